@@ -1,0 +1,41 @@
+import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tlsOptions } from '../src/tls.ts'
+import { answerAsks } from './child.ts'
+
+/** What a bare `node:http` server answers every request with: the limit of HTTP in one process. */
+export interface Fixed {
+  headers: Record<string, string>
+  body: string
+  certificate: { cert: string; key: string }
+}
+
+/** Where it listens, without and with TLS. */
+export interface Ports {
+  plain: number
+  tls: number
+}
+
+let fixed: { headers: Fixed['headers']; body: Buffer } | undefined
+let ports: Promise<Ports> | undefined
+
+answerAsks(({ headers, body, certificate }: Fixed) => {
+  fixed = { headers, body: Buffer.from(body) }
+  ports ??= listen(certificate)
+  return ports
+})
+
+async function listen(certificate: Fixed['certificate']): Promise<Ports> {
+  const answer: Parameters<typeof createServer>[1] = (_, response) =>
+    response.writeHead(200, fixed?.headers).end(fixed?.body)
+  const [plain = 0, tls = 0] = await Promise.all(
+    [createServer(answer), createTlsServer({ ...tlsOptions, ...certificate }, answer)].map(
+      server =>
+        new Promise<number>(resolve => {
+          server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+        }),
+    ),
+  )
+  return { plain, tls }
+}

@@ -1,0 +1,80 @@
+import type { Fixed, Ports } from './bare.ts'
+import { type Child, startChild } from './child.ts'
+import type { Loaded } from './database.ts'
+import type { Load, Measured } from './generator.ts'
+import type { Scenario } from './scenarios.ts'
+import type { Running } from './service.ts'
+import type { Ran, Statement } from './sql.ts'
+import { cpuSeconds, memory, memoryOfAll } from './usage.ts'
+
+/** The processes that measure, and the PostgreSQL that is measured. */
+export interface Bench {
+  directory: string
+  generator: Child<Load, Measured>
+  bare: Child<Fixed, Ports>
+  sql: Child<Statement, Ran>
+  postgresPid: number
+  seconds: number
+  rounds: number
+  say(line: string): void
+  end(): void
+}
+
+export function startBench(options: Pick<Bench, 'directory' | 'postgresPid' | 'seconds' | 'rounds' | 'say'>): Bench {
+  const children = {
+    generator: startChild<Load, Measured>('./generator.ts'),
+    bare: startChild<Fixed, Ports>('./bare.ts'),
+    sql: startChild<Statement, Ran>('./sql.ts'),
+  }
+  return {
+    ...options,
+    ...children,
+    end() {
+      for (const child of Object.values(children)) child.end()
+    },
+  }
+}
+
+/** What one measurement of the service has found. */
+export interface Sample extends Measured {
+  /** Microseconds of CPU for each answer. */
+  cpu: { service: number; postgres: number; generator: number }
+  /** Megabytes: the service's processes, and all of PostgreSQL. */
+  memory: { service: number; peak: number; postgres: number }
+}
+
+interface Asking {
+  connections: number
+  rate?: number
+  seconds?: number
+}
+
+/** Loads the service with one request. */
+export async function ask(bench: Bench, service: Running, { request }: Scenario, asking: Asking): Promise<Sample> {
+  const { generator, postgresPid, seconds } = bench
+  const used = () => [service.pid, postgresPid, generator.pid].map(cpuSeconds)
+  let before: number[] = []
+  const load = { port: service.port, ca: service.ca, request, seconds, ...asking }
+  const measured = await generator.ask(load, () => {
+    before = used()
+  })
+  const answers = measured.answersPerSecond * load.seconds
+  const [serviceCpu = 0, postgres = 0, generatorCpu = 0] = used().map(
+    (now, i) => ((now - (before[i] ?? 0)) / answers) * 1e6,
+  )
+  const { now, peak } = memory(service.pid)
+  return {
+    ...measured,
+    cpu: { service: serviceCpu, postgres, generator: generatorCpu },
+    memory: { service: now, peak, postgres: memoryOfAll(postgresPid) },
+  }
+}
+
+/** Loads a bare server with one request. */
+export const askBare = async (bench: Bench, port: number, request: string, connections: number, ca?: string) =>
+  (await bench.generator.ask({ port, request, connections, seconds: bench.seconds, ...(ca && { ca }) }))
+    .answersPerSecond
+
+/** Runs a request's statement alone. */
+export const askSql = async (bench: Bench, { connection }: Loaded, { query }: Scenario, askers: number) =>
+  (await bench.sql.ask({ connection, query, askers, seconds: bench.seconds })).statementsPerSecond

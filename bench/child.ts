@@ -1,0 +1,36 @@
+import { type ChildProcess, fork } from 'node:child_process'
+
+/** A process that is asked, one thing at a time. */
+export interface Child<Question, Answer> {
+  pid: number
+  /** `begun` is called when what is to be measured begins. */
+  ask(question: Question, begun?: () => void): Promise<Answer>
+  end(): void
+}
+
+export function startChild<Question extends object, Answer>(file: string): Child<Question, Answer> {
+  const child: ChildProcess = fork(new URL(file, import.meta.url))
+  return {
+    pid: child.pid ?? 0,
+    ask: (question, begun = () => {}) =>
+      new Promise((resolve, reject) => {
+        const ended = () => reject(new Error(`${file} has ended.`))
+        child.once('exit', ended)
+        child.on('message', function listen(message: { begun?: true; answer?: Answer }) {
+          if (message.begun) return begun()
+          child.off('message', listen).off('exit', ended)
+          resolve(message.answer as Answer)
+        })
+        child.send(question)
+      }),
+    end: () => void child.kill(),
+  }
+}
+
+/** In the child: answers what it is asked. */
+export function answerAsks<Question, Answer>(answer: (question: Question, begin: () => void) => Promise<Answer>) {
+  process.on('message', async (question: Question) => {
+    process.send?.({ answer: await answer(question, () => process.send?.({ begun: true })) })
+  })
+  process.once('disconnect', () => process.exit())
+}

@@ -1,0 +1,43 @@
+import { request } from 'node:https'
+import { median, type Section, tenths } from './report.ts'
+import { type Running, startService } from './service.ts'
+
+const starts = 5
+
+/** From the start of the command to the first answer, with the bundled PostgreSQL started on the way. Nothing else may run on it. */
+export async function measureColdStart(directory: string): Promise<Section> {
+  // The first start of all migrates the database.
+  await (await startService(directory)).stop()
+  const seconds: number[] = []
+  for (let start = 0; start < starts; start++) {
+    const from = performance.now()
+    const service = await startService(directory)
+    await healthy(service)
+    seconds.push((performance.now() - from) / 1_000)
+    await service.stop()
+  }
+  const middle = median(seconds)
+  return {
+    title: 'Cold start',
+    about:
+      '`tillbridge start` on a database that exists, the bundled PostgreSQL included, until the first 200 over HTTPS.',
+    tables: [
+      {
+        caption: 'Seconds',
+        head: ['', ...seconds.map((_, i) => `start ${i + 1}`), 'median'],
+        rows: [['seconds', ...seconds.map(tenths), tenths(middle)]],
+      },
+    ],
+    targets: [{ what: 'cold start', wanted: '< 3 s', found: `${tenths(middle)} s`, met: middle < 3 }],
+  }
+}
+
+const healthy = ({ port, ca }: Running) =>
+  new Promise<void>((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', servername: 'localhost', port, ca, path: '/health/ready' }, response => {
+      response.resume()
+      if (response.statusCode === 200) resolve()
+      else reject(new Error(`The first answer was ${response.statusCode}.`))
+    })
+    asked.on('error', reject).end()
+  })

@@ -1,0 +1,174 @@
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { addAccount, addPassword, addService, listServices } from '../src/accounts.ts'
+import { type Database, openDatabase, raw, sql } from '../src/db.ts'
+import { migrate } from '../src/migrate.ts'
+import { type Postgres, startPostgres } from '../src/postgres.ts'
+import { type Keys, keysFrom, secretIn } from '../src/secrets.ts'
+import type { Service } from '../src/settings.ts'
+import { upsertCustomers } from '../src/store/customers.ts'
+import { upsertProducts } from '../src/store/products.ts'
+import { upsertStock } from '../src/store/stock.ts'
+import { upsertStores } from '../src/store/stores.ts'
+import { upsertTransactions } from '../src/store/transactions.ts'
+import {
+  currency,
+  customers,
+  type Generated,
+  productRows,
+  sampleTransactions,
+  stockRows,
+  stores,
+  transactions,
+} from './records.ts'
+
+/** How many records the bench's service holds. */
+export interface Size {
+  customers: number
+  transactions: number
+}
+
+/** A database with the bench's service, full. */
+export interface Loaded {
+  size: Size
+  db: Database
+  service: Service
+  connection: pg.ClientConfig
+  /** The same for `DATABASE_URL`. */
+  url: string
+  keys: Keys
+  password: string
+}
+
+export const serviceName = 'bench'
+
+export interface Cluster {
+  postgres: Postgres
+  /** The database with so many records; made and loaded where there is none. */
+  open(size: Size): Promise<Loaded>
+  stop(): Promise<void>
+}
+
+/** The bundled PostgreSQL as in production, under `directory`. It is kept: the next run finds the data loaded. */
+export async function openCluster(directory: string, say: (line: string) => void): Promise<Cluster> {
+  await mkdir(directory, { recursive: true, mode: 0o711 })
+  const postgres = await startPostgres(join(directory, 'postgres'), { onNotice: say })
+  const keys = keysFrom(await secretIn(join(directory, 'secret')))
+  const opened: Loaded[] = []
+  return {
+    postgres,
+    async open(size) {
+      const known = opened.find(
+        ({ size: { customers, transactions } }) => customers === size.customers && transactions === size.transactions,
+      )
+      if (known) return known
+      const database = `bench_${size.customers}_${size.transactions}`
+      const connection = { ...postgres.connection, database }
+      await createDatabase(postgres.connection, database)
+      const db = openDatabase(connection, { statementTimeoutMs: 0 })
+      await migrate(db)
+      const service =
+        (await listServices(db)).find(({ name }) => name === serviceName) ?? (await load(db, directory, size, say))
+      const password =
+        (await addAccount(db, keys, serviceName, service, 'visitor')) ?? (await addPassword(db, keys, serviceName))
+      const url = `postgres://${connection.user}@${encodeURIComponent(connection.host)}:${connection.port}/${database}`
+      const loaded = { size, db, service, connection, url, keys, password }
+      opened.push(loaded)
+      return loaded
+    },
+    async stop() {
+      for (const { db } of opened) await db.close()
+      await postgres.stop()
+    },
+  }
+}
+
+async function createDatabase(connection: pg.ClientConfig, name: string) {
+  const client = new pg.Client(connection)
+  await client.connect()
+  const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
+  if (!rowCount) await client.query(`create database ${name}`)
+  await client.end()
+}
+
+/** Under its own name only once it is whole: an interrupted load begins anew. */
+async function load(db: Database, directory: string, size: Size, say: (line: string) => void): Promise<Service> {
+  await db.run(sql`truncate service cascade`)
+  const service = await addService(db, 'loading', { currency, readsPerMinute: 'off' })
+  if (!service) throw new Error('the table was just emptied')
+  say(`Loading ${count(size.customers)} customers and ${count(size.transactions)} transactions, once.`)
+  await upsertStores(db, service, stores)
+  await upsertProducts(db, service, productRows)
+  await upsertStock(db, service, stockRows)
+  await copy(db, service, directory, customers, size.customers, say)
+  await copy(db, service, directory, transactions, size.transactions, say)
+  await verify(db, service, size)
+  await db.run(sql`vacuum (analyze)`)
+  await db.run(sql`checkpoint`)
+  await db.run(sql`update service set name = ${serviceName}`)
+  return { ...service, name: serviceName }
+}
+
+const chunk = 100_000
+
+/** COPY from a file that the server reads: while it reads one, the next is written. */
+async function copy(
+  db: Database,
+  service: Service,
+  directory: string,
+  from: Generated,
+  total: number,
+  say: (line: string) => void,
+) {
+  const rows = from.rows(service.id, total)[Symbol.iterator]()
+  let copying: Promise<unknown> = Promise.resolve()
+  for (let done = 0; done < total; done += chunk) {
+    const file = join(directory, `${from.table}-${(done / chunk) % 2}.copy`)
+    const size = Math.min(chunk, total - done)
+    await writeRows(file, rows, size)
+    await copying
+    copying = db
+      .run(raw(`copy ${from.table} (${from.columns.join(', ')}) from ${pg.escapeLiteral(file)}`))
+      .finally(() => rm(file))
+    copying.then(
+      () => say(`  ${from.table}: ${count(done + size)} of ${count(total)}`),
+      () => {},
+    )
+  }
+  await copying
+}
+
+async function writeRows(file: string, rows: Iterator<readonly unknown[]>, size: number) {
+  // The server's user reads it.
+  const out = createWriteStream(file, { mode: 0o644, highWaterMark: 1 << 20 })
+  for (let i = 0; i < size; i++) {
+    const { value } = rows.next() as { value: readonly unknown[] }
+    if (!out.write(`${value.map(copied).join('\t')}\n`)) await once(out, 'drain')
+  }
+  out.end()
+  await once(out, 'close')
+}
+
+/** A value in COPY's text format; none of ours holds a tab or the end of a line. */
+const copied = (value: unknown) => (value === null ? '\\N' : String(value).replaceAll('\\', '\\\\'))
+
+/** What was copied is what the store makes: merging some of it again changes nothing. */
+async function verify(db: Database, service: Service, size: Size) {
+  const some = await db.rows(sql`
+    select to_jsonb(c) - '{changed_at,record,ecommerce_ids}'::text[] as row from customer c where service_id = ${service.id} order by id limit 1000`)
+  const merges = [
+    await upsertCustomers(
+      db,
+      service,
+      some.map(({ row }: { row?: object }) => row ?? {}),
+    ),
+    await upsertTransactions(db, service, sampleTransactions(1_000, size.transactions)),
+  ]
+  if (merges.some(({ inserted, changed }) => inserted || changed))
+    throw new Error('The generated records are not what the store makes of the same rows.')
+}
+
+export const count = (number: number) => Math.round(number).toLocaleString('en-US')

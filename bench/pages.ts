@@ -1,0 +1,170 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { get } from 'node:https'
+import { ask, askBare, askSql, type Bench, type Sample } from './bench.ts'
+import type { Loaded } from './database.ts'
+import { median, medianBy, percent, type Section, type Target, tenths, whole } from './report.ts'
+import { type Scenario, scenariosOf } from './scenarios.ts'
+import { type Running, startService } from './service.ts'
+
+const connections = 32
+
+/** What the rounds of one scenario have found. */
+interface Found {
+  scenario: Scenario
+  bytes: number
+  plain: number
+  tls: number
+  sql: number
+  full: Sample
+  half: Sample
+  /** The service's rate as a share of each limit's in the same round. */
+  share: { plain: number; tls: number; sql: number }
+}
+
+/** Every request at full and at half load, and beside it, in the same rounds, what limits it. */
+export async function measurePages(bench: Bench, loaded: Loaded): Promise<Section> {
+  const service = await startService(bench.directory, { DATABASE_URL: loaded.url })
+  const found: Found[] = []
+  for (const scenario of await scenariosOf(loaded)) {
+    bench.say(`  ${scenario.name}`)
+    found.push(await measureScenario(bench, loaded, service, scenario))
+  }
+  await service.stop()
+  return {
+    title: 'Pages',
+    about:
+      `Full load: ${connections} connections, each asking again as soon as it is answered. Half load: requests at even intervals, half as many as at full load, ` +
+      'each timed from the moment it was due. TLS as in production. CPU is microseconds for each answer, PostgreSQL and the generator included, because all share the machine.',
+    tables: [
+      {
+        caption: 'The service, one process',
+        head: [
+          'request',
+          'requests/s',
+          'records/s',
+          'half load p50 ms',
+          'p99 ms',
+          'p99/p50',
+          'full load p50 ms',
+          'p99 ms',
+          'CPU service',
+          'CPU PostgreSQL',
+          'CPU generator',
+          'RSS MB',
+          'PostgreSQL MB',
+        ],
+        rows: found.map(({ scenario, full, half }) => [
+          scenario.name,
+          whole(full.answersPerSecond),
+          whole(full.answersPerSecond * scenario.records),
+          tenths(half.p50),
+          tenths(half.p99),
+          tenths(half.p99 / half.p50),
+          tenths(full.p50),
+          tenths(full.p99),
+          whole(full.cpu.service),
+          whole(full.cpu.postgres),
+          whole(full.cpu.generator),
+          whole(full.memory.service),
+          whole(full.memory.postgres),
+        ]),
+      },
+      {
+        caption: 'Beside its limits',
+        head: [
+          'request',
+          'bytes',
+          'bare HTTP/s',
+          'bare HTTPS/s',
+          'SQL alone/s',
+          'service/s',
+          'of SQL alone',
+          'of bare HTTPS',
+        ],
+        rows: found.map(({ scenario, bytes, plain, tls, sql, full, share }) => [
+          scenario.name,
+          whole(bytes),
+          whole(plain),
+          whole(tls),
+          whole(sql),
+          whole(full.answersPerSecond),
+          percent(share.sql),
+          percent(share.tls),
+        ]),
+      },
+    ],
+    targets: found[0] ? targetsOf(found[0]) : [],
+  }
+}
+
+async function measureScenario(bench: Bench, loaded: Loaded, service: Running, scenario: Scenario): Promise<Found> {
+  const { headers, body } = await fetchOnce(service, scenario)
+  const ports = await bench.bare.ask({ headers, body, certificate: service.certificate })
+  const rounds: Omit<Found, 'scenario' | 'bytes' | 'share'>[] = []
+  for (let round = 0; round < bench.rounds; round++) {
+    const plain = await askBare(bench, ports.plain, scenario.request, connections)
+    const tls = await askBare(bench, ports.tls, scenario.request, connections, service.ca)
+    const sql = await askSql(bench, loaded, scenario, connections)
+    const full = await ask(bench, service, scenario, { connections })
+    const half = await ask(bench, service, scenario, { connections, rate: full.answersPerSecond / 2 })
+    rounds.push({ plain, tls, sql, full, half })
+  }
+  const shareOf = (limit: 'plain' | 'tls' | 'sql') =>
+    median(rounds.map(round => round.full.answersPerSecond / round[limit]))
+  return {
+    scenario,
+    bytes: Buffer.byteLength(body),
+    share: { plain: shareOf('plain'), tls: shareOf('tls'), sql: shareOf('sql') },
+    plain: median(rounds.map(round => round.plain)),
+    tls: median(rounds.map(round => round.tls)),
+    sql: median(rounds.map(round => round.sql)),
+    full: medianBy(
+      rounds.map(round => round.full),
+      sample => sample.answersPerSecond,
+    ),
+    half: medianBy(
+      rounds.map(round => round.half),
+      sample => sample.p99 / sample.p50,
+    ),
+  }
+}
+
+/** An answer whole, for the bare server to repeat. */
+const fetchOnce = ({ port, ca }: Running, { path, request }: Scenario) =>
+  new Promise<{ headers: Record<string, string>; body: string }>((resolve, reject) => {
+    const sent = Object.fromEntries(
+      request
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .map(line => line.split(': ') as [string, string]),
+    )
+    get({ host: '127.0.0.1', servername: 'localhost', port, ca, path, headers: sent }, response => {
+      let body = ''
+      response.setEncoding('utf8').on('data', chunk => {
+        body += chunk
+      })
+      response.on('end', () => resolve({ headers: standing(response.headers), body }))
+    }).on('error', reject)
+  })
+
+/** But for what Node writes itself. */
+const standing = ({ connection: _, 'keep-alive': __, date: ___, ...headers }: IncomingHttpHeaders) =>
+  headers as Record<string, string>
+
+const wantedPages = 3_500
+const wantedBare = 50_000
+
+function targetsOf({ scenario: { name }, plain, full, half, share }: Found): Target[] {
+  const tail = half.p99 / half.p50
+  return [
+    { what: `${name}: of the SQL alone`, wanted: '≥ 60 %', found: percent(share.sql), met: share.sql >= 0.6 },
+    {
+      what: `${name}: pages/s`,
+      wanted: `≥ ${whole(wantedPages)} where the bare HTTP server makes ${whole(wantedBare)}: ≥ ${percent(wantedPages / wantedBare)} of it`,
+      found: `${whole(full.answersPerSecond)} beside ${whole(plain)}: ${tenths(share.plain * 100)} %`,
+      met: share.plain >= wantedPages / wantedBare,
+    },
+    { what: `${name}: p99 at half load`, wanted: '≤ 3 × p50', found: `${tenths(tail)} ×`, met: tail <= 3 },
+  ]
+}

@@ -1,0 +1,77 @@
+import { resolve } from 'node:path'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { sql } from '../src/db.ts'
+import { type Bench, startBench } from './bench.ts'
+import { measureColdStart } from './cold-start.ts'
+import { type Cluster, type Loaded, openCluster, type Size } from './database.ts'
+import { measureGrowth } from './growth.ts'
+import { measurePages } from './pages.ts'
+import { factsOf, publish, type Section } from './report.ts'
+import { measureWorkers } from './workers.ts'
+
+/** The parts, in the order in which they run. The last one runs once the database is stopped. */
+const parts = ['pages', 'growth', 'workers', 'cold-start'] as const
+type Part = (typeof parts)[number]
+
+interface Options extends Size {
+  seconds: number
+  rounds: number
+  only: Part[]
+}
+
+const atLeast = (least: number) => (text: string) => {
+  const value = Number(text)
+  if (!(value >= least)) throw new InvalidArgumentError(`At least ${least}.`)
+  return value
+}
+
+const { customers, transactions, seconds, rounds, only } = new Command('npm run bench --')
+  .description('Measures the service beside what limits it, prints tables and writes them to bench/results/.')
+  .option('--customers <number>', 'customers in the list', atLeast(20_000), 1_000_000)
+  .option('--transactions <number>', 'retail transactions in the list', atLeast(20_000), 1_000_000)
+  .option('--seconds <number>', 'how long each measurement takes', atLeast(0.5), 1)
+  .option('--rounds <number>', 'how often each is made; the median counts', atLeast(1), 5)
+  .addOption(new Option('--only <parts...>', 'only these parts').choices(parts).default(parts, 'all'))
+  .addHelpText('after', '\nThe data is loaded once, into .data/bench, and kept: remove that directory to begin anew.\n')
+  .parse()
+  .opts<Options>()
+
+const directory = resolve('.data/bench')
+const started = performance.now()
+const say = (line: string) =>
+  console.log(
+    `${Math.round((performance.now() - started) / 1_000)
+      .toString()
+      .padStart(4)} s  ${line}`,
+  )
+
+say('Starting PostgreSQL.')
+const cluster = await openCluster(directory, say)
+const facts = await measureServed(cluster, { customers, transactions })
+await cluster.stop()
+if (only.includes('cold-start')) {
+  say('cold-start')
+  await publish('cold-start', await measureColdStart(directory), facts())
+}
+say('Done.')
+
+/** What is measured on the cluster that this process runs. */
+async function measureServed(cluster: Cluster, size: Size) {
+  const loaded = await cluster.open(size)
+  const version = await loaded.db.row<{ version: string }>(sql`select current_setting('server_version') as version`)
+  const asked = `${size.customers.toLocaleString('en-US')} customers and ${size.transactions.toLocaleString('en-US')} transactions; ${rounds} rounds of ${seconds} s, the median`
+  const facts = () => factsOf(version?.version ?? '', asked)
+  const bench = startBench({ directory, postgresPid: cluster.postgres.pid, seconds, rounds, say })
+  const measure: Record<Exclude<Part, 'cold-start'>, (bench: Bench, loaded: Loaded) => Promise<Section>> = {
+    pages: measurePages,
+    growth: bench => measureGrowth(bench, cluster, size),
+    workers: measureWorkers,
+  }
+  for (const part of parts) {
+    if (part === 'cold-start' || !only.includes(part)) continue
+    say(part)
+    await publish(part, await measure[part](bench, loaded), facts())
+  }
+  bench.end()
+  return facts
+}

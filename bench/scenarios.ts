@@ -1,0 +1,132 @@
+import type pg from 'pg'
+import { type Db, type Sql, sql } from '../src/db.ts'
+import { writeCursor } from '../src/http/cursor.ts'
+import type { Service } from '../src/settings.ts'
+import { customerPage, customerRecord } from '../src/store/customers.ts'
+import type { Page, Position, Step } from '../src/store/page.ts'
+import { stockPage } from '../src/store/stock.ts'
+import { transactionPage } from '../src/store/transactions.ts'
+import { type Loaded, serviceName } from './database.ts'
+import { lastHour, productRows, stores } from './records.ts'
+
+/** One request that is measured, and the statement behind it. */
+export interface Scenario {
+  name: string
+  path: string
+  /** The request's bytes. */
+  request: string
+  /** Records in an answer. */
+  records: number
+  /** The statement that makes the answer's records, as the pool is given it. */
+  query: pg.QueryConfig
+}
+
+type Read = (db: Db, service: Service) => Promise<unknown>
+
+const limit = 100
+const { sku, skuId } = productRows[123]?.variant ?? { sku: '', skuId: '' }
+
+export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
+  const { service, size } = loaded
+  const customersFrom = (step: Step, updatedAfter?: string) => (db: Db, service: Service) =>
+    customerPage(db, service, { updatedAfter, ecommerceIds: true }, step)
+  const salesFrom = (step: Step, ascending: boolean) => (db: Db, service: Service) =>
+    transactionPage(db, service, { ascending }, step)
+  const id = String(100_001 + Math.floor(size.customers / 2))
+
+  const lastCustomers = await lastStep(
+    loaded,
+    customersFrom({ limit }),
+    sql`customer`,
+    sql`changed_at desc, id desc`,
+    sql`changed_at`,
+  )
+  const lastSales = await lastStep(
+    loaded,
+    salesFrom({ limit }, false),
+    sql`retail_transaction`,
+    sql`sale_date, id`,
+    sql`sale_date`,
+  )
+  const firstSales = await lastStep(
+    loaded,
+    salesFrom({ limit }, true),
+    sql`retail_transaction`,
+    sql`sale_date desc, id desc`,
+    sql`sale_date`,
+  )
+  const customerList = '/customers/search'
+  const saleList = '/orders/transactions/search'
+
+  const scenario = async (name: string, path: string, records: number, read: Read): Promise<Scenario> => ({
+    name,
+    path,
+    request: requestFor(loaded, path),
+    records,
+    query: await lastQuery(loaded, read),
+  })
+  const deepest = (
+    name: string,
+    list: string,
+    filters: object,
+    step: Step & { after: Position; asOf: string },
+    read: Read,
+  ) => {
+    const cursor = writeCursor(loaded.keys.cursors, { service, list, filters }, step)
+    const query = new URLSearchParams([...Object.entries(filters), ['after_cursor', cursor]] as [string, string][])
+    return scenario(name, `${list}?${query}`, limit, read)
+  }
+  return [
+    await scenario('customers, first page', customerList, limit, customersFrom({ limit })),
+    await deepest('customers, deepest page', customerList, {}, lastCustomers, customersFrom(lastCustomers)),
+    await scenario(
+      'customers, updated_after the last hour',
+      `${customerList}?updated_after=${lastHour}`,
+      limit,
+      customersFrom({ limit }, lastHour),
+    ),
+    await scenario('one customer', `/customers/${id}`, 1, (db, service) => customerRecord(db, service, id)),
+    await scenario('inventory by SKU', `/inventory?sku=${sku}`, stores.length, (db, service) =>
+      stockPage(db, service, { skuId }, { limit }),
+    ),
+    await scenario('transactions, first page', saleList, limit, salesFrom({ limit }, false)),
+    await deepest('transactions, deepest page', saleList, {}, lastSales, salesFrom(lastSales, false)),
+    await scenario('transactions, asc, first page', `${saleList}?asc=true`, limit, salesFrom({ limit }, true)),
+    await deepest('transactions, asc, deepest page', saleList, { asc: true }, firstSales, salesFrom(firstSales, true)),
+  ]
+}
+
+function requestFor({ password }: Loaded, path: string) {
+  const basic = Buffer.from(`${serviceName}:${password}`).toString('base64')
+  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${basic}\r\nX-Service-Name: ${serviceName}\r\n\r\n`
+}
+
+/** The step to a walk's last full page, without walking there. */
+async function lastStep(
+  { db, service }: Loaded,
+  first: (db: Db, service: Service) => Promise<Page>,
+  table: Sql,
+  backwards: Sql,
+  order: Sql,
+) {
+  const { asOf } = await first(db, service)
+  const before = await db.row<{ at: string; id: string }>(
+    sql`select ${order}::text as at, id from ${table} where service_id = ${service.id} order by ${backwards} offset ${limit} limit 1`,
+  )
+  if (!before) throw new Error('There are fewer records than two pages.')
+  return { limit, asOf, after: [before.at, before.id] as Position }
+}
+
+/** The last statement that reading sends. */
+async function lastQuery({ db, service }: Loaded, read: Read) {
+  let last: pg.QueryConfig | undefined
+  const query = db.pool.query
+  db.pool.query = ((config: pg.QueryConfig) => {
+    last = config
+    return (query as (config: pg.QueryConfig) => unknown).call(db.pool, config)
+  }) as typeof query
+  await read(db, service)
+  db.pool.query = query
+  if (!last) throw new Error('Reading has sent no statement.')
+  return last
+}

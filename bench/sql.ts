@@ -1,0 +1,40 @@
+import type pg from 'pg'
+import { type Database, openDatabase } from '../src/db.ts'
+import { answerAsks } from './child.ts'
+
+/** One statement, run over and over through the pool that the service uses: the limit of the database. */
+export interface Statement {
+  connection: pg.ClientConfig
+  query: pg.QueryConfig
+  /** How many ask at a time. */
+  askers: number
+  seconds: number
+}
+
+export interface Ran {
+  statementsPerSecond: number
+}
+
+const warmMs = 500
+let db: Database | undefined
+
+answerAsks(async ({ connection, query, askers, seconds }: Statement, begin): Promise<Ran> => {
+  db ??= openDatabase(connection)
+  const { pool } = db
+  let done = 0
+  let on = true
+  const all = Array.from({ length: askers }, async () => {
+    for (; on; done++) await pool.query(query)
+  })
+  await sleep(warmMs)
+  done = 0
+  begin()
+  const from = performance.now()
+  await sleep(seconds * 1_000)
+  const statementsPerSecond = (done / (performance.now() - from)) * 1_000
+  on = false
+  await Promise.all(all)
+  return { statementsPerSecond }
+})
+
+const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))

@@ -1,0 +1,61 @@
+import { ask, type Bench, type Sample } from './bench.ts'
+import type { Loaded } from './database.ts'
+import { medianBy, type Section, tenths, whole } from './report.ts'
+import { scenariosOf } from './scenarios.ts'
+import { startService } from './service.ts'
+
+const measured = /^customers, (first|deepest)|^one customer/
+
+/** The same load on one process and on two. */
+export async function measureWorkers(bench: Bench, loaded: Loaded): Promise<Section> {
+  const served = []
+  for (const workers of [1, 2])
+    served.push({
+      workers,
+      service: await startService(bench.directory, { DATABASE_URL: loaded.url, WORKERS: String(workers) }),
+    })
+  const rows: string[][] = []
+  for (const scenario of (await scenariosOf(loaded)).filter(({ name }) => measured.test(name))) {
+    bench.say(`  ${scenario.name}`)
+    const samples = served.map((): Sample[] => [])
+    for (let round = 0; round < bench.rounds; round++)
+      for (const [i, { service }] of served.entries())
+        samples[i]?.push(await ask(bench, service, scenario, { connections: 32 }))
+    for (const [i, { workers }] of served.entries()) {
+      const { answersPerSecond, p50, p99, cpu } = medianBy(samples[i] ?? [], sample => sample.answersPerSecond)
+      rows.push([
+        scenario.name,
+        String(workers),
+        whole(answersPerSecond),
+        tenths(p50),
+        tenths(p99),
+        whole(cpu.service),
+        whole(cpu.postgres),
+        whole(cpu.generator),
+      ])
+    }
+  }
+  for (const { service } of served) await service.stop()
+  return {
+    title: 'Two processes',
+    about:
+      '`WORKERS=1` and `WORKERS=2` in turn, 32 connections, each asking again as soon as it is answered. CPU is microseconds for each answer.',
+    tables: [
+      {
+        caption: 'At full load',
+        head: [
+          'request',
+          'processes',
+          'requests/s',
+          'p50 ms',
+          'p99 ms',
+          'CPU service',
+          'CPU PostgreSQL',
+          'CPU generator',
+        ],
+        rows,
+      },
+    ],
+    targets: [],
+  }
+}

@@ -1,0 +1,399 @@
+-- What all migrations together come to, for reading; nothing runs this file. Written by `npm run docs`.
+
+create table account (
+  username text collate "C" not null,
+  created_at timestamp with time zone not null default now(),
+  PRIMARY KEY (username)
+);
+
+create table account_password (
+  username text collate "C" not null,
+  password_hash bytea not null,
+  created_at timestamp with time zone not null default now(),
+  PRIMARY KEY (username, password_hash),
+  FOREIGN KEY (username) REFERENCES account(username) ON DELETE CASCADE
+);
+
+create table account_service (
+  service_id integer not null,
+  username text collate "C" not null,
+  role text not null,
+  PRIMARY KEY (service_id, username),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
+  FOREIGN KEY (username) REFERENCES account(username) ON DELETE CASCADE,
+  CHECK ((role = ANY (ARRAY['visitor'::text, 'maintainer'::text, 'admin'::text])))
+);
+CREATE INDEX account_service_username_idx ON account_service USING btree (username);
+
+create table colour (
+  service_id integer not null,
+  product_id text collate "C" not null,
+  colour_id text collate "C" not null,
+  code text,
+  name text,
+  ecommerce_product_id text,
+  markdown_status text not null default 'none'::text,
+  PRIMARY KEY (service_id, product_id, colour_id),
+  FOREIGN KEY (service_id, product_id) REFERENCES product(service_id, product_id) ON DELETE CASCADE
+);
+
+create table customer (
+  service_id integer not null,
+  id text collate "C" not null,
+  changed_at timestamp with time zone not null,
+  record text not null,
+  ecommerce_ids text not null,
+  code text,
+  title text,
+  firstname text,
+  surname text,
+  date_of_birth date,
+  start_date timestamp without time zone,
+  email text,
+  phone_home text,
+  phone_mobile text,
+  phone_work text,
+  address_line1 text,
+  address_line2 text,
+  city text,
+  state text,
+  postcode text,
+  country text,
+  privacy boolean not null default true,
+  email_subscription boolean not null default false,
+  sms_subscription boolean not null default false,
+  reference_values jsonb not null default '{}'::jsonb,
+  loyalty_code text,
+  loyalty_name text,
+  joined_store_id text collate "C",
+  ecommerce_admin_id text,
+  ecommerce_legacy_id text,
+  PRIMARY KEY (service_id, id),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+);
+CREATE INDEX customer_changed ON customer USING btree (service_id, changed_at, id);
+CREATE UNIQUE INDEX customer_email ON customer USING btree (service_id, lower(email));
+CREATE INDEX customer_joined_store ON customer USING btree (service_id, joined_store_id);
+
+create table failure (
+  subject bytea not null,
+  window_start timestamp with time zone not null,
+  failures integer not null,
+  PRIMARY KEY (subject, window_start)
+);
+CREATE INDEX failure_window_start_idx ON failure USING btree (window_start);
+
+create table migration (
+  number integer not null,
+  name text not null,
+  applied_at timestamp with time zone not null default now(),
+  PRIMARY KEY (number)
+);
+
+create table payment_gateway (
+  service_id integer not null,
+  name text collate "C" not null,
+  PRIMARY KEY (service_id, name),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+);
+
+create table pin_guard (
+  service_id integer not null,
+  subject bytea not null,
+  failures integer not null,
+  refused_until timestamp with time zone not null,
+  PRIMARY KEY (service_id, subject),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+);
+CREATE INDEX pin_guard_refused_until ON pin_guard USING btree (service_id, refused_until);
+
+create table product (
+  service_id integer not null,
+  product_id text collate "C" not null,
+  changed_at timestamp with time zone not null,
+  record text not null,
+  product_code text collate "C" not null,
+  name text not null,
+  description text,
+  size_range text,
+  reference_values jsonb not null default '{}'::jsonb,
+  PRIMARY KEY (service_id, product_id),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+);
+CREATE INDEX product_changed ON product USING btree (service_id, changed_at, product_id);
+CREATE INDEX product_code ON product USING btree (service_id, product_code);
+
+create table reference (
+  service_id integer not null,
+  type text collate "C" not null,
+  reference_value_id text collate "C" not null,
+  code text,
+  name text not null,
+  PRIMARY KEY (service_id, type, reference_value_id),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+);
+
+create table retail_transaction (
+  service_id integer not null,
+  id text collate "C" not null,
+  customer_id text collate "C",
+  sale_date timestamp without time zone not null,
+  changed_at timestamp with time zone not null,
+  record text not null,
+  PRIMARY KEY (service_id, id),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+);
+CREATE INDEX retail_transaction_changed ON retail_transaction USING btree (service_id, changed_at, id);
+CREATE INDEX retail_transaction_customer ON retail_transaction USING btree (service_id, customer_id, sale_date, id);
+CREATE INDEX retail_transaction_sale_date ON retail_transaction USING btree (service_id, sale_date, id);
+
+create table reward_account (
+  service_id integer not null,
+  id text collate "C" not null,
+  customer_id text collate "C" not null,
+  program_id text collate "C" not null,
+  tier_id text collate "C",
+  tier_locked_until_date date,
+  join_date date,
+  qualifying_spend numeric(16,4) not null default 0,
+  PRIMARY KEY (service_id, id),
+  UNIQUE (service_id, customer_id),
+  FOREIGN KEY (service_id, customer_id) REFERENCES customer(service_id, id) ON DELETE CASCADE,
+  FOREIGN KEY (service_id, program_id) REFERENCES reward_program(service_id, program_id) ON DELETE CASCADE,
+  FOREIGN KEY (service_id, program_id, tier_id) REFERENCES reward_tier(service_id, program_id, tier_id)
+);
+
+create table reward_gift (
+  service_id integer not null,
+  program_id text collate "C" not null,
+  gift_id text collate "C" not null,
+  name text not null,
+  styles text[] not null default '{}'::text[],
+  PRIMARY KEY (service_id, program_id, gift_id),
+  FOREIGN KEY (service_id, program_id) REFERENCES reward_program(service_id, program_id) ON DELETE CASCADE
+);
+
+create table reward_lot (
+  service_id integer not null,
+  account_id text collate "C" not null,
+  kind text collate "C" not null,
+  lot_id text collate "C" not null,
+  created_at timestamp without time zone not null,
+  description text,
+  total numeric(16,4) not null,
+  redeemed numeric(16,4) not null default 0,
+  pending numeric(16,4) not null default 0,
+  gift_id text collate "C",
+  expiry_date date,
+  PRIMARY KEY (service_id, account_id, kind, lot_id),
+  FOREIGN KEY (service_id, account_id) REFERENCES reward_account(service_id, id) ON DELETE CASCADE,
+  CHECK (((redeemed + pending) <= total)),
+  CHECK ((kind = ANY (ARRAY['points'::text, 'reward'::text, 'gift'::text]))),
+  CHECK ((pending >= (0)::numeric)),
+  CHECK ((redeemed >= (0)::numeric)),
+  CHECK ((total >= (0)::numeric))
+);
+
+create table reward_program (
+  service_id integer not null,
+  program_id text collate "C" not null,
+  name text not null,
+  description text,
+  PRIMARY KEY (service_id, program_id),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+);
+
+create table reward_tier (
+  service_id integer not null,
+  program_id text collate "C" not null,
+  tier_id text collate "C" not null,
+  name text not null,
+  sequence integer not null,
+  accrual_spend numeric(16,4),
+  accrual_points integer,
+  auto_reward_point_threshold integer,
+  auto_reward_value numeric(16,4),
+  qualify_spend numeric(16,4),
+  qualify_months integer,
+  qualify_days integer,
+  points_expiry_months integer,
+  points_expiry_days integer,
+  reward_expiry_months integer,
+  reward_expiry_days integer,
+  PRIMARY KEY (service_id, program_id, tier_id),
+  FOREIGN KEY (service_id, program_id) REFERENCES reward_program(service_id, program_id) ON DELETE CASCADE
+);
+
+create table service (
+  service_id integer not null generated always as identity,
+  name text not null,
+  settings jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  PRIMARY KEY (service_id),
+  UNIQUE (name)
+);
+
+create table staff (
+  service_id integer not null,
+  id text collate "C" not null,
+  changed_at timestamp with time zone not null,
+  record text not null,
+  code text collate "C" not null,
+  firstname text,
+  surname text not null,
+  email text,
+  store_number text collate "C",
+  active boolean not null default true,
+  PRIMARY KEY (service_id, id),
+  UNIQUE (service_id, code),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+);
+CREATE INDEX staff_changed ON staff USING btree (service_id, changed_at, id);
+CREATE INDEX staff_email ON staff USING btree (service_id, lower(email));
+
+create table stock (
+  service_id integer not null,
+  store_id text collate "C" not null,
+  sku_id text collate "C" not null,
+  changed_at timestamp with time zone not null,
+  record text not null,
+  free_stock integer not null,
+  buffer integer,
+  id text collate "C" not null generated always as (((store_id || ' '::text) || sku_id)) stored,
+  PRIMARY KEY (service_id, store_id, sku_id),
+  FOREIGN KEY (service_id, sku_id) REFERENCES variant(service_id, sku_id) ON DELETE CASCADE,
+  FOREIGN KEY (service_id, store_id) REFERENCES store(service_id, store_id) ON DELETE CASCADE
+);
+CREATE INDEX stock_changed ON stock USING btree (service_id, changed_at, id);
+CREATE INDEX stock_sku ON stock USING btree (service_id, sku_id, id);
+CREATE INDEX stock_store ON stock USING btree (service_id, store_id, changed_at, id);
+
+create table store (
+  service_id integer not null,
+  store_id text collate "C" not null,
+  changed_at timestamp with time zone not null,
+  record text not null,
+  store_number text collate "C" not null,
+  code text,
+  name text not null,
+  email text,
+  address_line1 text,
+  address_line2 text,
+  city text,
+  state text,
+  postcode text,
+  country text,
+  inventory_buffer integer,
+  ecommerce_location_id text,
+  PRIMARY KEY (service_id, store_id),
+  UNIQUE (service_id, store_number),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+);
+CREATE INDEX store_changed ON store USING btree (service_id, changed_at, store_id);
+
+create table variant (
+  service_id integer not null,
+  sku_id text collate "C" not null,
+  product_id text collate "C" not null,
+  colour_id text collate "C" not null,
+  sku text collate "C" not null,
+  size_code text not null,
+  sequence integer,
+  original_price numeric(16,4) not null,
+  price numeric(16,4) not null,
+  barcode text,
+  PRIMARY KEY (service_id, sku_id),
+  UNIQUE (service_id, sku),
+  FOREIGN KEY (service_id, product_id, colour_id) REFERENCES colour(service_id, product_id, colour_id) ON DELETE CASCADE
+);
+CREATE INDEX variant_product ON variant USING btree (service_id, product_id, colour_id);
+
+create table voucher (
+  service_id integer not null,
+  number text collate "C" not null,
+  pin_hash bytea,
+  state text collate "C" not null,
+  currency text not null,
+  original_amount numeric(16,4) not null,
+  balance numeric(16,4) not null,
+  expiry_date date,
+  locked_until timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  PRIMARY KEY (service_id, number),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
+  CHECK ((balance >= (0)::numeric)),
+  CHECK ((original_amount > (0)::numeric)),
+  CHECK ((state = ANY (ARRAY['pending'::text, 'active'::text, 'locked'::text, 'redeemed'::text, 'expired'::text, 'suspended'::text])))
+);
+
+create table voucher_entry (
+  service_id integer not null,
+  number text collate "C" not null,
+  entry integer not null,
+  kind text collate "C" not null,
+  amount numeric(16,4) not null,
+  order_number text,
+  created_at timestamp with time zone not null default now(),
+  PRIMARY KEY (service_id, number, entry),
+  FOREIGN KEY (service_id, number) REFERENCES voucher(service_id, number) ON DELETE CASCADE,
+  CHECK ((kind = ANY (ARRAY['issue'::text, 'redeem'::text, 'refund'::text, 'expire'::text])))
+);
+
+CREATE OR REPLACE FUNCTION apply_voucher_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update voucher set balance = balance + new.amount where service_id = new.service_id and number = new.number;
+  return null;
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION begin_change(tenant integer, newest timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+AS $function$
+declare
+  began timestamptz := clock_timestamp();
+begin
+  perform pg_advisory_xact_lock_shared((tenant % 32768)::bigint << 48 | floor(extract(epoch from began) * 1000)::bigint);
+  return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION list_horizon(tenant integer)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+AS $function$
+  select least(statement_timestamp(), min(to_timestamp((((classid::bigint << 32) | objid::bigint) & ((1::bigint << 48) - 1)) / 1000.0)))
+         - interval '1 microsecond'
+    from pg_locks
+   where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 16 = tenant % 32768
+     and database = (select oid from pg_database where datname = current_database())
+$function$
+;
+
+CREATE OR REPLACE FUNCTION refuse_voucher_entry_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the voucher ledger is append-only';
+end $function$
+;
+
+CREATE OR REPLACE FUNCTION rendered_references(tenant integer, reference_values jsonb)
+ RETURNS json
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce('{' || string_agg(to_json(v.key)::text || ':' || row_to_json(said)::text, ',' order by v.key) || '}', '{}')::json
+    from jsonb_each_text(reference_values) v
+    left join reference r on r.service_id = tenant and r.type = v.key and r.reference_value_id = v.value
+    cross join lateral (select r.code, r.name, v.value as "referenceValueId") said
+$function$
+;
+
+CREATE TRIGGER voucher_entry_append_only BEFORE UPDATE ON voucher_entry FOR EACH ROW EXECUTE FUNCTION refuse_voucher_entry_change();
+
+CREATE TRIGGER voucher_entry_applied AFTER INSERT ON voucher_entry FOR EACH ROW EXECUTE FUNCTION apply_voucher_entry();

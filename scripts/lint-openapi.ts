@@ -1,0 +1,41 @@
+import { fileURLToPath } from 'node:url'
+import { createConfig, lintFromString, type NormalizedProblem } from '@redocly/openapi-core'
+import { documents } from '../src/commands/docs.ts'
+
+/** Rules beside the recommended ones, and those that say nothing here. */
+const rules = {
+  'no-invalid-media-type-examples': 'error',
+  'no-invalid-parameter-examples': 'error',
+  'no-invalid-schema-examples': 'error',
+  'operation-4xx-problem-details-rfc7807': 'error',
+  'operation-parameters-unique': 'error',
+  'operation-singular-tag': 'error',
+  'operation-tag-defined': 'error',
+  'parameter-description': 'error',
+  'response-contains-header': { severity: 'error', names: { '2XX': ['X-Request-Id'], '4XX': ['X-Request-Id'] } },
+  'scalar-property-missing-example': 'error',
+  'tag-description': 'error',
+  // Nothing is licensed to anybody yet.
+  'info-license': 'off',
+  // The document in the repository is that of a checkout running on its own machine.
+  'no-server-example.com': 'off',
+} as const
+
+/** What Redocly finds wrong with an OpenAPI document, a line each; warnings count as well. It reads nothing but the text. */
+export async function lintOpenApi(text: string): Promise<string[]> {
+  const config = await createConfig({ extends: ['recommended-strict'], rules })
+  const absoluteRef = fileURLToPath(new URL('../openapi.json', import.meta.url))
+  const problems = await lintFromString({ source: text, absoluteRef, config })
+  return problems.map(line)
+}
+
+const line = ({ severity, ruleId, message, location: [place] }: NormalizedProblem) =>
+  `${severity} ${ruleId} at ${place?.pointer ?? '#/'}: ${message}`
+
+if (import.meta.main) {
+  const { 'openapi.json': text = '' } = await documents()
+  const found = await lintOpenApi(text)
+  for (const each of found) console.error(each)
+  if (found.length) process.exitCode = 1
+  else console.log('openapi.json: nothing to object to.')
+}

@@ -1,0 +1,25 @@
+import { writeFile } from 'node:fs/promises'
+import { browserMissing, openPage } from '../test/browser.ts'
+import { startTestService } from '../test/service.ts'
+
+// Takes the picture of the API reference that stands in `docs/`: run it after the page has changed.
+if (browserMissing) throw new Error(browserMissing)
+const service = await startTestService({ environment: { PORT: '8443' } })
+const page = await openPage(service.baseUrl, { width: 1440, height: 860 })
+try {
+  await page.goTo(`${service.baseUrl}/docs`)
+  const link = `document.querySelector('a[href$="GET/inventory"]')`
+  const section = `document.querySelector('[id$="GET/inventory"]')`
+  await page.until(link)
+  await page.click(link)
+  await page.until(`${section}?.innerText.includes('curl') && ${section}.innerText.includes('"freeStock"')`)
+  // The page scrolls, and loads what comes into view, for a moment more.
+  await page.until(`Math.abs(${section}.getBoundingClientRect().top) < 100`)
+  await page.evaluate('new Promise(done => setTimeout(done, 1_500))')
+  const picture = await page.screenshot()
+  await writeFile(new URL('../docs/images/api-reference.png', import.meta.url), picture)
+  console.log(`docs/images/api-reference.png: ${Math.round(picture.length / 1024)} KiB`)
+} finally {
+  await page.close()
+  await service.stop()
+}

@@ -1,0 +1,121 @@
+import type { ColumnShape } from './cells.ts'
+import { columnsOf } from './columns.ts'
+import { type Kind, kinds } from './kinds.ts'
+
+/** `docs/feeds.md`: every feed with its columns, made from the shapes. */
+export const feedsDocument = () =>
+  `${introduction}${Object.entries(kinds)
+    .map(([name, kind]) => section(name, kind))
+    .join('')}`
+
+const introduction = `# Feeds
+
+A back office that can write files is connected by them: \`tillbridge import <kind> <file…>\`. This page is made from the shapes in
+\`src/domain\` by \`npm run docs\`.
+
+## Files
+
+* **CSV** (RFC 4180): UTF-8, commas, the first line names the columns, in any order. Cells with commas, quotation marks or line
+  breaks stand in quotation marks.
+* **NDJSON**: one JSON object a line, its fields named like the columns, without objects or lists in them. Text stands in quotation
+  marks, also where it looks like a number (\`"008"\`); whole numbers may be JSON numbers; an amount is text or a whole number.
+* The format is told by the name (\`.csv\`, \`.ndjson\`, \`.jsonl\`) or by \`--format\`. Either may be packed with gzip. \`-\` is standard
+  input, CSV unless \`--format\` says otherwise.
+* A line has 1 MiB at most. Files may be of any size.
+
+Columns that are called otherwise are named with \`--map ours=theirs\`, as often as needed, and one column may serve for two of ours;
+columns that are not needed are passed over with \`--ignore theirs\`. Any other column that is not known stops the import before it begins:
+
+    tillbridge import transactions sales.csv.gz --map id=InvoiceNo --map number=InvoiceNo --map lineId=Line \\
+      --map saleDate=InvoiceDate --map quantity=Quantity --map price=UnitPrice --map sku=StockCode --ignore Country
+
+## What a line does
+
+* A line whose key is new adds a record, otherwise it changes the one that is there. Nothing is deleted.
+* **A column that is absent keeps what is stored. An empty cell clears it**, and so does \`null\`; but where a column is marked ° an
+  empty cell leaves what is stored.
+* A line that says what is stored already changes nothing: importing a file twice moves no \`updateTimeStamp\`.
+* Where a key comes twice in a file, the later line wins.
+* Times are those of the service's time zone: \`YYYY-MM-DD HH:MM:SS\`, also with \`T\` or without seconds; a day alone is its midnight.
+* Flags are \`true\`, \`false\`, \`yes\`, \`no\`, \`y\`, \`n\`, \`1\` or \`0\`. Amounts have a point before the decimals, and no more decimals than
+  the service's currency.
+
+## Order
+
+What is named should be there first: ${Object.keys(kinds)
+  .map(name => `\`${name}\``)
+  .join(', ')}.
+Stock of an unknown store or SKU is refused, and so is a mapping or a reward of something unknown. Transactions are taken as they
+are. References may come at any time: what shows them follows.
+
+## Refused lines
+
+A line with a fault is refused, with all its faults; the others go in. The refused ones are in \`<file>.rejected.csv\` (or where
+\`--rejected\` says): as they were, behind \`line\`, \`column\` and \`reason\`. Mend the cells and import that file, with the same \`--map\`;
+the three columns may stay. For NDJSON the columns are those that some refused line gives. Without a refused line there is no such
+file, and that of an earlier import is removed.
+
+\`--dry-run\` finds the faults that can be found without writing.
+
+## Exit code
+
+| Code | Meaning |
+|---|---|
+| 0 | everything was imported, or was there already |
+| 2 | lines were refused |
+| 1 | the import could not be done, or not to its end: what went in stays, and importing the file again is safe |
+`
+
+function section(name: string, kind: Kind) {
+  const columns = columnsOf(kind)
+  const rows = columns.map(({ name: column, shape, required, kept }) => {
+    const left = !required && (kept || shape.type === 'boolean' || shape.enum)
+    const mark = required ? 'yes' : left ? '°' : ''
+    return `| \`${column}\` | ${mark} | ${cell(shape.description)} | ${form(shape)} | \`${cell(String(shape.examples[0]))}\` |`
+  })
+  const key = kind.key.length ? kind.key : ['id', 'lineId']
+  return `
+## ${name}
+
+${kind.description}${kind.remarks ? ` ${kind.remarks}` : ''} Key: ${key.map(column => `\`${column}\``).join(', ')}.
+
+| Column | Required | What | Form | Example |
+|---|---|---|---|---|
+${rows.join('\n')}
+
+    tillbridge import ${name} ${name}.csv
+
+\`\`\`csv
+${exampleFile(kind)}\`\`\`
+`
+}
+
+/** A file of two lines that can be imported as it stands. */
+export function exampleFile(kind: Kind) {
+  const columns = columnsOf(kind)
+  const [first, second] = kind.examples as readonly [Record<string, string>, Record<string, string>]
+  const one = columns.map(({ name, shape }) => first[name] ?? String(shape.examples[0]))
+  const two = columns.map(
+    ({ name, required }, i) => second[name] ?? (required || kind.together !== undefined ? (one[i] ?? '') : ''),
+  )
+  const lines = [columns.map(column => column.name), one, two]
+  return lines.map(cells => `${cells.join(',')}\n`).join('')
+}
+
+const cell = (text: string) => text.replaceAll('|', '\\|')
+
+const formats: Readonly<Record<string, string>> = {
+  money: 'amount',
+  date: '`YYYY-MM-DD`',
+  'local-time': '`YYYY-MM-DD HH:MM:SS`',
+}
+
+/** What a cell may look like. */
+function form({ type, enum: words, format, minimum = -Infinity, maxLength, pattern }: ColumnShape) {
+  if (words) return words.map(word => `\`${word}\``).join(', ')
+  if (type === 'boolean') return 'flag'
+  if (type === 'integer') return minimum > -2_147_483_648 ? `whole number, ${minimum} or more` : 'whole number'
+  const known = format === undefined ? undefined : formats[format]
+  if (known) return known
+  return maxLength === undefined ? (pattern ? 'digits' : 'text') : `text, at most ${maxLength} characters`
+}

@@ -1,0 +1,204 @@
+import type { Database } from '../../db.ts'
+import { CustomerMappingRow, CustomerRow } from '../../domain/customers.ts'
+import { StockRow } from '../../domain/inventory.ts'
+import { ProductRow, SkuMappingRow } from '../../domain/products.ts'
+import { ReferenceRow } from '../../domain/references.ts'
+import {
+  PaymentGatewayRow,
+  RewardAccountRow,
+  RewardGiftRow,
+  RewardLotRow,
+  RewardProgramRow,
+} from '../../domain/rewards.ts'
+import { StaffRow } from '../../domain/staff.ts'
+import { StoreMappingRow, StoreRow } from '../../domain/stores.ts'
+import { TransactionRow } from '../../domain/transactions.ts'
+import type { Service } from '../../settings.ts'
+import type { Upserted } from '../../store/change.ts'
+import { upsertCustomers } from '../../store/customers.ts'
+import { upsertGateways } from '../../store/gateways.ts'
+import { mapSkus, upsertProducts } from '../../store/products.ts'
+import { upsertReferences } from '../../store/references.ts'
+import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards.ts'
+import { upsertStaff } from '../../store/staff.ts'
+import { upsertStock } from '../../store/stock.ts'
+import { upsertStores } from '../../store/stores.ts'
+import { upsertTransactions } from '../../store/transactions.ts'
+import { each, ofCustomers, ofSkus, ofStores, type Prepare, stockFrom, transactionsFrom } from './known.ts'
+import { customerFrom, customerMappingFrom, productFrom, programFrom } from './rows.ts'
+import { lotRule, namesSku, type Rule, transactionRule } from './rules.ts'
+
+/** What can be imported: one table of a back office's export. */
+export interface Kind {
+  /** What a line of the file is. */
+  description: string
+  /** What its columns cannot say for themselves. */
+  remarks?: string
+  shape: { properties: object; required: readonly string[] }
+  /** The columns that tell lines apart; where they repeat, the later line is put in after the earlier one. */
+  key: readonly string[]
+  /** Neighbouring lines with the same value in this column go in together. */
+  together?: string
+  /** Optional columns that the table cannot do without: an empty cell leaves what is stored. */
+  kept?: readonly string[]
+  rule?: Rule
+  prepare: Prepare
+  /** Puts in what `prepare` made. Lines that are there just so are not counted. */
+  // biome-ignore lint/suspicious/noExplicitAny: each store function has a row type of its own, which `prepare` makes
+  write(db: Database, service: Service, inputs: readonly any[]): Promise<Upserted>
+  /** What the two lines of the example have instead of the columns' own examples. The second one repeats what is shared. */
+  examples: readonly [Record<string, string>, Record<string, string>]
+}
+
+const asItIs = each(row => row)
+
+/** The kinds of feeds, in the order in which they are best imported. */
+export const kinds = {
+  references: {
+    description: 'One value that a reference of customers or products can have.',
+    shape: ReferenceRow,
+    key: ['type', 'referenceValueId'],
+    prepare: asItIs,
+    write: upsertReferences,
+    examples: [{}, { type: 'interest', referenceValueId: '12', code: '', name: 'Running' }],
+  },
+  stores: {
+    description: 'One store.',
+    shape: StoreRow,
+    key: ['storeId'],
+    prepare: asItIs,
+    write: upsertStores,
+    examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street' }],
+  },
+  staff: {
+    description: 'One member of the staff.',
+    shape: StaffRow,
+    key: ['id'],
+    prepare: asItIs,
+    write: upsertStaff,
+    examples: [{}, { id: '78', code: 'MLEE', surname: 'Lee', active: 'false' }],
+  },
+  products: {
+    description: 'One colour and size; what the lines of one product share is repeated.',
+    remarks:
+      'Without `sku` the e-commerce SKU is the `skuId`, until `sku-mapping` says otherwise; without `originalPrice` it is the `price`.',
+    shape: ProductRow,
+    key: ['skuId'],
+    together: 'productId',
+    kept: ['sku', 'originalPrice'],
+    prepare: each(productFrom),
+    write: upsertProducts,
+    examples: [{}, { skuId: '12002', sku: 'MH01-S-Black', sizeCode: 'S', sequence: '2', barcode: '9300000000002' }],
+  },
+  stock: {
+    description: 'The free stock of one SKU in one store.',
+    remarks: 'A line names its SKU by `sku` or by `skuId`; where it has both, `skuId` counts.',
+    shape: StockRow,
+    key: ['storeNumber', 'sku', 'skuId'],
+    rule: namesSku,
+    prepare: stockFrom,
+    write: upsertStock,
+    examples: [{}, { sku: 'MH01-S-Black', skuId: '12002', freeStock: '-2' }],
+  },
+  customers: {
+    description: 'One customer.',
+    remarks: 'A subscription is consent: with one, `privacy` becomes false whatever the line says.',
+    shape: CustomerRow,
+    key: ['id'],
+    prepare: each(customerFrom),
+    write: upsertCustomers,
+    examples: [{}, { id: '73152', firstname: 'Mary', surname: 'Lee', email: 'mary.lee@example.com' }],
+  },
+  transactions: {
+    description: 'One line of a transaction; what the lines of one transaction share is repeated.',
+    remarks:
+      'A line that is there already, by `id` and `lineId`, is replaced; the other lines of its transaction stay. A SKU that no product carries is shown as null. Without `value`, it is the price of the units less the discount. A discount has a `discountAmount`; without `discountType` it is called `discount`.',
+    shape: TransactionRow,
+    key: [],
+    together: 'id',
+    rule: transactionRule,
+    prepare: transactionsFrom,
+    write: upsertTransactions,
+    examples: [
+      { storeNumber: '123' },
+      {
+        ...{ lineId: '15883', sequence: '2', sku: 'MH01-S-Black', skuId: '12002', sizeCode: 'S', quantity: '-1' },
+        ...{ value: '', discountType: '', discountReason: '', discountAmount: '', discountPercentage: '' },
+      },
+    ],
+  },
+  'reward-programs': {
+    description: 'One tier of a loyalty programme; what the tiers of one programme share is repeated.',
+    shape: RewardProgramRow,
+    key: ['programId', 'tierId'],
+    together: 'programId',
+    prepare: each(programFrom),
+    write: upsertPrograms,
+    examples: [{}, { tierId: '3', tierName: 'Cashmere', tierSequence: '3' }],
+  },
+  'reward-gifts': {
+    description: 'One gift of a loyalty programme.',
+    shape: RewardGiftRow,
+    key: ['programId', 'giftId'],
+    prepare: asItIs,
+    write: upsertGifts,
+    examples: [{}, { giftId: '22', name: 'Umbrella', styles: 'MB07' }],
+  },
+  'reward-accounts': {
+    description: 'The loyalty account of one customer.',
+    shape: RewardAccountRow,
+    key: ['id'],
+    kept: ['qualifyingSpend'],
+    prepare: asItIs,
+    write: upsertRewardAccounts,
+    examples: [{}, { id: '22673', customerId: '65432' }],
+  },
+  'reward-lots': {
+    description: 'Points, a reward or a gift that a loyalty account was given at one time.',
+    shape: RewardLotRow,
+    key: ['accountId', 'kind', 'lotId'],
+    kept: ['redeemed', 'pending'],
+    rule: lotRule,
+    prepare: asItIs,
+    write: upsertRewardLots,
+    examples: [{ giftId: '' }, { kind: 'gift', lotId: '42182', total: '1', giftId: '21' }],
+  },
+  'payment-gateways': {
+    description: 'One payment gateway.',
+    shape: PaymentGatewayRow,
+    key: ['name'],
+    prepare: asItIs,
+    write: upsertGateways,
+    examples: [{}, { name: 'afterpay' }],
+  },
+  'store-mapping': {
+    description: 'The location in the e-commerce platform that one store is.',
+    shape: StoreMappingRow,
+    key: ['storeId'],
+    prepare: ofStores,
+    write: upsertStores,
+    examples: [{}, { storeId: '1002', ecommerceLocationId: '6884556843' }],
+  },
+  'sku-mapping': {
+    description: 'The SKU in the e-commerce platform that one SKU is.',
+    shape: SkuMappingRow,
+    key: ['skuId'],
+    prepare: ofSkus,
+    write: mapSkus,
+    examples: [{}, { skuId: '12002', ecommerceSku: 'MH01-S-Black' }],
+  },
+  'customer-mapping': {
+    description: 'The identifiers in the e-commerce platform of one customer.',
+    shape: CustomerMappingRow,
+    key: ['customerId'],
+    prepare: ofCustomers(customerMappingFrom),
+    write: upsertCustomers,
+    examples: [{}, { customerId: '73152', ecommerceLegacyId: '6477890125897' }],
+  },
+} as const satisfies Record<string, Kind>
+
+export type KindName = keyof typeof kinds
+
+/** The kinds by name, whatever it may be. */
+export const kindNamed = (name: string): Kind | undefined =>
+  Object.hasOwn(kinds, name) ? kinds[name as KindName] : undefined

@@ -1,0 +1,110 @@
+import type { Db } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { knownCustomers } from '../../store/customers.ts'
+import { knownSkuIds, skuIds, storesByNumber } from '../../store/stock.ts'
+import { knownStores } from '../../store/stores.ts'
+import type { Fault } from './fault.ts'
+import { type Names, type Row, transactionFrom } from './rows.ts'
+
+/** What the store takes, or why it cannot, for each row in its order; and remarks for the summary, with their count. */
+export interface Prepared {
+  inputs: (object | { fault: Fault })[]
+  notes?: Readonly<Record<string, number>>
+}
+
+/** Makes of a batch of rows what the store takes; what has to be looked up is looked up for all at once. */
+export type Prepare = (db: Db, service: Service, rows: readonly Row[]) => Promise<Prepared>
+
+export const isFault = (input: object): input is { fault: Fault } => 'fault' in input
+
+/** The rows, each translated by itself. */
+export const each =
+  (translate: (row: Row) => object): Prepare =>
+  async (_db, _service, rows) => ({ inputs: rows.map(translate) })
+
+const given = (rows: readonly Row[], column: string) => [
+  ...new Set(rows.map(row => row[column]).filter(value => typeof value === 'string')),
+]
+
+/** SKUs by what rows name them. */
+async function skusOf(db: Db, service: Service, rows: readonly Row[]) {
+  const [ids, names] = [given(rows, 'skuId'), given(rows, 'sku')]
+  const byId = ids.length ? await knownSkuIds(db, service, ids) : []
+  const byName = names.length ? await skuIds(db, service, names) : []
+  return {
+    byId: new Map(byId.map(found => [found.sku_id, found])),
+    byName: new Map(byName.map(found => [found.sku, found])),
+    /** The SKU of a row; `skuId` outranks `sku`. */
+    of({ skuId, sku }: Row) {
+      return typeof skuId === 'string' ? this.byId.get(skuId) : this.byName.get(sku as string)
+    },
+  }
+}
+
+async function storesOf(db: Db, service: Service, rows: readonly Row[]) {
+  const numbers = given(rows, 'storeNumber')
+  const stores = numbers.length ? await storesByNumber(db, service, numbers) : []
+  return new Map(stores.map(store => [store.store_number, store]))
+}
+
+/** Stock of known SKUs in known stores. */
+export const stockFrom: Prepare = async (db, service, rows) => {
+  const skus = await skusOf(db, service, rows)
+  const stores = await storesOf(db, service, rows)
+  const inputs = rows.map(row => {
+    const { sku: _, skuId, storeNumber, ...stock } = row
+    const store = stores.get(storeNumber as string)
+    if (!store) return { fault: { column: 'storeNumber', reason: `names no store: ${storeNumber}` } }
+    const sku = skus.of(row)
+    const column = typeof skuId === 'string' ? 'skuId' : 'sku'
+    if (!sku) return { fault: { column, reason: `names no SKU of a product: ${row[column]}` } }
+    return { storeId: store.store_id, skuId: sku.sku_id, ...stock }
+  })
+  return { inputs }
+}
+
+const withoutProduct = 'name a SKU that no product carries: shown as null'
+const withoutStore = 'name a store number that no store has: shown without a name'
+
+/** Lines of transactions; what they name and nobody knows is no fault, for it may be long gone. */
+export const transactionsFrom: Prepare = async (db, service, rows) => {
+  const skus = await skusOf(db, service, rows)
+  const stores = await storesOf(db, service, rows)
+  const notes: Record<string, number> = {}
+  const note = (text: string) => {
+    notes[text] = (notes[text] ?? 0) + 1
+    return null
+  }
+  const names: Names = {
+    store: number => stores.get(number)?.name ?? note(withoutStore),
+    sku: row => (row.skuId || row.sku ? (skus.of(row)?.sku ?? note(withoutProduct)) : null),
+  }
+  return { inputs: rows.map(row => transactionFrom(row, names)), notes }
+}
+
+/** Rows whose `column` names something that exists, translated. */
+const existing =
+  (
+    column: string,
+    what: string,
+    find: (db: Db, service: Service, ids: readonly string[]) => Promise<{ id: string }[]>,
+    translate: (row: Row) => object = row => row,
+  ): Prepare =>
+  async (db, service, rows) => {
+    const known = new Set((await find(db, service, given(rows, column))).map(found => found.id))
+    const inputs = rows.map(row =>
+      known.has(row[column] as string)
+        ? translate(row)
+        : { fault: { column, reason: `names no ${what}: ${row[column]}` } },
+    )
+    return { inputs }
+  }
+
+export const ofStores = existing('storeId', 'store', knownStores)
+
+export const ofSkus = existing('skuId', 'SKU of a product', async (db, service, ids) =>
+  (await knownSkuIds(db, service, ids)).map(found => ({ id: found.sku_id })),
+)
+
+export const ofCustomers = (translate: (row: Row) => object) =>
+  existing('customerId', 'customer', knownCustomers, translate)

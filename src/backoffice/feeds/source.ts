@@ -1,0 +1,80 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { ImportError } from './fault.ts'
+
+export const formats = ['csv', 'ndjson'] as const
+export type Format = (typeof formats)[number]
+
+/** A file to import: plain or gzip. */
+export interface Source {
+  /** What messages call it. */
+  name: string
+  format: Format
+  stream: Readable
+  /** How many bytes there are to read, where that is known. */
+  size?: number
+}
+
+const chunkBytes = 64 * 1024
+
+/** Opens a file, or standard input for `-`. The format is told by the name, unless given; standard input is CSV. */
+export async function openSource(path: string, format?: Format): Promise<Source> {
+  if (path === '-') return { name: 'standard input', format: format ?? 'csv', stream: process.stdin }
+  const told = format ?? formatOf(path)
+  if (!told)
+    throw new ImportError(
+      `${path}: the name does not tell the format (.csv, .ndjson, .jsonl, with or without .gz): --format csv or --format ndjson.`,
+    )
+  const { size } = await stat(path).catch(error => {
+    throw new ImportError(
+      `${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
+    )
+  })
+  return { name: path, format: told, stream: createReadStream(path, { highWaterMark: chunkBytes }), size }
+}
+
+const formatOf = (path: string): Format | undefined => {
+  const [, ending] = /\.(csv|ndjson|jsonl)(\.gz)?$/i.exec(path) ?? []
+  return ending === undefined ? undefined : ending.toLowerCase() === 'csv' ? 'csv' : 'ndjson'
+}
+
+/** The bytes of a source, unpacked when they begin as gzip does. `onRead` hears how many bytes were taken from the file. */
+export async function* bytesOf({ name, stream }: Source, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  let head: Buffer = Buffer.alloc(0)
+  const counted = async function* () {
+    if (head.length) yield head
+    for (;;) {
+      const { value, done } = await chunks.next()
+      if (done) return
+      onRead(value.length)
+      yield value
+    }
+  }
+  try {
+    while (head.length < 2) {
+      const { value, done } = await chunks.next()
+      if (done) break
+      onRead(value.length)
+      head = Buffer.concat([head, value])
+    }
+    if (head[0] === 0x1f && head[1] === 0x8b) yield* unpacked(counted())
+    else yield* counted()
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    if (/^Z_/.test(code)) throw new ImportError(`${name} is damaged: it cannot be unpacked to its end.`)
+    if (code) throw new ImportError(`${name} cannot be read: ${message}.`)
+    throw error
+  } finally {
+    stream.destroy()
+  }
+}
+
+async function* unpacked(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: chunkBytes })
+  // Faults of either side arrive at the reader below.
+  pipeline(Readable.from(packed), gunzip, () => {})
+  yield* gunzip as AsyncIterable<Buffer>
+}

@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Database } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { ImportError } from './fault.ts'
+
+/**
+ * Waits until no other import of this kind runs for the service, in whatever process, and keeps others waiting until the answer is
+ * called. The lock belongs to a connection of its own, so that it goes with the process, however that ends.
+ */
+export async function takeTurn(db: Database, service: Service, kind: string, onWait = () => {}): Promise<() => void> {
+  const client = await db.pool.connect().catch(away)
+  // Without a listener, a connection that breaks while it is idle would end the process.
+  client.on('error', () => {})
+  try {
+    for (let waiting = false; ; waiting = true) {
+      const { rows } = await client.query<{ taken: boolean }>(
+        `select pg_try_advisory_lock($1, hashtext($2)) as taken`,
+        [service.id, `import ${kind}`],
+      )
+      if (rows[0]?.taken) return () => client.release(true)
+      if (!waiting) onWait()
+      await delay(500)
+    }
+  } catch (error) {
+    client.release(true)
+    return away(error)
+  }
+}
+
+function away(cause: unknown): never {
+  throw Object.assign(new ImportError('The database cannot be reached; import the file again when it is back.'), {
+    cause,
+  })
+}

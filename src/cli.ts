@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander'
+import { demoCommand } from './commands/demo.ts'
+import { doctorCommand } from './commands/doctor.ts'
+import { examples } from './commands/examples.ts'
+import { importCommand } from './commands/import.ts'
+import { migrateCommand } from './commands/migrate.ts'
+import { serviceCommand } from './commands/service.ts'
+import { startCommand } from './commands/start.ts'
+import { userCommand } from './commands/user.ts'
+
+/** The command line's table of contents. */
+const commands = [startCommand, migrateCommand, serviceCommand, userCommand, importCommand, demoCommand, doctorCommand]
+
+const program = new Command('tillbridge')
+  .description('The retail integration API: an HTTPS JSON service in front of a retail back office.')
+  .addHelpText(
+    'after',
+    examples(
+      ['start', 'serve, with a demo shop on the first start'],
+      ['service add luma currency=AUD', 'make a service; then an account for it:'],
+      ['user add webshop --service luma', 'and then see: tillbridge import --help'],
+    ),
+  )
+  .showHelpAfterError('(add --help for what there is)')
+  .exitOverride()
+for (const command of commands) command(program)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode
+  else {
+    console.error(error instanceof Error ? `tillbridge: ${error.message}` : error)
+    process.exitCode = 1
+  }
+}

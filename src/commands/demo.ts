@@ -1,0 +1,27 @@
+import type { Command } from 'commander'
+import { makeDemo } from '../access.ts'
+import { examples } from './examples.ts'
+import { requireServiceName } from './service.ts'
+import { withDatabase } from './session.ts'
+
+export const demoCommand = (program: Command) =>
+  program
+    .command('demo')
+    .argument('[name]', 'the service to make', 'demo')
+    .description('Make a further service with a demo shop, and an account for it.')
+    .addHelpText(
+      'after',
+      examples(['demo playground', 'a service playground, and an account playground that is its admin']),
+    )
+    .action((name: string) => {
+      requireServiceName(name)
+      return withDatabase(async session => {
+        const password = await makeDemo(session, name, line => console.log(line))
+        console.log(`${name} is admin of ${name}.`)
+        console.log(
+          password
+            ? `Password: ${password}\nIt is shown this once and cannot be read again.`
+            : `The account was there before; a further password: tillbridge user rotate ${name}`,
+        )
+      })
+    })

@@ -1,0 +1,78 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { pino } from 'pino'
+import { feedsDocument } from '../backoffice/feeds/document.ts'
+import { envExample } from '../config.ts'
+import { catalogue } from '../errors.ts'
+import type { Gate } from '../http/gate.ts'
+import { buildServer } from '../server.ts'
+
+const root = new URL('../../', import.meta.url)
+
+/** The documents that are made from the code, by file, as they should be. */
+export async function documents(): Promise<Record<string, string>> {
+  return {
+    'openapi.json': await openApiText(),
+    '.env.example': envExample(),
+    'docs/errors.md': errorsPage(),
+    'docs/feeds.md': feedsDocument(),
+  }
+}
+
+/** Writes the documents that are not as they should be; with `check` it leaves them. Returns their names. */
+export async function writeDocuments(check: boolean): Promise<string[]> {
+  const stale: string[] = []
+  for (const [name, text] of Object.entries(await documents())) {
+    const file = new URL(name, root)
+    const there = await readFile(file, 'utf8').catch(() => undefined)
+    if (there === text) continue
+    stale.push(name)
+    if (!check) await writeFile(file, text)
+  }
+  return stale
+}
+
+/** The server with all its routes, which never listens and has no database. */
+export const bareServer = () =>
+  buildServer({
+    gate: {} as Gate,
+    log: pino({ level: 'silent' }),
+    certificate: { cert: '', key: '' },
+    http2: false,
+    trustedProxies: ['127.0.0.1'],
+    publicUrl: () => 'https://localhost:8443',
+    ready: () => false,
+  })
+
+/** What `GET /openapi.json` answers. */
+async function openApiText() {
+  const server = await bareServer()
+  try {
+    const answer = await server.inject({ url: '/openapi.json', headers: { 'x-forwarded-proto': 'https' } })
+    return `${JSON.stringify(answer.json(), undefined, 2)}\n`
+  } finally {
+    await server.close()
+  }
+}
+
+/** The catalogue of errors as a page. */
+function errorsPage() {
+  const rows = Object.entries(catalogue)
+    .map(([code, [status, title, remedy]]) => ({ code, status, title, remedy }))
+    .sort((a, b) => a.status - b.status)
+    .map(({ code, status, title, remedy }) => `| ${status} | \`${code}\` | ${title} | ${remedy} |\n`)
+  return `# Errors
+
+Every error is \`application/problem+json\` (RFC 9457); programs branch on \`code\`. \`type\` is the address of a page that says what
+stands here: \`GET /errors/<code>\`. This page is made from \`src/errors.ts\` by \`npm run docs\`.
+
+| Status | Code | What it means | What to do |
+|---|---|---|---|
+${rows.join('')}`
+}
+
+if (import.meta.main) {
+  const check = process.argv.includes('--check')
+  const stale = await writeDocuments(check)
+  for (const name of stale) console.log(check ? `${name} is stale: run \`npm run docs\`.` : `${name} is written.`)
+  if (check && stale.length) process.exitCode = 1
+}

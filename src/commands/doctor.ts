@@ -1,0 +1,124 @@
+import { access, constants } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { listServices } from '../accounts.ts'
+import { embedded } from '../backoffice/embedded.ts'
+import { type Config, readConfig } from '../config.ts'
+import { sql } from '../db.ts'
+import { type Installation, joinInstallation } from '../installation.ts'
+import { localCertificate, readCertificate } from '../tls.ts'
+import { examples } from './examples.ts'
+
+/** One thing looked at: how it is, or an error that says what to do. */
+interface Check {
+  what: string
+  look: () => Promise<string>
+}
+
+export const doctorCommand = (program: Command) =>
+  program
+    .command('doctor')
+    .description('Check the settings, the database, the certificate and the back office, and say what is missing.')
+    .addHelpText('after', examples(['doctor', 'exits with 1 when something is missing']))
+    .action(async () => {
+      let config: Config | undefined
+      let data: string | undefined
+      let installation: Installation | undefined
+      const need = <T>(value: T | undefined, what: string): T => {
+        if (value === undefined) throw new Error(`Not looked at: ${what} first.`)
+        return value
+      }
+      const checks: Check[] = [
+        {
+          what: 'Settings',
+          async look() {
+            config = readConfig()
+            return 'all can be read'
+          },
+        },
+        {
+          what: 'Data',
+          async look() {
+            data = await dataDirectory(need(config, 'the settings'))
+            return data
+          },
+        },
+        {
+          what: 'Certificate',
+          async look() {
+            const settings = need(config, 'the settings')
+            if (!settings.tlsCertFile) need(data, 'the data directory')
+            return certificate(settings)
+          },
+        },
+        {
+          what: 'Database',
+          async look() {
+            const settings = need(config, 'the settings')
+            // Opening the bundled one would make what is missing.
+            if (!settings.databaseUrl) need(data, 'the data directory')
+            installation = await joinInstallation(settings)
+            return database(installation)
+          },
+        },
+        { what: 'Services', look: async () => services(need(installation, 'the database')) },
+        { what: 'Back office', look: async () => backOffices(need(installation, 'the database')) },
+      ]
+      for (const { what, look } of checks) {
+        try {
+          console.log(`ok       ${what.padEnd(12)} ${await look()}`)
+        } catch (error) {
+          console.log(`MISSING  ${what.padEnd(12)} ${(error as Error).message.replaceAll('\n', `\n${' '.repeat(22)}`)}`)
+          process.exitCode = 1
+        }
+      }
+      await installation?.close()
+    })
+
+async function dataDirectory({ dataDir }: Config) {
+  await access(dataDir, constants.R_OK | constants.W_OK).catch(() => {
+    throw new Error(
+      `${resolve(dataDir)} is not there or cannot be written to: tillbridge start makes it; or set DATA_DIR.`,
+    )
+  })
+  return dataDir
+}
+
+function certificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
+  const { notAfter } =
+    tlsCertFile && tlsKeyFile ? readCertificate(tlsCertFile, tlsKeyFile) : localCertificate(join(dataDir, 'tls'))
+  const days = Math.floor((notAfter.getTime() - Date.now()) / 86_400_000)
+  if (days < 30) throw new Error(`The certificate ends in ${days} days: renew it.`)
+  return `${tlsCertFile ?? 'made here, for localhost'}, good for ${days} days`
+}
+
+async function database({ db }: Installation) {
+  const row = await db.row<{ version: string; name: string; migrations: number; sync: string }>(sql`
+    select current_setting('server_version') as version, current_database() as name, (select count(*)::integer from migration) as migrations,
+           current_setting('fsync') as sync`)
+  if (row?.sync !== 'on')
+    throw new Error('fsync is off: a crash of the machine can lose what was acknowledged. Turn it on.')
+  return `PostgreSQL ${row.version}, ${row.name}, ${row.migrations} migrations`
+}
+
+async function services({ db }: Installation) {
+  const row = await db.row<{ services: number; accounts: number; lonely: string[] }>(sql`
+    select (select count(*)::integer from service) as services, (select count(*)::integer from account) as accounts,
+           array(select name from service s where not exists (select from account_service a where a.service_id = s.service_id) order by name) as lonely`)
+  if (!row?.services) throw new Error('There is no service: tillbridge service add <name>')
+  if (row.lonely.length)
+    throw new Error(
+      `Nobody may use ${row.lonely.join(', ')}: tillbridge user add <username> --service ${row.lonely[0]}`,
+    )
+  return `${row.services} with ${row.accounts} accounts`
+}
+
+async function backOffices({ db }: Installation) {
+  const lines: string[] = []
+  for (const service of await listServices(db)) {
+    const { driver, release, capabilities } = await embedded(service).capabilities()
+    const lacking = capabilities.filter(capability => !capability.available).map(({ name }) => name)
+    lines.push(`${service.name}: ${driver} ${release}${lacking.length ? `, without ${lacking.join(', ')}` : ''}`)
+  }
+  return lines.join('; ')
+}

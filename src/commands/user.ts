@@ -1,0 +1,110 @@
+import { type Command, Option } from 'commander'
+import { accountExists, addAccount, addPassword, listAccounts, type Role, revoke, roles } from '../accounts.ts'
+import { examples } from './examples.ts'
+import { withDatabase } from './session.ts'
+import { table } from './table.ts'
+
+const once = 'It is shown this once and cannot be read again.'
+
+export function userCommand(program: Command) {
+  const user = program
+    .command('user')
+    .description('Accounts: who may use which service, and as what.')
+    .addHelpText(
+      'after',
+      examples(
+        ['user add webshop --service luma', 'make one'],
+        ['user rotate webshop', 'a further password'],
+        ['user revoke webshop', 'end one'],
+        ['user list', 'see all'],
+      ),
+    )
+
+  user
+    .command('add')
+    .argument('<username>')
+    .description('Make an account for a service, or give one a further service or another role.')
+    .option('--service <name>', 'the service; not needed where there is one only')
+    .addOption(new Option('--role <role>', 'what the account may do').choices(roles).default('visitor'))
+    .addHelpText(
+      'after',
+      examples(
+        ['user add webshop --service luma', 'may read'],
+        ['user add integration --service luma --role maintainer', 'may write too'],
+      ),
+    )
+    .action((username: string, { service: name, role }: { service?: string; role: Role }) => {
+      // A colon would end the username in the Authorization header (RFC 7617).
+      if (!/^[^\p{Cc}:]{1,100}$/u.test(username))
+        throw new Error('A username has 1 to 100 characters, no colon and no control characters.')
+      return withDatabase(async ({ db, keys, services }) => {
+        const service = await services.find(name)
+        const password = await addAccount(db, keys, username, service, role)
+        console.log(`${username} is ${role} of ${service.name}.`)
+        if (password) console.log(`Password: ${password}\n${once}`)
+      })
+    })
+
+  user
+    .command('rotate')
+    .argument('<username>')
+    .description(
+      'Issue a further password. The one before stays alive until it is revoked, or until the next rotation.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        ['user rotate webshop', 'then give the new password to the web shop, then:'],
+        ['user revoke webshop --old', 'ends the old one'],
+      ),
+    )
+    .action((username: string) =>
+      withDatabase(async ({ db, keys }) => {
+        if (!(await accountExists(db, username))) throw noAccount(username)
+        console.log(
+          `Password: ${await addPassword(db, keys, username)}\n${once}\nThe password before it is still alive; end it with: tillbridge user revoke ${username} --old`,
+        )
+      }),
+    )
+
+  user
+    .command('revoke')
+    .argument('<username>')
+    .description('End an account, in every process within 5 seconds.')
+    .option('--old', 'end only the passwords before the newest one')
+    .addHelpText(
+      'after',
+      examples(
+        ['user revoke webshop', 'the account is gone'],
+        ['user revoke webshop --old', 'only its newest password stays'],
+      ),
+    )
+    .action((username: string, { old = false }: { old?: boolean }) =>
+      withDatabase(async ({ db }) => {
+        if (!(await revoke(db, username, { all: !old }))) throw noAccount(username)
+        console.log(old ? `Only the newest password of ${username} is alive.` : `${username} is revoked.`)
+      }),
+    )
+
+  user
+    .command('list')
+    .description('The accounts with their services, roles and live passwords.')
+    .addHelpText('after', examples(['user list', 'all accounts']))
+    .action(() =>
+      withDatabase(async ({ db }) => {
+        const rows = (await listAccounts(db)).flatMap(({ username, services, passwords, created }) =>
+          (services.length ? services : [{ service: '-', role: '-' }]).map(({ service, role }) => [
+            username,
+            service,
+            role,
+            String(passwords),
+            created.toISOString().slice(0, 10),
+          ]),
+        )
+        console.log(table(['user', 'service', 'role', 'passwords', 'since'], rows))
+      }),
+    )
+}
+
+const noAccount = (username: string) =>
+  new Error(`There is no account ${username}; tillbridge user list shows those there are.`)

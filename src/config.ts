@@ -1,0 +1,194 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { cpus } from 'node:os'
+
+/** One setting: what it is for (the line in `.env.example`), an example or the default, and how its text is read. */
+interface Setting<T> {
+  why: string
+  example: string
+  read: (text: string | undefined) => T
+}
+
+class Unfit extends Error {}
+
+const text = (why: string, fallback: string, example = fallback): Setting<string> => ({
+  why,
+  example,
+  read: given => given ?? fallback,
+})
+
+const whole = (why: string, fallback: number, [least, most]: readonly [number, number]): Setting<number> => ({
+  why,
+  example: String(fallback),
+  read(given) {
+    if (given === undefined) return fallback
+    const value = /^\d+$/.test(given) ? Number(given) : Number.NaN
+    if (!(value >= least && value <= most)) throw new Unfit(`is a whole number from ${least} to ${most}`)
+    return value
+  },
+})
+
+const oneOf = <const T extends string>(why: string, fallback: T, words: readonly T[]): Setting<T> => ({
+  why,
+  example: fallback,
+  read(given) {
+    const found = given === undefined ? fallback : words.find(word => word === given)
+    if (found === undefined) throw new Unfit(`is one of ${words.join(', ')}`)
+    return found
+  },
+})
+
+const port = (why: string, example: string): Setting<number | undefined> => ({
+  ...whole(why, Number(example), [1, 65_535]),
+  read: given => (given === undefined ? undefined : whole(why, 0, [1, 65_535]).read(given)),
+})
+
+const file = (why: string, example: string): Setting<string | undefined> => ({
+  why,
+  example,
+  read(given) {
+    if (given !== undefined && !existsSync(given)) throw new Unfit('names a file that is not there')
+    return given
+  },
+})
+
+/** An address, or one with the number of bits that make its network. */
+function isNetwork(text: string) {
+  const [address = '', bits = '1', ...more] = text.split('/')
+  const most = isIP(address) === 4 ? 32 : 128
+  return isIP(address) !== 0 && /^[1-9]\d*$/.test(bits) && Number(bits) <= most && more.length === 0
+}
+
+/** Every setting, by the name of its environment variable. `.env.example` is made from this table. */
+export const table = {
+  PORT: whole('The port that HTTPS is served on.', 8443, [0, 65_535]),
+  HOST: {
+    why: 'The address that is listened on; 0.0.0.0 for all.',
+    example: '127.0.0.1',
+    read(given: string | undefined) {
+      if (given !== undefined && !isIP(given)) throw new Unfit('is an IP address')
+      return given ?? '127.0.0.1'
+    },
+  } satisfies Setting<string>,
+  PLAIN_PORT: port(
+    'A port that answers plain HTTP with 403 `https_required`, never with data. Without it nothing listens.',
+    '8080',
+  ),
+  PUBLIC_URL: {
+    why: 'The address that callers know this installation by; errors point to pages under it. Without it: https://localhost:<PORT>.',
+    example: 'https://api.example.com',
+    read(given: string | undefined) {
+      if (given === undefined) return
+      if (!URL.canParse(given) || new URL(given).protocol !== 'https:')
+        throw new Unfit('is an address that begins with https://')
+      return given.replace(/\/+$/, '')
+    },
+  } satisfies Setting<string | undefined>,
+  TRUSTED_PROXIES: {
+    why: 'Addresses or networks of the proxies whose X-Forwarded-* headers count, separated by commas. Without it they are ignored.',
+    example: '10.0.0.5,10.1.0.0/16',
+    read(given: string | undefined) {
+      const list = (given ?? '')
+        .split(',')
+        .map(item => item.trim())
+        .filter(Boolean)
+      if (!list.every(isNetwork)) throw new Unfit('is a list of IP addresses or networks, separated by commas')
+      return list
+    },
+  } satisfies Setting<string[]>,
+  TLS_CERT_FILE: file(
+    'The certificate chain (PEM); read again when it changes. Without it a local CA and certificate are made under DATA_DIR.',
+    '/etc/tillbridge/cert.pem',
+  ),
+  TLS_KEY_FILE: file('The private key of that certificate (PEM).', '/etc/tillbridge/key.pem'),
+  HTTP2: oneOf('Whether HTTP/2 is offered beside HTTP/1.1.', 'off', ['off', 'on']),
+  WORKERS: whole('How many processes serve requests.', 1, [1, Math.max(64, cpus().length)]),
+  DATABASE_URL: {
+    why: 'A PostgreSQL of yours (15 or later). Without it the bundled one runs under DATA_DIR.',
+    example: 'postgres://tillbridge:password@db.example.com/tillbridge',
+    read(given: string | undefined) {
+      if (given !== undefined && !/^postgres(ql)?:\/\//.test(given)) throw new Unfit('begins with postgres://')
+      return given
+    },
+  } satisfies Setting<string | undefined>,
+  DATABASE_POOL: whole(
+    'Connections to the database per process; a few for each core of the machine are enough.',
+    6,
+    [2, 200],
+  ),
+  DATA_DIR: text('Where the bundled database, the certificates and the secret live.', '.data'),
+  SECRET_KEY: {
+    why: 'What passwords and cursors are keyed with: 32 bytes or more, the same for every process, kept apart from the database. Without it one is made in DATA_DIR/secret.',
+    example: 'the output of: openssl rand -hex 32',
+    read(given: string | undefined) {
+      if (given !== undefined && given.length < 32) throw new Unfit('has at least 32 characters')
+      return given
+    },
+  } satisfies Setting<string | undefined>,
+  LOG_LEVEL: oneOf('How much is logged (JSON lines on standard error); `debug` has a line for every request.', 'info', [
+    'fatal',
+    'error',
+    'warn',
+    'info',
+    'debug',
+    'trace',
+    'silent',
+  ]),
+  DRAIN_SECONDS: whole('How long requests may go on after SIGTERM or Ctrl-C.', 25, [0, 600]),
+} as const
+
+type Table = typeof table
+type Values = { [Name in keyof Table]: ReturnType<Table[Name]['read']> }
+type CamelCase<S extends string> = S extends `${infer Head}_${infer Rest}`
+  ? `${Lowercase<Head>}${Capitalize<CamelCase<Rest>>}`
+  : Lowercase<S>
+/** The settings in camelCase: `PORT` is `port`, `TLS_CERT_FILE` is `tlsCertFile`. */
+export type Config = { readonly [Name in keyof Values as CamelCase<Name>]: Values[Name] }
+
+/** Every fault of the settings at once, a line each. */
+export class ConfigError extends Error {}
+
+/** Reads the settings: the environment first, then `.env` in the current directory. Throws a `ConfigError` naming every fault. */
+export function readConfig(
+  environment: Readonly<Record<string, string | undefined>> = withEnvFile(process.env),
+): Config {
+  const faults: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [name, setting] of Object.entries(table)) {
+    const given = environment[name]?.trim() || undefined
+    try {
+      values[camelCase(name)] = setting.read(given)
+    } catch (error) {
+      if (!(error instanceof Unfit)) throw error
+      // A secret, or an address with a password in it, is not repeated.
+      faults.push(
+        `${name} ${error.message}${name === 'SECRET_KEY' || name === 'DATABASE_URL' ? '' : `, not ${JSON.stringify(given)}`}.`,
+      )
+    }
+  }
+  const config = values as unknown as Config
+  if (Boolean(environment.TLS_CERT_FILE?.trim()) !== Boolean(environment.TLS_KEY_FILE?.trim()))
+    faults.push('TLS_CERT_FILE and TLS_KEY_FILE are set together, or neither.')
+  if (faults.length) throw new ConfigError(faults.join('\n'))
+  return Object.freeze(config)
+}
+
+const camelCase = (name: string) => name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+function withEnvFile(environment: NodeJS.ProcessEnv) {
+  if (!existsSync('.env')) return environment
+  const found: Record<string, string> = {}
+  for (const line of readFileSync('.env', 'utf8').split('\n')) {
+    const [, name, value = ''] = /^\s*([A-Z_0-9]+)\s*=\s*(.*?)\s*$/.exec(line) ?? []
+    if (name) found[name] = value.replace(/^(["'])(.*)\1$/, '$2')
+  }
+  return { ...found, ...environment }
+}
+
+/** `.env.example`: each setting with its reason, commented out. */
+export const envExample = () =>
+  `# Every setting, its reason, and its default or an example. Copy to .env and take the # from what you set.\n${Object.entries(
+    table,
+  )
+    .map(([name, { why, example }]) => `\n# ${why}\n#${name}=${example}\n`)
+    .join('')}`

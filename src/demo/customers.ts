@@ -1,0 +1,125 @@
+import { type Day, dateText, dayOf, firstDay, programmeStart, referenceDay, timeText } from './calendar.ts'
+import { address, mailbox, phones } from './contacts.ts'
+import { person, plain, type Wearer } from './names.ts'
+import { type Place, shops } from './places.ts'
+import { drawBy, drawFrom, type Random, randomFor } from './random.ts'
+import { ageGroups, idOf, interests } from './references.ts'
+import { storeId } from './stores.ts'
+
+/** A customer: the row that `upsertCustomers` takes, and the habits that the sales follow. */
+export interface Shopper {
+  row: Record<string, unknown> & { id: string }
+  wears: Wearer
+  /** Between the smallest size, 0, and the largest, 1. */
+  build: number
+  /** The shop nearest to home. */
+  home: Place
+  started: Day
+  /** How often they shop, beside the others: a few often, most seldom. */
+  keenness: number
+  /** The share of their purchases that they make on the web. */
+  onWeb: number
+  /** When they joined the reward programme. */
+  joined: Day | null
+  born: Day | null
+}
+
+const count = 5000
+
+/** Once the loyalty cards came with an address, most people took one. */
+const joinsProgramme = 0.62
+
+/** The customers in the order in which they signed up. */
+export function makeShoppers(): Shopper[] {
+  const random = randomFor('customers')
+  const email = mailbox(random)
+  const nearest = drawBy(shops.map(shop => shop.weight))
+  return startDays(random).map((started, i) =>
+    makeShopper(random, String(60001 + i), started, shops[nearest.index(random)] as Place, email),
+  )
+}
+
+/** Two in five were customers before the first sale that is known. */
+function startDays(random: Random) {
+  const opened = dayOf('2018-03-05')
+  return Array.from({ length: count }, () =>
+    random.chance(0.4) ? random.whole(opened, firstDay - 1) : random.whole(firstDay, referenceDay - 7),
+  ).sort((a, b) => a - b)
+}
+
+const titles = {
+  women: drawFrom([
+    ['Ms', 45],
+    ['Mrs', 18],
+    ['Miss', 8],
+    ['Dr', 3],
+    ['Mx', 1],
+    [null, 25],
+  ] as const),
+  men: drawFrom([
+    ['Mr', 65],
+    ['Dr', 3],
+    ['Mx', 1],
+    [null, 31],
+  ] as const),
+}
+
+function makeShopper(random: Random, id: string, started: Day, home: Place, mail: ReturnType<typeof mailbox>): Shopper {
+  const { firstname, surname, wears } = person(random)
+  const born = random.chance(0.78) ? birthday(random) : null
+  const email = random.chance(0.93)
+    ? mail(firstname, surname, born === null ? undefined : dateText(born).slice(0, 4))
+    : null
+  const contacts = phones(random, home)
+  // Who signed up on the web joined no store.
+  const signedUpOnWeb = email !== null && random.chance(0.22)
+  const online = email !== null && (signedUpOnWeb || random.chance(0.4))
+  const platformId = online ? String(6_477_000_000_000 + Number(id) * 104_729) : null
+  const emailSubscription = email !== null && random.chance(0.56)
+  const smsSubscription = contacts.phoneMobile !== null && random.chance(0.27)
+  const u = random.fraction()
+  return {
+    row: {
+      id,
+      code: `${plain(surname).slice(0, 4)}${plain(firstname).slice(0, 4)}${random.whole(10, 99)}`.toUpperCase(),
+      title: titles[wears](random),
+      firstname,
+      surname,
+      dateOfBirth: born === null ? null : dateText(born),
+      startDate: timeText(started, 0),
+      email,
+      ...contacts,
+      ...(random.chance(0.86) ? address(random, home) : {}),
+      privacy: !emailSubscription && !smsSubscription && random.chance(0.8),
+      emailSubscription,
+      smsSubscription,
+      referenceValues: references(random, home, born),
+      joinedStoreId: signedUpOnWeb ? null : storeId(home),
+      ecommerceAdminId: platformId === null ? null : `gid://shop/Customer/${platformId}`,
+      ecommerceLegacyId: platformId,
+    },
+    wears,
+    build: (random.fraction() + random.fraction()) / 2,
+    home,
+    started,
+    keenness: 1 / (0.03 + u) - 0.6,
+    onWeb: online ? (signedUpOnWeb ? 0.75 : 0.35) : 0,
+    joined:
+      email !== null && random.chance(joinsProgramme) ? Math.max(started, programmeStart + random.whole(0, 60)) : null,
+    born,
+  }
+}
+
+/** Between 17 and 83 on the reference day, most of them in the middle. */
+const birthday = (random: Random) =>
+  referenceDay - 17 * 366 - Math.floor((66 * 365 * (random.fraction() + random.fraction())) / 2)
+
+function references(random: Random, home: Place, born: Day | null) {
+  const age = born === null ? undefined : Math.floor((referenceDay - born) / 365.25)
+  const group = age === undefined ? undefined : ageGroups.find(({ upTo }) => age <= upTo)
+  return {
+    ...(random.chance(0.55) ? { favouriteStore: idOf('favouriteStore', home.name) } : {}),
+    ...(group ? { ageGroup: idOf('ageGroup', group.name) } : {}),
+    ...(random.chance(0.35) ? { interest: idOf('interest', random.pick(interests)) } : {}),
+  }
+}

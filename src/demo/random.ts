@@ -1,0 +1,74 @@
+/** Numbers that look random and are the same everywhere, every time. */
+export interface Random {
+  /** At least 0, below 1. */
+  fraction(): number
+  /** A whole number, both ends included. */
+  whole(from: number, to: number): number
+  chance(probability: number): boolean
+  pick<T>(list: readonly T[]): T
+  /** So many different ones of a list, in the order drawn. */
+  some<T>(list: readonly T[], count: number): T[]
+}
+
+/**
+ * A generator of its own for each part of the shop: what one part draws leaves the others as they are.
+ * Mulberry32 over an FNV-1a hash of the part's name: 32-bit integer arithmetic only, so that no engine can disagree.
+ */
+export function randomFor(part: string): Random {
+  let state = 0x811c9dc5
+  for (let i = 0; i < part.length; i++) state = Math.imul(state ^ part.charCodeAt(i), 0x01000193)
+  const fraction = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+  const whole = (from: number, to: number) => from + Math.floor(fraction() * (to - from + 1))
+  const pick = <T>(list: readonly T[]) => list[whole(0, list.length - 1)] as T
+  return {
+    fraction,
+    whole,
+    chance: probability => fraction() < probability,
+    pick,
+    some(list, count) {
+      const left = [...list]
+      return Array.from({ length: Math.min(count, left.length) }, () =>
+        left.splice(whole(0, left.length - 1), 1),
+      ).flat()
+    },
+  }
+}
+
+/** Draws indexes by their weights. */
+export interface Draw {
+  /** An index; `below`: one of the first so many. */
+  index(random: Random, below?: number): number
+}
+
+export function drawBy(weights: readonly number[]): Draw {
+  const sums: number[] = []
+  let total = 0
+  for (const weight of weights) {
+    total += weight
+    sums.push(total)
+  }
+  return {
+    index(random, below = weights.length) {
+      const target = random.fraction() * (sums[below - 1] ?? 0)
+      let low = 0
+      let high = below - 1
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if ((sums[middle] ?? 0) > target) high = middle
+        else low = middle + 1
+      }
+      return low
+    },
+  }
+}
+
+/** Draws the items of a list by their weights. */
+export function drawFrom<T>(items: readonly (readonly [item: T, weight: number])[]): (random: Random) => T {
+  const draw = drawBy(items.map(([, weight]) => weight))
+  return random => (items[draw.index(random)] as readonly [T, number])[0]
+}

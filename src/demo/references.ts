@@ -1,0 +1,60 @@
+import { categories } from './catalogue/categories.ts'
+import { shops } from './places.ts'
+import { seasons } from './products.ts'
+
+export const ageGroups = [
+  { code: 'U25', name: 'Under 25', upTo: 24 },
+  { code: '25-34', name: '25-34', upTo: 34 },
+  { code: '35-44', name: '35-44', upTo: 44 },
+  { code: '45-54', name: '45-54', upTo: 54 },
+  { code: '55-64', name: '55-64', upTo: 64 },
+  { code: '65+', name: '65 and over', upTo: 200 },
+] as const
+
+export const interests = ['Running', 'Hiking', 'Yoga', 'Workwear', 'Weekend', 'Travel', 'Mending', 'Vintage'] as const
+
+const each = (values: readonly string[]) => [...new Set(values)].sort()
+
+const capitals = (name: string) =>
+  name
+    .normalize('NFD')
+    .toUpperCase()
+    .replace(/[^A-Z0-9]/g, '')
+
+/** Each type of reference: the first identifier of its values, and what they say. */
+const types: Record<string, { first: number; names: readonly string[]; codes?: readonly string[] }> = {
+  brand: { first: 1101, names: each(categories.flatMap(category => category.brands)) },
+  season: { first: 1201, names: seasons },
+  gender: { first: 1301, names: ['Women', 'Men', 'Unisex'] },
+  fabric: {
+    first: 1401,
+    names: each(
+      categories.flatMap(({ fabrics, nouns }) => [...fabrics, ...nouns.flatMap(([, , fabric]) => fabric ?? [])]),
+    ),
+  },
+  category: { first: 1501, names: categories.map(category => category.name) },
+  favouriteStore: { first: 4401, names: shops.map(shop => shop.name), codes: shops.map(shop => shop.code) },
+  ageGroup: { first: 4501, names: ageGroups.map(group => group.name), codes: ageGroups.map(group => group.code) },
+  interest: { first: 4601, names: interests },
+}
+
+/** The reference cache as `upsertReferences` takes it. */
+export const referenceRows = () =>
+  Object.entries(types).flatMap(([type, { first, names, codes }]) =>
+    names.map((name, i) => ({
+      type,
+      referenceValueId: String(first + i),
+      code: codes?.[i] ?? capitals(name).slice(0, 12),
+      name: sentence(name),
+    })),
+  )
+
+const sentence = (name: string) => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
+
+/** The identifier of a reference value by what it says. */
+export function idOf(type: string, name: string) {
+  const { first, names } = types[type] ?? { first: 0, names: [] }
+  const index = names.indexOf(name)
+  if (index < 0) throw new Error(`no ${type} is called ${name}`)
+  return String(first + index)
+}

@@ -1,0 +1,103 @@
+import type { Database } from '../db.ts'
+import type { Keys } from '../secrets.ts'
+import type { Service, Settings } from '../settings.ts'
+import { upsertCustomers } from '../store/customers.ts'
+import { upsertGateways } from '../store/gateways.ts'
+import { upsertProducts } from '../store/products.ts'
+import { upsertReferences } from '../store/references.ts'
+import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../store/rewards.ts'
+import { upsertStaff } from '../store/staff.ts'
+import { upsertStock } from '../store/stock.ts'
+import { upsertStores } from '../store/stores.ts'
+import { upsertTransactions } from '../store/transactions.ts'
+import { insertVouchers } from '../store/vouchers.ts'
+import { referenceDay } from './calendar.ts'
+import { makeShoppers, type Shopper } from './customers.ts'
+import { makeStyles } from './products.ts'
+import { referenceRows } from './references.ts'
+import { giftRows, programRows, rewardRows } from './rewards.ts'
+import { productRows, transactionRows } from './rows.ts'
+import { makeSales } from './sales.ts'
+import { stockRows } from './stock.ts'
+import { staffRows, storeRows } from './stores.ts'
+import type { Membership } from './tiers.ts'
+import { voucherRows } from './vouchers.ts'
+
+/** The settings of the demo shop, an invented retailer of clothes in Australia and New Zealand. */
+export const demoSettings: Partial<Settings> = {
+  retailerName: 'Currawick',
+  timeZone: 'Australia/Melbourne',
+  currency: 'AUD',
+  inventoryBuffer: 1,
+}
+
+const gateways = ['bank-transfer', 'buy-now-pay-later', 'card', 'cash', 'gift-card', 'paypal', 'reward']
+
+/**
+ * The rows of the demo shop, as the store takes them: the same every time, whatever the date and the machine.
+ * Its three years of sales end on 31 October 2026, its points, rewards and gifts expire in 2027-2029.
+ */
+export function makeDemoShop() {
+  const styles = makeStyles()
+  const shoppers = makeShoppers()
+  const { sales, members } = makeSales(styles, shoppers)
+  return {
+    references: referenceRows(),
+    stores: storeRows(),
+    staff: staffRows(),
+    products: productRows(styles),
+    stock: stockRows(styles),
+    customers: customerRows(shoppers, members),
+    transactions: transactionRows(sales),
+    gateways: gateways.map(name => ({ name })),
+    tiers: programRows(),
+    gifts: giftRows(styles),
+    rewards: rewardRows(sales, members),
+    vouchers: voucherRows(),
+  }
+}
+
+/** Fills a service with the demo shop. Progress is told in a line each. */
+export async function fillDemoShop(
+  db: Database,
+  keys: Keys,
+  service: Service,
+  onProgress: (text: string) => void = () => {},
+): Promise<void> {
+  const fill = async <T>(
+    what: string,
+    upsert: (db: Database, service: Service, rows: readonly T[]) => Promise<unknown>,
+    rows: readonly T[],
+    batch = 5000,
+  ) => {
+    for (let i = 0; i < rows.length; i += batch) await upsert(db, service, rows.slice(i, i + batch))
+    onProgress(`${what}: ${thousands(rows.length)}`)
+  }
+  const shop = makeDemoShop()
+  await fill('Reference values', upsertReferences, shop.references)
+  await fill('Stores', upsertStores, shop.stores)
+  await fill('Staff', upsertStaff, shop.staff)
+  await fill('Colours and sizes', upsertProducts, shop.products)
+  const sales = async () => {
+    await fill('Customers', upsertCustomers, shop.customers)
+    await fill('Transaction lines', upsertTransactions, shop.transactions)
+  }
+  // The stock is as much work for the database as the sales are, and neither hangs on the other.
+  await Promise.all([fill('Stock levels', upsertStock, shop.stock), sales()])
+  await fill('Payment gateways', upsertGateways, shop.gateways)
+  await fill('Reward tiers', upsertPrograms, shop.tiers)
+  await fill('Gifts', upsertGifts, shop.gifts)
+  await fill('Reward accounts', upsertRewardAccounts, shop.rewards.accounts)
+  await fill('Points, rewards and gifts', upsertRewardLots, shop.rewards.lots)
+  await insertVouchers(db, keys, service, shop.vouchers)
+  onProgress(`Gift vouchers: ${shop.vouchers.length}`)
+}
+
+const thousands = (count: number) => String(count).replace(/(?=(\d{3})+$)\B/g, ',')
+
+/** The customers as `upsertCustomers` takes them; members show their tier. */
+const customerRows = (shoppers: readonly Shopper[], members: ReadonlyMap<Shopper, Membership>) =>
+  shoppers.map(shopper => {
+    const tier = members.get(shopper)?.tierOn(referenceDay)
+    return { ...shopper.row, loyaltyCode: tier?.code ?? null, loyaltyName: tier?.name ?? null }
+  })

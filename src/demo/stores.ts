@@ -1,0 +1,56 @@
+import { person, plain } from './names.ts'
+import { type Place, places, warehouse } from './places.ts'
+import { randomFor } from './random.ts'
+
+const domain = 'currawick.example.com'
+
+/** What the back office knows a place by. */
+export const storeId = (place: Place) => `1${place.number}`
+
+/** The stores as the store's `upsertStores` takes them. */
+export const storeRows = () =>
+  places.map(place => ({
+    storeId: storeId(place),
+    storeNumber: place.number,
+    code: place.code,
+    name: place.name,
+    email: `${place.name.toLowerCase().replaceAll(' ', '.')}@${domain}`,
+    addressLine1: place.line1,
+    addressLine2: place.line2 ?? null,
+    city: place.city,
+    state: place.state,
+    postcode: place.postcode,
+    country: place.country,
+    ecommerceLocationId: place.location ?? null,
+    inventoryBuffer: place.buffer ?? null,
+  }))
+
+/** Three to eight people a store, six in the warehouse; a few have left. */
+export function staffRows() {
+  const random = randomFor('staff')
+  const codes = new Map<string, number>()
+  const addresses = new Map<string, number>()
+  /** The name itself, or with a number where somebody has it already. */
+  const unique = (taken: Map<string, number>, name: string) => {
+    const count = (taken.get(name) ?? 0) + 1
+    taken.set(name, count)
+    return count === 1 ? name : `${name}${count}`
+  }
+  let id = 300
+  return places.flatMap(place => {
+    const count = place === warehouse ? 6 : Math.min(8, 3 + Math.floor(place.weight / 4) + random.whole(0, 1))
+    return Array.from({ length: count }, () => {
+      const { firstname, surname } = person(random)
+      const code = `${plain(firstname).slice(0, 1)}${plain(surname).slice(0, 7)}`.toUpperCase()
+      return {
+        id: String(++id),
+        code: unique(codes, code),
+        firstname,
+        surname,
+        email: `${unique(addresses, `${plain(firstname)}.${plain(surname)}`)}@${domain}`,
+        storeNumber: place.number,
+        active: !random.chance(0.07),
+      }
+    })
+  })
+}

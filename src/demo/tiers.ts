@@ -1,0 +1,102 @@
+import { type Day, monthsLater } from './calendar.ts'
+
+export interface Tier {
+  id: string
+  code: string
+  name: string
+  sequence: number
+  /** Per cent off what is not reduced already. */
+  discount: number
+  /** Cents. */
+  qualifySpend: number
+  accrualSpend: number
+  accrualPoints: number
+  rewardValue: number
+}
+
+/** So many points become a reward. */
+export const rewardThreshold = 300
+
+const lowest: Tier = {
+  id: '1',
+  code: '10',
+  name: 'Fledgling',
+  sequence: 1,
+  discount: 0,
+  qualifySpend: 0,
+  accrualSpend: 100,
+  accrualPoints: 1,
+  rewardValue: 1000,
+}
+
+/** The tiers of the reward programme, the lowest first. */
+export const tiers: readonly Tier[] = [
+  lowest,
+  {
+    id: '2',
+    code: '20',
+    name: 'Songbird',
+    sequence: 2,
+    discount: 5,
+    qualifySpend: 50_000,
+    accrualSpend: 200,
+    accrualPoints: 3,
+    rewardValue: 1000,
+  },
+  {
+    id: '3',
+    code: '30',
+    name: 'Currawong',
+    sequence: 3,
+    discount: 10,
+    qualifySpend: 150_000,
+    accrualSpend: 100,
+    accrualPoints: 2,
+    rewardValue: 1500,
+  },
+]
+
+/** Where a member stands. A tier is kept for a year from the last purchase that was enough for it. */
+export interface Membership {
+  since: Day
+  tierOn(day: Day): Tier
+  /** The day up to which the tier is kept whatever is spent; null in the lowest. */
+  keptUntil(): Day | null
+  /** Cents spent in the twelve months up to a day, returns taken off. */
+  spentBefore(day: Day): number
+  spend(day: Day, cents: number): void
+}
+
+export function membership(since: Day): Membership {
+  const purchases: [day: Day, cents: number][] = []
+  let tier = lowest
+  let kept: Day | null = null
+  const spentBefore = (day: Day) => {
+    const from = monthsLater(day, -12)
+    let sum = 0
+    for (const [on, cents] of purchases) if (on > from && on <= day) sum += cents
+    return Math.max(0, sum)
+  }
+  const stand = (day: Day, reached: Tier) => {
+    tier = reached
+    kept = reached === lowest ? null : monthsLater(day, 12)
+  }
+  const reachedOn = (day: Day) => {
+    const spent = spentBefore(day)
+    return tiers.findLast(({ qualifySpend }) => spent >= qualifySpend) ?? lowest
+  }
+  return {
+    since,
+    tierOn(day) {
+      if (kept !== null && day > kept) stand(day, reachedOn(day))
+      return tier
+    },
+    keptUntil: () => kept,
+    spentBefore,
+    spend(day, cents) {
+      purchases.push([day, cents])
+      const reached = reachedOn(day)
+      if (reached.sequence >= tier.sequence) stand(day, reached)
+    },
+  }
+}

@@ -1,0 +1,21 @@
+/** Something that may or may not be possible with a back office, and if not, why. */
+export interface Capability {
+  name: string
+  available: boolean
+  reason?: string
+}
+
+export interface Capabilities {
+  driver: string
+  /** The release the back office answers as, e.g. `2022.1`. */
+  release: string
+  capabilities: Capability[]
+}
+
+/** What the API needs a retail back office to do. A driver is one object of this shape. */
+export interface BackOffice {
+  capabilities(): Promise<Capabilities>
+}
+
+/** Since when the back office can say which customers have changed (contract 4). */
+export const customersByChangeSince = '2022.1'

@@ -1,0 +1,41 @@
+import { type TSchema, Type } from 'typebox'
+
+/** An identifier: a string always, also where it looks like a number (`"008"`). */
+export const Id = (description: string, example: string) =>
+  Type.String({ description, minLength: 1, maxLength: 100, examples: [example] })
+
+/** Text of at most `maxLength` code points. */
+export const Text = (description: string, example: string, maxLength = 250) =>
+  Type.String({ description, maxLength, examples: [example] })
+
+/** An amount as text with the currency's decimals, next to a `currency` (contract 1.3). */
+export const Money = (description: string, example = '39.95') =>
+  Type.String({ description, format: 'money', pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$', examples: [example] })
+
+/** A whole number that a PostgreSQL integer holds. */
+export const Whole = (description: string, example: number, options: { minimum?: number } = {}) =>
+  Type.Integer({ description, minimum: -2_147_483_648, maximum: 2_147_483_647, ...options, examples: [example] })
+
+export const Flag = (description: string, example = true) => Type.Boolean({ description, examples: [example] })
+
+/** `YYYY-MM-DD HH:MM:SS`, the wall clock of the service's time zone (contract 1.2). */
+export const LocalTime = (description: string, example = '2024-05-10 09:30:00') =>
+  Type.String({
+    description,
+    format: 'local-time',
+    pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
+    examples: [example],
+  })
+
+/** `YYYY-MM-DD`. */
+export const LocalDate = (description: string, example: string) =>
+  Type.String({ description, format: 'date', examples: [example] })
+
+/** The field is always there; without a value it is null. */
+export const Nullable = <T extends TSchema>(shape: T) => Type.Union([shape, Type.Null()])
+
+export const Currency = Type.String({ description: 'ISO 4217.', pattern: '^[A-Z]{3}$', examples: ['AUD'] })
+
+/** One of a few words. */
+export const Words = <const T extends readonly string[]>(description: string, words: T) =>
+  Type.Enum([...words] as [...T], { description, examples: [words[0]] })

@@ -1,0 +1,35 @@
+const local = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?))?$/
+const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i
+
+/**
+ * A moment as a request may write it (contract 1.2): a wall-clock time of `timeZone`, or RFC 3339. Returns RFC 3339 in UTC, to the
+ * microsecond; undefined where it cannot be read, or names a time that the calendar or the clock does not have (30 February,
+ * the hour skipped in spring). A time that the clock shows twice is the earlier one: a list begins too early rather than too late.
+ */
+export function readMoment(text: string, timeZone: string): string | undefined {
+  try {
+    if (instant.test(text)) {
+      // Temporal would take a leap second as :59.
+      if (text.slice(17, 19) === '60') return
+      return inReach(Temporal.Instant.from(text))
+    }
+    const [, date, time = '00:00'] = local.exec(text) ?? []
+    if (!date || time.endsWith(':60')) return
+    const wall = Temporal.PlainDateTime.from(`${date}T${time}`, { overflow: 'reject' })
+    const zoned = wall.toZonedDateTime(timeZone, { disambiguation: 'earlier' })
+    if (!zoned.toPlainDateTime().equals(wall)) return
+    return inReach(zoned.toInstant())
+  } catch {
+    return
+  }
+}
+
+/** Years before 1 and after 9999, which an offset may lead to, have no such text, and no records. */
+function inReach(moment: Temporal.Instant): string | undefined {
+  const text = moment.toString({ fractionalSecondDigits: 6, roundingMode: 'floor' })
+  return /^(?!0000)\d{4}-/.test(text) ? text : undefined
+}
+
+/** What `readMoment` takes, in words. */
+export const momentForms =
+  '`YYYY-MM-DDTHH:MM:SS`, the same with a space, `YYYY-MM-DDTHH:MM` or `YYYY-MM-DD` in the time zone of the service, or RFC 3339 with `Z` or an offset'

@@ -1,0 +1,49 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Assignment, type Role, reaches, type SignIn } from '../accounts.ts'
+import type { Database } from '../db.ts'
+import type { BackOffice } from '../domain/backoffice.ts'
+import { ApiError } from '../errors.ts'
+import type { Keys } from '../secrets.ts'
+import type { Service } from '../settings.ts'
+import { requireJson } from './accept.ts'
+import { basicCredentials, invalidCredentials } from './credentials.ts'
+import { type Policy, type Rate, rateHeaders } from './rates.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the request acts on and as what; set by the gate. */
+    assignment: Assignment | undefined
+    username: string | undefined
+  }
+}
+
+/** What admitting a request, and serving it, hangs on. */
+export interface Gate {
+  db: Database
+  keys: Keys
+  signIn: SignIn
+  rate: (service: Service, username: string, policy: Policy) => Rate | undefined
+  backOffice: (service: Service) => BackOffice
+}
+
+/** Credentials, service, rate, role and what the caller takes, in this order (contract 1). */
+export async function admit(gate: Gate, request: FastifyRequest, reply: FastifyReply, needed: Role, policy: Policy) {
+  const { username, password } = basicCredentials(request.headers.authorization)
+  const assignments = await gate.signIn(username, password, request.ip)
+  if (!assignments) throw invalidCredentials()
+  if ('retryAfter' in assignments)
+    throw new ApiError('too_many_failures', undefined, { retryAfter: assignments.retryAfter })
+
+  const name = request.headers['x-service-name']
+  if (typeof name !== 'string' || name === '') throw new ApiError('service_name_required')
+  const assignment = assignments.get(name)
+  if (!assignment) throw new ApiError('service_not_assigned')
+
+  const rate = gate.rate(assignment.service, username, policy)
+  if (rate) reply.headers(rateHeaders(rate))
+  if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
+  if (!reaches(assignment.role, needed)) throw new ApiError('insufficient_role', `The role \`${needed}\` is needed.`)
+  requireJson(request.headers.accept)
+  request.assignment = assignment
+  request.username = username
+}

@@ -1,0 +1,122 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { Nullable } from '../domain/fields.ts'
+import { type Fault, faulty } from '../errors.ts'
+import type { Service } from '../settings.ts'
+import type { Page, Position, Step } from '../store/page.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+
+/** A time in a query: read in the service's time zone unless it brings its own. */
+export const Moment = (description: string) =>
+  Type.Optional(Type.String({ description, format: 'moment', maxLength: 40, examples: ['2024-05-10T00:00:00Z'] }))
+
+export const Filter = (description: string, example: string, maxLength = 250) =>
+  Type.Optional(Type.String({ description, minLength: 1, maxLength, examples: [example] }))
+
+export const updatedAfter = Moment(
+  'Only what has changed later than this. The `asOf` of the last walk, and no change is missed.',
+)
+
+/** The parameters that every list knows. `whole` is how many records come without a `limit`. */
+export const paging = (whole = 100) => ({
+  limit: Type.Optional(
+    Type.Integer({
+      description: 'Records in a page.',
+      minimum: 1,
+      maximum: 100,
+      ...(whole === 100 ? { default: 100 } : {}),
+      examples: [100],
+    }),
+  ),
+  after_cursor: Type.Optional(
+    Type.String({
+      description: 'The `endCursor` of the page before; the other parameters stay as they were, but for `limit`.',
+      format: 'cursor',
+      maxLength: 2_000,
+      examples: ['mM3Zr0Zb…'],
+    }),
+  ),
+})
+
+const Warning = Type.Object(
+  {
+    code: Type.String({ examples: ['capability_unavailable'] }),
+    detail: Type.String({
+      examples: ['GET /customers?updated_after= needs release 2022.1 or later; this one is 2021.3.'],
+    }),
+  },
+  { additionalProperties: false },
+)
+export type Warning = Static<typeof Warning>
+
+export const ListMeta = Type.Object(
+  {
+    hasNextPage: Type.Boolean({ description: 'Whether more records follow.', examples: [true] }),
+    endCursor: Nullable(
+      Type.String({
+        description: 'Where this page ends: the `after_cursor` of the next; null for an empty list.',
+        examples: ['mM3Zr0Zb…'],
+      }),
+    ),
+    asOf: Type.String({
+      description: 'The moment up to which this walk shows changes: the next poll is `updated_after=<asOf>`.',
+      format: 'date-time',
+      examples: ['2026-11-21T09:31:27.803870Z'],
+    }),
+    timeZone: Type.String({
+      description: 'The zone of the wall-clock times in the records.',
+      examples: ['Australia/Melbourne'],
+    }),
+    warnings: Type.Optional(Type.Array(Warning)),
+  },
+  { $id: 'ListMeta', additionalProperties: false },
+)
+
+/** A list's answer. */
+export const PageOf = (item: TSchema) =>
+  Type.Object({ data: Type.Array(item), meta: Type.Ref('ListMeta') }, { additionalProperties: false })
+
+/** A list as one request sees it. */
+export interface Listing {
+  service: Service
+  cursors: Buffer
+  /** The list's path; a cursor of one list is none of another. */
+  list: string
+  /** The filters as read, which the cursor is bound to. */
+  filters: object
+}
+
+interface Paging {
+  limit?: number
+  after_cursor?: string
+}
+
+/** The step of the walk that a request asks for. A cursor that is not this walk's is one more fault of the request. */
+export function stepOf(listing: Listing, { limit, after_cursor }: Paging, whole: number, faults: Fault[]): Step {
+  const cursor = after_cursor === undefined ? undefined : readCursor(listing.cursors, listing, after_cursor)
+  if (after_cursor !== undefined && !cursor)
+    faults.push({
+      parameter: 'after_cursor',
+      code: 'invalid_cursor',
+      detail: '`after_cursor` is no cursor of this list with these filters.',
+    })
+  const [first, ...more] = faults
+  if (first) throw faulty([first, ...more])
+  return {
+    limit: limit ?? (cursor ? 100 : whole),
+    ...(cursor && { asOf: cursor.asOf }),
+    ...(cursor?.after && { after: cursor.after }),
+  }
+}
+
+/** A page's answer: the records as they are stored, and the meta around them. Behind the last record a walk stays where it is. */
+export function envelope(listing: Listing, page: Page, before: Position | undefined, warnings?: Warning[]): string {
+  const end = page.end ?? before
+  const meta = {
+    hasNextPage: page.hasNextPage,
+    endCursor: end ? writeCursor(listing.cursors, listing, { asOf: page.asOf, after: end }) : null,
+    asOf: page.asOf,
+    timeZone: listing.service.settings.timeZone,
+    ...(warnings && { warnings }),
+  }
+  return `{"data":[${page.records ?? ''}],"meta":${JSON.stringify(meta)}}`
+}

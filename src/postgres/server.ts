@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client, escapeIdentifier } from 'pg'
+import { environment, type RunAs } from './run-as.ts'
+
+/** How to reach the database: a `pg` client configuration, whose host is the socket's directory. */
+export interface Connection {
+  host: string
+  port: number
+  user: string
+  database: string
+  /** Said, because PGSSLMODE would ask for TLS even on a socket. */
+  ssl: false
+}
+
+/** One run of the PostgreSQL server. */
+export interface Server {
+  pid: number
+  /** What ended it, in words. */
+  exited: Promise<string>
+  end(graceMs: number): Promise<void>
+}
+
+/** Starts the server's process; it is not ready yet. */
+export function spawnServer(program: string, args: readonly string[], runAs: RunAs, logs: string): Server {
+  // The server's own log begins only once it is up; what it says before that is kept apart.
+  const startLog = join(logs, 'start.log')
+  const log = openSync(startLog, 'w', 0o600)
+  const [command = '', ...rest] = [...runAs.prefix, program, ...args]
+  const child = spawn(command, rest, {
+    ...runAs.credentials,
+    env: environment,
+    cwd: '/',
+    // Ctrl-C reaches a whole process group; the database has to outlive the requests that are being finished.
+    detached: true,
+    stdio: ['ignore', 'ignore', log],
+  })
+  closeSync(log)
+  child.unref()
+  const release = child.pid === undefined ? () => {} : watch(child.pid)
+
+  const exited = new Promise<string>(resolve => {
+    child.once('error', error => resolve(error.message))
+    child.once('exit', (code, signal) =>
+      resolve(faultIn(startLog) ?? (signal ? `signal ${signal}` : `exit code ${code}`)),
+    )
+  }).finally(release)
+
+  async function end(graceMs: number): Promise<void> {
+    child.ref()
+    // Fast shutdown; immediate shutdown, which leaves a recovery to the next start; kill.
+    for (const [signal, waitMs] of [
+      ['SIGINT', graceMs],
+      ['SIGQUIT', 6_000],
+      ['SIGKILL', 5_000],
+    ] as const) {
+      child.kill(signal)
+      if (await Promise.race([exited.then(() => true), delay(waitMs, false, { ref: false })])) return
+    }
+  }
+  return { pid: child.pid ?? 0, exited, end }
+}
+
+// The pipe's other end closes when this process ends, however it ends: then the server is shut down.
+function watch(pid: number): () => void {
+  const watchdog = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$1"', 'sh', String(pid)], {
+    env: environment,
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  // Without it nothing is lost but time: the next start ends the orphan.
+  watchdog.on('error', () => {})
+  watchdog.stdin.on('error', () => {})
+  watchdog.unref()
+  ;(watchdog.stdin as unknown as { unref(): void }).unref()
+  return () => watchdog.kill('SIGKILL')
+}
+
+function faultIn(file: string): string | undefined {
+  try {
+    return /(?:FATAL|PANIC): +(.*)/.exec(readFileSync(file, 'utf8'))?.[1]
+  } catch {
+    // Whoever has removed the directory has ended the server by that.
+    return undefined
+  }
+}
+
+/** Returns once the database answers, which after a crash may take as long as its recovery; creates it if it is missing. */
+export async function untilReady(server: Server, connection: Connection): Promise<void> {
+  let ended: string | undefined
+  server.exited.then(why => {
+    ended = why
+  })
+  // The server logs each refusal, so that a long recovery is asked less and less often.
+  for (let waitMs = 10; ; waitMs = Math.min(waitMs * 1.1, 250)) {
+    const code = await tryOnce(connection)
+    if (code === undefined) return
+    if (ended !== undefined) throw new Error(`PostgreSQL did not start: ${ended}`)
+    if (code === missingDatabase) await createDatabase(connection)
+    else await delay(waitMs)
+  }
+}
+
+const missingDatabase = '3D000'
+// Not listening yet, still starting up, or gone again.
+const notYet = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03']
+
+/** `undefined`: connected. Otherwise the error's code. */
+async function tryOnce(connection: Connection): Promise<string | undefined> {
+  try {
+    await withClient(connection, async () => {})
+    return undefined
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code === undefined || code === missingDatabase || notYet.includes(code)) return code ?? ''
+    throw error
+  }
+}
+
+async function createDatabase(connection: Connection): Promise<void> {
+  await withClient({ ...connection, database: 'postgres' }, async client => {
+    await client.query(`create database ${escapeIdentifier(connection.database)}`)
+  })
+}
+
+async function withClient(connection: Connection, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client(connection)
+  // A server that ends in between also reports it here; the awaited call fails anyway.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await work(client)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto'
+import { chownSync, existsSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RunAs } from './run-as.ts'
+
+/** The number in the socket's name; nothing listens on a network port. */
+export const port = 5432
+
+// The shorter of what Linux (107) and macOS (103) accept.
+const longestSocketPath = 103
+
+/**
+ * A directory for the server's socket that only the server's user may enter, empty of what an earlier server has left.
+ * Outside of the data directory only when the path to that is too long for a socket.
+ */
+export function socketDirectory(directory: string, { owner }: RunAs): string {
+  const inside = join(directory, 'socket')
+  const name = `tillbridge-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`
+  const socket = [inside, join(tmpdir(), name), join('/tmp', name)].find(fits) ?? inside
+  if (!existsSync(socket)) mkdirSync(socket, { mode: 0o700 })
+  const found = lstatSync(socket)
+  const trusted = [owner.uid, process.geteuid?.()].includes(found.uid)
+  if (!found.isDirectory() || !trusted || (found.mode & 0o077) !== 0) {
+    throw new Error(`${socket} cannot hold the database's socket, because other users have a hand in it. Remove it.`)
+  }
+  if (found.uid !== owner.uid) chownSync(socket, owner.uid, owner.gid)
+  for (const file of [`.s.PGSQL.${port}`, `.s.PGSQL.${port}.lock`]) rmSync(join(socket, file), { force: true })
+  return socket
+}
+
+const fits = (directory: string) => Buffer.byteLength(join(directory, `.s.PGSQL.${port}`)) <= longestSocketPath

@@ -1,0 +1,100 @@
+import { Type } from 'typebox'
+import { Customer } from '../domain/customers.ts'
+import { RewardAccount } from '../domain/rewards.ts'
+import { RetailTransaction } from '../domain/transactions.ts'
+import { ApiError, notFound } from '../errors.ts'
+import { type Api, refuse } from '../http/api.ts'
+import { Filter, updatedAfter } from '../http/lists.ts'
+import { customerPage, customerRecord } from '../store/customers.ts'
+import { emptyPage } from '../store/page.ts'
+import { rewardAccount } from '../store/rewards.ts'
+import { transactionPage } from '../store/transactions.ts'
+
+const tag = 'Customers'
+const params = { id: { description: 'The customer.', example: '65432' } }
+
+/** Contract 4. */
+export function customers(api: Api) {
+  api.list(
+    '/customers/search',
+    {
+      tag,
+      summary: 'Customers by the time of their last change.',
+      description: 'Ordered by change time, then id; with loyalty programme and joined store.',
+      query: Type.Object({ updated_after: updatedAfter }),
+      item: Customer,
+    },
+    ({ db, service, query }, step) =>
+      customerPage(db, service, { updatedAfter: query.updated_after, ecommerceIds: true }, step),
+  )
+
+  api.list(
+    '/customers',
+    {
+      tag,
+      summary: 'The customer with an e-mail address, or customers by the time of their last change.',
+      description:
+        'Takes exactly one of `email` and `updated_after`. With `updated_after` both e-commerce identifiers are absent, and below release 2022.1 of the back office the list is empty, with a warning; `Prefer: handling=strict` makes that an error.',
+      query: Type.Object({
+        email: Filter('Exactly this e-mail address, whatever its case.', 'john.smith@example.com'),
+        updated_after: updatedAfter,
+      }),
+      item: Customer,
+      errors: ['capability_unavailable'],
+    },
+    async ({ db, service, backOffice, query, strict }, step) => {
+      const { email, updated_after } = query
+      if ((email === undefined) === (updated_after === undefined))
+        throw refuse(
+          email === undefined ? 'email' : 'updated_after',
+          'invalid_parameter',
+          'Exactly one of `email` and `updated_after` is needed.',
+        )
+      if (updated_after === undefined) return customerPage(db, service, { email, ecommerceIds: true }, step)
+
+      const { capabilities } = await backOffice.capabilities()
+      const lacking = capabilities.find(
+        capability => capability.name === 'customersUpdatedAfter' && !capability.available,
+      )
+      if (!lacking) return customerPage(db, service, { updatedAfter: updated_after, ecommerceIds: false }, step)
+      const detail = lacking.reason ?? ''
+      if (strict) throw new ApiError('capability_unavailable', detail)
+      // Nothing was shown, so the next poll begins where this one did.
+      return { page: emptyPage(updated_after), warnings: [{ code: 'capability_unavailable', detail }] }
+    },
+  )
+
+  api.get(
+    '/customers/:id',
+    { tag, summary: 'One customer.', params, answer: Customer, kind: 'customer', etag: true },
+    ({ db, service, params }) => customerRecord(db, service, params.id),
+  )
+
+  api.list(
+    '/customers/:id/transactions',
+    {
+      tag,
+      summary: 'The retail history of one customer, the newest first.',
+      params,
+      item: RetailTransaction,
+      errors: ['not_found'],
+    },
+    async ({ db, service, params }, step) => {
+      if (!(await customerRecord(db, service, params.id))) throw notFound('customer')
+      return transactionPage(db, service, { customerId: params.id }, step)
+    },
+  )
+
+  api.get(
+    '/customers/:id/rewards',
+    {
+      tag,
+      summary: 'The reward account of one customer.',
+      params,
+      answer: RewardAccount,
+      kind: 'reward account',
+      etag: true,
+    },
+    ({ db, service, params }) => rewardAccount(db, service, { customerId: params.id }),
+  )
+}

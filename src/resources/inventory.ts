@@ -1,0 +1,36 @@
+import { Type } from 'typebox'
+import { StockLevel } from '../domain/inventory.ts'
+import { notFound } from '../errors.ts'
+import type { Api } from '../http/api.ts'
+import { Filter, updatedAfter } from '../http/lists.ts'
+import { skuIds, stockPage } from '../store/stock.ts'
+
+/** Contract 3. */
+export function inventory(api: Api) {
+  api.list(
+    '/inventory',
+    {
+      tag: 'Inventory',
+      summary: 'Stock per store and SKU, with the buffer in force.',
+      description: 'A `sku` that no variant carries is 404.',
+      query: Type.Object({
+        sku: Filter('Only this e-commerce SKU.', 'MH01-XS-Black'),
+        store_number: Filter('Only this store.', '123'),
+        updated_after: updatedAfter,
+      }),
+      item: StockLevel,
+      errors: ['not_found'],
+    },
+    async ({ db, service, query }, step) => {
+      const { sku, store_number, updated_after } = query
+      const [variant] = sku === undefined ? [] : await skuIds(db, service, [sku])
+      if (sku !== undefined && !variant) throw notFound('SKU')
+      return stockPage(
+        db,
+        service,
+        { skuId: variant?.sku_id, storeNumber: store_number, updatedAfter: updated_after },
+        step,
+      )
+    },
+  )
+}

@@ -1,0 +1,37 @@
+import { Type } from 'typebox'
+import { Product } from '../domain/products.ts'
+import type { Api } from '../http/api.ts'
+import { Filter, updatedAfter } from '../http/lists.ts'
+import { productPage, productRecord } from '../store/products.ts'
+
+/** Contract 3. */
+export function products(api: Api) {
+  api.list(
+    '/products',
+    {
+      tag: 'Products',
+      summary: 'Products with their colours and sizes.',
+      query: Type.Object({
+        code: Filter('Only the product with this style code.', 'MH01'),
+        sku: Filter('Only the product that this e-commerce SKU belongs to.', 'MH01-XS-Black'),
+        updated_after: updatedAfter,
+      }),
+      item: Product,
+    },
+    ({ db, service, query }, step) =>
+      productPage(db, service, { code: query.code, sku: query.sku, updatedAfter: query.updated_after }, step),
+  )
+
+  api.get(
+    '/products/:id',
+    {
+      tag: 'Products',
+      summary: 'One product.',
+      params: { id: { description: 'The product.', example: '5001' } },
+      answer: Product,
+      kind: 'product',
+      etag: true,
+    },
+    ({ db, service, params }) => productRecord(db, service, params.id),
+  )
+}

@@ -1,0 +1,26 @@
+import { Type } from 'typebox'
+import { RewardAccount, RewardProgram } from '../domain/rewards.ts'
+import type { Api } from '../http/api.ts'
+import { rewardAccount, rewardPrograms } from '../store/rewards.ts'
+
+/** Contract 8. */
+export function rewards(api: Api) {
+  api.get(
+    '/rewards/programs',
+    { tag: 'Rewards', summary: 'The reward programmes with their tiers and gifts.', answer: Type.Array(RewardProgram) },
+    async ({ db, service }) => ({ record: await rewardPrograms(db, service) }),
+  )
+
+  api.get(
+    '/rewards/accounts/:id',
+    {
+      tag: 'Rewards',
+      summary: 'One reward account with its balances.',
+      params: { id: { description: 'The reward account.', example: '22672' } },
+      answer: RewardAccount,
+      kind: 'reward account',
+      etag: true,
+    },
+    ({ db, service, params }) => rewardAccount(db, service, { id: params.id }),
+  )
+}

@@ -1,0 +1,35 @@
+import { Type } from 'typebox'
+import { StaffMember } from '../domain/staff.ts'
+import type { Api } from '../http/api.ts'
+import { Filter } from '../http/lists.ts'
+import { staffPage, staffRecord } from '../store/staff.ts'
+
+/** Contract 2. */
+export function staff(api: Api) {
+  api.list(
+    '/staff',
+    {
+      tag: 'Staff',
+      summary: 'The staff.',
+      query: Type.Object({
+        email: Filter('Exactly this e-mail address, whatever its case.', 'john.smith@example.com'),
+        code: Filter('Exactly this code.', 'JSMITH'),
+      }),
+      item: StaffMember,
+    },
+    ({ db, service, query }, step) => staffPage(db, service, query, step),
+  )
+
+  api.get(
+    '/staff/:id',
+    {
+      tag: 'Staff',
+      summary: 'One staff member.',
+      params: { id: { description: 'The staff member.', example: '77' } },
+      answer: StaffMember,
+      kind: 'staff member',
+      etag: true,
+    },
+    ({ db, service, params }) => staffRecord(db, service, params.id),
+  )
+}

@@ -1,0 +1,39 @@
+import { Type } from 'typebox'
+import { Store } from '../domain/stores.ts'
+import type { Api } from '../http/api.ts'
+import { Filter } from '../http/lists.ts'
+import { storePage, storeRecord } from '../store/stores.ts'
+
+/** Contract 2. */
+export function stores(api: Api) {
+  api.list(
+    '/stores',
+    {
+      tag: 'Stores',
+      summary: 'The stores.',
+      description: 'All stores in one answer (up to 10,000), or in pages where a `limit` is given.',
+      query: Type.Object({
+        ecommerce_location_id: Filter(
+          'Only the stores mapped to this location of the e-commerce platform.',
+          '6884556842',
+        ),
+      }),
+      item: Store,
+      whole: 10_000,
+    },
+    ({ db, service, query }, step) => storePage(db, service, { locationId: query.ecommerce_location_id }, step),
+  )
+
+  api.get(
+    '/stores/:storeNumber',
+    {
+      tag: 'Stores',
+      summary: 'One store.',
+      params: { storeNumber: { description: "The store's number.", example: '123' } },
+      answer: Store,
+      kind: 'store',
+      etag: true,
+    },
+    ({ db, service, params }) => storeRecord(db, service, params.storeNumber),
+  )
+}

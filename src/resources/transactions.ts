@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import { RetailTransaction } from '../domain/transactions.ts'
+import { type Api, refuse } from '../http/api.ts'
+import { Moment, updatedAfter } from '../http/lists.ts'
+import { transactionPage } from '../store/transactions.ts'
+
+/** Contract 5. */
+export function transactions(api: Api) {
+  api.list(
+    '/orders/transactions/search',
+    {
+      tag: 'Retail transactions',
+      summary: 'Retail transactions by sale date.',
+      description:
+        'The newest first, or the oldest with `asc=true`; ties by id. A return is a line with negative quantity and value.',
+      query: Type.Object({
+        updated_after: updatedAfter,
+        updated_before: Moment('Only what has changed earlier than this.'),
+        asc: Type.Optional(
+          Type.Boolean({ description: 'Whether the oldest sale comes first.', default: false, examples: [true] }),
+        ),
+      }),
+      item: RetailTransaction,
+      errors: ['date_range_inverted'],
+    },
+    async ({ db, service, query }, step) => {
+      const { updated_after, updated_before, asc } = query
+      if (updated_after !== undefined && updated_before !== undefined && updated_after > updated_before)
+        throw refuse('updated_before', 'date_range_inverted', '`updated_before` is earlier than `updated_after`.')
+      return transactionPage(
+        db,
+        service,
+        { updatedAfter: updated_after, updatedBefore: updated_before, ascending: asc },
+        step,
+      )
+    },
+  )
+}

@@ -1,0 +1,41 @@
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** Keys for each purpose, all from one secret that is kept outside the database. */
+export interface Keys {
+  passwords: Buffer
+  cursors: Buffer
+  subjects: Buffer
+  pins: Buffer
+}
+
+export function keysFrom(secret: string | Buffer): Keys {
+  const key = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, '', `tillbridge ${purpose}`, 32))
+  return { passwords: key('passwords'), cursors: key('cursors'), subjects: key('subjects'), pins: key('pins') }
+}
+
+/** The secret in `file` (mode 600), made on first use: 256 random bits in hexadecimal. */
+export async function secretIn(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  await mkdir(dirname(file), { recursive: true })
+  const secret = randomBytes(32).toString('hex')
+  // Whole or not at all: half a secret would lock everybody out.
+  const draft = `${file}.${process.pid}`
+  const handle = await open(draft, 'wx', 0o600)
+  await handle.writeFile(`${secret}\n`)
+  await handle.sync()
+  await handle.close()
+  await rename(draft, file)
+  return secret
+}
+
+export const hmac = (key: Buffer, ...parts: readonly (string | Buffer)[]) => {
+  const mac = createHmac('sha256', key)
+  for (const part of parts) mac.update(`${part.length}:`).update(part)
+  return mac.digest()
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto'
+import { METHODS } from 'node:http'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import type { Logger } from 'pino'
+import { ApiError } from './errors.ts'
+import { apiOf, instanceOf } from './http/api.ts'
+import { refuseRepeatedHeaders, requireHost } from './http/credentials.ts'
+import type { Gate } from './http/gate.ts'
+import { problem, problemType, standingHeaders } from './http/problem.ts'
+import { publicPages } from './http/public.ts'
+import { answerBrokenRequest, refuseExpectation } from './http/wire.ts'
+import { customers } from './resources/customers.ts'
+import { paymentGateways } from './resources/gateways.ts'
+import { inventory } from './resources/inventory.ts'
+import { products } from './resources/products.ts'
+import { rewards } from './resources/rewards.ts'
+import { service } from './resources/service.ts'
+import { staff } from './resources/staff.ts'
+import { stores } from './resources/stores.ts'
+import { transactions } from './resources/transactions.ts'
+import { vouchers } from './resources/vouchers.ts'
+import { tlsOptions } from './tls.ts'
+
+/** The API's table of contents. */
+const resources = [
+  stores,
+  staff,
+  inventory,
+  products,
+  customers,
+  transactions,
+  rewards,
+  vouchers,
+  paymentGateways,
+  service,
+]
+
+export interface ServerOptions {
+  gate: Gate
+  log: Logger
+  certificate: { cert: string; key: string }
+  http2: boolean
+  trustedProxies: readonly string[]
+  /** The address that errors point to. */
+  publicUrl: () => string
+  /** Whether requests are being taken; false once the process is on its way out. */
+  ready: () => boolean
+}
+
+/** The HTTPS server with every resource, not yet listening. */
+export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { gate, log, certificate, http2, trustedProxies, publicUrl } = options
+  const server = Fastify({
+    ...(http2 ? { http2: true as const } : {}),
+    https: { ...tlsOptions, ...certificate, allowHTTP1: true, maxHeaderSize, ...patience, requireHostHeader: false },
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustedProxies.length ? [...trustedProxies] : false,
+    genReqId: requestId,
+    requestTimeout: patience.requestTimeout,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 500, querystringParser: (text: string) => new URLSearchParams(text) as never },
+    clientErrorHandler: answerBrokenRequest(publicUrl),
+    // Fastify's router refuses a path before any hook runs: one that is not well-formed, or an identifier beyond all length.
+    frameworkErrors: (fault: { code: string }, { id }: FastifyRequest, reply: FastifyReply) => {
+      const error =
+        fault.code === 'FST_ERR_BAD_URL'
+          ? new ApiError('invalid_parameter', 'The path is not well-formed.')
+          : new ApiError('not_found')
+      reply
+        .headers({ ...standingHeaders, 'x-request-id': id })
+        .code(error.status)
+        .type(problemType)
+      return reply.send(JSON.stringify(problem(error, { publicUrl: publicUrl(), requestId: id })))
+    },
+  } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
+
+  Object.assign(server.server, patience).on('checkExpectation', refuseExpectation(publicUrl))
+  const routes = rememberRoutes(server)
+  server.decorateRequest('assignment', undefined)
+  server.decorateRequest('username', undefined)
+  // Queries are read by `readQuery`, answers are bytes by the time they get here.
+  server.setValidatorCompiler(() => () => true)
+  server.setSerializerCompiler(() => data => data as string)
+
+  server.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...standingHeaders, 'x-request-id': request.id })
+    if (request.protocol !== 'https') throw new ApiError('https_required')
+    if (request.url.length > longestUrl) throw new ApiError('uri_too_long')
+    if (request.raw.rawHeaders.length > 2 * mostHeaders) throw new ApiError('headers_too_large')
+    requireHost(request.raw.httpVersion, request.headers.host)
+    refuseRepeatedHeaders(request.raw.rawHeaders)
+    if (request.is404) throw new ApiError('not_found')
+  })
+
+  server.setErrorHandler((error, request, reply) => {
+    const known = error instanceof ApiError ? error : new ApiError('internal_error')
+    if (known !== error || known.status >= 500)
+      request.log.error({ err: known.cause ?? error, ...about(request) }, known.code)
+    reply.headers(known.headers).code(known.status).type(problemType)
+    return reply.send(
+      JSON.stringify(problem(known, { publicUrl: publicUrl(), instance: instanceOf(request), requestId: request.id })),
+    )
+  })
+
+  server.addHook('onResponse', async (request, reply) => {
+    request.log.debug(
+      { ...about(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime * 100) / 100 },
+      'request',
+    )
+  })
+
+  const api = apiOf(server, gate)
+  for (const resource of resources) resource(api)
+  publicPages(server, api.operations, { gate, publicUrl, ready: options.ready })
+  refuseOtherMethods(server, routes)
+  return server
+}
+
+/** Milliseconds. Also set on the server itself, because one that speaks HTTP/2 takes no options for its HTTP/1.1 connections. */
+const patience = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
+const maxHeaderSize = 16 * 1024
+const longestUrl = 8 * 1024
+const mostHeaders = 100
+
+/** The caller's own id where it is fit to be logged and repeated, else a new one. */
+const requestId = (raw: { headers: Record<string, unknown> }) => {
+  const given = raw.headers['x-request-id']
+  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
+}
+
+/** What a log line says of a request: nothing of its query or headers, which may hold personal data. */
+const about = (request: FastifyRequest) => ({
+  requestId: request.id,
+  method: request.method,
+  route: request.routeOptions.url,
+  service: request.assignment?.service.name,
+  username: request.username,
+  traceparent: traceparent(request),
+})
+
+/** W3C Trace Context; what is not well-formed is ignored. */
+const traceparent = ({ headers: { traceparent: given } }: FastifyRequest) =>
+  typeof given === 'string' && /^00-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(given) ? given : undefined
+
+/** The methods of each path, as they are registered. */
+function rememberRoutes(server: FastifyInstance) {
+  const routes = new Map<string, string[]>()
+  server.addHook('onRoute', ({ url, method }) => {
+    routes.set(url, [...(routes.get(url) ?? []), ...[method].flat()])
+  })
+  return routes
+}
+
+/** A known path answers 405 with `Allow` to methods that it does not know. */
+function refuseOtherMethods(server: FastifyInstance, routes: ReadonlyMap<string, readonly string[]>) {
+  const methods = METHODS.filter(method => method !== 'CONNECT')
+  for (const method of methods) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
+  for (const [url, allowed] of [...routes]) {
+    const others = methods.filter(method => !allowed.includes(method))
+    const refuse = async () => {
+      throw new ApiError('method_not_allowed', undefined, { headers: { allow: allowed.join(', ') } })
+    }
+    // Before the body is read, like the 404: what it holds makes no difference.
+    server.route({ method: others, url, onRequest: refuse, handler: refuse })
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomUUID,
+  X509Certificate,
+} from 'node:crypto'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { issueCertificate } from './issue.ts'
+
+/** The files of a local authority and of the certificate it has issued for this machine. */
+export interface LocalFiles {
+  /** To be trusted by clients: `curl --cacert`. */
+  caFile: string
+  certFile: string
+  keyFile: string
+}
+
+const hosts = { names: ['localhost'], addresses: ['127.0.0.1', '::1'] }
+const dayMs = 86_400_000
+const renewalMs = 30 * dayMs
+const authorityDays = 3_650
+// Some clients refuse longer ones.
+const certificateDays = 397
+
+/**
+ * Sees to it that `<directory>` holds a local authority and its certificate for localhost, good for 30 days at least.
+ *
+ * Keys are made once and stay, and a certificate is made for the key that is there. So a kill at any moment leaves no pair that
+ * does not match, and of two processes that start together neither spoils what the other has made.
+ */
+export function ensureLocalFiles(directory: string): LocalFiles {
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+  fs.chmodSync(directory, 0o700)
+  const path = (name: string) => join(directory, name)
+  const files = { caFile: path('ca.pem'), certFile: path('cert.pem'), keyFile: path('key.pem') }
+  const key = keyIn(files.keyFile)
+  let ca = certificateIn(files.caFile)
+  if (isGood(certificateIn(files.certFile), key, ca)) return files
+
+  const caKey = keyIn(path('ca-key.pem'))
+  const authority = { subject: authorityName(caKey), key: caKey }
+  if (!ca || !isGood(ca, caKey, ca)) {
+    const certificate = issueCertificate({ ...authority, hosts, ...validity(authorityDays) })
+    write(files.caFile, certificate, 0o644)
+    ca = new X509Certificate(certificate)
+  }
+  const { notBefore, notAfter } = validity(certificateDays)
+  const end = new Date(Math.min(notAfter.getTime(), ca.validToDate.getTime()))
+  write(
+    files.certFile,
+    issueCertificate({ subject: 'localhost', key, hosts, notBefore, notAfter: end, authority }),
+    0o644,
+  )
+  return files
+}
+
+function isGood(certificate: X509Certificate | undefined, key: KeyObject, ca: X509Certificate | undefined): boolean {
+  if (!certificate || !ca) return false
+  const now = Date.now()
+  const inTime = certificate.validFromDate.getTime() <= now && certificate.validToDate.getTime() - now > renewalMs
+  return inTime && certificate.checkPrivateKey(key) && certificate.checkIssued(ca) && certificate.verify(ca.publicKey)
+}
+
+// From an hour ago, for clients whose clock is behind.
+function validity(days: number): { notBefore: Date; notAfter: Date } {
+  const start = Date.now() - 3_600_000
+  return { notBefore: new Date(start), notAfter: new Date(start + days * dayMs) }
+}
+
+// Two authorities in one trust store must not be taken for each other.
+function authorityName(key: KeyObject): string {
+  const digest = createHash('sha256')
+    .update(createPublicKey(key).export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+  return `Tillbridge local authority ${digest.slice(0, 8)}`
+}
+
+function certificateIn(file: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(fs.readFileSync(file))
+  } catch {
+    return undefined
+  }
+}
+
+/** The P-256 key in the file; a new one if there is none, or none that can be used. */
+function keyIn(file: string): KeyObject {
+  const found = readKey(file)
+  if (found) {
+    fs.chmodSync(file, 0o600)
+    return found
+  }
+  fs.rmSync(file, { force: true })
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const temporary = writeTemporary(file, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), 0o600)
+  try {
+    // Unlike a rename, it leaves alone what another process has just put there.
+    fs.linkSync(temporary, file)
+  } catch {
+    if (!fs.existsSync(file)) fs.renameSync(temporary, file)
+  }
+  fs.rmSync(temporary, { force: true })
+  return createPrivateKey(fs.readFileSync(file))
+}
+
+function readKey(file: string): KeyObject | undefined {
+  try {
+    const key = createPrivateKey(fs.readFileSync(file))
+    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function write(file: string, content: string, mode: number): void {
+  fs.renameSync(writeTemporary(file, content, mode), file)
+}
+
+function writeTemporary(file: string, content: string, mode: number): string {
+  const temporary = `${file}.${randomUUID()}`
+  fs.writeFileSync(temporary, content, { mode, flush: true })
+  return temporary
+}

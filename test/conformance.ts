@@ -1,0 +1,77 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { Answer } from './service.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a document from outside, as far as these tests know
+export type Node = any
+
+/** Compiles schemas of an OpenAPI 3.1 document by their place in it: its schemas are JSON Schema 2020-12 as they stand. */
+export function schemasOf(document: object) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+  addFormats.default(ajv)
+  ajv.addSchema(document, 'openapi.json')
+  const compiled = new Map<string, ValidateFunction>()
+  /** What is wrong with a value, by the schema at `pointer`. */
+  return (pointer: string, value: unknown): string[] => {
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi.json#${pointer}` })
+    compiled.set(pointer, validate)
+    if (validate(value)) return []
+    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'the whole'} ${message}`)
+  }
+}
+
+export const pointerTo = (...steps: (string | number)[]) =>
+  steps.map(step => `/${encodeURI(String(step).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
+
+/** Headers of the connection rather than of the answer. */
+const transport = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding', 'content-type'])
+
+/** Checks answers against what the document says of their operation, status, content type, headers and body. */
+export function conformance(document: Node) {
+  const faultsOf = schemasOf(document)
+  const resolve = (node: Node, pointer: string): { node: Node; pointer: string } => {
+    if (!node?.$ref) return { node, pointer }
+    const steps = node.$ref.slice(2).split('/')
+    return { node: steps.reduce((at: Node, step: string) => at[step], document), pointer: pointerTo(...steps) }
+  }
+
+  /** The documented path that a request's path is one of; those without parameters come first. */
+  const templateOf = (path: string) =>
+    Object.keys(document.paths)
+      .sort((a, b) => a.split('{').length - b.split('{').length)
+      .find(template => new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(path))
+
+  return function check(method: string, path: string, answer: Answer): { operation?: string; faults: string[] } {
+    const template = templateOf(path.split('?')[0] ?? '')
+    const operation = template && document.paths[template][method.toLowerCase()]
+    if (!operation) return { faults: ['no such operation'] }
+    const steps = ['paths', template, method.toLowerCase(), 'responses', answer.status]
+    const { node: response, pointer } = resolve(operation.responses[answer.status], pointerTo(...steps))
+    if (!response) return { operation: operation.operationId, faults: [`${answer.status} is not documented`] }
+    const faults = [...headerFaults(response, answer), ...bodyFaults(response, pointer, answer)]
+    return { operation: operation.operationId, faults }
+  }
+
+  function headerFaults({ headers = {} }: Node, answer: Answer) {
+    const faults: string[] = []
+    const known = new Map(Object.entries<Node>(headers).map(([name, header]) => [name.toLowerCase(), header]))
+    for (const [name, header] of known) {
+      const { node, pointer } = resolve(header, '')
+      const value = answer.headers[name]
+      if (value === undefined && node.required) faults.push(`${name} is missing`)
+      if (value === undefined) continue
+      const read = node.schema.type === 'integer' ? Number(value) : value
+      faults.push(...faultsOf(`${pointer}/schema`, read).map(fault => `${name}: ${fault}`))
+    }
+    for (const name of Object.keys(answer.headers))
+      if (!known.has(name) && !transport.has(name)) faults.push(`${name} is not documented`)
+    return faults
+  }
+
+  function bodyFaults({ content }: Node, pointer: string, { headers, text, json }: Answer) {
+    const type = headers['content-type']?.split(';')[0]
+    if (!content) return text ? ['there is a body'] : []
+    if (!type || !content[type]) return [`${type} is not documented`]
+    return faultsOf(pointer + pointerTo('content', type, 'schema'), type.endsWith('json') ? json : text)
+  }
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { catalogue, type ErrorCode } from '../src/errors.ts'
+import type { Answer } from './service.ts'
+
+/** What would tell of the inside: SQL, stacks, paths, addresses, versions, names of what we are built on. */
+const inside =
+  /select |insert |update |delete from|relation "|column "|syntax error|at \S+ \(|\.ts\b|\.js\b|node_modules|node:|\/work\/|\/tmp\/|\/home\/|\/usr\/|127\.0\.0\.1|\.s\.PGSQL|postgres|fastify|FST_|HPE_|ECONN|SQLSTATE|\bpg\b|v\d+\.\d+\.\d+/i
+
+/** Asserts that an answer is a problem (contract 1.1) with this code, tells nothing of the inside, and carries the standing headers. */
+export function isProblem(
+  answer: Pick<Answer, 'status' | 'headers' | 'json' | 'text'>,
+  code: ErrorCode,
+  baseUrl: string,
+  path?: string,
+) {
+  const shown = `${path ?? ''} ${answer.text.slice(0, 300)}`
+  const { json, headers } = answer
+  const [status, title] = catalogue[code]
+  assert.equal(answer.status, status, shown)
+  assert.equal(headers['content-type'], 'application/problem+json; charset=utf-8', shown)
+  hasStandingHeaders(answer)
+  const { detail, instance, errors, ...rest } = json
+  assert.deepEqual(
+    rest,
+    { type: `${baseUrl}/errors/${code}`, title, status, code, requestId: headers['x-request-id'] },
+    shown,
+  )
+  if (code === 'internal_error') assert.deepEqual([detail, instance, errors], [undefined, undefined, undefined], shown)
+  else assert.equal(typeof detail, 'string', shown)
+  if (path !== undefined && code !== 'internal_error') assert.equal(instance, path.split('?')[0], shown)
+  for (const fault of errors ?? []) {
+    assert.deepEqual(Object.keys(fault).sort(), ['code', 'detail', 'parameter'], shown)
+    assert.ok(Object.hasOwn(catalogue, fault.code), shown)
+  }
+  const { type: _, instance: __, ...told } = json
+  assert.doesNotMatch(JSON.stringify(told), inside)
+}
+
+/** Asserts the headers of every answer (contract 1). */
+export function hasStandingHeaders({ headers }: Pick<Answer, 'headers'>) {
+  assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/)
+  assert.equal(headers['x-content-type-options'], 'nosniff')
+  assert.equal(headers['strict-transport-security'], 'max-age=63072000; includeSubDomains')
+  assert.match(String(headers['cache-control']), /^(no-store|public, max-age=\d+)$/)
+  for (const name of ['server', 'x-powered-by', 'via', 'access-control-allow-origin', 'set-cookie'])
+    assert.equal(headers[name], undefined, name)
+}

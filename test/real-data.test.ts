@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { type Accounts, importOrder } from './real-data/accounts.ts'
+import { type Audit, audit } from './real-data/audit.ts'
+import { convertRealData, realData } from './real-data/convert.ts'
+import { openShop, type Shop } from './real-data/shop.ts'
+
+const skip = existsSync(realData) ? false : `the real data is not in ${realData}`
+
+/** What a source says, held against the numbers that its README publishes. */
+function facts(counted: Record<string, number> | undefined, published: Record<string, number>) {
+  assert.ok(counted)
+  const found = Object.fromEntries(Object.keys(published).map(name => [name, counted[name]]))
+  assert.deepEqual(found, published)
+}
+
+describe('the real data as a whole shop', { skip }, () => {
+  let folder: string
+  let accounts: Accounts
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tillbridge-real-data-'))
+    accounts = await convertRealData(realData, folder)
+  })
+  after(() => rm(folder, { recursive: true }))
+  const file = (name: string) => accounts.files.find(written => written.file === name)
+
+  test('every source is read to its last published line', () => {
+    facts(accounts.linesRead, {
+      'uci-online-retail/online_retail.csv.gz': 541_909,
+      'magento-apparel/variants.csv': 1_847,
+      'adventureworks/customers.csv': 18_148,
+      'adventureworks/sales.csv': 56_046,
+      'adventureworks/returns.csv': 1_809,
+      'adventureworks/products.csv': 293,
+      'adventureworks/Store.csv': 701,
+      'adventureworks/Employee.csv': 290,
+      'adventureworks/EmailAddress.csv': 19_972,
+      'adventureworks/Address.csv': 19_614,
+      'adventureworks/BusinessEntityAddress.csv': 19_614,
+      'adventureworks/StateProvince.csv': 181,
+      'adventureworks/CountryRegion.csv': 238,
+    })
+  })
+
+  test('each line that is read is a row of a feed file', () => {
+    const { returns, returnTransactions } = accounts.counted.adventureworks
+    assert.deepEqual(Object.fromEntries(accounts.files.map(({ file, rows }) => [file, rows])), {
+      'references.csv': 22,
+      'stores.csv': 701,
+      'store-mapping.csv': 5,
+      'staff.csv': 290,
+      'products-magento.csv': 1_847,
+      'products-adventureworks.csv': 293,
+      'products-uci.csv': 4_070,
+      'sku-mapping.csv': 293,
+      'stock-magento.csv': 1_847 * 5,
+      'customers-adventureworks.csv': 18_148,
+      'customers-uci.csv': 4_372,
+      'customer-mapping.csv': 18_148,
+      'transactions-adventureworks.csv': 56_046 + (returnTransactions ?? 0),
+      'transactions-uci.csv.gz': 541_909,
+    })
+    assert.equal(returns, 1_809)
+  })
+
+  test('the British shop has the invoices, credit notes and customers that are published', () => {
+    facts(accounts.counted.uci, {
+      invoices: 25_900,
+      creditNotes: 3_836,
+      stockCodes: 4_070,
+      customers: 4_372,
+      countries: 38,
+      largestInvoice: 1_114,
+      largestQuantity: 80_995,
+      giftVoucherRows: 34,
+    })
+  })
+
+  test('the oddities of the British shop are counted as published', () => {
+    facts(accounts.counted.uci, {
+      negativeRows: 10_624,
+      negativeRowsOutsideCreditNotes: 1_336,
+      rowsWithoutCustomer: 135_080,
+      rowsWithoutDescription: 1_454,
+      rowsAtPriceZero: 2_515,
+      rowsAtNegativePrice: 2,
+      exactDuplicates: 5_268,
+      overReturns: 892,
+      returnsWithoutSale: 813,
+      caseCollisions: 112,
+      // Letters in two cases are two codes here, and no description is a description of its own.
+      stylesWithSeveralCodes: 299,
+      codesWithSeveralDescriptions: 1_324,
+      rowsBeyondAscii: 32,
+    })
+  })
+
+  test('oddities of the British shop that its README leaves out are counted as well', () => {
+    facts(accounts.counted.uci, {
+      creditNoteRows: 9_288,
+      rowsBeyondCurrency: 4,
+      rowsBackInTime: 0,
+      invoicesNotAdjacent: 1,
+      invoicesWithSeveralTimes: 43,
+      rowsAtAnotherTimeThanTheirInvoice: 2_025,
+      badDebtInvoices: 3,
+      nonProductRows: 2_915,
+      codesWithoutDescription: 112,
+      customersInSeveralCountries: 8,
+    })
+  })
+
+  test('the British shop sold 5,176,450 units for 9,747,747.93, four lines of a tenth of a penny apart', () => {
+    const { quantity, value, beyondCurrency } = file('transactions-uci.csv.gz') ?? {}
+    assert.deepEqual(
+      { quantity, value, beyondCurrency },
+      { quantity: '5176450', value: '974774793', beyondCurrency: 4 },
+    )
+  })
+
+  test('orders and returns are as many as published, and no unit comes back that was not sold', () => {
+    facts(accounts.counted.adventureworks, {
+      orders: 25_164,
+      buyers: 17_416,
+      unitsSold: 84_174,
+      returns: 1_809,
+      unitsReturned: 1_828,
+      unitsWithoutSale: 0,
+      // Two returns of two units are of products that were only ever sold one by one: each is of two orders.
+      returnsSpreadOverOrders: 2,
+      returnTransactions: 1_811,
+    })
+    assert.equal(file('transactions-adventureworks.csv')?.quantity, String(84_174 - 1_828))
+  })
+
+  test('stores, staff and customers are as published', () => {
+    facts(accounts.counted.adventureworks, {
+      storesWithAddress: 701,
+      addressesBeyondAscii: 970,
+      staffWithEmail: 290,
+      staffCodes: 290,
+      models: 119,
+      withoutTitle: 130,
+      // 90 customers have accented names; 39 of them have accented e-mail addresses.
+      namesBeyondAscii: 90,
+      emailsBeyondAscii: 39,
+      emailsTwice: 0,
+    })
+  })
+
+  test('the catalogue has its styles, and its stock is spread over the stores without loss', () => {
+    facts(accounts.counted.magento, { styles: 147, units: 184_700 })
+    assert.equal(file('stock-magento.csv')?.quantity, '184700')
+  })
+
+  test('no SKU is of two sources', () => {
+    facts(accounts.counted.shop, { skusInTwoSources: 0 })
+    assert.equal(accounts.records.skus, 1_847 + 293 + 4_070)
+  })
+  describe('imported, and walked by cursor over HTTPS', () => {
+    let shop: Shop
+    let seen: Audit
+    before(async () => {
+      shop = await openShop()
+      seen = await audit(shop, accounts, folder)
+    })
+    after(() => shop.close())
+
+    test('the import reads every line of every file', () => {
+      for (const { file, rows } of accounts.files) assert.equal(seen.summaries[file]?.read, rows, file)
+    })
+
+    test('the import refuses four lines, those of a tenth of a penny, and writes them out', () => {
+      const refused = accounts.files.filter(({ file }) => seen.summaries[file]?.refused)
+      assert.deepEqual(
+        refused.map(({ file }) => file),
+        ['transactions-uci.csv.gz'],
+      )
+      assert.equal(seen.summaries['transactions-uci.csv.gz']?.refused, 4)
+      assert.equal(seen.refused.transactions.lines, 4)
+      for (const reason of Object.keys(seen.reasons)) assert.match(reason, /more decimals than GBP has/)
+    })
+
+    test('no line of the import names a SKU or a store that nobody knows', () => {
+      for (const { notes } of Object.values(seen.summaries)) assert.deepEqual(notes, {})
+    })
+
+    for (const kind of importOrder)
+      test(`${kind}: the lists say what the files say, line for line, the refused ones apart`, () => {
+        assert.deepEqual(seen.answered[kind].plus(seen.refused[kind]), seen.given[kind])
+      })
+
+    test('units and money come out as they were counted in the sources', () => {
+      const files = accounts.files.filter(({ kind }) => kind === 'transactions')
+      const sum = (of: 'quantity' | 'value') => files.reduce((total, file) => total + BigInt(file[of]), 0n)
+      const { quantity, value } = seen.answered.transactions.plus(seen.refused.transactions)
+      assert.deepEqual({ quantity, value }, { quantity: sum('quantity'), value: sum('value') })
+    })
+
+    test('each record is listed once, on full pages but for the last', () => {
+      const { stores, staff, products, stock, customers, transactions } = accounts.records
+      const expected = {
+        '/stores': stores,
+        '/staff': staff,
+        '/products': products,
+        '/inventory': stock,
+        '/customers/search': customers,
+        '/orders/transactions/search': transactions,
+      }
+      for (const [path, records] of Object.entries(expected))
+        assert.deepEqual(
+          seen.listed[path],
+          { records, different: records, pages: Math.ceil(records / 100), fullest: 100 },
+          path,
+        )
+    })
+
+    test('each line is in its transaction once, and the total is the sum of the lines', () => {
+      assert.equal(seen.linesTwice, 0)
+      assert.equal(seen.wrongTotals, 0)
+    })
+  })
+})

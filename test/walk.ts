@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import type { Caller } from './service.ts'
+
+/** A record as a list shows it. */
+export interface Listed {
+  id: string
+  firstname: string
+}
+
+export interface Walk {
+  records: Listed[]
+  ids: string[]
+  asOf: string
+  /** The `endCursor` of each page. */
+  cursors: string[]
+}
+
+/** Reads a list to its end; `between` runs after each page but the last. No record may come twice, and `asOf` may not move. */
+export async function walk(
+  caller: Pick<Caller, 'get'>,
+  path: string,
+  between?: (page: number) => Promise<unknown>,
+): Promise<Walk> {
+  const records: Listed[] = []
+  const cursors: string[] = []
+  let asOf = ''
+  for (;;) {
+    const cursor = cursors.at(-1)
+    const { status, json } = await caller.get(
+      cursor === undefined ? path : `${path}${path.includes('?') ? '&' : '?'}after_cursor=${cursor}`,
+    )
+    assert.equal(status, 200, JSON.stringify(json))
+    records.push(...json.data)
+    asOf ||= json.meta.asOf
+    assert.equal(json.meta.asOf, asOf, 'the pages of one walk share their `asOf`')
+    if (json.meta.endCursor !== null) cursors.push(json.meta.endCursor)
+    if (!json.meta.hasNextPage) break
+    await between?.(cursors.length)
+  }
+  const ids = records.map(record => record.id)
+  assert.equal(new Set(ids).size, ids.length, 'no record comes twice in a walk')
+  return { records, ids, asOf, cursors }
+}
+
+/** The poll after `asOf`. */
+export const poll = (caller: Pick<Caller, 'get'>, asOf: string, limit = 100) =>
+  walk(caller, `/customers/search?limit=${limit}&updated_after=${asOf}`)
+
+/** Rows of customers as the store takes them. */
+export const customers = (from: number, count: number, firstname = 'Ann') =>
+  Array.from({ length: count }, (_, i) => ({ id: String(from + i).padStart(6, '0'), firstname }))
