@@ -25,6 +25,16 @@ create table account_service (
 );
 CREATE INDEX account_service_username_idx ON account_service USING btree (username);
 
+create table audit (
+  service_id integer not null,
+  id text collate "C" not null default (gen_random_uuid())::text,
+  changed_at timestamp with time zone not null,
+  record text not null,
+  PRIMARY KEY (service_id, id),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+);
+CREATE INDEX audit_changed ON audit USING btree (service_id, changed_at, id);
+
 create table colour (
   service_id integer not null,
   product_id text collate "C" not null,
@@ -82,6 +92,18 @@ create table failure (
   PRIMARY KEY (subject, window_start)
 );
 CREATE INDEX failure_window_start_idx ON failure USING btree (window_start);
+
+create table idempotent_answer (
+  service_id integer not null,
+  operation text collate "C" not null,
+  key_hash bytea not null,
+  request_hash bytea not null,
+  answer bytea not null,
+  created_at timestamp with time zone not null default now(),
+  PRIMARY KEY (service_id, operation, key_hash),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+);
+CREATE INDEX idempotent_answer_created ON idempotent_answer USING btree (service_id, created_at);
 
 create table migration (
   number integer not null,

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { cpus } from 'node:os'
+import { failpoints } from './failpoints.ts'
 
 /** One setting: what it is for (the line in `.env.example`), an example or the default, and how its text is read. */
 interface Setting<T> {
@@ -134,6 +135,16 @@ export const table = {
     'trace',
     'silent',
   ]),
+  FAILPOINT: {
+    why: 'For tests of crashes only: the border between two effects at which the process is killed, or halted with `:stop`. Without it there are none.',
+    example: 'after_commit',
+    read(given: string | undefined) {
+      const known = failpoints.some(name => given === name || given === `${name}:stop`)
+      if (given !== undefined && !known)
+        throw new Unfit(`is one of ${failpoints.join(', ')}, with or without \`:stop\``)
+      return given
+    },
+  } satisfies Setting<string | undefined>,
   DRAIN_SECONDS: whole('How long requests may go on after SIGTERM or Ctrl-C.', 25, [0, 600]),
 } as const
 

@@ -90,6 +90,18 @@ function isOutage(error: unknown) {
   )
 }
 
+/** A connection that breaks here leaves open whether the work was committed. */
+async function commit(tx: Db) {
+  try {
+    await tx.run(sql`commit`)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const unknown = new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
+    unknown.cause = error.cause
+    throw unknown
+  }
+}
+
 function unavailable(cause: unknown) {
   const error = new ApiError('back_office_unavailable', undefined, { retryAfter: 2 })
   error.cause = cause
@@ -145,7 +157,7 @@ export function openDatabase(
         await tx.run(sql`begin`)
         try {
           const result = await work(tx)
-          await tx.run(sql`commit`)
+          await commit(tx)
           return result
         } catch (error) {
           await tx.run(sql`rollback`).catch(onBreak)

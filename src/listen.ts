@@ -8,6 +8,7 @@ import { signIn } from './accounts.ts'
 import { embedded } from './backoffice/embedded.ts'
 import type { Config } from './config.ts'
 import { ApiError } from './errors.ts'
+import { armFailpoint } from './failpoints.ts'
 import { problem, problemType, standingHeaders } from './http/problem.ts'
 import { rateLimiter } from './http/rates.ts'
 import type { Installation } from './installation.ts'
@@ -32,6 +33,7 @@ export async function listen(config: Config, { db, keys }: Installation, log: Lo
       ? { ...readCertificate(config.tlsCertFile, config.tlsKeyFile), caFile: undefined }
       : localCertificate(join(config.dataDir, 'tls'))
   createSecureContext({ cert: certificate.cert, key: certificate.key })
+  armFailpoint(config.failpoint)
   let open = true
   let baseUrl = ''
   const publicUrl = () => config.publicUrl ?? baseUrl

@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
@@ -8,11 +8,19 @@ export interface Keys {
   cursors: Buffer
   subjects: Buffer
   pins: Buffer
+  /** What is stored encrypted: answers that are given again, e-mails that wait. */
+  sealed: Buffer
 }
 
 export function keysFrom(secret: string | Buffer): Keys {
   const key = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, '', `tillbridge ${purpose}`, 32))
-  return { passwords: key('passwords'), cursors: key('cursors'), subjects: key('subjects'), pins: key('pins') }
+  return {
+    passwords: key('passwords'),
+    cursors: key('cursors'),
+    subjects: key('subjects'),
+    pins: key('pins'),
+    sealed: key('sealed'),
+  }
 }
 
 /** The secret in `file` (mode 600), made on first use: 256 random bits in hexadecimal. */
@@ -38,4 +46,19 @@ export const hmac = (key: Buffer, ...parts: readonly (string | Buffer)[]) => {
   const mac = createHmac('sha256', key)
   for (const part of parts) mac.update(`${part.length}:`).update(part)
   return mac.digest()
+}
+
+/** Encrypts a text (AES-256-GCM): nonce, tag, ciphertext. It opens only for the same `place`: what is moved elsewhere is refused. */
+export function seal(key: Buffer, place: string, text: string): Buffer {
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place))
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
+}
+
+/** The text of `seal`; throws where key or place are not the same. */
+export function unseal(key: Buffer, place: string, sealed: Buffer): string {
+  const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(Buffer.from(place))
+  cipher.setAuthTag(sealed.subarray(12, 28))
+  return cipher.update(sealed.subarray(28), undefined, 'utf8') + cipher.final('utf8')
 }

@@ -3,9 +3,11 @@ import { METHODS } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { ApiError } from './errors.ts'
-import { apiOf, instanceOf } from './http/api.ts'
+import { apiOf } from './http/api.ts'
+import { bodyErrors, takeBodies } from './http/body.ts'
 import { refuseRepeatedHeaders, requireHost } from './http/credentials.ts'
 import type { Gate } from './http/gate.ts'
+import { instanceOf } from './http/operation.ts'
 import { problem, problemType, standingHeaders } from './http/problem.ts'
 import { publicPages } from './http/public.ts'
 import { answerBrokenRequest, refuseExpectation } from './http/wire.ts'
@@ -82,7 +84,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const routes = rememberRoutes(server)
   server.decorateRequest('assignment', undefined)
   server.decorateRequest('username', undefined)
-  // Queries are read by `readQuery`, answers are bytes by the time they get here.
+  takeBodies(server)
+  // Queries are read by `readQuery`, bodies by `readBody`; answers are bytes by the time they get here.
   server.setValidatorCompiler(() => () => true)
   server.setSerializerCompiler(() => data => data as string)
 
@@ -97,9 +100,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   })
 
   server.setErrorHandler((error, request, reply) => {
-    const known = error instanceof ApiError ? error : new ApiError('internal_error')
-    if (known !== error || known.status >= 500)
-      request.log.error({ err: known.cause ?? error, ...about(request) }, known.code)
+    const known = error instanceof ApiError ? error : (bodyErrors[codeOf(error)]?.() ?? new ApiError('internal_error'))
+    if (known.status >= 500) request.log.error({ err: known.cause ?? error, ...about(request) }, known.code)
     reply.headers(known.headers).code(known.status).type(problemType)
     return reply.send(
       JSON.stringify(problem(known, { publicUrl: publicUrl(), instance: instanceOf(request), requestId: request.id })),
@@ -141,6 +143,8 @@ const about = (request: FastifyRequest) => ({
   username: request.username,
   traceparent: traceparent(request),
 })
+
+const codeOf = (error: unknown) => String((error as { code?: unknown } | undefined)?.code)
 
 /** W3C Trace Context; what is not well-formed is ignored. */
 const traceparent = ({ headers: { traceparent: given } }: FastifyRequest) =>

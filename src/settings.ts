@@ -7,6 +7,30 @@ const rate = (description: string, example: number) =>
     examples: [example],
   })
 
+const flag = (description: string, value = false) => Type.Boolean({ description, default: value, examples: [true] })
+
+const optional = (description: string, example: string, format?: string) =>
+  Type.Union([Type.String({ minLength: 1, maxLength: 250, ...(format && { format }) }), Type.Null()], {
+    description,
+    default: null,
+    examples: [example],
+  })
+
+const mapping = (description: string) =>
+  Type.Object(
+    {
+      type: Type.String({
+        description: 'The type of the reference.',
+        minLength: 1,
+        maxLength: 50,
+        examples: ['newsletter'],
+      }),
+      yes: Type.String({ description: 'The value for yes.', minLength: 1, maxLength: 100, examples: ['4411'] }),
+      no: Type.String({ description: 'The value for no.', minLength: 1, maxLength: 100, examples: ['4412'] }),
+    },
+    { description, additionalProperties: false },
+  )
+
 /** What a service can be set to. `tillbridge service set` and `GET /settings` speak these names. */
 export type Settings = Static<typeof Settings>
 export const Settings = Type.Object(
@@ -38,6 +62,64 @@ export const Settings = Type.Object(
       default: 0,
       examples: [1],
     }),
+    shipOrders: Type.Union([Type.Literal('immediately'), Type.Literal('manually')], {
+      description:
+        'Whether the embedded back office ships an order in the moment it is placed, or when `tillbridge order ship` says so.',
+      default: 'immediately',
+      examples: ['manually'],
+    }),
+    returnReasons: Type.Array(
+      Type.Object(
+        {
+          code: Type.String({ minLength: 1, maxLength: 20, examples: ['SIZE'] }),
+          name: Type.String({ minLength: 1, maxLength: 100, examples: ['Wrong size'] }),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        description: 'Why something may be returned (`GET /return-reasons`).',
+        maxItems: 100,
+        default: [
+          { code: 'SIZE', name: 'Wrong size' },
+          { code: 'FAULTY', name: 'Faulty' },
+          { code: 'WRONG', name: 'Not what was ordered' },
+          { code: 'MIND', name: 'Changed my mind' },
+        ],
+        examples: [[{ code: 'SIZE', name: 'Wrong size' }]],
+      },
+    ),
+    vouchersEnabled: flag('Whether gift vouchers can be made: the gift voucher function.'),
+    giftCardSku: optional('The SKU that gift vouchers are sold as: the gift card SKU index.', 'GIFTCARD'),
+    voucherType: optional('The type of voucher that is made.', 'DIGITAL'),
+    voucherValidityMonths: Type.Integer({
+      description: 'How many months a new voucher can be used.',
+      minimum: 1,
+      maximum: 600,
+      default: 36,
+      examples: [24],
+    }),
+    voucherInFull: flag('Whether a voucher can only be used in full.'),
+    mailSender: optional('The address that e-mails to shoppers come from.', 'gifts@luma.example', 'email'),
+    subscriptionMapping: Type.Object(
+      { email: Type.Optional(mapping('E-mails.')), sms: Type.Optional(mapping('Text messages.')) },
+      {
+        description:
+          'Which customer reference stands for a subscription, and with which values: type, value for yes, value for no. Without one the flag is kept by the service alone.',
+        additionalProperties: false,
+        default: {},
+        examples: [{ email: { type: 'newsletter', yes: '4411', no: '4412' } }],
+      },
+    ),
+    referenceTypes: Type.Array(
+      Type.String({ minLength: 1, maxLength: 50, pattern: '^[a-z][A-Za-z0-9]*$', examples: ['favouriteStore'] }),
+      {
+        description:
+          'The types of reference that a customer may be given. None named: any type that the reference cache knows.',
+        maxItems: 200,
+        default: [],
+        examples: [['favouriteStore', 'newsletter']],
+      },
+    ),
     release: Type.String({
       description:
         'The release the embedded back office answers as: what needs a later one is unavailable (contract 4).',
@@ -45,6 +127,8 @@ export const Settings = Type.Object(
       default: '2025.1',
       examples: ['2022.1'],
     }),
+    requireIfMatch: flag('Whether every PUT of a record has to name the state it changes in `If-Match`.'),
+    requireIdempotencyKey: flag('Whether every write that takes an `Idempotency-Key` has to have one.'),
     readsPerMinute: rate('Reads an account may make in a minute, or `off`.', 6_000),
     writesPerMinute: rate('Writes an account may make in a minute, or `off`.', 1_200),
   },

@@ -1,3 +1,7 @@
+import type { CustomerWrites } from './customer-input.ts'
+import type { OrderWrites } from './orders.ts'
+import type { VoucherWrites } from './vouchers.ts'
+
 /** Something that may or may not be possible with a back office, and if not, why. */
 export interface Capability {
   name: string
@@ -13,7 +17,7 @@ export interface Capabilities {
 }
 
 /** What the API needs a retail back office to do. A driver is one object of this shape. */
-export interface BackOffice {
+export interface BackOffice extends CustomerWrites, OrderWrites, VoucherWrites {
   capabilities(): Promise<Capabilities>
 }
 

@@ -18,3 +18,7 @@ export const Voucher = Type.Object(
   },
   { $id: 'Voucher', additionalProperties: false },
 )
+
+/** What a driver does with gift vouchers (contract 7). */
+// biome-ignore lint/suspicious/noEmptyInterface: it grows with the writes
+export interface VoucherWrites {}

@@ -1,71 +1,29 @@
-import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import type { Role } from '../accounts.ts'
-import type { Database } from '../db.ts'
-import type { BackOffice } from '../domain/backoffice.ts'
-import { type ApiError, type ErrorCode, faulty, notFound } from '../errors.ts'
-import type { Keys } from '../secrets.ts'
-import type { Service } from '../settings.ts'
+import type { ApiError } from '../errors.ts'
+import { faulty, notFound } from '../errors.ts'
 import type { Page, Step } from '../store/page.ts'
-import { hasControls } from './controls.ts'
 import { admit, type Gate } from './gate.ts'
 import { envelope, PageOf, paging, stepOf, type Warning } from './lists.ts'
+import {
+  type Context,
+  contextOf,
+  type Described,
+  instanceOf,
+  json,
+  namesTag,
+  type Operation,
+  type Params,
+  tagOf,
+} from './operation.ts'
 import { readQuery } from './query.ts'
+import { handleWrite, type WriteContext, type WriteDescribed, type Written } from './writes.ts'
 
-/** One operation as the OpenAPI document tells it. */
-export interface Operation {
-  method: 'GET'
-  path: string
-  summary: string
-  description?: string
-  tag: string
-  /** Who may; absent: anyone, without credentials. */
-  role?: Role
-  /** Path parameters and what they are. */
-  params: Params
-  query: TObject
-  /** Request headers of its own. */
-  headers: Params
-  answer: TSchema
-  /** Answers with an ETag. */
-  etag: boolean
-  /** The errors of its own, beside those that every operation has. */
-  errors: readonly ErrorCode[]
-}
-
-/** The parameters of a path: what each is. */
-type Params = Record<string, { description: string; example: string }>
-
-/** What a resource's function is given. */
-export interface Context<Query = unknown, P extends Params = Params> {
-  service: Service
-  db: Database
-  backOffice: BackOffice
-  params: { [name in keyof P]: string }
-  query: Query
-  /** A request header, by its name. */
-  header: (name: string) => string | undefined
-  /** The caller's address, as told by a trusted proxy where there is one. */
-  address: string
-  keys: Keys
-  /** `Prefer: handling=strict` (RFC 7240). */
-  strict: boolean
-}
-
-interface Described<Q extends TObject, P extends Params> {
-  summary: string
-  description?: string
-  tag: string
-  role?: Role
-  params?: P
-  errors?: readonly ErrorCode[]
+interface Read<Q extends TObject, P extends Params> extends Described<P> {
   query?: Q
-  /** Request headers of its own, by name. */
-  headers?: Params
 }
 
-interface Got<Q extends TObject, P extends Params> extends Described<Q, P> {
+interface Got<Q extends TObject, P extends Params> extends Read<Q, P> {
   answer: TSchema
   /** What is not found where there is nothing. */
   kind?: string
@@ -73,7 +31,7 @@ interface Got<Q extends TObject, P extends Params> extends Described<Q, P> {
   etag?: boolean
 }
 
-interface Listed<Q extends TObject, P extends Params> extends Described<Q, P> {
+interface Listed<Q extends TObject, P extends Params> extends Read<Q, P> {
   item: TSchema
   /** How many records come without a `limit`. */
   whole?: number
@@ -84,6 +42,12 @@ export interface PageAnswer {
   page: Page
   warnings?: Warning[]
 }
+
+type Write = <B extends TSchema, P extends Params>(
+  path: string,
+  described: WriteDescribed<B, P>,
+  work: (context: WriteContext<Static<B>, P>) => Promise<Written | ApiError>,
+) => void
 
 /** What the resources are made with: each call is one row of the contract. */
 export interface Api {
@@ -99,6 +63,9 @@ export interface Api {
     described: Listed<Q, P>,
     page: (context: Context<Static<Q>, P>, step: Step) => Promise<Page | PageAnswer>,
   ): void
+  /** A write in one transaction with what it leaves behind (contract 1.5). An error that is returned commits, one that is thrown undoes all. */
+  post: Write
+  put: Write
   operations: Operation[]
 }
 
@@ -106,41 +73,56 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
   const operations: Operation[] = []
   const none = Type.Object({})
 
-  const route = (
+  const read = (
     path: string,
     described: Got<TObject, Params>,
     handle: (request: FastifyRequest, reply: FastifyReply, context: Context) => Promise<unknown>,
   ) => {
     const { params = {}, headers = {}, errors = [], query = none, etag = false, role = 'visitor', ...rest } = described
-    operations.push({ ...rest, method: 'GET', path, role, params, errors, query, headers, etag })
+    const fixed = { method: 'GET', statuses: [200], repeatable: false, warns: false } as const
+    operations.push({ ...rest, ...fixed, path, role, params, errors, query, headers, etag })
     server.get(
       path,
       { onRequest: (request, reply) => admit(gate, request, reply, role, 'read') },
-      async (request, reply) => {
-        const { assignment } = request
-        if (!assignment) throw new Error('the gate admits with an assignment')
-        const { service } = assignment
-        const context = {
-          service,
-          db: gate.db,
-          backOffice: gate.backOffice(service),
-          params: pathParams(request),
-          query: undefined,
-          header: (name: string) => request.headers[name.toLowerCase()]?.toString(),
-          address: request.ip,
-          keys: gate.keys,
-          strict: /(^|[,;\s])handling\s*=\s*"?strict"?/i.test(String(request.headers.prefer ?? '')),
-        }
-        return handle(request, reply, context)
-      },
+      async (request, reply) => handle(request, reply, contextOf(gate, request)),
     )
   }
+
+  const write =
+    (method: 'POST' | 'PUT'): Write =>
+    (path, described, work) => {
+      const { params = {}, headers = {}, errors = [], role = 'maintainer', policy = 'write', ...rest } = described
+      const { status = method === 'POST' ? 201 : 200, repeatable = method === 'POST', audited = true } = rest
+      const { etag = false, warns = false, statuses = [status], tag, summary, description, answer, body } = rest
+      const told = { tag, summary, ...(description === undefined ? {} : { description }), answer, body }
+      operations.push({
+        ...told,
+        method,
+        path,
+        role,
+        params,
+        errors,
+        query: none,
+        headers,
+        statuses,
+        etag,
+        repeatable,
+        warns,
+      })
+      const how = { operation: `${method} ${path}`, status, repeatable, audited, etag, body }
+      server.route({
+        method,
+        url: path,
+        onRequest: (request, reply) => admit(gate, request, reply, role, policy),
+        handler: (request, reply) => handleWrite(gate, how, request, reply, work as never),
+      })
+    }
 
   return {
     operations,
     get(path, described, answer) {
       const shape = described.query ?? none
-      route(path, described, async (request, reply, context) => {
+      read(path, described, async (request, reply, context) => {
         const { query, faults } = readQuery(shape, request.query as URLSearchParams, context.service.settings.timeZone)
         const [first, ...more] = faults
         if (first) throw faulty([first, ...more])
@@ -152,7 +134,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     },
     list(path, { item, whole = 100, query: filters, ...described }, page) {
       const shape = Type.Object({ ...(filters?.properties ?? {}), ...paging(whole) })
-      route(path, { ...described, query: shape, answer: PageOf(item) }, async (request, reply, context) => {
+      read(path, { ...described, query: shape, answer: PageOf(item) }, async (request, reply, context) => {
         const { service } = context
         const { query, faults } = readQuery(shape, request.query as URLSearchParams, service.settings.timeZone)
         const { limit, after_cursor, ...chosen } = query as { limit?: number; after_cursor?: string }
@@ -163,34 +145,15 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         return reply.type(json).send(envelope(listing, found, step.after, warnings))
       })
     },
+    post: write('POST'),
+    put: write('PUT'),
   }
-}
-
-const json = 'application/json; charset=utf-8'
-
-/** The path that was asked for, without its query. */
-export const instanceOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? ''
-
-/** The path's parameters; one that no identifier can be names no record. */
-function pathParams(request: FastifyRequest) {
-  const params = (request.params ?? {}) as Record<string, string>
-  for (const value of Object.values(params)) {
-    if (value.length > 250 || hasControls(value)) throw notFound('record')
-  }
-  return params
 }
 
 /** Answers with an ETag of the bytes; 304 where the caller has them already (RFC 9110, section 13). */
 function sendTagged(request: FastifyRequest, reply: FastifyReply, body: string) {
-  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+  const tag = tagOf(body)
   reply.header('etag', tag)
-  const known = String(request.headers['if-none-match'] ?? '')
-    .split(',')
-    .map(text => text.trim().replace(/^W\//, ''))
-  if (known.includes(tag) || known.includes('*')) return reply.code(304).send()
+  if (namesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   return reply.type(json).send(body)
 }
-
-/** The one error of a parameter whose value is known only to the resource. */
-export const refuse = (parameter: string, code: ErrorCode, detail: string): ApiError =>
-  faulty([{ parameter, code, detail }])

@@ -37,14 +37,14 @@ export const paging = (whole = 100) => ({
   ),
 })
 
-const Warning = Type.Object(
+export const Warning = Type.Object(
   {
     code: Type.String({ examples: ['capability_unavailable'] }),
     detail: Type.String({
       examples: ['GET /customers?updated_after= needs release 2022.1 or later; this one is 2021.3.'],
     }),
   },
-  { additionalProperties: false },
+  { $id: 'Warning', additionalProperties: false },
 )
 export type Warning = Static<typeof Warning>
 
@@ -66,7 +66,7 @@ export const ListMeta = Type.Object(
       description: 'The zone of the wall-clock times in the records.',
       examples: ['Australia/Melbourne'],
     }),
-    warnings: Type.Optional(Type.Array(Warning)),
+    warnings: Type.Optional(Type.Array(Type.Ref('Warning'))),
   },
   { $id: 'ListMeta', additionalProperties: false },
 )

@@ -3,22 +3,23 @@ import manifest from '../../package.json' with { type: 'json' }
 import { Reference } from '../domain/references.ts'
 import { momentForms } from '../domain/timestamp.ts'
 import { catalogue, type ErrorCode } from '../errors.ts'
-import type { Operation } from './api.ts'
-import { ListMeta } from './lists.ts'
+import { ListMeta, Warning } from './lists.ts'
 import { errorsOfEveryOperation, errorsOfEveryRequest, errorWriter } from './openapi/errors.ts'
 import { exampleOf } from './openapi/examples.ts'
 import { answerHeaders, headerParameters, headersOf, rateLimitHeaders } from './openapi/headers.ts'
 import { type PageAnswer, type PageOperation, pages, pagesTag } from './openapi/pages.ts'
 import { type Schema, schemaWriter } from './openapi/shapes.ts'
 import { introduction, tagDescriptions } from './openapi/texts.ts'
+import type { Operation } from './operation.ts'
 import { Problem } from './problem.ts'
+import { errorsOfEveryWrite, errorsOfRepeatable } from './writes.ts'
 
 /** The OpenAPI document of the operations and of the public pages, all of it made from what the server itself runs on. */
 export function openApiDocument(operations: readonly Operation[], publicUrl: string): object {
   const { write, components } = schemaWriter()
   const errors = errorWriter(publicUrl)
   // Shapes that others name but do not hold.
-  for (const shape of [Problem, ListMeta, Reference]) write(shape)
+  for (const shape of [Problem, ListMeta, Warning, Reference]) write(shape)
 
   const json = (shape: TSchema) => {
     const schema = write(shape)
@@ -26,17 +27,25 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
   }
 
   const answers = (operation: Operation) => {
-    const content = json(isList(operation) ? operation.answer : Envelope(operation.answer))
-    const tagged = operation.etag ? (['ETag'] as const) : []
+    const { method, statuses, etag, repeatable, warns } = operation
+    const content = json(isList(operation) ? operation.answer : (warns ? WarnedEnvelope : Envelope)(operation.answer))
+    const tagged = etag ? (['ETag'] as const) : []
+    const repeated = repeatable ? (['Idempotent-Replayed'] as const) : []
+    const answered = (status: number) => {
+      const located = status === 201 || status === 202 ? (['Location'] as const) : []
+      const headers = headersOf(...rateLimitHeaders, ...tagged, ...repeated, ...located)
+      return { description: operation.summary, headers, content }
+    }
     return {
-      200: { description: operation.summary, headers: headersOf(...rateLimitHeaders, ...tagged), content },
-      ...(operation.etag && { 304: { description: notModified, headers: headersOf(...rateLimitHeaders, ...tagged) } }),
+      ...Object.fromEntries(statuses.map(status => [status, answered(status)])),
+      ...(etag &&
+        method === 'GET' && { 304: { description: notModified, headers: headersOf(...rateLimitHeaders, ...tagged) } }),
       ...errors.write(errorsOf(operation)),
     }
   }
 
   const ownOperation = (operation: Operation) => ({
-    operationId: operationId(operation.path),
+    operationId: operationId(operation.path, operation.method),
     tags: [operation.tag],
     summary: heading(operation.summary),
     ...(operation.description === undefined ? {} : { description: operation.description }),
@@ -48,11 +57,12 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
       ...Object.entries(operation.query.properties).map(([name, shape]) =>
         queryParameter(name, write(shape), operation.query.required?.includes(name) ?? false, isMoment(shape)),
       ),
-      ...Object.entries(operation.headers).map(([name, { description, example }]) =>
-        ownHeader(name, description, example),
+      ...Object.entries(operation.headers).map(([name, { description, example, required = true }]) =>
+        ownHeader(name, description, example, required),
       ),
       ...requestHeaders(operation).map(name => ({ $ref: `#/components/parameters/${name}` })),
     ],
+    ...(operation.body && { requestBody: { required: true, content: json(operation.body) } }),
     responses: answers(operation),
   })
 
@@ -80,8 +90,10 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
     },
   })
 
+  const methodsOf = (mine: readonly Operation[]) =>
+    Object.fromEntries(mine.map(each => [each.method.toLowerCase(), ownOperation(each)]))
   const paths = Object.fromEntries([
-    ...operations.map(each => [documentedPath(each.path), { [each.method.toLowerCase()]: ownOperation(each) }]),
+    ...[...Map.groupBy(operations, each => documentedPath(each.path))].map(([path, mine]) => [path, methodsOf(mine)]),
     ...pages.map(each => [each.path, { get: pageOperation(each) }]),
   ])
   const tags = new Set([...operations.map(({ tag }) => tag), pagesTag])
@@ -108,13 +120,24 @@ const notModified = 'The record is still the one that `If-None-Match` names.'
 
 const Envelope = (shape: TSchema) => Type.Object({ data: shape }, { additionalProperties: false })
 
+const WarnedEnvelope = (shape: TSchema) =>
+  Type.Object(
+    {
+      data: shape,
+      meta: Type.Optional(Type.Object({ warnings: Type.Array(Type.Ref('Warning')) }, { additionalProperties: false })),
+    },
+    { additionalProperties: false },
+  )
+
 const isList = ({ query }: Operation) => 'after_cursor' in query.properties
 const isMoment = (shape: unknown) => (shape as { format?: string }).format === 'moment'
 
 /** Every error that the operation can end in. */
 function errorsOf(operation: Operation): ErrorCode[] {
-  const { params, query, role, errors } = operation
+  const { params, query, role, errors, body, repeatable } = operation
   const found = new Set<ErrorCode>([...errorsOfEveryOperation, ...errors])
+  if (body) for (const code of errorsOfEveryWrite) found.add(code)
+  if (repeatable) for (const code of errorsOfRepeatable) found.add(code)
   if (isList(operation)) found.add('invalid_cursor')
   if (Object.values(query.properties).some(isMoment)) found.add('invalid_timestamp')
   if (Object.keys(params).length) found.add('not_found')
@@ -125,8 +148,10 @@ function errorsOf(operation: Operation): ErrorCode[] {
 
 const sentWithAny = ['RequestId', 'Traceparent'] as const satisfies (keyof typeof headerParameters)[]
 
-const requestHeaders = ({ etag, errors }: Operation): (keyof typeof headerParameters)[] => [
-  ...(etag ? (['IfNoneMatch'] as const) : []),
+const requestHeaders = ({ etag, errors, method, repeatable }: Operation): (keyof typeof headerParameters)[] => [
+  ...(etag && method === 'GET' ? (['IfNoneMatch'] as const) : []),
+  ...(errors.includes('precondition_failed') ? (['IfMatch'] as const) : []),
+  ...(repeatable ? (['IdempotencyKey'] as const) : []),
   ...(errors.includes('capability_unavailable') ? (['Prefer'] as const) : []),
   ...sentWithAny,
 ]
@@ -140,11 +165,11 @@ const pathParameter = (name: string, description: string, example: string, keywo
   example,
 })
 
-const ownHeader = (name: string, description: string, example: string) => ({
+const ownHeader = (name: string, description: string, example: string, required: boolean) => ({
   name,
   in: 'header',
   description,
-  required: true,
+  required,
   schema: { type: 'string', examples: [example] },
   example,
 })
@@ -173,9 +198,9 @@ const heading = (sentence: string) => sentence.replace(/\.$/, '')
 /** `:id` is `{id}`. */
 const documentedPath = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
-/** `/customers/:id/orders` is `getCustomersByIdOrders`. */
-const operationId = (path: string) =>
-  `get${documentedPath(path)
+/** GET `/customers/:id/orders` is `getCustomersByIdOrders`. */
+const operationId = (path: string, method = 'GET') =>
+  `${method.toLowerCase()}${documentedPath(path)
     .split(/[^A-Za-z{]+/)
     .map(word => word.replace('{', 'by-').replace(/(^|-)[a-z]/g, letter => letter.at(-1)?.toUpperCase() ?? ''))
     .join('')}`

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Words } from '../domain/fields.ts'
+import { LocalTime, Words } from '../domain/fields.ts'
 import { type ApiError, catalogue, type ErrorCode } from '../errors.ts'
 
 const code = Words(
@@ -32,6 +32,10 @@ export const Problem = Type.Object(
       description: 'The identifier of the request.',
       examples: ['3f1c9a52-6a0e-4c57-9d0f-2b7d3c1a8e44'],
     }),
+    lockedUntil: Type.Optional(LocalTime('Until when the voucher is held (`voucher_locked`).', '2026-11-21 12:00:00')),
+    reason: Type.Optional(
+      Words('Why the voucher cannot be used (`voucher_unusable`).', ['redeemed', 'expired', 'suspended', 'not issued']),
+    ),
     errors: Type.Optional(
       Type.Array(
         Type.Object(
@@ -70,6 +74,7 @@ export function problem(
       ? {}
       : { detail: error.message, ...(instance === undefined ? {} : { instance }) }),
     requestId,
+    ...error.members,
     ...(error.faults.length ? { errors: error.faults } : {}),
   }
 }

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sql } from '../db.ts'
 import { catalogue, type ErrorCode, notFound } from '../errors.ts'
-import type { Operation } from './api.ts'
 import { changelog } from './changelog.ts'
 import { docsPages } from './docs.ts'
 import { errorPage } from './error-page.ts'
 import type { Gate } from './gate.ts'
 import { openApiDocument } from './openapi.ts'
+import type { Operation } from './operation.ts'
 
 interface Public {
   gate: Gate

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { RetailTransaction } from '../domain/transactions.ts'
-import { type Api, refuse } from '../http/api.ts'
+import type { Api } from '../http/api.ts'
 import { Moment, updatedAfter } from '../http/lists.ts'
+import { refuse } from '../http/operation.ts'
 import { transactionPage } from '../store/transactions.ts'
 
 /** Contract 5. */

@@ -2,7 +2,7 @@ import { type Db, raw, type Sql, sql } from '../db.ts'
 import type { Service } from '../settings.ts'
 
 /** The tables behind lists. */
-export type List = 'store' | 'staff' | 'product' | 'stock' | 'customer' | 'retail_transaction'
+export type List = 'store' | 'staff' | 'product' | 'stock' | 'customer' | 'retail_transaction' | 'audit'
 
 /** One transaction's change of listed records. */
 export interface Change {

@@ -64,11 +64,13 @@ const pascalCase = (words: string) =>
 const ownHeaders: Record<number, readonly AnswerHeader[]> = {
   401: ['WWW-Authenticate'],
   408: [],
+  409: ['Retry-After.sometimes', ...rateLimitHeaders],
   414: [],
   417: [],
   429: ['Retry-After', ...rateLimitHeaders],
   431: [],
   503: ['Retry-After', ...rateLimitHeaders],
+  504: ['Retry-After.sometimes', ...rateLimitHeaders],
 }
 
 const response = (publicUrl: string, status: number, mine: readonly ErrorCode[]) => ({

@@ -45,6 +45,16 @@ export const headerParameters = {
     'The `ETag` of the answer you hold; while it is the newest you get 304 without a body.',
     text(exampleTag),
   ),
+  IfMatch: requestHeader(
+    'If-Match',
+    'The `ETag` of the record that the change was decided on; 412 where it has changed since. Without it a change still keeps the fields that it does not mention.',
+    text(exampleTag),
+  ),
+  IdempotencyKey: requestHeader(
+    'Idempotency-Key',
+    'Names this very write, so that it can be repeated safely: for 24 hours the same request with the same key is done once, and answered as the first time. 1 to 255 printable ASCII characters, quoted or bare.',
+    text('6f1e1c62-5f0c-4a3e-9f2b-0c1b7a0e3d55', { minLength: 1, maxLength: 257 }),
+  ),
   Prefer: requestHeader(
     'Prefer',
     '`handling=strict` (RFC 7240) asks for an error where the back office cannot answer, instead of an empty list with a warning.',
@@ -67,7 +77,9 @@ const standing = Object.entries(standingHeaders).map(([name, value]) => {
   return [wireName, answerHeader(reason, text(value, { const: value }), true)] as const
 })
 
-/** Headers of answers, by the name they have on the wire. */
+const seconds = { schema: { type: 'integer', minimum: 0, examples: [2] }, example: 2 }
+
+/** Headers of answers, by the name they have on the wire; what follows a dot is ours. */
 export const answerHeaders = {
   ...Object.fromEntries(standing),
   'X-Request-Id': answerHeader('The identifier of this request: yours, or a new one.', text(exampleRequestId), true),
@@ -84,6 +96,11 @@ export const answerHeaders = {
     text(exampleTag, { pattern: '^"[\\w-]+"$' }),
     true,
   ),
+  Location: answerHeader('The path of what was made.', text('/customers/65432'), true),
+  'Idempotent-Replayed': answerHeader(
+    '`true` where this is the first answer again. Absent in the first one.',
+    text('true', { const: 'true' }),
+  ),
   'WWW-Authenticate': answerHeader('How to sign in.', text('Basic realm="Tillbridge", charset="UTF-8"'), true),
   'Content-Security-Policy': answerHeader(
     'The page loads nothing that is not from here.',
@@ -95,20 +112,20 @@ export const answerHeaders = {
     text(guards['referrer-policy']),
     true,
   ),
-  'Retry-After': answerHeader(
-    'Seconds to wait before trying again.',
-    { schema: { type: 'integer', minimum: 0, examples: [2] }, example: 2 },
-    true,
-  ),
+  'Retry-After': answerHeader('Seconds to wait before trying again.', seconds, true),
+  'Retry-After.sometimes': answerHeader('Seconds to wait, where waiting helps.', seconds),
 }
 
 export type AnswerHeader =
   | 'Content-Security-Policy'
   | 'Referrer-Policy'
   | 'ETag'
+  | 'Idempotent-Replayed'
+  | 'Location'
   | 'RateLimit'
   | 'RateLimit-Policy'
   | 'Retry-After'
+  | 'Retry-After.sometimes'
   | 'WWW-Authenticate'
 
 /** On every answer. */
@@ -117,4 +134,4 @@ export const rateLimitHeaders = ['RateLimit-Policy', 'RateLimit'] as const satis
 
 /** The headers of an answer: those of every answer, and some of its own. */
 export const headersOf = (...own: readonly AnswerHeader[]) =>
-  Object.fromEntries([...always, ...own].map(name => [name, { $ref: `#/components/headers/${name}` }]))
+  Object.fromEntries([...always, ...own].map(name => [name.split('.')[0], { $ref: `#/components/headers/${name}` }]))

@@ -1,0 +1,47 @@
+import { pathMatches } from '../ledger.ts'
+import type { Random } from '../random.ts'
+import { type Fault, type FaultInput, readFault } from './fault.ts'
+
+/** The faults that are set. */
+export interface Faults {
+  /** Throws a TypeError where it is none. */
+  add(fault: FaultInput): Fault
+  remove(id: number): boolean
+  clear(): void
+  list(): readonly Fault[]
+  /** Those that a request meets; each counts it. */
+  take(method: string, path: string): Fault[]
+}
+
+export function makeFaults(random: Random): Faults {
+  let faults: Fault[] = []
+  let last = 0
+  return {
+    add(input) {
+      const fault = { ...readFault(input), id: ++last, met: 0 }
+      faults.push(fault)
+      return fault
+    },
+    remove(id) {
+      const before = faults.length
+      faults = faults.filter(fault => fault.id !== id)
+      return faults.length < before
+    },
+    clear() {
+      faults = []
+    },
+    list: () => faults,
+    take(method, path) {
+      const taken = faults.filter(
+        fault =>
+          (fault.times === undefined || fault.met < fault.times) &&
+          (fault.method === undefined || fault.method.toUpperCase() === method) &&
+          (fault.path === undefined || pathMatches(path, fault.path)) &&
+          (fault.probability === undefined || random.chance(fault.probability)),
+      )
+      for (const fault of taken) fault.met++
+      // What is used up stays listed, with its count, until it is cleared: a test may look.
+      return taken
+    },
+  }
+}

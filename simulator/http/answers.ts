@@ -1,0 +1,56 @@
+import { el, type Element, fields } from '../xml/element.ts'
+import type { Asking } from './asking.ts'
+import type { Refusal } from './errors.ts'
+
+/** What goes back. */
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  /** An element is written as XML, text is an HTML page; undefined: an empty body. */
+  body: Element | string | undefined
+  errorCode?: number
+}
+
+export const ok = (body?: Element): Answer => ({ status: 200, headers: {}, body })
+
+/** 201, and where the new record is. */
+export const created = (asking: Asking, path: string): Answer => ({
+  status: 201,
+  headers: { location: `${asking.root}${path}?countryCode=${encodeURIComponent(asking.country.code)}` },
+  body: undefined,
+})
+
+export const refused = ({ status, code, message }: Refusal): Answer => ({
+  status,
+  headers: {},
+  body: el('AP21Error', fields({ ErrorCode: code, Description: message })),
+  errorCode: code,
+})
+
+const phrases: Record<number, string> = {
+  401: 'Unauthorized: Access is denied due to invalid credentials.',
+  404: 'File or directory not found.',
+  405: 'HTTP verb used to access this page is not allowed.',
+  413: 'Request entity too large.',
+  429: 'Too many requests.',
+  500: 'Internal server error.',
+  503: 'Service Unavailable.',
+}
+
+/** A failure of the web server below the API: an XHTML page, as IIS has them. */
+export function failure(status: number, headers: Record<string, string> = {}): Answer {
+  const phrase = phrases[status] ?? 'Error.'
+  const body = `<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">
+<html xmlns="http://www.w3.org/1999/xhtml">
+<head>
+<meta http-equiv="Content-Type" content="text/html; charset=iso-8859-1"/>
+<title>${status} - ${phrase}</title>
+</head>
+<body>
+<div id="header"><h1>Server Error</h1></div>
+<div id="content"><fieldset><h2>${status} - ${phrase}</h2></fieldset></div>
+</body>
+</html>
+`
+  return { status, headers, body }
+}

@@ -1,0 +1,42 @@
+import { array, type Children } from '../xml/element.ts'
+import type { World } from '../world.ts'
+import { type Answer, ok } from './answers.ts'
+import { type Asking, whole } from './asking.ts'
+import { nothing, refusal } from './errors.ts'
+
+/** The attributes of a list that was not paged differ by list. */
+export type Unpaged = (total: number) => { PageStartRow: number; PageRows: number }
+
+export const wholeList: Unpaged = total => ({ PageStartRow: 1, PageRows: total })
+export const fromOne: Unpaged = () => ({ PageStartRow: 1, PageRows: 0 })
+export const fromZero: Unpaged = () => ({ PageStartRow: 0, PageRows: 0 })
+
+interface Page<T> {
+  name: string
+  rows: readonly T[]
+  /** Writes a row; `number` is its place in the whole result. */
+  row: (row: T, number: number) => ReturnType<typeof array>
+  unpaged: Unpaged
+  attributes?: Record<string, string>
+}
+
+/** A list, or the page of it that `startRow` and `pageRows` ask for. Without any rows: no data found. */
+export function paged<T>(asking: Asking, world: World, { name, rows, row, unpaged, attributes }: Page<T>): Answer {
+  const asked = { start: asking.query('startRow'), rows: asking.query('pageRows') }
+  const start = asked.start ? whole(asked.start) : 1
+  const size = asked.rows ? whole(asked.rows) : Number.MAX_SAFE_INTEGER
+  if (start === undefined || size === undefined || start < 1 || size < 1) throw refusal(5034)
+  const total = rows.length
+  if (total === 0) throw nothing()
+  const isPaged = asked.start || asked.rows
+  const first = asking.paging.samePage ? 1 : start
+  if (first > total && world.settings.pastEnd === 'empty') return ok()
+  if (first > total && world.settings.pastEnd === '5008') throw nothing()
+  const ordered = asking.paging.shuffled ? world.random.shuffled(rows) : rows
+  function* written(): Children {
+    const end = Math.min(total, first - 1 + size)
+    for (let i = first - 1; i < end; i++) yield row(ordered[i] as T, i + 1)
+  }
+  const shown = isPaged ? { PageStartRow: first, PageRows: asked.rows ? size : total } : unpaged(total)
+  return ok(array(name, written(), { TotalRows: total, ...shown, ...attributes }))
+}

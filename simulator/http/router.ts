@@ -1,0 +1,45 @@
+import { type Feature, atLeast, firstReleases } from '../release.ts'
+import type { World } from '../world.ts'
+import type { Answer } from './answers.ts'
+import type { Asking } from './asking.ts'
+
+export type Handler = (asking: Asking, world: World) => Answer
+
+/** One call of the API. */
+export interface Route {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** `/Persons/{id}`; letters in any case. */
+  path: string
+  /** Not there below this feature's release. */
+  since?: Feature
+  handle: Handler
+}
+
+const segments = (path: string) => path.split('/').filter(part => part !== '')
+
+function parametersOf(pattern: string[], path: string[]): string[] | undefined {
+  if (pattern.length !== path.length) return
+  const parameters: string[] = []
+  for (const [i, expected] of pattern.entries()) {
+    const found = path[i] ?? ''
+    if (expected.startsWith('{')) parameters.push(found)
+    else if (expected.toLowerCase() !== found.toLowerCase()) return
+  }
+  return parameters
+}
+
+/** Finds the call that a request makes; 404: there is no such path, 405: not with this method. */
+export function router(routes: readonly Route[]) {
+  const table = routes.map(route => ({ route, pattern: segments(route.path) }))
+  return (method: string, path: string, release: string): { handle: Handler; parameters: string[] } | 404 | 405 => {
+    const parts = segments(path)
+    let known = false
+    for (const { route, pattern } of table) {
+      const parameters = parametersOf(pattern, parts)
+      if (!parameters || (route.since && !atLeast(release, firstReleases[route.since]))) continue
+      if (route.method === method) return { handle: route.handle, parameters }
+      known = true
+    }
+    return known ? 405 : 404
+  }
+}

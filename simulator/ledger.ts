@@ -1,0 +1,127 @@
+export type EffectKind =
+  | 'person created'
+  | 'person updated'
+  | 'order created'
+  | 'order changed'
+  | 'return created'
+  | 'return deleted'
+  | 'return received'
+  | 'transaction created'
+  | 'stock changed'
+  | 'product changed'
+  | 'store changed'
+  | 'reference changed'
+  | 'voucher validated'
+  | 'voucher locked'
+  | 'voucher unlocked'
+  | 'voucher drawn'
+  | 'voucher sold'
+  | 'voucher allotted'
+  | 'voucher changed'
+  | 'reward account created'
+  | 'reward account updated'
+  | 'rewards changed'
+
+/** Something that changed the shop. */
+export interface Effect {
+  kind: EffectKind
+  at: string
+  /** The request that did it; null: head office, or time. */
+  request: number | null
+  /** Of the record: its identifier or number. */
+  id: string
+  facts: Readonly<Record<string, unknown>>
+}
+
+/** A request as it was received, and what became of it. */
+export interface Call {
+  seq: number
+  /** By the machine's clock. */
+  at: string
+  method: string
+  /** With its query, in which PINs and passwords are masked. */
+  path: string
+  accept: string
+  /** Null until something is answered, and where nothing is. */
+  status: number | null
+  /** Of the AP21Error. */
+  errorCode: number | null
+  outcome: 'open' | 'answered' | 'cut' | 'unanswered'
+  faults: string[]
+  effects: EffectKind[]
+  milliseconds: number | null
+  bytes: number
+}
+
+export interface CallFilter {
+  method?: string
+  /** A path below the base, without query; `*` stands for anything. */
+  path?: string
+  status?: number
+}
+
+export interface Ledger {
+  readonly calls: readonly Call[]
+  readonly effects: readonly Effect[]
+  /** The calls that fit. */
+  callsTo(filter: CallFilter): Call[]
+  effectsOf(kind: EffectKind, id?: string | number): Effect[]
+  open(method: string, path: string, accept: string): Call
+  note(kind: EffectKind, id: string | number, at: number, facts: Record<string, unknown>, call?: Call): void
+  clear(): void
+}
+
+/** Older entries are forgotten, so that a simulator may run for weeks. */
+const most = 100_000
+
+/** `pin=1234` is for nobody's log. */
+const masked = (path: string) => path.replace(/([?&](?:pin|password)=)[^&]*/gi, '$1***')
+
+/** Whether a path, without query, is one of a pattern's. */
+export function pathMatches(path: string, pattern: string): boolean {
+  const [text = ''] = path.split('?')
+  const parts = pattern.split('*').map(part => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${parts.join('.*')}/?$`, 'i').test(text)
+}
+
+export function makeLedger(): Ledger {
+  let seq = 0
+  let calls: Call[] = []
+  let effects: Effect[] = []
+  const limited = <T>(list: T[]) => (list.length > most * 1.1 ? list.slice(-most) : list)
+  return {
+    get calls() {
+      return calls
+    },
+    get effects() {
+      return effects
+    },
+    callsTo: ({ method, path, status }) =>
+      calls.filter(
+        call =>
+          (method === undefined || call.method === method.toUpperCase()) &&
+          (path === undefined || pathMatches(call.path, path)) &&
+          (status === undefined || call.status === status),
+      ),
+    effectsOf: (kind, id) =>
+      effects.filter(effect => effect.kind === kind && (id === undefined || effect.id === String(id))),
+    open(method, path, accept) {
+      const call: Call = {
+        ...{ seq: ++seq, at: new Date().toISOString(), method, path: masked(path), accept },
+        ...{ status: null, errorCode: null, outcome: 'open', faults: [], effects: [], milliseconds: null, bytes: 0 },
+      }
+      calls.push(call)
+      calls = limited(calls)
+      return call
+    },
+    note(kind, id, at, facts, call) {
+      call?.effects.push(kind)
+      effects.push({ kind, at: new Date(at).toISOString(), request: call?.seq ?? null, id: String(id), facts })
+      effects = limited(effects)
+    },
+    clear() {
+      calls = []
+      effects = []
+    },
+  }
+}

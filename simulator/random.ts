@@ -1,0 +1,42 @@
+/** Draws that look random and are the same for the same seed. */
+export interface Random {
+  /** At least 0, below 1. */
+  fraction(): number
+  /** A whole number, both ends included. */
+  whole(from: number, to: number): number
+  chance(probability: number): boolean
+  pick<T>(list: readonly T[]): T
+  /** The same things in another order. */
+  shuffled<T>(list: readonly T[]): T[]
+  /** 36 characters in the form of a GUID. */
+  guid(): string
+}
+
+/** A generator of its own for each name, so that more draws in one part leave the others as they are (splitmix32 over FNV-1a). */
+export function randomFor(seed: string, part: string): Random {
+  let state = 0x811c9dc5
+  for (const letter of `${seed}/${part}`) state = Math.imul(state ^ (letter.codePointAt(0) ?? 0), 0x01000193)
+  const bits = () => {
+    state = (state + 0x9e3779b9) | 0
+    let mixed = state ^ (state >>> 16)
+    mixed = Math.imul(mixed, 0x21f0aaad)
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97)
+    return (mixed ^ (mixed >>> 15)) >>> 0
+  }
+  const fraction = () => bits() / 4_294_967_296
+  const whole = (from: number, to: number) => from + Math.floor(fraction() * (to - from + 1))
+  return {
+    fraction,
+    whole,
+    chance: probability => fraction() < probability,
+    pick: <T>(list: readonly T[]) => list[whole(0, list.length - 1)] as T,
+    shuffled(list) {
+      const left = [...list]
+      return list.map(() => left.splice(whole(0, left.length - 1), 1)).flat()
+    },
+    guid() {
+      const hex = Array.from({ length: 4 }, () => bits().toString(16).padStart(8, '0')).join('')
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`
+    },
+  }
+}

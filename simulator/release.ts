@@ -1,0 +1,45 @@
+/** An installed release such as `2022.1` or `2023.4a`; throws where the text is none. */
+export function parseRelease(text: string): readonly [year: number, number: number, letter: string] {
+  const match = /^(\d{4})\.(\d{1,2})([a-z]?)$/i.exec(text)
+  if (!match) throw new TypeError(`${text} is not a release such as 2022.1 or 2023.4a`)
+  return [Number(match[1]), Number(match[2]), (match[3] ?? '').toLowerCase()]
+}
+
+/** Whether a release is at least another: by year, then number, then letter. */
+export function atLeast(release: string, first: string): boolean {
+  const [year, number, letter] = parseRelease(release)
+  const [firstYear, firstNumber, firstLetter] = parseRelease(first)
+  if (year !== firstYear) return year > firstYear
+  if (number !== firstNumber) return number > firstNumber
+  return letter >= firstLetter
+}
+
+/** What came with which release. */
+export const firstReleases = {
+  extendedReferences: '2015.2',
+  productsUpdatedAfter: '2016.3',
+  returns: '2017.2',
+  productCustomData: '2019.1',
+  personDocket: '2020.1',
+  personCustomData: '2020.1',
+  imageUrls: '2021.1',
+  personOrdersUpdatedAfter: '2021.1',
+  voucherCurrency: '2021.2',
+  futurePrices: '2021.2',
+  allStyles: '2021.2',
+  nonReturnable: '2021.2',
+  partnerOrderId: '2021.3',
+  personsUpdatedAfter: '2022.1',
+  /** Not recorded when it came; a live client pages persons, and the guide does not list it. */
+  personsPaging: '2022.1',
+  review: '2022.1',
+  voucherDeliveryDate: '2022.3',
+  /** "Documented October 2022"; 2022.1 was documented in the last weeks before its quarter too. */
+  ordersOfEveryone: '2022.4',
+  simpleFeeds: '2023.3',
+  orderLineWarehouse: '2023.4a',
+  returnPayments: '2024.2',
+  expiredRewards: '2025.1',
+} as const satisfies Record<string, string>
+
+export type Feature = keyof typeof firstReleases

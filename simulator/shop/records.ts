@@ -1,0 +1,191 @@
+import type { Wall } from '../clock.ts'
+
+export interface Address {
+  contactName: string
+  companyName: string
+  line1: string
+  line2: string
+  city: string
+  state: string
+  postcode: string
+  country: string
+}
+
+export interface Store {
+  id: number
+  /** Its place in the grid of stock. */
+  column: number
+  code: string
+  /** The number that people use; empty for a warehouse. */
+  number: string
+  name: string
+  address: Address
+  email: string
+  /** Shops are in `/Stores`; warehouses and virtual web stores only hold stock. */
+  kind: 'shop' | 'warehouse' | 'web'
+}
+
+/** How far an item is divided: the shape of its Freestock answers. */
+export type Depth = 'size' | 'colour' | 'style'
+
+export interface Style {
+  id: number
+  code: string
+  name: string
+  description: string
+  sizeRange: string
+  note: string
+  depth: Depth
+  updated: Wall
+  references: Map<number, number>
+  colours: Colour[]
+  /** A voucher or freight item: it can be sold, and holds no stock. */
+  special?: 'voucher' | 'freight'
+}
+
+export interface Colour {
+  id: number
+  style: Style
+  sequence: number
+  code: string
+  name: string
+  typeCode: string
+  markdown: 'None' | 'Permanent' | 'Temporary' | 'TempPermanent'
+  skus: Sku[]
+}
+
+export interface Sku {
+  id: number
+  /** Its place in the grid of stock. */
+  row: number
+  colour: Colour
+  sequence: number
+  size: string
+  sizeName: string
+  originalPrice: number
+  price: number
+  weight?: number
+  /** A day, or empty. */
+  nextAvailable: string
+  barcode: string
+}
+
+export interface ReferenceType {
+  id: number
+  code: string
+  name: string
+  references: Map<number, { id: number; code: string; name: string }>
+  /** What carries references of this type. */
+  of: 'person' | 'product' | 'colour' | 'other'
+}
+
+export interface Loyalty {
+  id: number
+  typeId: number
+  cardNumber: string
+  expiry: string
+  balance: string
+  creditStatus: string
+  message: string
+  joinDate: string
+  statusId: string
+  active: boolean
+}
+
+/** A card of custom data: the values of each of its fields. */
+export type Card = Map<string, string[]>
+
+export interface Contacts {
+  email: string
+  home: string
+  mobile: string
+  work: string
+}
+
+export interface Person extends Contacts {
+  id: number
+  code: string
+  title: string
+  initials: string
+  firstname: string
+  surname: string
+  sex: string
+  /** Days as `yyyy-MM-dd`, or empty. */
+  dateOfBirth: string
+  startDate: string
+  jobTitle: string
+  password: string
+  privacy: boolean
+  isAgent: boolean
+  updated: Wall
+  references: Map<number, number>
+  customData: Map<string, Card>
+  billing: Address
+  delivery: Address
+  currency: string
+  loyalties: Loyalty[]
+  /** What only the export shows. */
+  joinedStoreId: number
+  retailRep: boolean
+}
+
+/** A sale that a person's history shows. */
+export interface Transaction {
+  id: number
+  number: string
+  /** Null: a docket that nobody has claimed. */
+  personId: number | null
+  orderNumber: string
+  type: 'Sale' | 'Layby' | 'Layby Update' | 'Special Order' | 'Special Order Update'
+  day: string
+  storeId: number
+  currency: string
+  carrier: string
+  carrierUrl: string
+  conNote: string
+  serviceType: string
+  lines: TransactionLine[]
+}
+
+export interface TransactionLine {
+  id: number
+  skuId: number
+  quantity: number
+  price: number
+  value: number
+  taxPercent: number
+  discounts: { id: number; type: 'Discount' | 'Promotion' | 'Loyalty'; reason: string; amount: number; percent: number }[]
+}
+
+export interface Voucher {
+  number: string
+  pin: string
+  type: string
+  currency: string
+  original: number
+  used: number
+  /** Taken off by expiry or write-off. */
+  writtenOff: number
+  /** A day, or empty. */
+  expires: string
+  state: 'issued' | 'not issued' | 'suspended' | 'range suspended'
+  /** Without a PIN it cannot be used online. */
+  secure: boolean
+  /** No change is given for it: it is used up at once. */
+  wholeOnly: boolean
+  promotional: boolean
+  /** Of the last validation; the next one replaces it. */
+  validationId: string
+  /** Until when it is locked, in milliseconds since 1970; 0: it is not. */
+  lockedUntil: number
+}
+
+/** An e-mail that head office has sent. */
+export interface Mail {
+  at: string
+  to: string
+  subject: string
+  voucher: string
+  pin: string
+  amount: number
+}

@@ -1,0 +1,183 @@
+import type { Wall } from '../clock.ts'
+import type { Address, Contacts } from './records.ts'
+
+export type LineStatus = 'Processing' | 'Shipped' | 'Cancelled' | 'Returned'
+
+export interface LineDiscount {
+  typeId: number
+  reasonId: string
+  promoId: string
+  loyaltyId: string
+  description: string
+  value: number
+}
+
+/** The voucher that an order line buys. */
+export interface VoucherSale {
+  type: string
+  /** Of a physical card that the sale brings to life; else it is allotted later. */
+  number: string
+  subject: string
+  email: string
+  message: string
+  deliveryDate: string
+  /** What it became. */
+  allotted: string
+}
+
+export interface OrderLine {
+  id: number
+  sequence: number
+  skuId: number
+  quantity: number
+  price: number
+  value: number
+  taxPercent: number | null
+  discounts: LineDiscount[]
+  customisation: string
+  giftWrap: boolean
+  giftWrapMessage: string
+  senderName: string
+  receiverName: string
+  returnReasonId: string
+  returnReasonNotes: string
+  status: LineStatus
+  carrier: string
+  conNote: string
+  voucher?: VoucherSale
+}
+
+export interface Payment {
+  origin: string
+  amount: number
+  cardType: string
+  stan: string
+  reference: string
+  authCode: string
+  message: string
+  merchantId: string
+  voucherNumber: string
+  validationId: string
+}
+
+export interface Freight {
+  id: string
+  name: string
+  value: number
+  taxPercent: number
+}
+
+export interface Order {
+  id: number
+  number: string
+  /** `number` is what the shop gave it, or W and a count. */
+  partnerOrderId: string
+  personId: number
+  placed: Wall
+  updated: Wall
+  currency: string
+  pricesIncludeTax: boolean
+  needReview: string
+  reviewNotes: string
+  pickupStoreId: string
+  despatchType: string
+  deliveryInstructions: string
+  billing: Address
+  delivery: Address
+  contacts: Contacts
+  deliveryContacts: Contacts
+  lines: OrderLine[]
+  freight?: Freight
+  payments: Payment[]
+  membershipNumber: string
+  /** When the vouchers on it are allotted, in milliseconds since 1970; 0 where there are none left. */
+  vouchersDue: number
+  /** Still in the temporary table of web sales, from which the one-order calls are answered. */
+  inWebTable: boolean
+}
+
+export interface Return {
+  id: number
+  number: string
+  /** Of the exchange order, for the shopper. */
+  authorisation: string
+  orderId: number
+  originalNumber: string
+  personId: number
+  created: Wall
+  stockUpdate: boolean
+  /** 9 merged, 10 received. */
+  status: 9 | 10
+  lines: OrderLine[]
+  payments: Payment[]
+}
+
+export interface Lot {
+  id: number
+  created: Wall
+  description: string
+  total: number
+  redeemed: number
+  pending: number
+  /** A day, or empty. */
+  expires: string
+  /** Of a reward or gift. */
+  reasonId: string
+}
+
+export interface GiftIssue {
+  id: number
+  created: Wall
+  description: string
+  giftId: number
+  available: boolean
+  expires: string
+  reasonId: string
+}
+
+export interface RewardTransaction {
+  at: Wall
+  description: string
+  source: string
+  reference: string
+  spend: number
+  points: number
+  reward: number
+}
+
+export interface Tier {
+  id: number
+  name: string
+  sequence: number
+  qualifySpend: number
+  bonus: number
+}
+
+export interface Program {
+  id: number
+  name: string
+  description: string
+  currency: string
+  tiers: Tier[]
+  /** Points that make a reward, and its worth. */
+  threshold: number
+  rewardValue: number
+  minimumSpend: number
+  gifts: { id: number; name: string; styleIds: number[] }[]
+}
+
+export interface RewardAccount {
+  id: number
+  programId: number
+  tierId: number
+  personId: number
+  tierLockedUntil: string
+  joined: string
+  tierJoined: string
+  /** Spent in the qualifying period. */
+  spend: number
+  points: Lot[]
+  rewards: Lot[]
+  gifts: GiftIssue[]
+  transactions: RewardTransaction[]
+}

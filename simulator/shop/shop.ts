@@ -1,0 +1,71 @@
+import type { Colour, Mail, Person, ReferenceType, Sku, Store, Style, Transaction, Voucher } from './records.ts'
+import type { Order, Program, Return, RewardAccount } from './sales.ts'
+import type { Stock } from './stock.ts'
+
+/** All that the retailer's database holds. */
+export interface Shop {
+  stores: Map<number, Store>
+  styles: Map<number, Style>
+  colours: Map<number, Colour>
+  skus: Map<number, Sku>
+  stock: Stock
+  referenceTypes: Map<number, ReferenceType>
+  persons: Map<number, Person>
+  transactions: Transaction[]
+  orders: Map<number, Order>
+  returns: Map<number, Return>
+  vouchers: Map<string, Voucher>
+  mail: Mail[]
+  programs: Map<number, Program>
+  accounts: Map<number, RewardAccount>
+  /** The last number given to each kind of record. */
+  last: Record<Sequence, number>
+}
+
+export type Sequence =
+  | 'person'
+  | 'loyalty'
+  | 'order'
+  | 'orderNumber'
+  | 'line'
+  | 'return'
+  | 'transaction'
+  | 'docket'
+  | 'voucher'
+  | 'account'
+  | 'lot'
+  | 'reference'
+
+/** The next number of a kind of record. */
+export function next(shop: Pick<Shop, 'last'>, sequence: Sequence): number {
+  shop.last[sequence]++
+  return shop.last[sequence]
+}
+
+/** A number like `W0000125`. */
+export const webNumber = (count: number) => `W${String(count).padStart(7, '0')}`
+
+/** Rounded to cents. */
+export const cents = (amount: number) => Math.round((amount + Number.EPSILON * Math.sign(amount)) * 100) / 100
+
+export const sum = (amounts: Iterable<number>) => {
+  let total = 0
+  for (const amount of amounts) total += amount
+  return cents(total)
+}
+
+/** How many records there are of each kind. */
+export const counts = (shop: Shop) => ({
+  stores: shop.stores.size,
+  styles: shop.styles.size,
+  skus: shop.skus.size,
+  stockRows: shop.stock.positive(),
+  referenceTypes: shop.referenceTypes.size,
+  persons: shop.persons.size,
+  transactions: shop.transactions.length,
+  orders: shop.orders.size,
+  returns: shop.returns.size,
+  vouchers: shop.vouchers.size,
+  mail: shop.mail.length,
+  rewardAccounts: shop.accounts.size,
+})

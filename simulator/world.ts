@@ -1,0 +1,20 @@
+import type { Clock } from './clock.ts'
+import type { EffectKind } from './ledger.ts'
+import type { Random } from './random.ts'
+import { atLeast, type Feature, firstReleases } from './release.ts'
+import type { Settings } from './settings.ts'
+import type { Shop } from './shop/shop.ts'
+
+/** What a request, or somebody at head office, acts upon. */
+export interface World {
+  readonly settings: Settings
+  readonly clock: Clock
+  readonly shop: Shop
+  readonly random: Random
+  /** Notes that something changed. */
+  note(kind: EffectKind, id: string | number, facts?: Record<string, unknown>): void
+}
+
+/** Whether the installed release has something. */
+export const has = (world: Pick<World, 'settings'>, feature: Feature) =>
+  atLeast(world.settings.release, firstReleases[feature])

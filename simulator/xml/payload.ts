@@ -1,0 +1,53 @@
+import { SaxesParser } from 'saxes'
+
+/** An element that somebody posted. */
+export interface Payload {
+  name: string
+  attributes: Readonly<Record<string, string>>
+  /** Without the blanks around it. */
+  text: string
+  children: Payload[]
+}
+
+/** Reads a posted document; throws where it is not well-formed. */
+export function readPayload(text: string): Payload {
+  const document: Payload = { name: '', attributes: {}, text: '', children: [] }
+  const open = [document]
+  const parser = new SaxesParser()
+  parser.on('error', error => {
+    throw error
+  })
+  parser.on('opentag', tag => {
+    const element: Payload = { name: tag.name, attributes: { ...tag.attributes }, text: '', children: [] }
+    open.at(-1)?.children.push(element)
+    open.push(element)
+  })
+  const add = (more: string) => {
+    const element = open.at(-1)
+    if (element) element.text += more
+  }
+  parser.on('text', add)
+  parser.on('cdata', add)
+  parser.on('closetag', () => {
+    const element = open.pop()
+    if (element) element.text = element.text.trim()
+  })
+  parser.write(text).close()
+  const [root] = document.children
+  if (!root) throw new Error('no root element')
+  return root
+}
+
+/** The element at a path below another. */
+export function at(payload: Payload | undefined, ...path: string[]): Payload | undefined {
+  let found = payload
+  for (const name of path) found = found?.children.find(child => child.name === name)
+  return found
+}
+
+/** The text at a path; undefined where the element is absent, and empty where it is. */
+export const textAt = (payload: Payload | undefined, ...path: string[]): string | undefined => at(payload, ...path)?.text
+
+/** All elements of that name. */
+export const every = (payload: Payload | undefined, name: string): Payload[] =>
+  payload?.children.filter(child => child.name === name) ?? []

@@ -1,0 +1,29 @@
+/** The borders between two effects at which a test may have the process killed or stopped. */
+export const failpoints = [
+  'before_effect',
+  'after_effect',
+  'before_commit',
+  'after_commit',
+  'mid_response',
+  'before_smtp',
+  'after_smtp',
+  'before_mark_sent',
+] as const
+export type Failpoint = (typeof failpoints)[number]
+
+let armed: { name: string; signal: NodeJS.Signals } | undefined
+
+/** Arms one failpoint: `name` kills the process there, `name:stop` halts it until SIGCONT. Without this call there are none. */
+export function armFailpoint(setting: string | undefined) {
+  if (setting === undefined) return
+  const [name = '', how] = setting.split(':')
+  armed = { name, signal: how === 'stop' ? 'SIGSTOP' : 'SIGKILL' }
+}
+
+/** Where a crash would leave one effect done and the next one not. */
+export function failpoint(name: Failpoint) {
+  if (armed?.name !== name) return
+  const { signal } = armed
+  armed = undefined
+  process.kill(process.pid, signal)
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Static, TSchema } from 'typebox'
+import { ApiError, catalogue, faulty } from '../errors.ts'
+import type { Service } from '../settings.ts'
+import { readJson } from './json.ts'
+import { faultsOf } from './shape.ts'
+
+/** Bytes (contract 1.6). */
+const largestBody = 256 * 1024
+
+/** Bodies come as bytes: `readBody` reads them, strictly, once the caller was admitted. */
+export function takeBodies(server: FastifyInstance) {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: largestBody }, (_, body, done) => done(null, body))
+}
+
+/** What Fastify says of a body that it cannot take, in our words. */
+export const bodyErrors: Readonly<Record<string, () => ApiError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('body_too_large'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('unsupported_media_type'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    new ApiError('malformed_request', 'The body is not as long as `Content-Length` says.', {
+      headers: { connection: 'close' },
+    }),
+}
+
+/** Refuses a body that is not plain JSON before it is read. */
+export function requireJsonBody({ headers }: FastifyRequest) {
+  const [type = '', ...parameters] = String(headers['content-type'] ?? '')
+    .split(';')
+    .map(part => part.trim().toLowerCase())
+  const charset =
+    parameters
+      .find(parameter => parameter.startsWith('charset='))
+      ?.slice(8)
+      .replace(/^"(.*)"$/, '$1') ?? 'utf-8'
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
+  if (type !== 'application/json' || charset !== 'utf-8' || encoding !== 'identity')
+    throw new ApiError('unsupported_media_type')
+}
+
+/** The body as its shape has it; throws every fault in it at once, those of the shape first. */
+export function readBody<B extends TSchema>(shape: B, request: FastifyRequest, service: Service): Static<B> {
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+  const value = readJson(bytes)
+  const faults = faultsOf(shape, value, service.settings).sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0])
+  const [first, ...more] = faults
+  if (first) throw faulty([first, ...more])
+  return value as Static<B>
+}

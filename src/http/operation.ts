@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { TObject, TSchema } from 'typebox'
+import type { Role } from '../accounts.ts'
+import type { Database } from '../db.ts'
+import type { BackOffice } from '../domain/backoffice.ts'
+import { type ApiError, type ErrorCode, faulty, notFound } from '../errors.ts'
+import type { Keys } from '../secrets.ts'
+import type { Service } from '../settings.ts'
+import { hasControls } from './controls.ts'
+import type { Gate } from './gate.ts'
+
+/** One operation as the OpenAPI document tells it. */
+export interface Operation {
+  method: 'GET' | 'POST' | 'PUT'
+  path: string
+  summary: string
+  description?: string
+  tag: string
+  /** Who may; absent: anyone, without credentials. */
+  role?: Role
+  /** Path parameters and what they are. */
+  params: Params
+  query: TObject
+  /** Request headers of its own. */
+  headers: OwnHeaders
+  body?: TSchema
+  answer: TSchema
+  /** The statuses it succeeds with. */
+  statuses: readonly number[]
+  /** Answers with an ETag. */
+  etag: boolean
+  /** Takes an Idempotency-Key. */
+  repeatable: boolean
+  /** May answer with warnings. */
+  warns: boolean
+  /** The errors of its own, beside those that every operation has. */
+  errors: readonly ErrorCode[]
+}
+
+/** The parameters of a path: what each is. */
+export type Params = Record<string, { description: string; example: string }>
+export type OwnHeaders = Record<string, { description: string; example: string; required?: boolean }>
+
+/** What a resource's function is given. */
+export interface Context<Query = unknown, P extends Params = Params> {
+  service: Service
+  db: Database
+  backOffice: BackOffice
+  params: { [name in keyof P]: string }
+  query: Query
+  /** A request header, by its name. */
+  header: (name: string) => string | undefined
+  /** The caller's address, as told by a trusted proxy where there is one. */
+  address: string
+  keys: Keys
+  /** `Prefer: handling=strict` (RFC 7240). */
+  strict: boolean
+}
+
+export interface Described<P extends Params> {
+  summary: string
+  description?: string
+  tag: string
+  role?: Role
+  params?: P
+  errors?: readonly ErrorCode[]
+  /** Request headers of its own, by name. */
+  headers?: OwnHeaders
+}
+
+/** What a request says, as resources are told it. */
+export function contextOf(gate: Gate, request: FastifyRequest): Context {
+  const { assignment } = request
+  if (!assignment) throw new Error('the gate admits with an assignment')
+  const { service } = assignment
+  const header = (name: string) => request.headers[name.toLowerCase()]?.toString()
+  return {
+    service,
+    db: gate.db,
+    backOffice: gate.backOffice(service),
+    params: pathParams(request),
+    query: undefined,
+    header,
+    address: request.ip,
+    keys: gate.keys,
+    strict: /(^|[,;\s])handling\s*=\s*"?strict"?/i.test(header('prefer') ?? ''),
+  }
+}
+
+export const json = 'application/json; charset=utf-8'
+
+/** The path that was asked for, without its query. */
+export const instanceOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? ''
+
+/** The path's parameters; one that no identifier can be names no record. */
+function pathParams(request: FastifyRequest) {
+  const params = (request.params ?? {}) as Record<string, string>
+  for (const value of Object.values(params)) {
+    if (value.length > 250 || hasControls(value)) throw notFound('record')
+  }
+  return params
+}
+
+/** The ETag of an answer: of its bytes (RFC 9110, section 8.8.3). */
+export const tagOf = (body: string) => `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+
+/** Whether a list of tags, as `If-Match` and `If-None-Match` have it, names this one. */
+export function namesTag(list: string | undefined, tag: string) {
+  const tags = (list ?? '').split(',').map(text => text.trim().replace(/^W\//, ''))
+  return tags.includes(tag) || tags.includes('*')
+}
+
+/** The one error of a parameter whose value is known only to the resource. */
+export const refuse = (parameter: string, code: ErrorCode, detail: string): ApiError =>
+  faulty([{ parameter, code, detail }])

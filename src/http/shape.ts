@@ -1,0 +1,191 @@
+import { isIPv4 } from 'node:net'
+import type { TSchema } from 'typebox'
+import { decimalsOf } from '../domain/money.ts'
+import type { ErrorCode, Fault } from '../errors.ts'
+import { shown } from './json.ts'
+
+/** What a shape says, as JSON Schema. */
+interface Shape {
+  type?: string
+  properties?: Record<string, Shape>
+  patternProperties?: Record<string, Shape>
+  required?: string[]
+  items?: Shape
+  minItems?: number
+  maxItems?: number
+  anyOf?: Shape[]
+  enum?: unknown[]
+  const?: unknown
+  format?: string
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  examples?: unknown[]
+}
+
+/** What a value is judged with beside its shape. */
+interface Circumstances {
+  /** The currency that amounts are in. */
+  currency: string
+}
+
+/**
+ * Every fault of a value by its shape. What breaks the shape (type, missing, unknown) is `invalid_body`; what breaks a rule of the
+ * domain (length, range, form, a date that does not exist) is `invalid_field` (contract 1.1).
+ */
+export function faultsOf(shape: TSchema, value: unknown, circumstances: Circumstances): Fault[] {
+  const faults: Fault[] = []
+  const fault = (code: ErrorCode, pointer: string, detail: string) => faults.push({ pointer, code, detail })
+
+  function judge(of: Shape, given: unknown, at: string): void {
+    const choices = of.anyOf ?? []
+    if (choices.length) {
+      if (given === null && choices.some(choice => choice.type === 'null')) return
+      const others = choices.filter(choice => choice.type !== 'null')
+      const fitting = others.find(choice => choice.const === given || typeOf(choice) === kindOf(given)) ?? others[0]
+      if (fitting) judge({ ...fitting, examples: fitting.examples ?? of.examples } as Shape, given, at)
+      return
+    }
+    if (of.const !== undefined) {
+      if (given !== of.const) fault('invalid_body', at, `${nameOf(at)} is ${JSON.stringify(of.const)}${exampleOf(of)}.`)
+      return
+    }
+    const kind = kindOf(given)
+    const wanted = typeOf(of)
+    if (kind !== wanted && !(wanted === 'number' && kind === 'integer')) {
+      const found = kind === 'null' ? 'null' : `a ${kind === 'integer' ? 'number' : kind}`
+      fault('invalid_body', at, `${nameOf(at)} is ${words[wanted] ?? wanted}, not ${found}${exampleOf(of)}.`)
+    } else if (wanted === 'object') judgeObject(of, given as Record<string, unknown>, at)
+    else if (wanted === 'array') judgeArray(of, given as unknown[], at)
+    else if (wanted === 'string') judgeText(of, given as string, at)
+    else if (wanted === 'integer' || wanted === 'number') judgeNumber(of, given as number, at)
+  }
+
+  function judgeObject({ properties = {}, patternProperties, required = [] }: Shape, given: object, at: string) {
+    const any = patternProperties && Object.values(patternProperties)[0]
+    for (const [name, each] of Object.entries(given)) {
+      const known = Object.hasOwn(properties, name) ? properties[name] : any
+      const place = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      if (known) judge(known, each, place)
+      else fault('invalid_body', place.slice(0, 100), `There is no field ${shown(name)}${among(properties)}.`)
+    }
+    for (const name of required)
+      if (!Object.hasOwn(given, name)) fault('invalid_body', `${at}/${name}`, `${nameOf(`${at}/${name}`)} is missing.`)
+  }
+
+  function judgeArray({ items, minItems = 0, maxItems = 1_000 }: Shape, given: unknown[], at: string) {
+    if (given.length < minItems)
+      fault('invalid_field', at, `${nameOf(at)} has at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}.`)
+    else if (given.length > maxItems) fault('invalid_field', at, `${nameOf(at)} has at most ${maxItems} entries.`)
+    else if (items) for (const [i, each] of given.entries()) judge(items, each, `${at}/${i}`)
+  }
+
+  function judgeNumber({ minimum = -Infinity, maximum = Infinity, ...of }: Shape, given: number, at: string) {
+    // A fraction is of another type than a whole number (contract 1: a shape); a whole number out of range is against a rule.
+    if (given < minimum || given > maximum)
+      fault('invalid_field', at, `${nameOf(at)} is ${range(minimum, maximum)}${exampleOf(of)}.`)
+  }
+
+  function judgeText(of: Shape, given: string, at: string) {
+    if (of.enum) {
+      if (!of.enum.includes(given))
+        fault('invalid_field', at, `${nameOf(at)} is one of ${of.enum.map(word => `\`${word}\``).join(', ')}.`)
+      return
+    }
+    const { minLength = 0, maxLength = Infinity, pattern, format = '' } = of
+    const length = [...given].length
+    const odd = oddCharacter(given, format)
+    if (odd) fault('invalid_field', at, `${nameOf(at)} holds ${odd}.`)
+    else if (length < minLength) fault('invalid_field', at, `${nameOf(at)} is not empty${exampleOf(of)}.`)
+    else if (length > maxLength)
+      fault('invalid_field', at, `${nameOf(at)} has at most ${maxLength} characters, not ${length}.`)
+    else {
+      const told =
+        formats[format]?.(given, circumstances) ??
+        (pattern !== undefined && !new RegExp(pattern, 'u').test(given) ? 'in this form' : undefined)
+      if (told) fault('invalid_field', at, `${nameOf(at)} is ${told}${exampleOf(of)}.`)
+    }
+  }
+
+  judge(shape as Shape, value, '')
+  return faults
+}
+
+const words: Record<string, string> = {
+  object: 'an object',
+  array: 'a list',
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: '`true` or `false`',
+  null: 'null',
+}
+
+const typeOf = ({ type, enum: choices }: Shape) => type ?? (choices ? 'string' : 'object')
+
+function kindOf(value: unknown) {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  return typeof value
+}
+
+const nameOf = (pointer: string) => (pointer === '' ? 'The body' : shown(pointer.slice(pointer.lastIndexOf('/') + 1)))
+const exampleOf = ({ examples }: Shape) =>
+  examples?.length && typeof examples[0] !== 'object' ? `, for example ${JSON.stringify(examples[0])}` : ''
+const among = (properties: object) => {
+  const names = Object.keys(properties)
+  return names.length ? `; there are ${names.map(name => `\`${name}\``).join(', ')}` : ''
+}
+const range = (minimum: number, maximum: number) =>
+  Number.isFinite(minimum) && Number.isFinite(maximum)
+    ? `from ${minimum} to ${maximum}`
+    : Number.isFinite(minimum)
+      ? `at least ${minimum}`
+      : `at most ${maximum}`
+
+/** What no text may hold: control characters (line breaks apart in a `multiline` text), half a character, marks that turn the line. */
+function oddCharacter(text: string, format: string) {
+  if (!text.isWellFormed()) return 'half a character (a lone surrogate)'
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if ((format === 'multiline' ? /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/ : /[\0-\x1f\x7f-\x9f\u2028\u2029]/).test(text))
+    return 'a control character'
+  if (/[\u202a-\u202e\u2066-\u2069]/.test(text)) return 'a character that changes the direction of writing'
+  return
+}
+
+/** What a text of a format has to be, where it is not. */
+const formats: Record<string, (text: string, circumstances: Circumstances) => string | undefined> = {
+  date: text => (isDate(text) ? undefined : 'a date of the calendar, YYYY-MM-DD'),
+  email: text => (isEmail(text) ? undefined : 'one e-mail address'),
+  money(text, { currency }) {
+    const decimals = decimalsOf(currency)
+    const form = new RegExp(`^\\d{1,9}${decimals ? `\\.\\d{${decimals}}` : ''}$`)
+    return form.test(text) ? undefined : `an amount in ${currency} with ${decimals} decimals`
+  },
+}
+
+function isDate(text: string) {
+  try {
+    return /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) && Boolean(Temporal.PlainDate.from(text, { overflow: 'reject' }))
+  } catch {
+    return false
+  }
+}
+
+/** A mailbox that can be written to without quotes: what web shops take (a subset of RFC 5321, with RFC 6531's letters). */
+export function isEmail(text: string) {
+  const [, local = '', domain = ''] = /^([^\s@"(),:;<>[\\\]]+)@([^\s@]+)$/u.exec(text) ?? []
+  const labels = domain.split('.')
+  return (
+    local !== '' &&
+    Buffer.byteLength(local) <= 64 &&
+    text.length <= 254 &&
+    !/^\.|\.\.|\.$/.test(local) &&
+    labels.length > 1 &&
+    !isIPv4(domain) &&
+    labels.every(label => /^[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u.test(label))
+  )
+}
