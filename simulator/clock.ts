@@ -96,7 +96,11 @@ export const isoText = (wall: Wall) => new Date(wall).toISOString().slice(0, 19)
 export const dateText = (wall: Wall) => new Date(wall).toISOString().slice(0, 10)
 
 /** `2024-05-29T14:20:07.76`: with fractions, without their trailing zeros. */
-export const fractionText = (wall: Wall) => new Date(wall).toISOString().slice(0, -1).replace(/\.?0+$/, '')
+export const fractionText = (wall: Wall) =>
+  new Date(wall)
+    .toISOString()
+    .slice(0, -1)
+    .replace(/\.?0+$/, '')
 
 const two = (number: number) => String(number).padStart(2, '0')
 

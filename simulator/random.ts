@@ -32,7 +32,7 @@ export function randomFor(seed: string, part: string): Random {
     pick: <T>(list: readonly T[]) => list[whole(0, list.length - 1)] as T,
     shuffled(list) {
       const left = [...list]
-      return list.map(() => left.splice(whole(0, left.length - 1), 1)).flat()
+      return list.flatMap(() => left.splice(whole(0, left.length - 1), 1))
     },
     guid() {
       const hex = Array.from({ length: 4 }, () => bits().toString(16).padStart(8, '0')).join('')

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { Clock, Wall } from './clock.ts'
 import type { EffectKind } from './ledger.ts'
 import type { Random } from './random.ts'
 import { atLeast, type Feature, firstReleases } from './release.ts'
@@ -18,3 +18,7 @@ export interface World {
 /** Whether the installed release has something. */
 export const has = (world: Pick<World, 'settings'>, feature: Feature) =>
   atLeast(world.settings.release, firstReleases[feature])
+
+/** Whether a change counts as after a time: whether the second itself does is not known, and can be set. */
+export const isAfter = ({ settings }: Pick<World, 'settings'>, when: Wall, since: Wall) =>
+  settings.updatedAfter === 'from' ? when >= since : when > since

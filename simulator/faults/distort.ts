@@ -1,7 +1,7 @@
-import { declaration, document, el, type Element } from '../xml/element.ts'
+import { declaration, document, type Element, el } from '../xml/element.ts'
 import type { Fault, FaultKind } from './fault.ts'
 
-type Distortion = (root: Element, fault: Fault) => Element
+type Distortion = (root: Element, fault?: Fault) => Element
 
 const isList = (children: readonly Element[]) =>
   children.length > 1 && new Set(children.map(child => child.name)).size === 1
@@ -34,8 +34,8 @@ const reversed = (element: Element): Element => {
   return isList(children) ? { ...element, content: children } : { ...element, content: children.reverse() }
 }
 
-function wrongRoot(root: Element, { root: name }: Fault): Element {
-  if (name !== undefined) return { ...root, name }
+function wrongRoot(root: Element, fault?: Fault): Element {
+  if (fault?.root !== undefined) return { ...root, name: fault.root }
   if (root.attributes?.Type === 'Array' && root.content !== undefined && typeof root.content !== 'string')
     for (const child of root.content) if (child) return child
   return { ...root, name: 'Unexpected' }
@@ -46,7 +46,7 @@ const text = (change: (text: string) => string) =>
 
 const distortions: Partial<Record<FaultKind, Distortion>> = {
   'wrong-root': wrongRoot,
-  reordered: root => (root.attributes?.Type === 'Array' ? below(reversed)(root, {} as Fault) : reversed(below(reversed)(root, {} as Fault))),
+  reordered: root => (root.attributes?.Type === 'Array' ? below(reversed)(root) : reversed(below(reversed)(root))),
   'extra-elements': below(element =>
     element.content === undefined || typeof element.content === 'string'
       ? element
@@ -82,8 +82,8 @@ export function* garbled(chunks: Iterable<string>, faults: readonly Fault[]): Ge
       first = false
     }
     yield piece
+    while (is('endless')) yield '<Store Name="Endless" StoreId="1" StoreNumber="1" FreeStock="1" />\n'.repeat(500)
   }
-  while (is('endless')) yield '<Store Name="Endless" StoreId="1" StoreNumber="1" FreeStock="1" />\n'.repeat(500)
 }
 
 /** A document as the faults of a request leave it. */

@@ -1,5 +1,4 @@
 import { pathMatches } from '../ledger.ts'
-import type { Random } from '../random.ts'
 import { type Fault, type FaultInput, readFault } from './fault.ts'
 
 /** The faults that are set. */
@@ -13,7 +12,7 @@ export interface Faults {
   take(method: string, path: string): Fault[]
 }
 
-export function makeFaults(random: Random): Faults {
+export function makeFaults(chance: (probability: number) => boolean): Faults {
   let faults: Fault[] = []
   let last = 0
   return {
@@ -37,7 +36,7 @@ export function makeFaults(random: Random): Faults {
           (fault.times === undefined || fault.met < fault.times) &&
           (fault.method === undefined || fault.method.toUpperCase() === method) &&
           (fault.path === undefined || pathMatches(path, fault.path)) &&
-          (fault.probability === undefined || random.chance(fault.probability)),
+          (fault.probability === undefined || chance(fault.probability)),
       )
       for (const fault of taken) fault.met++
       // What is used up stays listed, with its count, until it is cleared: a test may look.

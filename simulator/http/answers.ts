@@ -1,4 +1,4 @@
-import { el, type Element, fields } from '../xml/element.ts'
+import { type Element, el, fields } from '../xml/element.ts'
 import type { Asking } from './asking.ts'
 import type { Refusal } from './errors.ts'
 

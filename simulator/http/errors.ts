@@ -130,7 +130,10 @@ export class Refusal extends Error {
 }
 
 /** A refusal by its code, with more to say and another status where the tables have one. */
-export function refusal(code: number, { detail, text, status }: { detail?: string; text?: string; status?: number } = {}) {
+export function refusal(
+  code: number,
+  { detail, text, status }: { detail?: string; text?: string; status?: number } = {},
+) {
   const [usual, description] = errors[code] ?? [400, 'Error']
   return new Refusal(status ?? usual, code, text ?? (detail === undefined ? description : `${description}: ${detail}`))
 }

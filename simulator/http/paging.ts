@@ -1,5 +1,5 @@
-import { array, type Children } from '../xml/element.ts'
 import type { World } from '../world.ts'
+import { array, type Children } from '../xml/element.ts'
 import { type Answer, ok } from './answers.ts'
 import { type Asking, whole } from './asking.ts'
 import { nothing, refusal } from './errors.ts'
@@ -28,13 +28,14 @@ export function paged<T>(asking: Asking, world: World, { name, rows, row, unpage
   if (start === undefined || size === undefined || start < 1 || size < 1) throw refusal(5034)
   const total = rows.length
   if (total === 0) throw nothing()
+  const pageSize = size
   const isPaged = asked.start || asked.rows
   const first = asking.paging.samePage ? 1 : start
   if (first > total && world.settings.pastEnd === 'empty') return ok()
   if (first > total && world.settings.pastEnd === '5008') throw nothing()
   const ordered = asking.paging.shuffled ? world.random.shuffled(rows) : rows
   function* written(): Children {
-    const end = Math.min(total, first - 1 + size)
+    const end = Math.min(total, first - 1 + pageSize)
     for (let i = first - 1; i < end; i++) yield row(ordered[i] as T, i + 1)
   }
   const shown = isPaged ? { PageStartRow: first, PageRows: asked.rows ? size : total } : unpaged(total)

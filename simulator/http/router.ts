@@ -1,4 +1,4 @@
-import { type Feature, atLeast, firstReleases } from '../release.ts'
+import { atLeast, type Feature, firstReleases } from '../release.ts'
 import type { World } from '../world.ts'
 import type { Answer } from './answers.ts'
 import type { Asking } from './asking.ts'

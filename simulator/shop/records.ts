@@ -154,7 +154,13 @@ export interface TransactionLine {
   price: number
   value: number
   taxPercent: number
-  discounts: { id: number; type: 'Discount' | 'Promotion' | 'Loyalty'; reason: string; amount: number; percent: number }[]
+  discounts: {
+    id: number
+    type: 'Discount' | 'Promotion' | 'Loyalty'
+    reason: string
+    amount: number
+    percent: number
+  }[]
 }
 
 export interface Voucher {

@@ -13,11 +13,15 @@ export interface Shop {
   persons: Map<number, Person>
   transactions: Transaction[]
   orders: Map<number, Order>
+  /** Orders with vouchers that are not allotted yet. */
+  awaitingVouchers: Set<number>
   returns: Map<number, Return>
   vouchers: Map<string, Voucher>
   mail: Mail[]
   programs: Map<number, Program>
   accounts: Map<number, RewardAccount>
+  /** The one account that a person may have. */
+  accountOfPerson: Map<number, RewardAccount>
   /** The last number given to each kind of record. */
   last: Record<Sequence, number>
 }

@@ -14,7 +14,9 @@ export function shape(order: string, parts: Readonly<Record<string, Shape>> = {}
   const rank = order
     .split(' ')
     .flatMap((group, i) =>
-      group.split('|').map(name => (name.startsWith('~') ? ([name.slice(1), Number.NaN] as const) : ([name, i] as const))),
+      group
+        .split('|')
+        .map(name => (name.startsWith('~') ? ([name.slice(1), Number.NaN] as const) : ([name, i] as const))),
     )
   return { rank: new Map(rank), parts }
 }
@@ -23,7 +25,11 @@ export function shape(order: string, parts: Readonly<Record<string, Shape>> = {}
  * A payload without what nobody knows (unknown elements are ignored, wrongly spelt ones too). Elements out of order are
  * `misplaced`, which may throw; when it returns they are dropped.
  */
-export function settled(payload: Payload, expected: Shape, misplaced: (name: string, after: string) => 'keep' | 'drop'): Payload {
+export function settled(
+  payload: Payload,
+  expected: Shape,
+  misplaced: (name: string, after: string) => 'keep' | 'drop',
+): Payload {
   let reached = { rank: -1, name: '' }
   const children: Payload[] = []
   for (const child of payload.children) {

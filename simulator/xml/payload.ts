@@ -46,7 +46,8 @@ export function at(payload: Payload | undefined, ...path: string[]): Payload | u
 }
 
 /** The text at a path; undefined where the element is absent, and empty where it is. */
-export const textAt = (payload: Payload | undefined, ...path: string[]): string | undefined => at(payload, ...path)?.text
+export const textAt = (payload: Payload | undefined, ...path: string[]): string | undefined =>
+  at(payload, ...path)?.text
 
 /** All elements of that name. */
 export const every = (payload: Payload | undefined, name: string): Payload[] =>

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Presets, SingleBar } from 'cli-progress'
+import { Command, InvalidArgumentError } from 'commander'
+import { clientOf } from './client.ts'
+import { judge } from './judge.ts'
+import { seeded } from './random.ts'
+import { follow, readShop, shop } from './shoppers.ts'
+import { openWorld, type World } from './world.ts'
+
+const whole = (text: string) => {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It is a whole number.')
+  return Number(text)
+}
+
+const { seed, kills, shoppers } = new Command('npm run chaos --')
+  .description(
+    'Kills API processes, the worker and PostgreSQL at random (kill -9) while shoppers order, return and pay with\nvouchers over HTTPS, each repeating what was not answered with the same Idempotency-Key. Then it is judged whether\neach write took effect exactly once, and whether every ledger adds up.',
+  )
+  .option('--seed <number>', 'what chooses the kills and the purchases', whole, randomInt(1, 1_000_000))
+  .option('--kills <number>', 'how many processes are killed', whole, 200)
+  .option('--shoppers <number>', 'how many shoppers there are', whole, 6)
+  .addHelpText('after', '\nExamples:\n  npm run chaos -- --seed 7\n  npm run chaos -- --kills 20\n')
+  .parse()
+  .opts<{ seed: number; kills: number; shoppers: number }>()
+
+const say = (line: string) => process.stderr.write(`${line}\n`)
+say(`Seed ${seed}, ${kills} kills, ${shoppers} shoppers, commit ${commit()}.`)
+
+const random = seeded(seed)
+const world = await openWorld(random, say)
+let over = false
+try {
+  const newClient = (of: number) => clientOf(world.apis, world.directory, world.headers, seeded(seed + of))
+  const shared = await readShop(newClient(1))
+  const isOver = () => over
+  const following = follow(newClient(2), isOver)
+  const shopping = Array.from({ length: shoppers }, (_, i) =>
+    shop(`s${seed}-${i}`, newClient(100 + i), seeded(seed * 1_000 + i), shared, isOver),
+  )
+  const failed = Promise.all(shopping).then(() => new Promise<never>(() => {}))
+  await Promise.race([killAtRandom(world), failed])
+  over = true
+  await Promise.all(shopping)
+  say(`${shared.deeds.length} writes were settled. Judging …`)
+  const verdicts = await judge(world, shared, await following)
+  for (const { fact, holds, found } of verdicts)
+    console.log(`${holds ? '✔' : '✖'} ${fact}${found ? ` (${found})` : ''}`)
+  const killed = [...world.apis, world.worker].map(({ name, kills: times }) => `${name} ${times}`)
+  console.log(
+    `Killed: ${killed.join(', ')}, PostgreSQL ${kills - [...world.apis, world.worker].reduce((sum, each) => sum + each.kills, 0)}.`,
+  )
+  if (verdicts.some(({ holds }) => !holds)) {
+    console.log(`To repeat it: npm run chaos -- --seed ${seed} --kills ${kills} --shoppers ${shoppers}`)
+    process.exitCode = 1
+  }
+} finally {
+  over = true
+  await world.close()
+}
+process.exit()
+
+async function killAtRandom({ apis, worker, postgres }: World) {
+  const bar = process.stderr.isTTY
+    ? new SingleBar({ format: '{bar} {value}/{total} kills, {eta} s left', hideCursor: true }, Presets.shades_classic)
+    : undefined
+  bar?.start(kills, 0)
+  for (let killed = 0; killed < kills; ) {
+    await delay(random.whole(100, 900))
+    const which = random.fraction()
+    const target = which < 0.55 ? random.pick(apis) : which < 0.8 ? worker : undefined
+    if (target) target.kill()
+    else process.kill(postgres.pid, 'SIGKILL')
+    bar?.update(++killed)
+    if (!bar && killed % 20 === 0) say(`${killed} of ${kills} kills`)
+  }
+  bar?.stop()
+}
+
+function commit() {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+  } catch {
+    return 'unknown'
+  }
+}

@@ -1,0 +1,165 @@
+import type { Client, Settled } from './client.ts'
+import type { Random } from './random.ts'
+
+/** One write and what it came to. */
+export interface Deed {
+  kind: 'customer' | 'change' | 'order' | 'voucherOrder' | 'return' | 'voucher' | 'lock'
+  key: string
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of seven kinds
+  body: any
+  answer: Settled
+}
+
+interface Order {
+  id: string
+  customerId: string
+  lines: { sku: string; quantity: number }[]
+}
+
+/** What the shoppers share: what there is to buy, and what was acknowledged so far. */
+export interface Shop {
+  skus: { sku: string; price: string }[]
+  customers: string[]
+  orders: Order[]
+  vouchers: { number: string; pin: string }[]
+  deeds: Deed[]
+}
+
+const address = {
+  addressLine1: '111 Collins St',
+  city: 'Melbourne',
+  state: 'VIC',
+  postcode: '3000',
+  country: 'Australia',
+}
+
+/** What is on offer, and who buys, as the API itself lists it. */
+export async function readShop(client: Client): Promise<Shop> {
+  const products = (await client.ask({ method: 'GET', path: '/products?limit=20' })).json.data
+  const customers = (await client.ask({ method: 'GET', path: '/customers/search?limit=40' })).json.data
+  type Size = { ecommerceSku: string; price: string }
+  return {
+    skus: products
+      .flatMap((product: { colours: { sizes: Size[] }[] }) => product.colours.flatMap(colour => colour.sizes))
+      .map(({ ecommerceSku, price }: Size) => ({ sku: ecommerceSku, price })),
+    customers: customers.map((customer: { id: string }) => customer.id),
+    orders: [],
+    vouchers: [],
+    deeds: [],
+  }
+}
+
+const money = (cents: number) => (cents / 100).toFixed(2)
+
+/** One shopper: does one thing after another until it is told that it is over. */
+export async function shop(name: string, client: Client, random: Random, shared: Shop, isOver: () => boolean) {
+  let count = 0
+  const write = async (kind: Deed['kind'], method: 'POST' | 'PUT', path: string, body: object, key = nextKey()) => {
+    const answer = await client.ask({ method, path, body, key })
+    const deed = { kind, key, body, answer }
+    shared.deeds.push(deed)
+    // Now and then an answer is not believed, and asked for again.
+    if (answer.status < 300 && kind !== 'change' && random.chance(0.1)) {
+      const again = await client.ask({ method, path, body, key })
+      if (JSON.stringify(again.json) !== JSON.stringify(answer.json))
+        throw new Error(`${method} ${path} with the key ${key} was answered twice, and differently.`)
+    }
+    return answer
+  }
+  const nextKey = () => `${name}-${++count}`
+  const basket = () => {
+    const lines = Array.from({ length: random.whole(1, 3) }, () => ({
+      ...random.pick(shared.skus),
+      quantity: random.whole(1, 4),
+    }))
+    const different = [...new Map(lines.map(line => [line.sku, line])).values()]
+    const due = different.reduce((sum, { price, quantity }) => sum + Math.round(Number(price) * 100) * quantity, 0)
+    return { lines: different.map(({ sku, quantity }) => ({ sku, quantity })), due }
+  }
+  const order = async (kind: 'order' | 'voucherOrder', lines: Order['lines'], payments: object[], key: string) => {
+    const customerId = random.pick(shared.customers)
+    const body = { customerId, billingAddress: address, deliveryAddress: address, lines, payments }
+    const { status, json } = await write(kind, 'POST', '/orders', body, key)
+    if (status === 201) shared.orders.push({ id: json.data.id, customerId, lines })
+  }
+
+  const acts: (() => Promise<unknown>)[] = [
+    async () => {
+      const key = nextKey()
+      const body = { firstname: 'Chaos', surname: key, contact: { email: `${key}@example.com` } }
+      const { status, json } = await write('customer', 'POST', '/customers', body, key)
+      if (status === 201) shared.customers.push(json.data.id)
+    },
+    () => write('change', 'PUT', `/customers/${random.pick(shared.customers)}`, { title: `T${random.whole(1, 99)}` }),
+    async () => {
+      const key = nextKey()
+      const { lines, due } = basket()
+      await order('order', lines, [{ gateway: 'card', amount: money(due), reference: key }], key)
+    },
+    async () => {
+      const voucher = shared.vouchers.length ? random.pick(shared.vouchers) : undefined
+      if (!voucher) return
+      const key = nextKey()
+      const { lines, due } = basket()
+      const part = random.whole(100, Math.min(due, 3_000))
+      const validated = await client.ask({
+        method: 'POST',
+        path: '/vouchers/validate',
+        body: { ...voucher, amount: money(part) },
+      })
+      if (validated.status !== 200) return
+      const { validationId } = validated.json.data
+      if (random.chance(0.7))
+        await write('lock', 'PUT', `/vouchers/${voucher.number}/lock`, { validationId, lockSeconds: 2 })
+      const rest = due > part ? [{ gateway: 'card', amount: money(due - part) }] : []
+      const paid = {
+        gateway: 'gift-card',
+        amount: money(part),
+        reference: key,
+        voucher: { number: voucher.number, validationId },
+      }
+      await order('voucherOrder', lines, [paid, ...rest], key)
+    },
+    async () => {
+      const original = shared.orders.length ? random.pick(shared.orders) : undefined
+      if (!original) return
+      const { sku, quantity } = random.pick(original.lines)
+      const lines = [{ sku, quantity: random.whole(1, quantity), reasonCode: 'SIZE' }]
+      await write('return', 'POST', `/orders/${original.id}/returns`, { lines })
+    },
+    async () => {
+      const key = nextKey()
+      const body = {
+        ...{
+          amount: money(random.whole(1_000, 20_000)),
+          gateway: 'card',
+          subject: key,
+          orderNumber: key,
+          message: 'Enjoy!',
+        },
+        ...{ receiverName: 'Ann Shopper', receiverEmail: 'ann@example.com', senderName: 'Bo', billingAddress: address },
+      }
+      const { status, json } = await write('voucher', 'POST', '/vouchers', body, key)
+      if (status === 201) shared.vouchers.push({ number: json.data.number, pin: json.data.pin })
+    },
+  ]
+  while (!isOver()) await random.pick(acts)()
+}
+
+/** A client that follows the customers by `asOf`, and has to see every one that was made. */
+export async function follow(client: Client, isOver: () => boolean): Promise<Set<string>> {
+  const seen = new Set<string>()
+  let asOf = ''
+  for (let last = false; ; ) {
+    last = isOver()
+    const since = asOf && `&updated_after=${encodeURIComponent(asOf)}`
+    for (let cursor = '', more = true; more; ) {
+      const { json } = await client.ask({ method: 'GET', path: `/customers/search?limit=100${since}${cursor}` })
+      for (const { id } of json.data) seen.add(id)
+      more = json.meta.hasNextPage
+      cursor = `&after_cursor=${json.meta.endCursor}`
+      asOf = json.meta.asOf
+    }
+    if (last) return seen
+  }
+}

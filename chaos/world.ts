@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addAccount, addService } from '../src/accounts.ts'
+import { type Database, openDatabase } from '../src/db.ts'
+import { demoSettings, fillDemoShop } from '../src/demo/shop.ts'
+import { migrate } from '../src/migrate.ts'
+import { type Postgres, startPostgres } from '../src/postgres.ts'
+import { keysFrom } from '../src/secrets.ts'
+import type { Service } from '../src/settings.ts'
+import { openMailbox } from './mailbox.ts'
+import { type Kept, keep } from './processes.ts'
+import type { Random } from './random.ts'
+
+/** Everything that runs: PostgreSQL, two API processes, a worker, and somebody's mail server. */
+export interface World {
+  directory: string
+  postgres: Postgres
+  db: Database
+  service: Service
+  headers: Record<string, string>
+  apis: Kept[]
+  worker: Kept
+  mails: Awaited<ReturnType<typeof openMailbox>>['mails']
+  /** What the processes have logged as errors, but for what a kill explains. */
+  log: string[]
+  close(): Promise<void>
+}
+
+export async function openWorld(random: Random, say: (line: string) => void): Promise<World> {
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-chaos-'))
+  chmodSync(directory, 0o711)
+  // As durable as in production: fsync stays on.
+  const postgres = await startPostgres(join(directory, 'postgres'), { restartWaitsMs: Array(10_000).fill(0) })
+  const { host, port, user, database } = postgres.connection
+  const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
+  const db = openDatabase(postgres.connection, { max: 4, statementTimeoutMs: 60_000, onFault: () => {} })
+  await migrate(db)
+
+  const secret = randomBytes(32).toString('hex')
+  const keys = keysFrom(secret)
+  const service = await addService(db, 'chaos', { ...demoSettings, readsPerMinute: 'off', writesPerMinute: 'off' })
+  if (!service) throw new Error('the service is new')
+  const password = await addAccount(db, keys, 'shopper', service, 'admin')
+  say('Filling the demo shop …')
+  await fillDemoShop(db, keys, service)
+
+  const mailbox = await openMailbox(() => random.chance(0.1))
+  const log: string[] = []
+  const environment = {
+    DATABASE_URL: databaseUrl,
+    SECRET_KEY: secret,
+    SMTP_URL: mailbox.url,
+    JOBS: 'off',
+    DATABASE_POOL: '6',
+  }
+  const onLog = (text: string) => log.push(...text.split('\n').filter(line => /"level":(50|60)/.test(line)))
+  const keeping = { directory, environment, onLog }
+  say('Starting two API processes and a worker …')
+  const apis = await Promise.all(
+    ['api-1', 'api-2'].map(name => keep({ ...keeping, name, args: ['start', '--no-demo'] })),
+  )
+  const worker = await keep({ ...keeping, name: 'worker', args: ['worker'] })
+  return {
+    directory,
+    postgres,
+    db,
+    service,
+    headers: {
+      authorization: `Basic ${Buffer.from(`shopper:${password}`).toString('base64')}`,
+      'x-service-name': service.name,
+    },
+    apis,
+    worker,
+    mails: mailbox.mails,
+    log,
+    async close() {
+      await Promise.all([...apis, worker].map(each => each.end()))
+      await mailbox.close()
+      await db.close()
+      await postgres.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}

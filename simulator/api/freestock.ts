@@ -1,0 +1,107 @@
+import { ok } from '../http/answers.ts'
+import { type Asking, whole } from '../http/asking.ts'
+import { nothing, refusal } from '../http/errors.ts'
+import { fromOne, paged } from '../http/paging.ts'
+import type { Handler } from '../http/router.ts'
+import type { Colour, Sku, Store, Style } from '../shop/records.ts'
+import type { World } from '../world.ts'
+import { type Element, el } from '../xml/element.ts'
+
+function index(asking: Asking): number {
+  const id = whole(asking.parameters[0])
+  if (id === undefined) throw refusal(5081)
+  return id
+}
+
+/** Where there is any: stores without stock, or with less than none, are not shown. */
+function storesWith({ shop }: World, sku: Sku, stores: Iterable<Store>): Element[] {
+  const found: Element[] = []
+  for (const { id, column, number, name } of stores) {
+    const free = shop.stock.at(sku.row, column)
+    if (free > 0) found.push(el('Store', undefined, { Name: name, StoreId: id, StoreNumber: number, FreeStock: free }))
+  }
+  return found
+}
+
+const partName = (part: string) => (part === '-' ? '' : part)
+const joined = (...parts: string[]) => parts.map(partName).filter(Boolean).join(' ')
+
+/** Nodes have the name of their own part; the root has the names of all above it too. */
+function skuNode(world: World, sku: Sku, stores: Iterable<Store>, name = sku.sizeName): Element | undefined {
+  const rows = storesWith(world, sku, stores)
+  return rows.length ? el('Sku', rows, { Name: name, SkuIdx: sku.id }) : undefined
+}
+
+function colourNode(world: World, colour: Colour, stores: Iterable<Store>, name = colour.name): Element | undefined {
+  const [only] = colour.skus
+  const rows =
+    colour.style.depth === 'size'
+      ? colour.skus.map(sku => skuNode(world, sku, stores)).filter(node => node !== undefined)
+      : only
+        ? storesWith(world, only, stores)
+        : []
+  return rows.length ? el('Clr', rows, { Name: name, ClrIdx: colour.id }) : undefined
+}
+
+function styleNode(world: World, style: Style, stores: Iterable<Store>): Element | undefined {
+  const only = style.colours[0]?.skus[0]
+  const rows =
+    style.depth !== 'style'
+      ? style.colours.map(colour => colourNode(world, colour, stores)).filter(node => node !== undefined)
+      : only
+        ? storesWith(world, only, stores)
+        : []
+  return rows.length ? el('Style', rows, { Name: style.name, StyleIdx: style.id }) : undefined
+}
+
+const shown = (node: Element | undefined) => {
+  if (!node) throw nothing()
+  return ok(node)
+}
+
+export const freestockOfStyle: Handler = (asking, world) => {
+  const style = world.shop.styles.get(index(asking))
+  if (!style) throw nothing()
+  return shown(styleNode(world, style, world.shop.stores.values()))
+}
+
+export const freestockOfColour: Handler = (asking, world) => {
+  const colour = world.shop.colours.get(index(asking))
+  if (!colour) throw nothing()
+  const stores = [...world.shop.stores.values()]
+  return shown(
+    colour.style.depth === 'style'
+      ? styleNode(world, colour.style, stores)
+      : colourNode(world, colour, stores, joined(colour.style.name, colour.name)),
+  )
+}
+
+export const freestockOfSku: Handler = (asking, world) => {
+  const sku = world.shop.skus.get(index(asking))
+  if (!sku) throw nothing()
+  const { colour } = sku
+  const stores = [...world.shop.stores.values()]
+  if (colour.style.depth === 'style') return shown(styleNode(world, colour.style, stores))
+  return shown(skuNode(world, sku, stores, joined(colour.style.name, colour.name, sku.sizeName)))
+}
+
+/** Everything, or everything in one store. Rows are styles, in the order of their ids. */
+export const freestockOfAll: Handler = (asking, world) => {
+  const { shop } = world
+  let stores = [...shop.stores.values()]
+  if (asking.parameters.length) {
+    const store = shop.stores.get(index(asking))
+    if (!store) throw nothing()
+    stores = [store]
+  }
+  // Which styles have stock is found out first: their number stands in the root.
+  const has = (sku: Sku) => stores.some(({ column }) => shop.stock.at(sku.row, column) > 0)
+  const rows = [...shop.styles.values()].filter(style => style.colours.some(colour => colour.skus.some(has)))
+  rows.sort((a, b) => a.id - b.id)
+  return paged(asking, world, {
+    name: 'FreeStock',
+    rows,
+    row: style => styleNode(world, style, stores) ?? el('Style', undefined, { Name: style.name, StyleIdx: style.id }),
+    unpaged: fromOne,
+  })
+}

@@ -1,0 +1,70 @@
+import { refusal } from '../http/errors.ts'
+import type { Voucher } from '../shop/records.ts'
+import type { Payment } from '../shop/sales.ts'
+import { cents } from '../shop/shop.ts'
+import type { World } from '../world.ts'
+import { shape } from '../xml/order.ts'
+import type { Payload } from '../xml/payload.ts'
+import { decimal, text } from './posted.ts'
+import { available, isExpired } from './vouchers.ts'
+
+export const paymentShape = shape(
+  'Origin Amount CardType Stan Reference AuthCode AccountType Settlement Message MerchantId AccountId VoucherGateway VoucherNumber ValidationId',
+)
+/** The block in a return stands in another order. */
+export const refundShape = shape('MerchantId CardType Stan Origin Amount Reference')
+
+const origins = ['CreditCard', 'DirectDebit', 'Zip', 'GiftVoucher', 'AdyenWallet', 'Openpay']
+const wallets = ['applepay', 'paywithgoogle', 'googlepay']
+
+export function paymentFrom(payload: Payload, { settings }: World): Payment {
+  const origin = text(payload, 'Origin', 250)
+  if (!origins.includes(origin)) throw refusal(5028, { detail: origin })
+  const amount = decimal(payload, 'Amount')
+  if (amount === undefined) throw refusal(5109, { detail: 'Amount' })
+  const cardType = text(payload, 'CardType', 250)
+  if (origin === 'AdyenWallet' && !cardType) throw refusal(5213)
+  if (origin === 'AdyenWallet' && !wallets.includes(cardType.toLowerCase())) throw refusal(5212)
+  const merchantId = text(payload, 'MerchantId', 100)
+  if (merchantId && !settings.merchantIds.includes(merchantId)) throw refusal(5100, { detail: merchantId })
+  return {
+    ...{ origin, amount, cardType, merchantId, stan: text(payload, 'Stan', 250) },
+    reference: text(payload, 'Reference', 250),
+    authCode: text(payload, 'AuthCode', 250),
+    message: text(payload, 'Message', 4_000),
+    voucherNumber: origin === 'GiftVoucher' ? text(payload, 'VoucherNumber', 50) : '',
+    validationId: text(payload, 'ValidationId', 36),
+  }
+}
+
+/** The voucher that a payment draws on, once everything about it is right. */
+function drawnOn(payment: Payment, world: World): Voucher {
+  if (!/^[\w-]{1,50}$/.test(payment.voucherNumber)) throw refusal(5071)
+  const voucher = world.shop.vouchers.get(payment.voucherNumber)
+  if (!voucher || voucher.state === 'suspended') throw refusal(5056)
+  if (!voucher.secure) throw refusal(5055)
+  if (voucher.state === 'range suspended') throw refusal(5059)
+  if (voucher.state === 'not issued') throw refusal(5057)
+  if (isExpired(voucher, world)) throw refusal(5065)
+  if (!voucher.validationId || payment.validationId.toLowerCase() !== voucher.validationId) throw refusal(5061)
+  const left = available(voucher, world)
+  if (payment.amount > left) throw refusal(5062)
+  if (voucher.wholeOnly && payment.amount < left) throw refusal(5066)
+  return voucher
+}
+
+/** Checks the payments by voucher of an order; what comes back draws on them. */
+export function drawing(payments: readonly Payment[], world: World): (orderId: number) => void {
+  const draws = payments.filter(payment => payment.origin === 'GiftVoucher')
+  if (new Set(draws.map(payment => payment.voucherNumber)).size < draws.length) throw refusal(5070)
+  const pairs = draws.map(payment => ({ payment, voucher: drawnOn(payment, world) }))
+  return orderId => {
+    for (const { payment, voucher } of pairs) {
+      voucher.used = cents(voucher.used + payment.amount)
+      // The order ends the lock, and its validation id has done its work.
+      voucher.lockedUntil = 0
+      voucher.validationId = ''
+      world.note('voucher drawn', voucher.number, { order: orderId, amount: payment.amount })
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import { readWall, type Wall } from '../clock.ts'
+import { created } from '../http/answers.ts'
+import { type Asking, whole } from '../http/asking.ts'
+import { refusal } from '../http/errors.ts'
+import type { Handler } from '../http/router.ts'
+import type { Freight, Order, OrderLine } from '../shop/sales.ts'
+import { cents, next, type Shop, sum, webNumber } from '../shop/shop.ts'
+import { has, type World } from '../world.ts'
+import { shape } from '../xml/order.ts'
+import { at, every, type Payload, textAt } from '../xml/payload.ts'
+import { lineFrom, lineShape, type Pricing } from './order-lines.ts'
+import { drawing, paymentFrom, paymentShape } from './order-payments.ts'
+import { warehouseOf } from './order-xml.ts'
+import { isEmptyAddress } from './person-xml.ts'
+import { personOf } from './persons.ts'
+import { addresses, addressFrom, contacts, contactsFrom, dayOf, decimal, flag, posted, text } from './posted.ts'
+import { voucherDue, voucherSaleFrom } from './voucher-sales.ts'
+
+const choice = shape('Id Code')
+const orderShape = shape(
+  'OrderNumber PersonId PartnerOrderId NeedReview ReviewNotes OrderDateTime PricesIncludeTax UseSubmittedTaxRates PickupStoreId|DespatchType ExpectedDeliveryDate Carrier ServiceType SLA DeliveryInstructions|UnattendedDeliveryOption Addresses Contacts DeliveryContacts OrderDetails SelectedFreightOption Payments PointsPartner',
+  {
+    ...{ Carrier: choice, ServiceType: choice, SLA: choice },
+    ...{ Addresses: addresses, Contacts: contacts, DeliveryContacts: contacts },
+    OrderDetails: shape('OrderDetail', { OrderDetail: lineShape }),
+    SelectedFreightOption: shape('Id Name Value TaxPercent'),
+    Payments: shape('PaymentDetail', { PaymentDetail: paymentShape }),
+    PointsPartner: shape('MembershipNumber'),
+  },
+)
+
+/** What payload version 1 does not know of an order. */
+export const ofVersion2 = new Set(
+  'PricesIncludeTax UseSubmittedTaxRates PickupStoreId DespatchType ExpectedDeliveryDate Carrier ServiceType SLA DeliveryInstructions UnattendedDeliveryOption DeliveryContacts PointsPartner'.split(
+    ' ',
+  ),
+)
+
+/** The payload without what this payload version and release do not know. */
+function known(payload: Payload, { version }: Asking, world: World): Payload {
+  const children = payload.children.filter(({ name }) => {
+    if (ofVersion2.has(name)) return version >= 2
+    if (name === 'PartnerOrderId') return has(world, 'partnerOrderId')
+    return name === 'NeedReview' || name === 'ReviewNotes' ? has(world, 'review') : true
+  })
+  return { ...payload, children }
+}
+
+/** A number that no order and no return has; made up where none is sent. */
+export function freeNumber(payload: Payload, shop: Shop): string {
+  const number = text(payload, 'OrderNumber', 30)
+  const isTaken = (wanted: string) =>
+    [...shop.orders.values(), ...shop.returns.values()].some(one => one.number.toLowerCase() === wanted.toLowerCase())
+  if (number && isTaken(number)) throw refusal(5052, { detail: number })
+  if (number) return number
+  for (;;) {
+    const made = webNumber(next(shop, 'orderNumber'))
+    if (!isTaken(made)) return made
+  }
+}
+
+function placedAt(payload: Payload, world: World): Wall {
+  const sent = textAt(payload, 'OrderDateTime')
+  if (!sent) return world.clock.wall()
+  const wall = readWall(sent.replace(' ', 'T'))
+  if (wall === undefined || sent.length !== 19) throw refusal(5092, { detail: sent })
+  return wall
+}
+
+const despatchTypes = ['', 'ClickAndCollect', 'DespatchFromStore', 'DespatchFromWarehouse']
+
+function despatchOf(payload: Payload, world: World): { despatchType: string; pickupStoreId: string } {
+  const despatchType = textAt(payload, 'DespatchType') ?? ''
+  const pickupStoreId = textAt(payload, 'PickupStoreId') ?? ''
+  if (!despatchTypes.includes(despatchType)) throw refusal(5114, { detail: despatchType })
+  const collects = despatchType === 'ClickAndCollect'
+  if (collects && !pickupStoreId) throw refusal(5119)
+  if (despatchType === 'DespatchFromWarehouse' && pickupStoreId) throw refusal(5120)
+  if (pickupStoreId && world.shop.stores.get(whole(pickupStoreId) ?? 0)?.kind !== 'shop') throw refusal(5082)
+  if (collects && at(payload, 'SelectedFreightOption')) throw refusal(5123)
+  const expected = dayOf(payload, 'ExpectedDeliveryDate', 5189)
+  if (collects && expected) throw refusal(5190)
+  const unattended = textAt(payload, 'UnattendedDeliveryOption')
+  if (unattended && !['AuthorityToLeave', 'None'].includes(unattended)) throw refusal(5150)
+  return { despatchType, pickupStoreId }
+}
+
+function freightFrom(payload: Payload | undefined, { taxPercent }: Pricing): Freight | undefined {
+  const value = decimal(payload, 'Value')
+  if (!payload || value === undefined) return
+  const tax = decimal(payload, 'TaxPercent') ?? taxPercent
+  return { id: text(payload, 'Id', 22), name: text(payload, 'Name', 250), value: cents(value), taxPercent: tax }
+}
+
+/** Freight is a line of its own, with an SKU of its own. */
+function freightLine({ value, taxPercent }: Freight, sequence: number, { shop }: World): OrderLine {
+  const sku = [...shop.skus.values()].find(({ colour }) => colour.style.special === 'freight')
+  return {
+    ...{ id: next(shop, 'line'), sequence, skuId: sku?.id ?? 0, quantity: 1, price: value, value, taxPercent },
+    ...{ discounts: [], customisation: '', giftWrap: false, giftWrapMessage: '', senderName: '', receiverName: '' },
+    ...{ returnReasonId: '', returnReasonNotes: '', status: 'Processing', carrier: '', conNote: '' },
+  }
+}
+
+/** The goods are set aside in the warehouse. */
+function reserve(order: Order, { shop, clock }: World): void {
+  const warehouse = shop.stores.get(warehouseOf(shop))
+  if (!warehouse) return
+  for (const line of order.lines) {
+    const sku = shop.skus.get(line.skuId)
+    if (!sku || sku.colour.style.special || line.quantity < 0) continue
+    shop.stock.set(sku.row, warehouse.column, shop.stock.at(sku.row, warehouse.column) - line.quantity, clock.wall())
+  }
+}
+
+function orderFrom(payload: Payload, personId: number, asking: Asking, world: World): Order {
+  if (whole(textAt(payload, 'PersonId')) !== personId) throw refusal(5025)
+  const number = freeNumber(payload, world.shop)
+  const placed = placedAt(payload, world)
+  const despatch = despatchOf(payload, world)
+  const needReview = flag(payload, 'NeedReview', 5238)
+  const billing = addressFrom(at(payload, 'Addresses', 'Billing'))
+  const delivery = addressFrom(at(payload, 'Addresses', 'Delivery'))
+  if (isEmptyAddress(billing)) throw refusal(5005)
+  if (isEmptyAddress(delivery)) throw refusal(5021)
+  const contact = contactsFrom(at(payload, 'Contacts'))
+  if (!contact.email) throw refusal(5004)
+  const deliveryContacts = contactsFrom(at(payload, 'DeliveryContacts'))
+  const pricing: Pricing = {
+    pricesIncludeTax: flag(payload, 'PricesIncludeTax', 5109) ?? true,
+    useSubmittedTaxRates: flag(payload, 'UseSubmittedTaxRates', 5109) ?? false,
+    taxPercent: asking.country.taxPercent,
+  }
+  const to = { contactName: delivery.contactName, email: deliveryContacts.email, despatchType: despatch.despatchType }
+  const lines = every(at(payload, 'OrderDetails'), 'OrderDetail').map((one, i) => {
+    const line = lineFrom(one, i, pricing, world)
+    const voucher = voucherSaleFrom(one, line, to, world)
+    return voucher ? { ...line, voucher } : line
+  })
+  if (!lines.length) throw refusal(5129)
+  const freight = freightFrom(at(payload, 'SelectedFreightOption'), pricing)
+  if (freight) lines.push(freightLine(freight, lines.length, world))
+  return {
+    ...{ id: 0, number, personId, placed, updated: world.clock.wall(), currency: asking.country.currency },
+    ...{ billing, delivery, contacts: contact, deliveryContacts, lines, ...despatch, ...(freight && { freight }) },
+    partnerOrderId: text(payload, 'PartnerOrderId', 250),
+    pricesIncludeTax: pricing.pricesIncludeTax,
+    needReview: needReview === undefined ? '' : String(needReview),
+    reviewNotes: text(payload, 'ReviewNotes', 250),
+    deliveryInstructions: text(payload, 'DeliveryInstructions', 250),
+    payments: every(at(payload, 'Payments'), 'PaymentDetail').map(one => paymentFrom(one, world)),
+    membershipNumber: textAt(payload, 'PointsPartner', 'MembershipNumber') ?? '',
+    vouchersDue: voucherDue(world),
+    inWebTable: true,
+  }
+}
+
+/** Checks all of an order before any of it takes effect. */
+export const createOrder: Handler = (asking, world) => {
+  const { shop } = world
+  const person = personOf(asking, world)
+  const payload = known(posted(asking, world, 'Order', orderShape), asking, world)
+  const order = orderFrom(payload, person.id, asking, world)
+  const paid = sum(order.payments.map(payment => payment.amount))
+  const due = sum(order.lines.map(line => line.value))
+  if (Math.abs(paid - due) > 0.005) throw refusal(5026, { detail: `paid ${paid}, due ${due}` })
+  const draw = drawing(order.payments, world)
+  order.id = next(shop, 'order')
+  shop.orders.set(order.id, order)
+  draw(order.id)
+  reserve(order, world)
+  world.note('order created', order.id, { number: order.number, person: person.id, due })
+  for (const line of order.lines)
+    if (line.voucher) {
+      shop.awaitingVouchers.add(order.id)
+      world.note('voucher sold', order.id, { line: line.id, amount: line.price })
+    }
+  return created(asking, `/Persons/${person.id}/Orders/${order.id}`)
+}

@@ -1,0 +1,78 @@
+import { readWall } from '../clock.ts'
+import { ok } from '../http/answers.ts'
+import { type Asking, whole } from '../http/asking.ts'
+import { nothing, refusal } from '../http/errors.ts'
+import { fromZero, paged } from '../http/paging.ts'
+import type { Handler } from '../http/router.ts'
+import type { Order } from '../shop/sales.ts'
+import { has, isAfter, type World } from '../world.ts'
+import { type Element, fields } from '../xml/element.ts'
+import { ofVersion2 } from './order-post.ts'
+import { orderElement } from './order-xml.ts'
+import { personOf } from './persons.ts'
+
+/** What later releases and payload versions add. */
+function extrasOf(order: Order, { version }: Asking, world: World): Element[] {
+  return [
+    ...(has(world, 'partnerOrderId') ? fields({ PartnerOrderId: order.partnerOrderId }) : []),
+    ...(has(world, 'review') ? fields({ NeedReview: order.needReview, ReviewNotes: order.reviewNotes }) : []),
+    ...(version >= 2 && order.membershipNumber ? fields({ PointsPartner: order.membershipNumber }) : []),
+  ]
+}
+
+function shownAs(order: Order, number: number, asking: Asking, world: World, asPosted: boolean): Element {
+  const lineWarehouse = has(world, 'orderLineWarehouse')
+  const element = orderElement(order, number, world.shop, { asPosted, lineWarehouse }, extrasOf(order, asking, world))
+  if (asking.version >= 2 || !Array.isArray(element.content)) return element
+  return { ...element, content: element.content.filter((child: Element) => !ofVersion2.has(child.name)) }
+}
+
+function changedSince(asking: Asking, world: World): (order: Order) => boolean {
+  const text = asking.query('updatedAfter')
+  if (!text) return () => true
+  const since = readWall(text)
+  if (since === undefined) throw refusal(5144, { detail: text })
+  return order => isAfter(world, order.updated, since)
+}
+
+const list = (asking: Asking, world: World, rows: Order[]) => {
+  const row = (order: Order, number: number) => shownAs(order, number, asking, world, false)
+  return paged(asking, world, { name: 'Orders', rows, row, unpaged: fromZero })
+}
+
+/** Everybody's orders: of a person, with an id, or changed since. */
+export const allOrders: Handler = (asking, world) => {
+  const [person, id, after] = ['personId', 'id', 'updatedAfter'].map(name => asking.query(name))
+  if (!person && !id && !after) throw refusal(5421)
+  const changed = changedSince(asking, world)
+  const rows = [...world.shop.orders.values()].filter(
+    order => (!person || order.personId === whole(person)) && (!id || order.id === whole(id)) && changed(order),
+  )
+  return list(asking, world, rows)
+}
+
+/** A person's orders, from the live tables. */
+export const ordersOfPerson: Handler = (asking, world) => {
+  const person = personOf(asking, world)
+  const changed = has(world, 'personOrdersUpdatedAfter') ? changedSince(asking, world) : () => true
+  return list(
+    asking,
+    world,
+    [...world.shop.orders.values()].filter(order => order.personId === person.id && changed(order)),
+  )
+}
+
+/** One order, from the temporary table of web sales: as it was posted, and gone some time later. */
+export const orderOfPerson: Handler = (asking, world) => {
+  const person = personOf(asking, world)
+  const order = world.shop.orders.get(whole(asking.parameters[1]) ?? 0)
+  if (order?.personId !== person.id || !order.inWebTable) throw nothing()
+  return ok(shownAs(order, 1, asking, world, true))
+}
+
+export const orderByNumber: Handler = (asking, world) => {
+  const number = (asking.parameters[0] ?? '').toLowerCase()
+  const order = [...world.shop.orders.values()].find(other => other.number.toLowerCase() === number)
+  if (!order?.inWebTable) throw nothing()
+  return ok(shownAs(order, 1, asking, world, true))
+}

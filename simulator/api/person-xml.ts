@@ -1,0 +1,94 @@
+import { australianText } from '../clock.ts'
+import type { Address, Card, Contacts, Loyalty, Person } from '../shop/records.ts'
+import type { Shop } from '../shop/shop.ts'
+import { array, type Element, el, fields } from '../xml/element.ts'
+
+export const addressFields = (address: Address): Element[] => [
+  ...fields({ ContactName: address.contactName, CompanyName: address.companyName, AddressLine1: address.line1 }),
+  ...fields({ AddressLine2: address.line2, City: address.city, State: address.state, Postcode: address.postcode }),
+  el('Country', address.country),
+]
+
+export const isEmptyAddress = (address: Address) => Object.values(address).every(value => value === '')
+
+export const contactsElement = (name: string, { email, home, mobile, work }: Contacts): Element =>
+  el(name, [el('Email', email), el('Phones', fields({ Home: home, Mobile: mobile, Work: work }))])
+
+export const currencyElement = (code: string): Element =>
+  el('Currency', fields({ Code: code, Format: code && `#,##0.00 '${code.charAt(0)}${code.slice(1).toLowerCase()}'` }))
+
+const loyaltyElement = (loyalty: Loyalty, shop: Shop): Element =>
+  el('Loyalty', [
+    ...fields({ Id: loyalty.id, LoyaltyTypeId: loyalty.typeId }),
+    el('LoyaltyType', shop.referenceTypes.get(366)?.references.get(loyalty.typeId)?.name),
+    ...fields({ CardNo: loyalty.cardNumber, Expiry: loyalty.expiry, Balance: loyalty.balance }),
+    ...fields({ CreditStatus: loyalty.creditStatus, Message: loyalty.message, JoinDate: loyalty.joinDate }),
+    el('StatusId', loyalty.statusId),
+  ])
+
+const cardElement = ([name, card]: [string, Card]): Element =>
+  el(
+    'Card',
+    [
+      array(
+        'Fields',
+        [...card].map(([field, values]) =>
+          values.length > 1
+            ? el(
+                'Field',
+                [
+                  array(
+                    'ListValues',
+                    values.map(value => el('Value', value)),
+                  ),
+                ],
+                { Name: field },
+              )
+            : el('Field', values[0], { Name: field }),
+        ),
+      ),
+    ],
+    { Name: name },
+  )
+
+function accountElement(person: Person, shop: Shop): Element | undefined {
+  const account = shop.accountOfPerson.get(person.id)
+  const program = account && shop.programs.get(account.programId)
+  if (!account || !program) return
+  const tier = program.tiers.find(other => other.id === account.tierId)
+  return el('Account', [
+    ...fields({ Id: account.id, ProgramId: program.id, ProgramName: program.name }),
+    ...fields({ TierId: account.tierId, TierName: tier?.name }),
+  ])
+}
+
+/** A person as the API shows them. The password is never shown; the delivery address only where there is one. */
+export function personElement(person: Person, shop: Shop, { customData }: { customData: boolean }): Element {
+  const types = [...shop.referenceTypes.values()].filter(type => type.of === 'person')
+  const loyalties = person.loyalties.filter(loyalty => loyalty.active)
+  return el('Person', [
+    ...fields({ Id: person.id, Code: person.code, Title: person.title, Initials: person.initials }),
+    ...fields({ Firstname: person.firstname, Surname: person.surname, Sex: person.sex }),
+    ...fields({ DateOfBirth: person.dateOfBirth, StartDate: person.startDate, JobTitle: person.jobTitle }),
+    ...fields({ Privacy: person.privacy ? 'True' : 'False', UpdateTimeStamp: australianText(person.updated) }),
+    array(
+      'References',
+      types.map(({ id }) => el('Reference', fields({ ReferenceTypeId: id, Id: person.references.get(id) }))),
+    ),
+    customData ? el('CustomData', [array('Cards', [...person.customData].map(cardElement))]) : undefined,
+    el('IsAgent', person.isAgent),
+    el('Addresses', [
+      el('Billing', addressFields(person.billing)),
+      isEmptyAddress(person.delivery) ? undefined : el('Delivery', addressFields(person.delivery)),
+    ]),
+    contactsElement('Contacts', person),
+    currencyElement(person.currency),
+    loyalties.length
+      ? array(
+          'Loyalties',
+          loyalties.map(loyalty => loyaltyElement(loyalty, shop)),
+        )
+      : undefined,
+    el('RewardsAccounts', [accountElement(person, shop)]),
+  ])
+}

@@ -1,0 +1,119 @@
+import { readWall } from '../clock.ts'
+import { type Answer, ok } from '../http/answers.ts'
+import { type Asking, whole } from '../http/asking.ts'
+import { nothing, refusal } from '../http/errors.ts'
+import { paged, wholeList } from '../http/paging.ts'
+import type { Handler } from '../http/router.ts'
+import type { Style } from '../shop/records.ts'
+import type { Shop } from '../shop/shop.ts'
+import { has, isAfter, type World } from '../world.ts'
+import { el, fields } from '../xml/element.ts'
+import { extrasOf, productElement, simpleElement } from './product-xml.ts'
+
+/** What the web store exports. */
+const exported = (shop: Shop) => [...shop.styles.values()].filter(style => style.special !== 'freight')
+
+const lowestPrice = (style: Style) => Math.min(...style.colours.flatMap(colour => colour.skus.map(sku => sku.price)))
+
+const sortable: Record<string, (style: Style) => string | number> = {
+  id: style => style.id,
+  code: style => style.code,
+  name: style => style.name,
+  description: style => style.description,
+  price: lowestPrice,
+}
+
+/** `{name:asc}{id:desc}` */
+function inOrder(styles: Style[], order: string): Style[] {
+  const keys = [...order.matchAll(/\{(\w+):(asc|desc)\}/gi)].flatMap(([, name = '', direction = '']) => {
+    const value = sortable[name.toLowerCase()]
+    return value ? [{ value, sign: direction.toLowerCase() === 'desc' ? -1 : 1 }] : []
+  })
+  const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0)
+  return styles.sort((a, b) => {
+    for (const { value, sign } of keys) if (value(a) !== value(b)) return sign * compare(value(a), value(b))
+    return 0
+  })
+}
+
+function selected(asking: Asking, world: World): Style[] {
+  const { query } = asking
+  const after = query('updatedAfter')
+  const since = after && has(world, 'productsUpdatedAfter') ? readWall(after) : Number.NEGATIVE_INFINITY
+  if (since === undefined) throw refusal(5144, { detail: after ?? '' })
+  // `seq,refId:seq,refId`: all of them.
+  const references = (query('query') ?? '').split(':').flatMap(pair => whole(pair.split(',')[1]) ?? [])
+  const code = query('styleCode')?.toLowerCase()
+  const colour = query('colourFilter')?.toLowerCase()
+  const size = query('sizeFilter')?.toLowerCase()
+  return exported(world.shop).filter(
+    style =>
+      (since === Number.NEGATIVE_INFINITY || isAfter(world, style.updated, since)) &&
+      references.every(id => [...style.references.values()].includes(id)) &&
+      (code === undefined || style.code.toLowerCase() === code) &&
+      (colour === undefined || style.colours.some(one => one.code.toLowerCase() === colour)) &&
+      (size === undefined || style.colours.some(one => one.skus.some(sku => sku.size.toLowerCase() === size))),
+  )
+}
+
+const list =
+  (name: string, row: typeof productElement | typeof simpleElement, attributes: Record<string, string>): Handler =>
+  (asking, world): Answer => {
+    const extras = extrasOf(asking)
+    return paged(asking, world, {
+      name,
+      rows: inOrder(selected(asking, world), asking.query('order') ?? '{id:asc}'),
+      row: (style, number) => row(style, number, world.shop, asking, extras),
+      unpaged: wholeList,
+      attributes,
+    })
+  }
+
+export const allProducts = list('Products', productElement, { FromCache: 'false' })
+export const allSimpleProducts = list('ProductsSimple', simpleElement, {})
+
+function styleOf(asking: Asking, { shop }: World): Style {
+  const style = shop.styles.get(whole(asking.parameters[0]) ?? 0)
+  if (!style || style.special === 'freight') throw nothing()
+  return style
+}
+
+export const oneProduct: Handler = (asking, world) =>
+  ok(productElement(styleOf(asking, world), 1, world.shop, asking, extrasOf(asking)))
+
+export const oneSimpleProduct: Handler = (asking, world) =>
+  ok(simpleElement(styleOf(asking, world), 1, world.shop, asking))
+
+/** A note is a document of its own, escaped. */
+export const productNotes: Handler = (asking, world) => {
+  const style = styleOf(asking, world)
+  if (!style.note) throw nothing()
+  const note = `<html xmlns="http://www.w3.org/1999/xhtml"><body><p>${style.note}</p></body></html>`
+  return ok(el('ProductNoteTypes', [el('ProductNoteType', fields({ Code: 'WEB', Name: 'Web note', Note: note }))]))
+}
+
+/** Nobody has set up product custom data, suggestions or future prices in this shop. */
+export const noTemplates: Handler = () => {
+  throw refusal(5206)
+}
+export const noData: Handler = () => {
+  throw nothing()
+}
+
+/** The distinct values of colours or sizes. */
+export const distinct =
+  (root: string, name: string, valuesIn: (style: Style) => { code: string; name: string }[]): Handler =>
+  (_, { shop }) => {
+    const values = new Map(
+      exported(shop)
+        .flatMap(valuesIn)
+        .map(value => [value.code, value.name]),
+    )
+    return ok(
+      el(
+        root,
+        [...values].map(([code, text]) => el(name, fields({ Code: code, Name: text }))),
+        { Type: 'Array' },
+      ),
+    )
+  }

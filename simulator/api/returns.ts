@@ -1,0 +1,138 @@
+import { isoText } from '../clock.ts'
+import { type Answer, created, ok } from '../http/answers.ts'
+import { type Asking, whole } from '../http/asking.ts'
+import { nothing, refusal } from '../http/errors.ts'
+import type { Handler } from '../http/router.ts'
+import type { Order, OrderLine, Return } from '../shop/sales.ts'
+import { cents, next, sum } from '../shop/shop.ts'
+import { has, type World } from '../world.ts'
+import { array, el, fields } from '../xml/element.ts'
+import { shape } from '../xml/order.ts'
+import { at, every, type Payload, textAt } from '../xml/payload.ts'
+import { paymentFrom, refundShape } from './order-payments.ts'
+import { freeNumber } from './order-post.ts'
+import { lineElement, paymentElement } from './order-xml.ts'
+import { currencyElement } from './person-xml.ts'
+import { personOf } from './persons.ts'
+import { decimal, flag, posted, text } from './posted.ts'
+
+const returnShape = shape('OrderNumber OrigOrderNum PersonId StockUpdate OrderDetails Payments', {
+  OrderDetails: shape('OrderDetail', {
+    OrderDetail: shape('SkuId Quantity ReturnReasonId ReturnReasonNotes Carrier ConNote'),
+  }),
+  Payments: shape('PaymentDetail', { PaymentDetail: refundShape }),
+})
+
+/** The order in the path, if it is this person's. */
+function originalOf(asking: Asking, world: World): Order {
+  const person = personOf(asking, world)
+  const order = world.shop.orders.get(whole(asking.parameters[1]) ?? 0)
+  if (order?.personId !== person.id) throw nothing()
+  return order
+}
+
+function lineFrom(payload: Payload, sequence: number, order: Order, world: World): OrderLine {
+  const skuId = whole(textAt(payload, 'SkuId'))
+  const sold = order.lines.find(line => line.skuId === skuId && line.quantity > 0)
+  if (!sold) throw refusal(5139, { detail: textAt(payload, 'SkuId') ?? '' })
+  const quantity = decimal(payload, 'Quantity')
+  if (!quantity) throw refusal(5143)
+  if (quantity > 0) throw refusal(5140)
+  const returnReasonId = textAt(payload, 'ReturnReasonId') ?? ''
+  if (!returnReasonId) throw refusal(5084)
+  if (!world.shop.referenceTypes.get(272)?.references.has(whole(returnReasonId) ?? 0)) throw refusal(5085)
+  const [carrier, conNote] = [textAt(payload, 'Carrier') ?? '', textAt(payload, 'ConNote') ?? '']
+  if (carrier.length > 12) throw refusal(5142)
+  if (conNote.length > 50) throw refusal(5141)
+  return {
+    ...{
+      ...sold,
+      id: next(world.shop, 'line'),
+      sequence,
+      quantity,
+      value: cents((sold.value / sold.quantity) * quantity),
+    },
+    ...{ discounts: [], taxPercent: null, returnReasonId, carrier, conNote, status: 'Processing' },
+    returnReasonNotes: text(payload, 'ReturnReasonNotes', 250),
+  }
+}
+
+/** Takes back some of a web order. More than was bought is not refused: no code for it is known. */
+export const createReturn: Handler = (asking, world): Answer => {
+  const { shop, clock, settings } = world
+  const order = originalOf(asking, world)
+  const payload = posted(asking, world, 'ReturnOrder', returnShape)
+  const personId = textAt(payload, 'PersonId')
+  if (!personId) throw refusal(5135)
+  if (whole(personId) !== order.personId) throw refusal(5136)
+  const originalNumber = textAt(payload, 'OrigOrderNum')
+  if (!originalNumber) throw refusal(5138)
+  if (originalNumber.toLowerCase() !== order.number.toLowerCase()) throw refusal(5133, { detail: originalNumber })
+  if (!['', 'DespatchFromWarehouse'].includes(order.despatchType)) throw refusal(5087)
+  const stockUpdate = flag(payload, 'StockUpdate', 5211) ?? true
+  const number = freeNumber(payload, shop)
+  const details = every(at(payload, 'OrderDetails'), 'OrderDetail')
+  if (!details.length) throw refusal(5143)
+  const lines = details.map((one, i) => lineFrom(one, i, order, world))
+  const refunds =
+    asking.version >= 4 && has(world, 'returnPayments') ? every(at(payload, 'Payments'), 'PaymentDetail') : []
+  const payments = refunds.map(one => paymentFrom(one, world))
+  const id = next(shop, 'return')
+  const made: Return = {
+    ...{
+      id,
+      number,
+      authorisation: `X${String(id).padStart(7, '0')}`,
+      orderId: order.id,
+      originalNumber: order.number,
+    },
+    ...{ personId: order.personId, created: clock.wall(), stockUpdate, status: 9, lines, payments },
+  }
+  shop.returns.set(id, made)
+  const taken = lines.map(line => ({ sku: line.skuId, quantity: line.quantity }))
+  world.note('return created', id, { number, order: order.id, lines: taken })
+  return {
+    ...created(asking, `/Persons/${order.personId}/Orders/${order.id}/Returns/${id}`),
+    status: settings.returnStatus,
+  }
+}
+
+/** A return, and the number of the exchange order that the shopper needs. */
+export const oneReturn: Handler = (asking, world) => {
+  const { shop } = world
+  const order = originalOf(asking, world)
+  const found = shop.returns.get(whole(asking.parameters[2]) ?? 0)
+  if (found?.orderId !== order.id) throw nothing()
+  const shown = { asPosted: false, lineWarehouse: false }
+  return ok(
+    el('ReturnOrder', [
+      ...fields({ Id: found.id, OrderNumber: found.number, OrigOrderNum: found.originalNumber }),
+      ...fields({ ReturnAuthorisationNumber: found.authorisation, PersonId: found.personId }),
+      ...fields({ OrderDateTime: isoText(found.created), TotalQuantity: sum(found.lines.map(line => line.quantity)) }),
+      ...fields({
+        TotalDue: sum(found.lines.map(line => line.value)),
+        StockUpdate: found.stockUpdate ? 'True' : 'False',
+      }),
+      array(
+        'OrderDetails',
+        found.lines.map(line => lineElement(line, shop, shown)),
+        { TotalRows: found.lines.length },
+      ),
+      array(
+        'Payments',
+        found.payments.map((payment, i) => paymentElement(payment, found.id * 10 + i)),
+        { TotalRows: found.payments.length },
+      ),
+      currencyElement(order.currency),
+    ]),
+  )
+}
+
+/** Takes a return back that has not been received. */
+export const deleteReturn: Handler = (asking, world) => {
+  const found = world.shop.returns.get(whole(asking.parameters[0]) ?? 0)
+  if (found?.status !== 9) throw nothing()
+  world.shop.returns.delete(found.id)
+  world.note('return deleted', found.id, { number: found.number })
+  return ok()
+}

@@ -1,0 +1,41 @@
+import { fractionText, readWall, type Wall } from '../clock.ts'
+import { ok } from '../http/answers.ts'
+import { whole } from '../http/asking.ts'
+import { nothing, refusal } from '../http/errors.ts'
+import type { Handler } from '../http/router.ts'
+import type { Store } from '../shop/records.ts'
+import { isAfter, type World } from '../world.ts'
+import { type Element, el } from '../xml/element.ts'
+
+function changesIn(
+  { shop, settings }: World,
+  store: Store,
+  since: Wall,
+  skuOf: Map<number, number>,
+): Element | undefined {
+  let last = 0
+  const rows: Element[] = []
+  for (const { row, when } of shop.stock.changes(store.column)) {
+    if (!isAfter({ settings }, when, since)) continue
+    last = Math.max(last, when)
+    rows.push(el('sku', undefined, { skuid: skuOf.get(row) ?? 0, freeStock: shop.stock.at(row, store.column) }))
+  }
+  return rows.length ? el('store', rows, { storeid: store.id, lastChanged: fractionText(last) }) : undefined
+}
+
+/** What changed since a time, as new absolute stock: nothing and less than nothing too. */
+export const stockChanged: Handler = (asking, world) => {
+  const { shop } = world
+  const text = asking.query('ChangedSince') ?? ''
+  const since = text.length === 19 ? readWall(text) : undefined
+  if (since === undefined) throw refusal(5147, { text: 'Invalid ChangedSince, must be yyyy-MM-ddTHH:MM:SS' })
+  const wanted = asking.query('StoreId')
+  const store = wanted === undefined ? undefined : shop.stores.get(whole(wanted) ?? 0)
+  if (wanted !== undefined && !store) throw refusal(5147)
+  const skuOf = new Map([...shop.skus.values()].map(sku => [sku.row, sku.id]))
+  const stores = (store ? [store] : [...shop.stores.values()])
+    .map(one => changesIn(world, one, since, skuOf))
+    .filter(node => node !== undefined)
+  if (!stores.length) throw nothing()
+  return ok(el('stockByStore', stores, { changedSince: text }))
+}

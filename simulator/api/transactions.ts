@@ -1,0 +1,65 @@
+import { fromZero, paged } from '../http/paging.ts'
+import type { Handler } from '../http/router.ts'
+import type { Transaction, TransactionLine } from '../shop/records.ts'
+import type { World } from '../world.ts'
+import { array, type Element, el, fields } from '../xml/element.ts'
+import { currencyElement } from './person-xml.ts'
+import { personOf } from './persons.ts'
+
+function lineElement(line: TransactionLine, sequence: number, { shop }: World): Element {
+  const sku = shop.skus.get(line.skuId)
+  const { colour } = sku ?? {}
+  return el('Detail', [
+    ...fields({ Id: line.id, Sequence: sequence, ProductCode: colour?.style.code, ProductName: colour?.style.name }),
+    ...fields({ ColourCode: colour?.code, ColourName: colour?.name, SizeCode: sku?.size, Quantity: line.quantity }),
+    ...fields({ Price: line.price, Value: line.value, TaxPercentage: line.taxPercent }),
+    array(
+      'Discounts',
+      line.discounts.map(({ id, type, reason, amount, percent }, i) =>
+        el(
+          'Discount',
+          fields({ Id: id, Sequence: i + 1, Type: type, Reason: reason, Amount: amount, Percentage: percent }),
+        ),
+      ),
+      { TotalRows: line.discounts.length },
+    ),
+  ])
+}
+
+function transactionElement(sale: Transaction, number: number, world: World): Element {
+  const store = world.shop.stores.get(sale.storeId)
+  const online = sale.orderNumber !== ''
+  return el('Transaction', [
+    ...fields({ RowNumber: number, Id: sale.id, Number: sale.number, OrderNumber: sale.orderNumber, Type: sale.type }),
+    ...fields({ SaleDate: `${sale.day}T00:00:00` }),
+    ...fields({
+      StoreCode: world.settings.transactionStoreCode === 'code' ? store?.code : store?.number,
+      StoreName: store?.name,
+    }),
+    currencyElement(sale.currency),
+    ...(online
+      ? fields({
+          Carrier: sale.carrier,
+          CarrierUrl: sale.carrierUrl,
+          ConNote: sale.conNote,
+          ServiceType: sale.serviceType,
+        })
+      : []),
+    array(
+      'Details',
+      sale.lines.map((line, i) => lineElement(line, i, world)),
+      { TotalRows: sale.lines.length },
+    ),
+  ])
+}
+
+/** What one person bought: despatched or picked up only. There is no list of everybody's. */
+export const retailTransactions: Handler = (asking, world) => {
+  const person = personOf(asking, world)
+  const order = asking.query('OrderNumber')?.toLowerCase()
+  const rows = world.shop.transactions.filter(
+    sale => sale.personId === person.id && (!order || sale.orderNumber.toLowerCase() === order),
+  )
+  const row = (sale: Transaction, number: number) => transactionElement(sale, number, world)
+  return paged(asking, world, { name: 'Transactions', rows, row, unpaged: fromZero })
+}

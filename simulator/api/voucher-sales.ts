@@ -1,0 +1,99 @@
+import { dateText, second } from '../clock.ts'
+import { refusal } from '../http/errors.ts'
+import type { Voucher } from '../shop/records.ts'
+import type { Order, OrderLine, VoucherSale } from '../shop/sales.ts'
+import { next } from '../shop/shop.ts'
+import { has, type World } from '../world.ts'
+import { at, type Payload } from '../xml/payload.ts'
+import { dayOf, text } from './posted.ts'
+
+/** The code of a voucher type that is sold by e-mail, and of one that only tills may sell; others are printed. */
+export const emailType = 'GV_EMAIL'
+const inStoreType = 'GV_STORE'
+
+/** The physical card that a sale is to bring to life. */
+function cardToActivate(number: string, { shop }: World): void {
+  if (!/^\d{4,50}$/.test(number)) throw refusal(5071)
+  const card = shop.vouchers.get(number)
+  if (!card || card.state === 'suspended') throw refusal(5056)
+  if (card.state === 'range suspended') throw refusal(5059)
+  if (card.promotional) throw refusal(5127)
+  if (card.state === 'issued') throw refusal(5128)
+}
+
+interface Delivery {
+  contactName: string
+  email: string
+  despatchType: string
+}
+
+/** What a line says of the voucher that it buys; undefined where it buys none. */
+export function voucherSaleFrom(
+  payload: Payload,
+  line: OrderLine,
+  delivery: Delivery,
+  world: World,
+): VoucherSale | undefined {
+  if (world.shop.skus.get(line.skuId)?.colour.style.special !== 'voucher') return
+  if (line.quantity !== 1) throw refusal(5077)
+  if (!delivery.contactName) throw refusal(5072)
+  if (delivery.despatchType && delivery.despatchType !== 'DespatchFromWarehouse') throw refusal(5083)
+  const block = at(payload, 'ExtraVoucherInformation')
+  const type = text(block, 'VoucherType', 15)
+  if (!type) throw refusal(5076)
+  const types = [...(world.shop.referenceTypes.get(368)?.references.values() ?? [])]
+  if (!types.some(({ code }) => code === type)) throw refusal(5074, { detail: type })
+  if (type === inStoreType) throw refusal(5073)
+  const number = text(block, 'VoucherNumber', 50)
+  if (number) cardToActivate(number, world)
+  const subject = text(block, 'EmailSubject', 4_000)
+  const email = text(block, 'Email', 250) || delivery.email
+  if (type === emailType && !subject) throw refusal(5075)
+  if (type === emailType && !/^[^\s@,;]+@[^\s@,;]+$/.test(email)) throw refusal(5069, { detail: email })
+  const message = text(block, 'PersonalisedMessage', 4_000)
+  const deliveryDate = block && has(world, 'voucherDeliveryDate') ? dayOf(block, 'DeliveryDate') : ''
+  return { type, number, subject, email, message, deliveryDate, allotted: '' }
+}
+
+/** A voucher comes to life: its number and PIN go out by e-mail, and no call of the API ever tells them. */
+function allot(sale: VoucherSale, line: OrderLine, order: Order, world: World): void {
+  const { shop, clock, random } = world
+  const number = sale.number || String(next(shop, 'voucher'))
+  const voucher: Voucher = {
+    ...{ number, type: sale.type, currency: order.currency, original: line.price, used: 0, writtenOff: 0 },
+    ...{ state: 'issued', secure: true, wholeOnly: false, promotional: false, validationId: '', lockedUntil: 0 },
+    pin: shop.vouchers.get(number)?.pin ?? String(random.whole(0, 9_999)).padStart(4, '0'),
+    expires: dateText(clock.wall() + 3 * 365 * 86_400_000),
+  }
+  shop.vouchers.set(number, voucher)
+  sale.allotted = number
+  world.note('voucher allotted', number, { order: order.id, line: line.id, to: sale.email })
+  if (sale.type !== emailType) return
+  const mail = { to: sale.email, subject: sale.subject, voucher: number, pin: voucher.pin, amount: line.price }
+  shop.mail.push({ at: new Date(clock.now()).toISOString(), ...mail })
+}
+
+/** Allots what is due, or, at once, all that is not allotted. */
+export function allotDueVouchers(world: World, atOnce = false): number {
+  const { shop, clock } = world
+  let count = 0
+  for (const id of shop.awaitingVouchers) {
+    const order = shop.orders.get(id)
+    let waiting = 0
+    for (const line of order?.lines ?? []) {
+      const { voucher } = line
+      if (!order || !voucher || voucher.allotted) continue
+      const day = voucher.deliveryDate
+      const isDue = order.vouchersDue <= clock.now() && (day === '' || day <= dateText(clock.wall()))
+      if (atOnce || isDue) {
+        allot(voucher, line, order, world)
+        count++
+      } else waiting++
+    }
+    if (!waiting) shop.awaitingVouchers.delete(id)
+  }
+  return count
+}
+
+/** When the vouchers of an order are due that is placed now. */
+export const voucherDue = ({ clock, settings }: World) => clock.now() + settings.voucherSeconds * second

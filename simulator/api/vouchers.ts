@@ -1,0 +1,75 @@
+import { dateText, second } from '../clock.ts'
+import { ok } from '../http/answers.ts'
+import { type Asking, whole } from '../http/asking.ts'
+import { refusal } from '../http/errors.ts'
+import type { Handler } from '../http/router.ts'
+import type { Voucher } from '../shop/records.ts'
+import { cents } from '../shop/shop.ts'
+import { has, type World } from '../world.ts'
+import { el, fields } from '../xml/element.ts'
+
+export const isExpired = ({ expires }: Voucher, { clock }: World) => expires !== '' && expires < dateText(clock.wall())
+
+export const isLocked = ({ lockedUntil }: Voucher, { clock }: World) => lockedUntil > clock.now()
+
+/** Expired vouchers have nothing left, whatever was not used. */
+export const available = (voucher: Voucher, world: World) =>
+  isExpired(voucher, world) ? 0 : cents(voucher.original - voucher.used - voucher.writtenOff)
+
+/** The voucher of a number and PIN, if it may be used online at all. */
+function openedBy(asking: Asking, world: World): Voucher {
+  const voucher = world.shop.vouchers.get(asking.parameters[0] ?? '')
+  if (!voucher) throw refusal(5056)
+  if (!voucher.secure) throw refusal(5055)
+  if ((asking.query('pin') ?? '') !== voucher.pin) throw refusal(5053)
+  if (voucher.state === 'not issued') throw refusal(5057)
+  if (voucher.state === 'suspended') throw refusal(5056, { detail: 'it is suspended' })
+  if (voucher.state === 'range suspended') throw refusal(5059)
+  if (has(world, 'voucherCurrency') && voucher.currency !== asking.country.currency) throw refusal(5219)
+  if (!isExpired(voucher, world) && available(voucher, world) <= 0) throw refusal(5054)
+  return voucher
+}
+
+const voucherElement = (voucher: Voucher, world: World, validationId?: string) =>
+  el('Voucher', [
+    ...fields({ VoucherNumber: voucher.number, ExpiryDate: voucher.expires && `${voucher.expires}T00:00:00` }),
+    ...fields({
+      OriginalAmount: voucher.original,
+      UsedAmount: voucher.used,
+      AvailableAmount: available(voucher, world),
+    }),
+    validationId === undefined ? undefined : el('ValidationId', validationId),
+  ])
+
+export const lookUpVoucher: Handler = (asking, world) => ok(voucherElement(openedBy(asking, world), world))
+
+/** Gives a validation id, and with it ends the life of the one before. The amount only matters for vouchers without change. */
+export const validateVoucher: Handler = (asking, world) => {
+  const voucher = openedBy(asking, world)
+  const text = asking.query('amount') ?? ''
+  if (!/^\d{1,10}(\.\d+)?$/.test(text)) throw refusal(5060)
+  if (isExpired(voucher, world)) throw refusal(5056, { text: 'Voucher has expired' })
+  if (isLocked(voucher, world)) throw refusal(5067)
+  if (voucher.wholeOnly && Number(text) < available(voucher, world)) throw refusal(5066)
+  voucher.validationId = world.random.guid()
+  world.note('voucher validated', voucher.number)
+  return ok(voucherElement(voucher, world, voucher.validationId))
+}
+
+/** Locks for so many seconds, an hour if nothing is said; 0 unlocks. Only the last validation id does it. */
+export const lockVoucher: Handler = (asking, world) => {
+  const voucher = world.shop.vouchers.get(asking.parameters[0] ?? '')
+  const id = (asking.query('ValidationId') ?? '').toLowerCase()
+  if (!voucher?.validationId || voucher.validationId !== id) throw refusal(5061)
+  const text = asking.query('LockSeconds')
+  const seconds = text ? whole(text) : 3_600
+  if (seconds === undefined || seconds < 0) throw refusal(5109, { detail: 'LockSeconds' })
+  voucher.lockedUntil = seconds === 0 ? 0 : world.clock.now() + seconds * second
+  world.note(seconds === 0 ? 'voucher unlocked' : 'voucher locked', voucher.number, { seconds })
+  return ok()
+}
+
+/** The simple feeds need a licence that this shop has not bought. */
+export const notLicensed: Handler = () => {
+  throw refusal(5247)
+}

@@ -1,0 +1,46 @@
+import { at, type Payload, readPayload, textAt } from './xml/payload.ts'
+
+/** An answer, as a client that only looks gets it. */
+export interface Heard {
+  status: number
+  headers: Headers
+  text: string
+  /** Undefined where the body is no XML. */
+  xml: Payload | undefined
+  /** Of the AP21Error. */
+  code: number | undefined
+}
+
+interface Asked {
+  method?: string
+  /** A payload, sent as `text/xml` unless the headers say otherwise. */
+  body?: string
+  /** Of the payload, in `Accept`. */
+  version?: string
+  headers?: Record<string, string>
+  /** Empty: none is sent. */
+  country?: string
+}
+
+/** Asks an API at its base, for tests and trials: `ask('Persons/3001')`. */
+export const askerOf =
+  (base: () => string) =>
+  async (path: string, { method, body, version = '2.0', headers = {}, country = 'AU' }: Asked = {}): Promise<Heard> => {
+    const mark = path.includes('?') ? '&' : '?'
+    const answer = await fetch(`${base()}${path}${country && `${mark}countryCode=${country}`}`, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: { accept: `version_${version}`, ...(body !== undefined && { 'content-type': 'text/xml' }), ...headers },
+      redirect: 'manual',
+      ...(body !== undefined && { body }),
+    })
+    // `text()` would take a byte order mark away.
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await answer.arrayBuffer())
+    let xml: Payload | undefined
+    try {
+      xml = readPayload(text.replace(/^\uFEFF/, ''))
+    } catch {}
+    const code = xml?.name === 'AP21Error' ? Number(textAt(at(xml, 'ErrorCode'))) : undefined
+    return { status: answer.status, headers: answer.headers, text, xml, code }
+  }
+
+export type Ask = ReturnType<typeof askerOf>

@@ -1,0 +1,155 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FaultInput } from '../faults/fault.ts'
+import { faultKinds } from '../faults/fault.ts'
+import { readQuery } from '../http/asking.ts'
+import type { EffectKind } from '../ledger.ts'
+import { counts } from '../shop/shop.ts'
+import type { Simulator } from '../simulator.ts'
+import type { World } from '../world.ts'
+import type { Change } from './changes.ts'
+import { exportOf, isExport } from './export.ts'
+import { statePage } from './page.ts'
+
+type Body = Record<string, unknown>
+
+interface Told {
+  simulator: Simulator
+  world: World
+  body: Body
+  query: (name: string) => string | undefined
+  /** What stands in the path behind the route. */
+  rest: string
+}
+
+/** Passwords are nobody's business, not even here. */
+const shown = (settings: Simulator['settings']) => ({
+  ...settings,
+  credentials: settings.credentials && { user: settings.credentials.user },
+})
+
+export const stateOf = ({ state, settings, clock, faults, ledger, url }: Simulator) => ({
+  ...{ url, settings: shown(settings), clock: clock.state(), counts: counts(state) },
+  ledger: { calls: ledger.calls.length, effects: ledger.effects.length },
+  faults: faults.list().length,
+})
+
+const last = <T>(list: readonly T[], query: Told['query']) => list.slice(-Number(query('limit') ?? 100))
+
+function setClock({ clock }: Simulator, body: Body): void {
+  if (typeof body.set === 'string') clock.set(body.set)
+  if (body.freeze === true) clock.freeze()
+  else if (typeof body.freeze === 'string') clock.freeze(body.freeze)
+  if (typeof body.advance === 'number') clock.advance(body.advance)
+}
+
+/** How long a port that refuses stays closed at most: nobody could ask it to open again. */
+const longestRefusal = 3_600
+
+function refuseFor(simulator: Simulator, body: Body): void {
+  const seconds = Math.min(typeof body.seconds === 'number' ? body.seconds : 5, longestRefusal)
+  // After the answer to this very request.
+  setTimeout(() => simulator.refuse(), 50).unref()
+  setTimeout(() => simulator.accept().catch(() => {}), 50 + seconds * 1_000).unref()
+}
+
+/** The control surface: what each call answers. */
+const routes: Record<string, (told: Told) => unknown> = {
+  'GET state': ({ simulator }) => stateOf(simulator),
+  'POST settings': ({ simulator, body }) => {
+    simulator.set(body as Partial<Simulator['settings']>)
+    return shown(simulator.settings)
+  },
+  'GET clock': ({ simulator }) => simulator.clock.state(),
+  'POST clock': ({ simulator, body }) => {
+    setClock(simulator, body)
+    return simulator.clock.state()
+  },
+  'DELETE clock': ({ simulator }) => {
+    simulator.clock.reset()
+    return simulator.clock.state()
+  },
+  'GET faults': ({ simulator }) => ({ faults: simulator.faults.list(), kinds: faultKinds }),
+  'POST faults': ({ simulator, body }) => simulator.faults.add(body as unknown as FaultInput),
+  'DELETE faults': ({ simulator, rest }) => {
+    if (rest) return { removed: simulator.faults.remove(Number(rest)) }
+    simulator.faults.clear()
+    return { removed: true }
+  },
+  'GET ledger': ({ simulator: { ledger }, query }) => {
+    const [method, path, effect] = ['method', 'path', 'effect'].map(query)
+    const calls = ledger.callsTo({ ...(method && { method }), ...(path && { path }) })
+    const effects = effect ? ledger.effectsOf(effect as EffectKind) : ledger.effects
+    return {
+      totals: { calls: calls.length, effects: effects.length },
+      calls: last(calls, query),
+      effects: last(effects, query),
+    }
+  },
+  'DELETE ledger': ({ simulator }) => {
+    simulator.ledger.clear()
+    return { cleared: true }
+  },
+  'POST changes': ({ simulator, body }) => ({ id: simulator.change(body as unknown as Change) }),
+  'GET vouchers': ({ simulator: { state }, query }) => last([...state.vouchers.values()], query),
+  'GET mail': ({ simulator: { state }, query }) => last(state.mail, query),
+  'POST reset': ({ simulator, body }) => {
+    simulator.reset(typeof body.seed === 'string' ? body.seed : undefined)
+    return stateOf(simulator)
+  },
+  'POST down': ({ simulator, body }) => {
+    refuseFor(simulator, body)
+    return { down: true }
+  },
+}
+
+function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+  response.end(`${JSON.stringify(body, (_, value) => (value instanceof Map ? [...value] : value), 1)}\n`)
+}
+
+function readBody(request: IncomingMessage, body: Buffer): Body {
+  // A page of another site can post a form, but no JSON.
+  if (!/^application\/json\b/.test(String(request.headers['content-type'] ?? '')))
+    throw new TypeError('Send application/json')
+  const read: unknown = JSON.parse(body.toString() || '{}')
+  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw new TypeError('Send an object')
+  return read as Body
+}
+
+/** Answers `/_simulator` and all below it. Nobody has to log in: it is for the machine that it runs on. */
+export async function answerControl(
+  simulator: Simulator,
+  world: World,
+  request: IncomingMessage,
+  response: ServerResponse,
+  raw: Buffer,
+) {
+  const [path = '', search = ''] = (request.url ?? '').split('?')
+  const [name = '', ...rest] = path.split('/').slice(2).filter(Boolean)
+  const method = request.method ?? 'GET'
+  if (name === '') {
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
+    response.end(statePage(simulator))
+    return
+  }
+  const wanted = (rest[0] ?? '').replace(/\.csv$/, '')
+  if (method === 'GET' && name === 'export' && isExport(wanted)) {
+    const { file, lines } = exportOf(wanted, world)
+    response.writeHead(200, {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${file}"`,
+    })
+    response.end([...lines].join(''))
+    return
+  }
+  const route = Object.hasOwn(routes, `${method} ${name}`) ? routes[`${method} ${name}`] : undefined
+  if (!route)
+    return json(response, 404, { error: `There are ${Object.keys(routes).join(', ')}, GET export/customers.csv` })
+  try {
+    const body = method === 'POST' ? readBody(request, raw) : {}
+    json(response, 200, route({ simulator, world, body, query: readQuery(search), rest: rest.join('/') }))
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError)) throw error
+    json(response, 400, { error: error.message })
+  }
+}

@@ -1,0 +1,75 @@
+import { counts } from '../shop/shop.ts'
+import type { Simulator } from '../simulator.ts'
+
+const escaped = (value: unknown) =>
+  String(value).replace(/[&<>"]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c] ?? c)
+
+function table(headings: readonly string[], rows: readonly (readonly unknown[])[], none: string): string {
+  if (!rows.length) return `<p class="none">${none}</p>`
+  const head = headings.map(heading => `<th>${escaped(heading)}</th>`).join('')
+  const body = rows.map(row => `<tr>${row.map(value => `<td>${escaped(value ?? '')}</td>`).join('')}</tr>`).join('\n')
+  return `<table>${head && `<thead><tr>${head}</tr></thead>`}<tbody>\n${body}\n</tbody></table>`
+}
+
+const style = `body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:68rem;padding:0 1rem;color:#1c1c1c;background:#fff}
+h1{font-size:1.4rem}h2{font-size:1.05rem;margin:2rem 0 .5rem}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .75rem .25rem 0;border-bottom:1px solid #ddd;vertical-align:top}
+th{font-weight:600}td{font-variant-numeric:tabular-nums;overflow-wrap:anywhere}.none{color:#666}code{font-size:.9em}
+@media (prefers-color-scheme:dark){body{color:#e6e6e6;background:#181818}th,td{border-color:#444}.none{color:#aaa}}`
+
+/** What a person who looks wants to know: what it is, what it holds, what is broken, what was asked last. */
+export function statePage(simulator: Simulator): string {
+  const { settings, clock, faults, ledger, state, url } = simulator
+  const time = clock.state()
+  const facts: [string, unknown][] = [
+    ['Base', url],
+    ['Release', settings.release],
+    ['Head-office time', `${time.wall.replace('T', ' ')} (${settings.zone}${time.frozen ? ', frozen' : ''})`],
+    ['Credentials', settings.credentials ? `Basic, user ${settings.credentials.user}` : 'none needed'],
+    ['Countries', settings.countries.map(country => `${country.code} (${country.currency})`).join(', ')],
+  ]
+  const calls = ledger.calls
+    .slice(-30)
+    .reverse()
+    .map(call => [
+      call.at.slice(11, 19),
+      call.method,
+      call.path,
+      call.status ?? call.outcome,
+      call.errorCode,
+      call.faults.join(', '),
+      call.effects.join(', '),
+    ])
+  const effects = ledger.effects
+    .slice(-20)
+    .reverse()
+    .map(effect => [
+      effect.at.slice(11, 19),
+      effect.kind,
+      effect.id,
+      effect.request ?? 'head office',
+      JSON.stringify(effect.facts),
+    ])
+  const set = faults.list().map(fault => {
+    const { id, kind, method = 'any', path = 'any', met, times, probability, ...rest } = fault
+    return [id, kind, method, path, times === undefined ? met : `${met} of ${times}`, probability, JSON.stringify(rest)]
+  })
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Apparel21 simulator</title><style>${style}</style></head>
+<body>
+<h1>Apparel21 simulator</h1>
+${table([], facts, '')}
+<h2>It holds</h2>
+${table(['Records', 'Count'], Object.entries(counts(state)), '')}
+<h2>Faults</h2>
+${table(['Id', 'Kind', 'Method', 'Path', 'Met', 'Probability', 'More'], set, 'None: everything works.')}
+<h2>Last requests</h2>
+${table(['UTC', 'Method', 'Path', 'Answer', 'Error', 'Faults', 'Effects'], calls, 'None yet.')}
+<h2>Last effects</h2>
+${table(['UTC', 'Effect', 'Id', 'Request', 'Facts'], effects, 'None yet.')}
+<p>JSON: <code>/_simulator/state</code>, <code>settings</code>, <code>clock</code>, <code>faults</code>, <code>ledger</code>, <code>changes</code>, <code>vouchers</code>, <code>mail</code>, <code>reset</code>, <code>down</code>, <code>export/customers.csv</code>.</p>
+</body>
+</html>
+`
+}

@@ -1,0 +1,38 @@
+import type { Fault, FaultInput } from '../faults/fault.ts'
+import type { Call, Effect, EffectKind } from '../ledger.ts'
+import type { Settings } from '../settings.ts'
+import type { Mail, Voucher } from '../shop/records.ts'
+import type { Change } from './changes.ts'
+
+/** Steers a simulator in another process, by its `controlUrl`. Throws what it refuses. */
+export function connectSimulator(controlUrl: string) {
+  const tell = async <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> => {
+    const answer = await fetch(`${controlUrl}/${path}`, {
+      method,
+      ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+    const read = (await answer.json()) as T & { error?: string }
+    if (!answer.ok) throw new TypeError(read.error ?? `status ${answer.status}`)
+    return read
+  }
+  const ledger = (search: string) =>
+    tell<{ totals: { calls: number; effects: number }; calls: Call[]; effects: Effect[] }>('GET', `ledger?${search}`)
+  return {
+    state: () => tell<{ settings: Settings; counts: Record<string, number>; url: string }>('GET', 'state'),
+    set: (settings: Partial<Settings>) => tell<Settings>('POST', 'settings', settings),
+    clock: (change: { set?: string; freeze?: string | true; advance?: number }) =>
+      tell<{ now: string }>('POST', 'clock', change),
+    change: async (change: Change) => (await tell<{ id: string }>('POST', 'changes', change)).id,
+    addFault: (fault: FaultInput) => tell<Fault>('POST', 'faults', fault),
+    clearFaults: () => tell<object>('DELETE', 'faults'),
+    /** The last calls and effects. */
+    ledger: (limit = 1_000) => ledger(`limit=${limit}`),
+    effectsOf: async (kind: EffectKind) => (await ledger(`limit=100000&effect=${encodeURIComponent(kind)}`)).effects,
+    clearLedger: () => tell<object>('DELETE', 'ledger'),
+    vouchers: () => tell<Voucher[]>('GET', 'vouchers?limit=100000'),
+    mail: () => tell<Mail[]>('GET', 'mail?limit=100000'),
+    reset: (seed?: string) => tell<object>('POST', 'reset', seed === undefined ? {} : { seed }),
+    /** Refuses connections for so long. */
+    down: (seconds: number) => tell<object>('POST', 'down', { seconds }),
+  }
+}

@@ -1,0 +1,106 @@
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { documentWith } from '../faults/distort.ts'
+import type { Fault, FaultKind } from '../faults/fault.ts'
+import type { Call } from '../ledger.ts'
+import type { Answer } from './answers.ts'
+
+const blockSize = 65_536
+
+/** Collects small pieces into blocks that are worth a write. */
+function* blocks(pieces: Iterable<string>): Generator<Buffer> {
+  let text = ''
+  for (const piece of pieces) {
+    text += piece
+    if (text.length < blockSize) continue
+    yield Buffer.from(text)
+    text = ''
+  }
+  if (text) yield Buffer.from(text)
+}
+
+/** What is sent: blocks, the last of which may be the first. */
+function bodyOf({ body }: Answer, faults: readonly Fault[]): Generator<Buffer> {
+  if (body === undefined) return blocks([])
+  return blocks(typeof body === 'string' ? [body] : documentWith(body, faults))
+}
+
+const of = (faults: readonly Fault[], kind: FaultKind) => faults.find(fault => fault.kind === kind)
+
+/** Waits until a block is on its way; false: the other side has gone. */
+async function write(response: ServerResponse, block: Buffer): Promise<boolean> {
+  if (response.destroyed) return false
+  if (response.write(block)) return true
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const done = () => resolve()
+  response.once('drain', done).once('close', done)
+  await promise
+  response.off('drain', done).off('close', done)
+  return !response.destroyed
+}
+
+async function trickle(response: ServerResponse, block: Buffer, bytesPerSecond: number, signal: AbortSignal) {
+  for (let i = 0; i < block.length; i++) {
+    if (!(await write(response, block.subarray(i, i + 1)))) return false
+    await sleep(1_000 / bytesPerSecond, undefined, { signal }).catch(() => {})
+  }
+  return true
+}
+
+function cut(response: ServerResponse, call: Call) {
+  call.outcome = 'cut'
+  response.socket?.resetAndDestroy()
+}
+
+/** Sends an answer, and does to it what the faults say about its way. */
+export async function send(
+  response: ServerResponse,
+  answer: Answer,
+  faults: readonly Fault[],
+  { call, signal }: { call: Call; signal: AbortSignal },
+): Promise<void> {
+  const body = bodyOf(of(faults, 'empty-body') ? { ...answer, body: undefined } : answer, faults)
+  const first = body.next().value ?? Buffer.alloc(0)
+  let next = body.next()
+  const torn = of(faults, 'truncated') ?? of(faults, 'reset-during')
+  // A long answer is cut after its first block: what half of it would be is not known yet.
+  const end = torn ? Math.min(torn.bytes ?? (next.done ? first.length >> 1 : first.length), first.length) : Number.NaN
+
+  response.statusCode = answer.status
+  response.setHeader('cache-control', 'private')
+  response.setHeader('server', 'Microsoft-IIS/10.0')
+  if (first.length)
+    response.setHeader(
+      'content-type',
+      typeof answer.body === 'string' ? 'text/html; charset=utf-8' : 'text/xml; charset=utf-8',
+    )
+  for (const [name, value] of Object.entries(answer.headers)) response.setHeader(name, value)
+  if (next.done) response.setHeader('content-length', torn?.kind === 'truncated' ? end : first.length)
+  call.status = answer.status
+  call.errorCode = answer.errorCode ?? null
+  if (!first.length) {
+    response.end()
+    return
+  }
+  response.flushHeaders()
+
+  if (torn) {
+    await write(response, first.subarray(0, end))
+    call.bytes = end
+    if (torn.kind === 'truncated') response.end()
+    // The bytes are to arrive before the reset does.
+    else await sleep(20).then(() => cut(response, call))
+    return
+  }
+  const slow = of(faults, 'slow')
+  for (let block = first; ; block = next.value ?? first, next = body.next()) {
+    const sent = slow ? trickle(response, block, slow.bytesPerSecond ?? 1, signal) : write(response, block)
+    if (!(await sent)) {
+      call.outcome = 'cut'
+      return
+    }
+    call.bytes += block.length
+    if (next.done) break
+  }
+  response.end()
+}

@@ -1,0 +1,93 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { type SizeName, sizes } from './generate/shop.ts'
+import { parseRelease } from './release.ts'
+import type { Settings } from './settings.ts'
+import { counts } from './shop/shop.ts'
+import { startSimulator } from './simulator.ts'
+
+const count = (text: string) => {
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It is a whole number.')
+  return Number(text)
+}
+const release = (text: string) => {
+  try {
+    parseRelease(text)
+    return text
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message)
+  }
+}
+
+interface Options {
+  port: number
+  host: string
+  release: string
+  seed: string
+  size: SizeName
+  stores?: number
+  styles?: number
+  skus?: number
+  persons?: number
+  vouchers?: number
+  now?: string
+  zone?: string
+  user?: string
+  password?: string
+}
+
+const program = new Command('simulator')
+  .description('An Apparel21 Retail API that is none: for trying things out, and for breaking them.')
+  .option('--port <number>', 'the port', count, 8021)
+  .option('--host <address>', 'the address; whoever reaches it may also steer it', '127.0.0.1')
+  .option('--release <release>', 'the installed release', release, '2025.1')
+  .option('--seed <text>', 'another seed is another shop', '1')
+  .addOption(new Option('--size <size>', 'how large the shop is').choices(Object.keys(sizes)).default('small'))
+  .option('--stores <number>', 'places with stock', count)
+  .option('--styles <number>', 'styles', count)
+  .option('--skus <number>', 'SKUs, in as many styles as it takes', count)
+  .option('--persons <number>', 'persons', count)
+  .option('--vouchers <number>', 'vouchers, besides those of every shop', count)
+  .option('--now <instant>', 'when its clock starts, e.g. 2026-02-03T10:00:00Z (default: now)')
+  .option('--zone <zone>', "the head office's time zone (default: Australia/Melbourne)")
+  .option('--user <name>', 'ask for this user by Basic authentication')
+  .option('--password <text>', 'and for this password')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run simulator                                         a small shop on port 8021
+  npm run simulator -- --release 2021.3                     as installed before 2022.1
+  npm run simulator -- --user retail --password secret      with Basic authentication
+  npm run simulator -- --stores 83 --skus 60000             525,000 rows of stock`,
+  )
+
+async function run(): Promise<void> {
+  const { port, host, release, seed, size, now, zone, user, password, ...rest } = program.parse().opts<Options>()
+  const settings: Partial<Settings> = {
+    ...(zone !== undefined && { zone }),
+    ...(user !== undefined && { credentials: { user, password: password ?? '' } }),
+  }
+  const simulator = await startSimulator({
+    port,
+    host,
+    release,
+    seed,
+    size,
+    sizes: rest,
+    settings,
+    ...(now !== undefined && { now }),
+  })
+  const held = Object.entries(counts(simulator.state)).map(([name, number]) => `${number} ${name}`)
+  console.log(`Apparel21 simulator, release ${release}: ${held.join(', ')}`)
+  console.log(`Connect:    BACK_OFFICE_URL=${simulator.url}   (countryCode AU or NZ)`)
+  if (user !== undefined) console.log(`            Basic authentication as ${user}`)
+  console.log(`Look:       ${simulator.controlUrl}`)
+  console.log('Vouchers:   6000001 with PIN 1234, 6000002 with PIN 0042')
+  console.log('Ctrl-C stops it.')
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => simulator.close())
+}
+
+run().catch((error: unknown) => {
+  console.error(`simulator: ${error instanceof Error ? error.message : String(error)}`)
+  process.exitCode = 1
+})

@@ -1,0 +1,152 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Clock, makeClock } from './clock.ts'
+import { applyChange, type Change } from './control/changes.ts'
+import { answerControl } from './control/control.ts'
+import { type Faults, makeFaults } from './faults/faults.ts'
+import { makeShop, type Size, type SizeName, sizes } from './generate/shop.ts'
+import { apiServer } from './http/server.ts'
+import { type Call, type Ledger, makeLedger } from './ledger.ts'
+import { randomFor } from './random.ts'
+import { changeSettings, defaultSettings, type Settings } from './settings.ts'
+import type { Shop } from './shop/shop.ts'
+import type { World } from './world.ts'
+
+export interface SimulatorOptions {
+  /** Default: one that is free. */
+  port?: number
+  /** Default: this machine only. */
+  host?: string
+  release?: string
+  seed?: string
+  size?: SizeName
+  /** Sizes other than those of `size`. */
+  sizes?: Partial<Size>
+  /** The instant at which its clock starts, e.g. `2026-02-03T10:00:00Z`; default: now. */
+  now?: string
+  settings?: Partial<Settings>
+  /** A key and its certificate, in PEM: HTTPS, perhaps with a certificate that is expired or somebody else's. */
+  tls?: { key: string; cert: string }
+}
+
+/** A retail API that runs. */
+export interface Simulator {
+  /** The base: `http://127.0.0.1:8021/RetailAPI/`. */
+  readonly url: string
+  /** The control surface: `http://127.0.0.1:8021/_simulator`. */
+  readonly controlUrl: string
+  readonly state: Shop
+  readonly settings: Readonly<Settings>
+  readonly ledger: Ledger
+  readonly faults: Faults
+  readonly clock: Clock
+  /** Throws a TypeError for a setting that cannot be. */
+  set(changes: Partial<Settings>): void
+  /** What somebody at head office does; returns the identifier of what changed. */
+  change(change: Change): string
+  /** Refuses connections until `accept`: the port is closed, and what is open is cut. */
+  refuse(): Promise<void>
+  accept(): Promise<void>
+  /** The shop, clock, faults and ledger as at the start, perhaps with another seed. Settings stay. */
+  reset(seed?: string): void
+  close(): Promise<void>
+}
+
+async function listening(server: Server, port: number, host: string): Promise<number> {
+  server.listen(port, host)
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+async function closed(server: Server): Promise<void> {
+  if (!server.listening) return
+  const done = once(server, 'close')
+  server.close()
+  server.closeAllConnections()
+  await done
+}
+
+/** The sizes that are asked for; with a number of styles, that of SKUs follows from them. */
+function sizeOf({ size = 'small', sizes: own = {} }: SimulatorOptions): Size {
+  const { skus, ...usual }: Size = sizes[size]
+  return { ...usual, ...(skus !== undefined && own.styles === undefined && { skus }), ...own }
+}
+
+/** Starts a simulator; it answers when the promise does. */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const { host = '127.0.0.1', now, release } = options
+  const settings = structuredClone(defaultSettings)
+  changeSettings(settings, { ...options.settings, ...(release !== undefined && { release }) })
+  const clock = makeClock(() => settings.zone, now)
+  const ledger = makeLedger()
+  const stopping = new AbortController()
+  let seed = options.seed ?? '1'
+  let shop = makeShop(seed, sizeOf(options), clock.wall())
+  let random = randomFor(seed, 'running')
+  let luck = randomFor(seed, 'faults')
+  const faults = makeFaults(probability => luck.chance(probability))
+  let current: Call | undefined
+  const world: World = {
+    settings,
+    clock,
+    get shop() {
+      return shop
+    },
+    get random() {
+      return random
+    },
+    note: (kind, id, facts = {}) => ledger.note(kind, id, clock.now(), facts, current),
+  }
+
+  const server = apiServer({
+    ...{ world, ledger, faults, signal: stopping.signal, tls: options.tls },
+    during(call, work) {
+      current = call
+      try {
+        return work()
+      } finally {
+        current = undefined
+      }
+    },
+    meanwhile({ change }, path) {
+      const number = /\d+/.exec(path)?.[0] ?? ''
+      applyChange(world, { id: Number(number), number, ...change } as unknown as Change)
+    },
+    control: (request, response, body) => answerControl(simulator, world, request, response, body),
+  })
+  const port = await listening(server, options.port ?? 0, host)
+  const origin = `${options.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+  const simulator: Simulator = {
+    get url() {
+      return `${origin}${settings.base}/`
+    },
+    controlUrl: `${origin}/_simulator`,
+    get state() {
+      return shop
+    },
+    ...{ settings, ledger, faults, clock },
+    set: changes => changeSettings(settings, changes),
+    change: change => applyChange(world, change),
+    refuse: () => closed(server),
+    async accept() {
+      if (!server.listening && !stopping.signal.aborted) await listening(server, port, host)
+    },
+    reset(otherSeed = seed) {
+      seed = otherSeed
+      clock.reset()
+      if (now !== undefined) clock.set(now)
+      faults.clear()
+      ledger.clear()
+      shop = makeShop(seed, sizeOf(options), clock.wall())
+      random = randomFor(seed, 'running')
+      luck = randomFor(seed, 'faults')
+    },
+    async close() {
+      stopping.abort()
+      await closed(server)
+    },
+  }
+  return simulator
+}
