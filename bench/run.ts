@@ -8,9 +8,10 @@ import { measureGrowth } from './growth.ts'
 import { measurePages } from './pages.ts'
 import { factsOf, publish, type Section } from './report.ts'
 import { measureWorkers } from './workers.ts'
+import { measureWrites } from './writes.ts'
 
 /** The parts, in the order in which they run. The last one runs once the database is stopped. */
-const parts = ['pages', 'growth', 'workers', 'cold-start'] as const
+const parts = ['pages', 'growth', 'workers', 'writes', 'cold-start'] as const
 type Part = (typeof parts)[number]
 
 interface Options extends Size {
@@ -66,6 +67,7 @@ async function measureServed(cluster: Cluster, size: Size) {
     pages: measurePages,
     growth: bench => measureGrowth(bench, cluster, size),
     workers: measureWorkers,
+    writes: measureWrites,
   }
   for (const part of parts) {
     if (part === 'cold-start' || !only.includes(part)) continue

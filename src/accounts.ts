@@ -159,3 +159,10 @@ export async function addService(db: Db, name: string, settings: Partial<Setting
 
 export const listServices = async (db: Db): Promise<Service[]> =>
   (await db.rows<ServiceRow>(sql`select service_id as id, name, settings from service order by name`)).map(serviceFrom)
+
+export async function readService(db: Db, id: number): Promise<Service | undefined> {
+  const row = await db.row<ServiceRow>(
+    sql`select service_id as id, name, settings from service where service_id = ${id}`,
+  )
+  return row && serviceFrom(row)
+}

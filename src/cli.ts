@@ -1,16 +1,34 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
+import { alertCommand } from './commands/alert.ts'
 import { demoCommand } from './commands/demo.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { examples } from './commands/examples.ts'
 import { importCommand } from './commands/import.ts'
+import { mailCommand } from './commands/mail.ts'
 import { migrateCommand } from './commands/migrate.ts'
+import { orderCommand } from './commands/order.ts'
 import { serviceCommand } from './commands/service.ts'
 import { startCommand } from './commands/start.ts'
 import { userCommand } from './commands/user.ts'
+import { voucherCommand } from './commands/voucher.ts'
+import { workerCommand } from './commands/worker.ts'
 
 /** The command line's table of contents. */
-const commands = [startCommand, migrateCommand, serviceCommand, userCommand, importCommand, demoCommand, doctorCommand]
+const commands = [
+  startCommand,
+  workerCommand,
+  migrateCommand,
+  serviceCommand,
+  userCommand,
+  importCommand,
+  orderCommand,
+  voucherCommand,
+  mailCommand,
+  alertCommand,
+  demoCommand,
+  doctorCommand,
+]
 
 const program = new Command('tillbridge')
   .description('The retail integration API: an HTTPS JSON service in front of a retail back office.')

@@ -1,64 +1,28 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { cpus } from 'node:os'
+import {
+  type BackOfficeField,
+  type BackOfficeSettings,
+  backOfficeFields,
+  contradictionsIn,
+  driverNames,
+  unfitFor,
+} from './back-office-settings.ts'
+import { file, isNetwork, isSmtpUrl, oneOf, port, type Setting, text, Unfit, whole } from './config-values.ts'
 import { failpoints } from './failpoints.ts'
 
-/** One setting: what it is for (the line in `.env.example`), an example or the default, and how its text is read. */
-interface Setting<T> {
-  why: string
-  example: string
-  read: (text: string | undefined) => T
-}
-
-class Unfit extends Error {}
-
-const text = (why: string, fallback: string, example = fallback): Setting<string> => ({
-  why,
-  example,
-  read: given => given ?? fallback,
-})
-
-const whole = (why: string, fallback: number, [least, most]: readonly [number, number]): Setting<number> => ({
-  why,
-  example: String(fallback),
+const office = (name: BackOfficeField): Setting<string | undefined> => ({
+  ...backOfficeFields[name],
   read(given) {
-    if (given === undefined) return fallback
-    const value = /^\d+$/.test(given) ? Number(given) : Number.NaN
-    if (!(value >= least && value <= most)) throw new Unfit(`is a whole number from ${least} to ${most}`)
-    return value
-  },
-})
-
-const oneOf = <const T extends string>(why: string, fallback: T, words: readonly T[]): Setting<T> => ({
-  why,
-  example: fallback,
-  read(given) {
-    const found = given === undefined ? fallback : words.find(word => word === given)
-    if (found === undefined) throw new Unfit(`is one of ${words.join(', ')}`)
-    return found
-  },
-})
-
-const port = (why: string, example: string): Setting<number | undefined> => ({
-  ...whole(why, Number(example), [1, 65_535]),
-  read: given => (given === undefined ? undefined : whole(why, 0, [1, 65_535]).read(given)),
-})
-
-const file = (why: string, example: string): Setting<string | undefined> => ({
-  why,
-  example,
-  read(given) {
-    if (given !== undefined && !existsSync(given)) throw new Unfit('names a file that is not there')
+    const unfit = given === undefined ? undefined : unfitFor(name, given)
+    if (unfit !== undefined) throw new Unfit(unfit)
     return given
   },
 })
 
-/** An address, or one with the number of bits that make its network. */
-function isNetwork(text: string) {
-  const [address = '', bits = '1', ...more] = text.split('/')
-  const most = isIP(address) === 4 ? 32 : 128
-  return isIP(address) !== 0 && /^[1-9]\d*$/.test(bits) && Number(bits) <= most && more.length === 0
-}
+/** What is not repeated in what is said of it: secrets, and addresses with a password in them. */
+const secret = ['SECRET_KEY', 'DATABASE_URL', 'SMTP_URL', 'BACK_OFFICE_URL', 'BACK_OFFICE_PASSWORD']
 
 /** Every setting, by the name of its environment variable. `.env.example` is made from this table. */
 export const table = {
@@ -126,6 +90,44 @@ export const table = {
       return given
     },
   } satisfies Setting<string | undefined>,
+  SMTP_URL: {
+    why: 'The mail server: smtp:// (with STARTTLS, unless it is this machine or ?tls=off) or smtps://, with user and password. Without it e-mails are left in DATA_DIR/mail.',
+    example: 'smtp://user:password@mail.example.com:587',
+    read(given: string | undefined) {
+      if (given !== undefined && !isSmtpUrl(given))
+        throw new Unfit('is an address like smtp://user:password@host:587 or smtps://host, perhaps with ?tls=off')
+      return given
+    },
+  } satisfies Setting<string | undefined>,
+  BACK_OFFICE: oneOf(
+    'What stands behind every service that `tillbridge back-office` says nothing else of.',
+    'embedded',
+    driverNames,
+  ),
+  BACK_OFFICE_URL: office('url'),
+  BACK_OFFICE_COUNTRY: office('country'),
+  BACK_OFFICE_USER: office('user'),
+  BACK_OFFICE_PASSWORD: {
+    why: 'The password of that user.',
+    example: 'secret',
+    read: given => given,
+  } satisfies Setting<string | undefined>,
+  BACK_OFFICE_CA_FILE: file(
+    'Certificates (PEM) to trust it by, instead of the usual ones.',
+    '/etc/tillbridge/retail-ca.pem',
+  ),
+  BACK_OFFICE_TIME_ZONE: office('timeZone'),
+  BACK_OFFICE_RELEASE: office('release'),
+  BACK_OFFICE_EXPORTS: office('exports'),
+  METRICS_PORT: port(
+    'A port of this machine alone that tells metrics (Prometheus), at /metrics. Without it nobody is told.',
+    '9464',
+  ),
+  JOBS: oneOf(
+    'Whether `start` does jobs (e-mails and the like) too; `off` where `tillbridge worker` does them.',
+    'on',
+    ['on', 'off'],
+  ),
   LOG_LEVEL: oneOf('How much is logged (JSON lines on standard error); `debug` has a line for every request.', 'info', [
     'fatal',
     'error',
@@ -171,17 +173,51 @@ export function readConfig(
       values[camelCase(name)] = setting.read(given)
     } catch (error) {
       if (!(error instanceof Unfit)) throw error
-      // A secret, or an address with a password in it, is not repeated.
-      faults.push(
-        `${name} ${error.message}${name === 'SECRET_KEY' || name === 'DATABASE_URL' ? '' : `, not ${JSON.stringify(given)}`}.`,
-      )
+      faults.push(`${name} ${error.message}${secret.includes(name) ? '' : `, not ${JSON.stringify(given)}`}.`)
     }
   }
   const config = values as unknown as Config
   if (Boolean(environment.TLS_CERT_FILE?.trim()) !== Boolean(environment.TLS_KEY_FILE?.trim()))
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE are set together, or neither.')
+  if (!faults.length) faults.push(...contradictionsIn(backOfficeOf(config), name => environmentNames[name]))
   if (faults.length) throw new ConfigError(faults.join('\n'))
   return Object.freeze(config)
+}
+
+const environmentNames: Readonly<Record<keyof BackOfficeSettings, string>> = {
+  driver: 'BACK_OFFICE',
+  url: 'BACK_OFFICE_URL',
+  country: 'BACK_OFFICE_COUNTRY',
+  user: 'BACK_OFFICE_USER',
+  password: 'BACK_OFFICE_PASSWORD',
+  ca: 'BACK_OFFICE_CA_FILE',
+  timeZone: 'BACK_OFFICE_TIME_ZONE',
+  release: 'BACK_OFFICE_RELEASE',
+  exports: 'BACK_OFFICE_EXPORTS',
+}
+
+function certificatesIn(path: string) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new ConfigError(`BACK_OFFICE_CA_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}.`)
+  }
+}
+
+/** What the environment says of the back office. */
+export function backOfficeOf(config: Config): BackOfficeSettings {
+  const given = {
+    url: config.backOfficeUrl,
+    country: config.backOfficeCountry,
+    user: config.backOfficeUser,
+    password: config.backOfficePassword,
+    ca: config.backOfficeCaFile && certificatesIn(config.backOfficeCaFile),
+    timeZone: config.backOfficeTimeZone,
+    release: config.backOfficeRelease,
+    exports: config.backOfficeExports,
+  }
+  const set = Object.entries(given).filter(([, value]) => value !== undefined)
+  return { driver: config.backOffice, ...Object.fromEntries(set) }
 }
 
 const camelCase = (name: string) => name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())

@@ -4,7 +4,6 @@ export const failpoints = [
   'after_effect',
   'before_commit',
   'after_commit',
-  'mid_response',
   'before_smtp',
   'after_smtp',
   'before_mark_sent',

@@ -7,12 +7,14 @@ import type { Logger } from 'pino'
 import { signIn } from './accounts.ts'
 import { embedded } from './backoffice/embedded.ts'
 import type { Config } from './config.ts'
+import type { BackOffice } from './domain/backoffice.ts'
 import { ApiError } from './errors.ts'
 import { armFailpoint } from './failpoints.ts'
 import { problem, problemType, standingHeaders } from './http/problem.ts'
 import { rateLimiter } from './http/rates.ts'
 import type { Installation } from './installation.ts'
 import { buildServer } from './server.ts'
+import type { Service } from './settings.ts'
 import { localCertificate, readCertificate, watchCertificate } from './tls.ts'
 
 /** A process that serves requests. */
@@ -27,7 +29,12 @@ export interface Listening {
 }
 
 /** Serves the installation over HTTPS. */
-export async function listen(config: Config, { db, keys }: Installation, log: Logger): Promise<Listening> {
+export async function listen(
+  config: Config,
+  { db, keys }: Installation,
+  log: Logger,
+  backOffice: (service: Service) => BackOffice = embedded,
+): Promise<Listening> {
   const certificate =
     config.tlsCertFile && config.tlsKeyFile
       ? { ...readCertificate(config.tlsCertFile, config.tlsKeyFile), caFile: undefined }
@@ -38,7 +45,7 @@ export async function listen(config: Config, { db, keys }: Installation, log: Lo
   let baseUrl = ''
   const publicUrl = () => config.publicUrl ?? baseUrl
   const server = await buildServer({
-    gate: { db, keys, signIn: signIn(db, keys), rate: rateLimiter(), backOffice: embedded },
+    gate: { db, keys, signIn: signIn(db, keys), rate: rateLimiter(), backOffice },
     log,
     certificate,
     http2: config.http2 === 'on',

@@ -4,8 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { type Access, prepareAccess } from './access.ts'
 import type { Config } from './config.ts'
+import { armFailpoint } from './failpoints.ts'
 import { type Installation, joinInstallation, openInstallation } from './installation.ts'
 import { type Listening, listen } from './listen.ts'
+import type { Worker } from './worker.ts'
 
 /** Standard error takes the log, so that standard output stays readable. */
 const logger = (config: Config) =>
@@ -43,10 +45,36 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     log.fatal({ err: fault }, 'The bundled PostgreSQL cannot be kept running.')
     process.exit(1)
   })
-  await askedToStop()
-  await serving.close(config.drainSeconds * 1_000)
+  const stop = askedToStop()
+  // Not before: whoever starts the service waits for its first answer.
+  const worker = config.jobs === 'on' ? beginJobs(config, installation, log) : undefined
+  await stop
+  const graceMs = config.drainSeconds * 1_000
+  await Promise.all([serving.close(graceMs), worker?.then(begun => begun.stop(graceMs))])
   await installation.close()
   process.exit(0)
+}
+
+/** Does jobs until SIGTERM or Ctrl-C, beside the processes that serve. */
+export async function work(config: Config, { onReady }: { onReady: () => void }): Promise<void> {
+  const log = logger(config)
+  const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice) })
+  if (installation.postgres) {
+    await installation.close()
+    throw new Error('Nothing serves on this bundled database: tillbridge start first, or set DATABASE_URL.')
+  }
+  const worker = await beginJobs(config, installation, log)
+  onReady()
+  await askedToStop()
+  await worker.stop(config.drainSeconds * 1_000)
+  await installation.close()
+  process.exit(0)
+}
+
+async function beginJobs(config: Config, { db, keys }: Installation, log: pino.Logger): Promise<Worker> {
+  const [{ startWorker }, { postOf }] = await Promise.all([import('./worker.ts'), import('./mail/post.ts')])
+  armFailpoint(config.failpoint)
+  return startWorker({ db, keys, log, post: postOf(config) })
 }
 
 type Serving = Omit<Listening, 'server'>

@@ -11,10 +11,13 @@ import { instanceOf } from './http/operation.ts'
 import { problem, problemType, standingHeaders } from './http/problem.ts'
 import { publicPages } from './http/public.ts'
 import { answerBrokenRequest, refuseExpectation } from './http/wire.ts'
+import { audit } from './resources/audit.ts'
 import { customers } from './resources/customers.ts'
 import { paymentGateways } from './resources/gateways.ts'
 import { inventory } from './resources/inventory.ts'
+import { orders } from './resources/orders.ts'
 import { products } from './resources/products.ts'
+import { returns } from './resources/returns.ts'
 import { rewards } from './resources/rewards.ts'
 import { service } from './resources/service.ts'
 import { staff } from './resources/staff.ts'
@@ -31,10 +34,13 @@ const resources = [
   products,
   customers,
   transactions,
+  orders,
+  returns,
   rewards,
   vouchers,
   paymentGateways,
   service,
+  audit,
 ]
 
 export interface ServerOptions {

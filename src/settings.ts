@@ -31,7 +31,7 @@ const mapping = (description: string) =>
     { description, additionalProperties: false },
   )
 
-/** What a service can be set to. `tillbridge service set` and `GET /settings` speak these names. */
+/** What a service can be set to. `tillbridge service set` and `/settings` speak these names. */
 export type Settings = Static<typeof Settings>
 export const Settings = Type.Object(
   {
@@ -62,7 +62,7 @@ export const Settings = Type.Object(
       default: 0,
       examples: [1],
     }),
-    shipOrders: Type.Union([Type.Literal('immediately'), Type.Literal('manually')], {
+    shipOrders: Type.Enum(['immediately', 'manually'], {
       description:
         'Whether the embedded back office ships an order in the moment it is placed, or when `tillbridge order ship` says so.',
       default: 'immediately',
@@ -71,8 +71,13 @@ export const Settings = Type.Object(
     returnReasons: Type.Array(
       Type.Object(
         {
-          code: Type.String({ minLength: 1, maxLength: 20, examples: ['SIZE'] }),
-          name: Type.String({ minLength: 1, maxLength: 100, examples: ['Wrong size'] }),
+          code: Type.String({ description: 'What a return names.', minLength: 1, maxLength: 20, examples: ['SIZE'] }),
+          name: Type.String({
+            description: 'What a shopper reads.',
+            minLength: 1,
+            maxLength: 100,
+            examples: ['Wrong size'],
+          }),
         },
         { additionalProperties: false },
       ),
@@ -116,6 +121,7 @@ export const Settings = Type.Object(
         description:
           'The types of reference that a customer may be given. None named: any type that the reference cache knows.',
         maxItems: 200,
+        uniqueItems: true,
         default: [],
         examples: [['favouriteStore', 'newsletter']],
       },
@@ -132,7 +138,7 @@ export const Settings = Type.Object(
     readsPerMinute: rate('Reads an account may make in a minute, or `off`.', 6_000),
     writesPerMinute: rate('Writes an account may make in a minute, or `off`.', 1_200),
   },
-  { $id: 'Settings', additionalProperties: false },
+  { additionalProperties: false },
 )
 
 /** What holds where a service says nothing. */

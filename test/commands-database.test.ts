@@ -56,6 +56,8 @@ test('doctor leads from an empty installation to one where all is well', async (
     out
       .trim()
       .split('\n')
+      // What a service is without follows on lines of its own.
+      .filter(line => !line.startsWith(' '))
       .map(line => line.split(/\s+/).slice(0, 2)),
     [
       ['ok', 'Settings'],
@@ -64,6 +66,7 @@ test('doctor leads from an empty installation to one where all is well', async (
       ['ok', 'Database'],
       ['ok', 'Services'],
       ['ok', 'Back'],
+      ['ok', 'Alerts'],
     ],
   )
   assert.match(out, /PostgreSQL \d+.*, tillbridge, \d+ migrations/)

@@ -28,15 +28,100 @@ async function changes(path: string, before: unknown, part: 'stamps' | 'records'
   return list(path)
 }
 
-test('service add takes settings, and list shows them', async () => {
-  const said = await done(['service', 'add', 'luma', 'currency=AUD', 'timeZone=Australia/Melbourne'], environment)
+/** The settings of a service as `service list` shows them: those that are not as by default. */
+async function listed(name: string) {
+  const [headings, , ...rows] = (await done(['service', 'list'], environment)).trim().split('\n')
+  assert.deepEqual(headings?.split(/ {2,}/), ['service', 'setting', 'value'])
+  return rows.map(row => row.split(/ {2,}/)).flatMap(([service, ...shown]) => (service === name ? [shown] : []))
+}
+
+test('service add takes settings, and list shows those that are not as by default', async () => {
+  const said = await done(
+    ['service', 'add', 'luma', 'currency=AUD', 'timeZone=Australia/Melbourne', 'release=2025.1', 'gateways=visa'],
+    environment,
+  )
   assert.match(said, /^Made the service luma\. Next: tillbridge user add <username> --service luma$/m)
-  const [headings = '', , ...rows] = (await done(['service', 'list'], environment)).trim().split('\n')
-  const luma = rows.find(row => row.startsWith('luma '))?.split(/ {2,}/) ?? []
-  const shown = Object.fromEntries(headings.split(/ {2,}/).map((heading, i) => [heading, luma[i]]))
-  assert.equal(shown.currency, 'AUD')
-  assert.equal(shown.timeZone, 'Australia/Melbourne')
-  assert.equal(shown.release, '2025.1')
+  assert.deepEqual(await listed('luma'), [
+    ['timeZone', 'Australia/Melbourne'],
+    ['currency', 'AUD'],
+    ['gateways', '["visa"]'],
+  ])
+  await done(['service', 'add', 'plain'], environment)
+  assert.deepEqual(await listed('plain'), [['all by default']])
+})
+
+test('service set takes every setting as setting=value, and default returns it', async () => {
+  const mapping = '{"email":{"type":"newsletter","yes":"1","no":"2"}}'
+  const given = [
+    ...[
+      'retailerName=Luma & Söhne',
+      'timeZone=Europe/Berlin',
+      'currency=EUR',
+      'inventoryBuffer=3',
+      'shipOrders=manually',
+    ],
+    ...['returnReasons=[{"code":"SMALL","name":"Too small"}]', 'vouchersEnabled=true', 'giftCardSku=GIFTCARD'],
+    ...['voucherType=DIGITAL', 'voucherValidityMonths=24', 'voucherInFull=true', 'mailSender=gifts@luma.example'],
+    ...[`subscriptionMapping=${mapping}`, 'referenceTypes=["favouriteStore","newsletter"]', 'release=2022.1'],
+    ...['requireIfMatch=true', 'requireIdempotencyKey=true', 'readsPerMinute=off', 'writesPerMinute=500'],
+    'gateways=["paypal","visa"]',
+  ]
+  await done(['service', 'add', 'full'], environment)
+  const said = await done(['service', 'set', 'full', ...given], environment)
+  const names = given.map(assignment => assignment.split('=')[0] ?? '')
+  assert.deepEqual(
+    said
+      .replaceAll(' = ', '=')
+      .replace(mapping, '')
+      .trim()
+      .split('\n')
+      .map(line => line.split('=')[0]),
+    names,
+  )
+  const shown = await done(['service', 'show', 'full'], environment)
+  for (const assignment of given.filter(each => !each.startsWith('subscriptionMapping')))
+    assert.ok(shown.includes(`${assignment.replace('=', ' = ')}\n    `), assignment)
+  assert.match(
+    shown,
+    /^subscriptionMapping = \{"email":\{.*"type":"newsletter".*\}\}\n {4}Which customer reference .*Default: \{\}\.$/m,
+  )
+  assert.equal(
+    await done(['service', 'set', 'full', 'gateways=cash, visa'], environment),
+    'gateways = ["cash","visa"]\n',
+  )
+
+  const back = await done(['service', 'set', 'full', 'giftCardSku=default', 'gateways=default'], environment)
+  assert.equal(back, 'giftCardSku = none\ngateways = []\n')
+  await done(['service', 'set', 'full', ...names.map(name => `${name}=default`)], environment)
+  assert.deepEqual(await listed('full'), [['all by default']])
+})
+
+test('what is changed here stands in the audit', async () => {
+  await done(['service', 'add', 'audited', 'currency=AUD'], environment)
+  await done(['service', 'set', 'audited', 'gateways=visa', 'timeZone=Asia/Kolkata'], environment)
+  await run(['service', 'set', 'audited', 'currency=AUX'], environment)
+  const database = await databaseOf(environment.DATA_DIR)
+  const { rows } = await database.query(
+    "select record::json as line from audit join service using (service_id) where name = 'audited' order by changed_at",
+  )
+  await database.end()
+  assert.deepEqual(
+    rows.map(({ line: { username, operation, subject, fields } }) => [username, operation, subject, fields]),
+    [
+      ['tillbridge (command line)', 'service add', '/settings', ['currency']],
+      ['tillbridge (command line)', 'service set', '/settings', ['gateways', 'timeZone']],
+    ],
+  )
+  assert.match(rows[1].line.requestId, /^[\w-]{36}$/)
+})
+
+test('doctor says what each service is missing, and for what', async () => {
+  const { out } = await run(['doctor'], environment)
+  assert.match(
+    out,
+    /^ok {7}Back office {2}.*\n( {22}.*\n)* {22}plain: embedded 2025\.1, without\n( {24}.*\n)* {24}vouchersIssue: .*vouchersEnabled/m,
+  )
+  assert.match(out, /^( {22}|ok {7}Back office {2})demo: embedded 2025\.1$/m)
 })
 
 test('a name that is taken is refused', async () => {
@@ -55,6 +140,13 @@ test('bad settings are named all at once, and nothing is made or changed', async
     'colour=red',
     'nothing',
     'retailerName=',
+    'mailSender=gifts',
+    'vouchersEnabled=yes',
+    'shipOrders=later',
+    'returnReasons=[{"code":"A","name":"Any"},{"code":"A","name":"Any"}]',
+    'subscriptionMapping={"email":{"type":"newsletter","yes":"1"}}',
+    'gateways=visa,visa',
+    'release=2022.1',
   ]
   for (const args of [
     ['service', 'add', 'bad'],
@@ -66,6 +158,10 @@ test('bad settings are named all at once, and nothing is made or changed', async
     const lines = err.replace('tillbridge: ', '').trimEnd().split('\n')
     assert.equal(lines.length, bad.length, err)
     for (const [i, assignment] of bad.entries()) assert.ok(lines[i]?.includes(assignment.split('=')[0] ?? ''), err)
+    assert.match(err, /^inventoryBuffer: .* An example: inventoryBuffer=1$/m)
+    assert.match(err, /^subscriptionMapping.email.no: .* An example: 'subscriptionMapping=\{"email":\{"type":.*\}\}'$/m)
+    assert.match(err, /^gateways.1: .* An example: gateways=paypal,shopify,visa$/m)
+    assert.match(err, /^release is given twice\.$/m)
   }
   const listed = await done(['service', 'list'], environment)
   assert.doesNotMatch(listed, /^bad |NZD/m)
@@ -74,7 +170,7 @@ test('bad settings are named all at once, and nothing is made or changed', async
 test('an unknown service is named with those that there are', async () => {
   const { code, err } = await run(['service', 'set', 'lumo', 'currency=NZD'], environment)
   assert.equal(code, 1)
-  assert.equal(err, 'tillbridge: There is no service lumo; there are: demo, luma.\n')
+  assert.equal(err, 'tillbridge: There is no service lumo; there are: audited, demo, full, luma, plain.\n')
 })
 
 test('every time zone that is accepted is one that the database knows', async () => {

@@ -35,7 +35,10 @@ test('without any setting everything has its default', () => {
     databasePool: 6,
     dataDir: '.data',
     secretKey: undefined,
+    smtpUrl: undefined,
+    jobs: 'on',
     logLevel: 'info',
+    failpoint: undefined,
     drainSeconds: 25,
   })
 })
@@ -58,6 +61,9 @@ const good: [name: keyof typeof table, text: string, key: keyof Config, value: u
   ['DATABASE_POOL', '200', 'databasePool', 200],
   ['DATA_DIR', '/var/lib/tillbridge', 'dataDir', '/var/lib/tillbridge'],
   ['SECRET_KEY', 'k'.repeat(32), 'secretKey', 'k'.repeat(32)],
+  ['SMTP_URL', 'smtp://u:p%40@mail.example.com:587?tls=off', 'smtpUrl', 'smtp://u:p%40@mail.example.com:587?tls=off'],
+  ['SMTP_URL', 'smtps://mail.example.com', 'smtpUrl', 'smtps://mail.example.com'],
+  ['JOBS', 'off', 'jobs', 'off'],
   ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
   ['DRAIN_SECONDS', '0', 'drainSeconds', 0],
 ]
@@ -85,6 +91,7 @@ const bad: [name: keyof typeof table, texts: string[], fault: string][] = [
   ['HTTP2', ['yes', 'ON', 'true'], 'is one of off, on'],
   ['WORKERS', ['0', '100000', 'all'], `is a whole number from 1 to ${Math.max(64, cpus().length)}`],
   ['DATABASE_POOL', ['1', '201'], 'is a whole number from 2 to 200'],
+  ['JOBS', ['no', 'ON'], 'is one of on, off'],
   ['LOG_LEVEL', ['verbose', 'INFO'], 'is one of fatal, error, warn, info, debug, trace, silent'],
   ['DRAIN_SECONDS', ['-1', '601', '25s'], 'is a whole number from 0 to 600'],
 ]
@@ -111,6 +118,16 @@ test('secrets are not repeated in what is said of them', () => {
     'DATABASE_URL begins with postgres://.',
     'SECRET_KEY has at least 32 characters.',
   ])
+  const addresses = [
+    'smtp://shop:hunter2@',
+    'imap://shop:hunter2@mail',
+    'smtp://shop:hunter2@mail?tls=maybe',
+    'hunter2',
+  ]
+  for (const SMTP_URL of addresses)
+    assert.deepEqual(faultsOf({ SMTP_URL }), [
+      'SMTP_URL is an address like smtp://user:password@host:587 or smtps://host, perhaps with ?tls=off.',
+    ])
 })
 
 test('all faults are named at once, in the order of .env.example', () => {
@@ -135,7 +152,7 @@ test('the defaults of .env.example are those that hold', () => {
   const lines = [...example.matchAll(/^#([A-Z_0-9]+)=(.*)$/gm)].map(
     ([, name = '', value = '']) => [name, value] as const,
   )
-  const given = ['PORT', 'HOST', 'HTTP2', 'WORKERS', 'DATABASE_POOL', 'DATA_DIR', 'LOG_LEVEL', 'DRAIN_SECONDS']
+  const given = ['PORT', 'HOST', 'HTTP2', 'WORKERS', 'DATABASE_POOL', 'DATA_DIR', 'JOBS', 'LOG_LEVEL', 'DRAIN_SECONDS']
   assert.deepEqual(readConfig(Object.fromEntries(lines.filter(([name]) => given.includes(name)))), readConfig({}))
 })
 

@@ -43,7 +43,7 @@ test("every key of every table begins with the service's", async () => {
   )
   assert.deepEqual(astray, [])
   const tables = await database.db.rows<{ name: string; keyed: boolean }>(sql`
-    select relname as name, exists (select from pg_index where indrelid = c.oid and indisprimary) as keyed
+    select relname as name, exists (select from pg_index where indrelid = c.oid and (indisprimary or indnullsnotdistinct)) as keyed
       from pg_class c where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`)
   assert.deepEqual(
     tables.filter(({ keyed }) => !keyed),

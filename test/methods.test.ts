@@ -24,13 +24,37 @@ const bodies = [
   bodyOf('nonsense', 'x'),
 ]
 
+const known = {
+  '/stores': 'GET, HEAD',
+  '/customers': 'GET, HEAD, POST',
+  '/customers/1': 'GET, HEAD, PUT',
+  '/customers/1/transactions': 'GET, HEAD',
+  '/settings': 'GET, HEAD, PUT',
+  '/audit': 'GET, HEAD',
+  '/health/live': 'GET, HEAD',
+  '/openapi.json': 'GET, HEAD',
+  '/docs': 'GET, HEAD',
+  '/errors/not_found': 'GET, HEAD',
+}
+
 test('a known path answers other methods with those it has, whatever the body', async () => {
-  for (const path of ['/customers/1', '/customers', '/health/live', '/openapi.json', '/docs', '/errors/not_found'])
-    for (const method of ['DELETE', 'PATCH', 'PUT', 'POST', 'TRACE', 'OPTIONS', 'PROPFIND', 'QUERY', 'SEARCH', 'MKCOL'])
+  for (const [path, allowed] of Object.entries(known))
+    for (const method of [
+      'DELETE',
+      'PATCH',
+      'PUT',
+      'POST',
+      'TRACE',
+      'OPTIONS',
+      'PROPFIND',
+      'QUERY',
+      'SEARCH',
+      'MKCOL',
+    ].filter(each => !allowed.split(', ').includes(each)))
       for (const body of method === 'PUT' || method === 'POST' ? bodies : bodies.slice(0, 3)) {
         const answer = await service.request(path, { method, ...body })
         isProblem(answer, 'method_not_allowed', service.baseUrl, path)
-        assert.equal(answer.headers.allow, 'GET, HEAD', `${method} ${path}`)
+        assert.equal(answer.headers.allow, allowed, `${method} ${path}`)
       }
 })
 

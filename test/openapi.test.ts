@@ -63,6 +63,33 @@ test('every path that is served is documented, and no other', () => {
   assert.deepEqual(served.sort(), documented.sort())
 })
 
+test('a path knows the methods that are documented, and no other', async () => {
+  const credentials = { 'x-forwarded-proto': 'https' }
+  for (const [path, methods] of Object.entries<Node>(document.paths)) {
+    const { headers } = await server.inject({
+      method: 'DELETE',
+      url: path.replace(/\{\w+\}/g, 'not_found'),
+      headers: credentials,
+    })
+    const allowed = String(headers.allow)
+      .split(', ')
+      .filter(method => method !== 'HEAD')
+    assert.deepEqual(
+      allowed.sort(),
+      Object.keys(methods)
+        .map(method => method.toUpperCase())
+        .sort(),
+      path,
+    )
+  }
+})
+
+/** Every operation of the document. */
+const operations = () =>
+  Object.entries<Node>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Node>(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  )
+
 interface Leaf {
   pointer: string
   schema: Node
@@ -129,9 +156,9 @@ test('every parameter, header and answer of the document is described', () => {
 })
 
 test('every operation with credentials needs X-Service-Name, and no other does', () => {
-  for (const [path, { get }] of Object.entries<Node>(document.paths)) {
-    const named = get.parameters.some((each: Node) => each.$ref === '#/components/parameters/ServiceName')
-    assert.equal(named, get.security === undefined, path)
+  for (const { path, method, operation } of operations()) {
+    const named = operation.parameters.some((each: Node) => each.$ref === '#/components/parameters/ServiceName')
+    assert.equal(named, operation.security === undefined, `${method} ${path}`)
   }
 })
 
@@ -141,8 +168,8 @@ test('an error stands with its own status, and its example is what the service w
       assert.equal(value.code, code)
       assert.deepEqual([value.status, value.title], catalogue[code as keyof typeof catalogue].slice(0, 2))
     }
-  for (const [path, { get }] of Object.entries<Node>(document.paths))
-    for (const [status, { $ref }] of Object.entries<Node>(get.responses)) {
+  for (const { path, operation } of operations())
+    for (const [status, { $ref }] of Object.entries<Node>(operation.responses)) {
       if (!$ref) continue
       const examples =
         document.components.responses[$ref.split('/').at(-1)].content['application/problem+json'].examples
@@ -168,7 +195,7 @@ test('every tag is described, and there is no description of another', () => {
 test('nothing of ours that OpenAPI does not know is in it', () => {
   for (const key of ['$id', '~kind', '~optional']) assert.deepEqual([...places(document, key)], [], key)
   const formats = new Set([...places(document.components, 'format')].map(([, schema]) => schema.format))
-  assert.deepEqual([...formats].sort(), ['date', 'date-time', 'uri'])
+  assert.deepEqual([...formats].sort(), ['date', 'date-time', 'email', 'uri'])
 })
 
 test('it names its version and its address', async () => {

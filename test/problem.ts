@@ -19,7 +19,7 @@ export function isProblem(
   assert.equal(answer.status, status, shown)
   assert.equal(headers['content-type'], 'application/problem+json; charset=utf-8', shown)
   hasStandingHeaders(answer)
-  const { detail, instance, errors, ...rest } = json
+  const { detail, instance, errors, lockedUntil, reason, ...rest } = json
   assert.deepEqual(
     rest,
     { type: `${baseUrl}/errors/${code}`, title, status, code, requestId: headers['x-request-id'] },
@@ -28,9 +28,16 @@ export function isProblem(
   if (code === 'internal_error') assert.deepEqual([detail, instance, errors], [undefined, undefined, undefined], shown)
   else assert.equal(typeof detail, 'string', shown)
   if (path !== undefined && code !== 'internal_error') assert.equal(instance, path.split('?')[0], shown)
-  for (const fault of errors ?? []) {
-    assert.deepEqual(Object.keys(fault).sort(), ['code', 'detail', 'parameter'], shown)
+  assert.equal(lockedUntil !== undefined, code === 'voucher_locked', shown)
+  if (reason !== undefined) assert.equal(code, 'voucher_unusable', shown)
+  for (const { parameter, pointer, ...fault } of errors ?? []) {
+    assert.deepEqual(Object.keys(fault).sort(), ['code', 'detail'], shown)
     assert.ok(Object.hasOwn(catalogue, fault.code), shown)
+    // A place in the query or one in the body; what is not set up has none.
+    assert.ok(parameter === undefined || pointer === undefined, shown)
+    if (parameter !== undefined) assert.match(parameter, /^[\w.?-]*$/, shown)
+    if (pointer !== undefined) assert.match(pointer, /^(\/[^/]*)*$/, shown)
+    if (parameter === undefined && pointer === undefined) assert.equal(fault.code, 'voucher_not_configured', shown)
   }
   const { type: _, instance: __, ...told } = json
   assert.doesNotMatch(JSON.stringify(told), inside)

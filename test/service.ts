@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { addAccount, addService, type Role } from '../src/accounts.ts'
 import { readConfig } from '../src/config.ts'
-import type { Database } from '../src/db.ts'
+import { type Database, openDatabase } from '../src/db.ts'
+import type { BackOffice } from '../src/domain/backoffice.ts'
 import { listen } from '../src/listen.ts'
 import { type Keys, keysFrom } from '../src/secrets.ts'
 import type { Service, Settings } from '../src/settings.ts'
@@ -59,22 +60,32 @@ interface Options {
   role?: Role
   /** Environment settings of the server. */
   environment?: Record<string, string>
+  /** What stands behind each service, instead of what it is set to. */
+  backOffice?: (service: Service) => BackOffice
+  /** A further server of this installation, with connections of its own, as another process would be: same service, same account. */
+  beside?: TestService
 }
+
+/** Names of services and accounts, of all servers of a test file. */
+let made = 0
 
 export async function startTestService({
   settings = {},
   role = 'admin',
   environment = {},
+  backOffice,
+  beside,
 }: Options = {}): Promise<TestService> {
-  const database = await freshDatabase()
+  const database = beside ? joined(beside.database) : await freshDatabase()
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
-  const keys = keysFrom(randomBytes(32))
+  const keys = beside?.keys ?? keysFrom(randomBytes(32))
   const config = readConfig({ PORT: '0', DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment })
   const { db } = database
   const listening = await listen(
     config,
     { db, keys, migrated: [], close: async () => {} },
     pino({ level: config.logLevel }),
+    backOffice,
   )
   const ca = listening.caFile ? await readFile(listening.caFile, 'utf8') : ''
   const agent = new Agent({ keepAlive: true, ca, maxSockets: 200 })
@@ -120,7 +131,6 @@ export async function startTestService({
     }
   }
 
-  let made = 0
   const account = async (as: Role, of: Service) => {
     const username = `user${++made}`
     const password = await addAccount(db, keys, username, of, as)
@@ -133,7 +143,7 @@ export async function startTestService({
     return account(role, service)
   }
 
-  const first = await tenant(settings)
+  const first = beside ? caller(beside.username, beside.password, beside.service) : await tenant(settings)
   return {
     ...first,
     baseUrl: listening.baseUrl,
@@ -151,4 +161,9 @@ export async function startTestService({
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+function joined({ connection }: FreshDatabase): FreshDatabase {
+  const db = openDatabase(connection, { max: 10, statementTimeoutMs: 60_000, onFault: () => {} })
+  return { db, connection, drop: () => db.close() }
 }

@@ -12,6 +12,7 @@ import { upsertStores } from '../src/store/stores.ts'
 import { upsertTransactions } from '../src/store/transactions.ts'
 import { isProblem } from './problem.ts'
 import { type Answer, type Caller, startTestService, type TestService } from './service.ts'
+import { post, put } from './write.ts'
 
 let service: TestService
 let shops: Caller[]
@@ -50,8 +51,26 @@ async function fill({ service: tenant }: Caller, canary: string) {
       },
     ])
     await upsertRewardAccounts(db, tenant, [{ id, customerId: id, programId: id, tierId: id }])
+    await placeOrder(tenant, id, `${canary}product`)
   }
   await upsertGateways(db, tenant, [{ name: `${canary}gateway` }])
+}
+
+/** An order of one line, half of which came back. */
+async function placeOrder({ id: tenant }: Caller['service'], id: string, name: string) {
+  const { db } = service
+  await db.run(sql`
+    insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, billing_address, delivery_address, currency, decimals, freight, total)
+    values (${tenant}, ${id}, now(), now(), ${id}, ${id}, '{}', '{}', 'USD', 2, 0, 20)`)
+  await db.run(sql`
+    insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value, returned, refunded)
+    values (${tenant}, ${id}, 1, 'shipped', ${id}, ${`sku-${id}`}, ${id}, ${name}, 'S', 2, 10, '[]', 20, 1, 10)`)
+  await db.run(sql`
+    insert into sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)
+    values (${tenant}, ${id}, now(), now(), ${id}, ${id}, ${id}, 'requested', true)`)
+  await db.run(sql`
+    insert into return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code)
+    values (${tenant}, ${id}, 1, ${id}, 1, 1, 10, 'SIZE')`)
 }
 
 const transaction = (id: string, productName: string) => ({
@@ -71,12 +90,30 @@ test("another service's record is not found, in the very words for one that ther
   const [own, foreign] = [shops[0], 'canary-1-id'] as const
   const { json: document } = await service.raw('/openapi.json')
   // Vouchers are not found at all: an unknown number is what a wrong PIN is.
-  const paths = Object.keys(document.paths).filter(path => /\{/.test(path) && !/^\/(errors|vouchers)\//.test(path))
-  assert.ok(paths.length >= 7, paths.join())
+  const paths = Object.keys(document.paths).filter(
+    path => /\{/.test(path) && document.paths[path].get && !/^\/(errors|vouchers)\//.test(path),
+  )
+  assert.ok(paths.length >= 12, paths.join())
   for (const path of paths) {
     assert.equal((await shops[1]?.get(pathOf(path, foreign)))?.status, 200, `${path} is there for its owner`)
     const [other, unknown] = [await own?.get(pathOf(path, foreign)), await own?.get(pathOf(path, 'no-such-id'))]
     assert.ok(other && unknown)
+    isProblem(other, 'not_found', service.baseUrl, pathOf(path, foreign))
+    assert.deepEqual(masked(other), masked(unknown), path)
+  }
+})
+
+test("another service's record cannot be written to, in the very words for one that there is not", async () => {
+  const [own, foreign] = [shops[0] ?? service, 'canary-1-id'] as const
+  const returned = { lines: [{ sku: `sku-${foreign}`, quantity: 1, reasonCode: 'SIZE' }] }
+  for (const [write, path, body] of [
+    [put, '/customers/{id}', { title: 'Mr' }],
+    [post, '/orders/{id}/returns', returned],
+  ] as const) {
+    const [other, unknown] = [
+      await write(own, pathOf(path, foreign), body),
+      await write(own, pathOf(path, 'no-such-id'), body),
+    ]
     isProblem(other, 'not_found', service.baseUrl, pathOf(path, foreign))
     assert.deepEqual(masked(other), masked(unknown), path)
   }

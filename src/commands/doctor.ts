@@ -6,6 +6,7 @@ import { embedded } from '../backoffice/embedded.ts'
 import { type Config, readConfig } from '../config.ts'
 import { sql } from '../db.ts'
 import { type Installation, joinInstallation } from '../installation.ts'
+import { listAlerts } from '../store/alerts.ts'
 import { localCertificate, readCertificate } from '../tls.ts'
 import { examples } from './examples.ts'
 
@@ -63,17 +64,20 @@ export const doctorCommand = (program: Command) =>
         },
         { what: 'Services', look: async () => services(need(installation, 'the database')) },
         { what: 'Back office', look: async () => backOffices(need(installation, 'the database')) },
+        { what: 'Alerts', look: async () => alerts(need(installation, 'the database')) },
       ]
       for (const { what, look } of checks) {
         try {
-          console.log(`ok       ${what.padEnd(12)} ${await look()}`)
+          console.log(`ok       ${what.padEnd(12)} ${indented(await look())}`)
         } catch (error) {
-          console.log(`MISSING  ${what.padEnd(12)} ${(error as Error).message.replaceAll('\n', `\n${' '.repeat(22)}`)}`)
+          console.log(`MISSING  ${what.padEnd(12)} ${indented((error as Error).message)}`)
           process.exitCode = 1
         }
       }
       await installation?.close()
     })
+
+const indented = (text: string) => text.replaceAll('\n', `\n${' '.repeat(22)}`)
 
 async function dataDirectory({ dataDir }: Config) {
   await access(dataDir, constants.R_OK | constants.W_OK).catch(() => {
@@ -113,12 +117,21 @@ async function services({ db }: Installation) {
   return `${row.services} with ${row.accounts} accounts`
 }
 
+/** What each service can do, and what it cannot and why; a line each. */
 async function backOffices({ db }: Installation) {
   const lines: string[] = []
   for (const service of await listServices(db)) {
     const { driver, release, capabilities } = await embedded(service).capabilities()
-    const lacking = capabilities.filter(capability => !capability.available).map(({ name }) => name)
-    lines.push(`${service.name}: ${driver} ${release}${lacking.length ? `, without ${lacking.join(', ')}` : ''}`)
+    const lacking = capabilities.filter(capability => !capability.available)
+    lines.push(`${service.name}: ${driver} ${release}${lacking.length ? ', without' : ''}`)
+    for (const { name, reason } of lacking) lines.push(`  ${name}: ${reason?.replaceAll('`', '')}`)
   }
-  return lines.join('; ')
+  return lines.join('\n')
+}
+
+async function alerts({ db }: Installation) {
+  const open = await listAlerts(db)
+  if (!open.length) return 'none'
+  const kinds = new Set(open.map(({ service, kind }) => `${service}: ${kind}`))
+  throw new Error(`${[...kinds].join(', ')}; see: tillbridge alert list`)
 }

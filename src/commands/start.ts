@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { start } from '../main.ts'
 import { examples } from './examples.ts'
 
@@ -21,13 +21,14 @@ export const startCommand = (program: Command) =>
       await start(config, {
         demo,
         say: line => console.log(line),
-        onReady: facts => console.log(banner(facts, config.dataDir)),
+        onReady: facts => console.log(banner(facts, config)),
       })
     })
 
 type Facts = Parameters<Parameters<typeof start>[1]['onReady']>[0]
 
-function banner({ baseUrl, caFile, access, workers }: Facts, dataDir: string) {
+function banner({ baseUrl, caFile, access, workers }: Facts, config: Config) {
+  const { dataDir, jobs } = config
   const lines = ['', `Tillbridge serves ${baseUrl}${workers > 1 ? ` with ${workers} processes` : ''}.`, '']
   if (access) {
     const trust = caFile ? `--cacert ${quoted(resolve(caFile))} ` : ''
@@ -43,9 +44,16 @@ function banner({ baseUrl, caFile, access, workers }: Facts, dataDir: string) {
       `These facts are in ${quoted(resolve(dataDir, 'access.json'))}.`,
     )
   } else lines.push('Make a service and a user with: tillbridge service add, tillbridge user add')
+  lines.push(jobs === 'on' ? whereMailGoes(config) : 'E-mails and other jobs are done by: tillbridge worker')
   lines.push(`The API reference: ${baseUrl}/docs`, 'Ctrl-C stops it.', '')
   return lines.join('\n')
 }
+
+/** A line that says what becomes of e-mails. */
+export const whereMailGoes = ({ smtpUrl, dataDir }: Config) =>
+  smtpUrl === undefined
+    ? `E-mails are not sent but left in ${quoted(resolve(dataDir, 'mail'))}; SMTP_URL names a mail server.`
+    : `E-mails are sent through ${new URL(smtpUrl).host}.`
 
 /** Fit to be pasted into a shell. */
 const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)

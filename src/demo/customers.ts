@@ -3,7 +3,7 @@ import { address, mailbox, phones } from './contacts.ts'
 import { person, plain, type Wearer } from './names.ts'
 import { type Place, shops } from './places.ts'
 import { drawBy, drawFrom, type Random, randomFor } from './random.ts'
-import { ageGroups, idOf, interests } from './references.ts'
+import { ageGroups, idOf, interests, subscriptionMapping } from './references.ts'
 import { storeId } from './stores.ts'
 
 /** A customer: the row that `upsertCustomers` takes, and the habits that the sales follow. */
@@ -93,7 +93,11 @@ function makeShopper(random: Random, id: string, started: Day, home: Place, mail
       privacy: !emailSubscription && !smsSubscription && random.chance(0.8),
       emailSubscription,
       smsSubscription,
-      referenceValues: references(random, home, born),
+      referenceValues: {
+        ...references(random, home, born),
+        emailNews: subscriptionMapping.email[emailSubscription ? 'yes' : 'no'],
+        smsNews: subscriptionMapping.sms[smsSubscription ? 'yes' : 'no'],
+      },
       joinedStoreId: signedUpOnWeb ? null : storeId(home),
       ecommerceAdminId: platformId === null ? null : `gid://shop/Customer/${platformId}`,
       ecommerceLegacyId: platformId,

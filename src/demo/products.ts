@@ -98,7 +98,7 @@ function checkDigit(twelve: string) {
 }
 
 /** An in-store EAN-13: what begins with 2 belongs to no manufacturer. */
-const barcode = (number: number) => {
+export const barcode = (number: number) => {
   const twelve = `200${String(number).padStart(9, '0')}`
   return `${twelve}${checkDigit(twelve)}`
 }

@@ -36,6 +36,8 @@ const types: Record<string, { first: number; names: readonly string[]; codes?: r
   favouriteStore: { first: 4401, names: shops.map(shop => shop.name), codes: shops.map(shop => shop.code) },
   ageGroup: { first: 4501, names: ageGroups.map(group => group.name), codes: ageGroups.map(group => group.code) },
   interest: { first: 4601, names: interests },
+  emailNews: { first: 4701, names: ['E-mails', 'No e-mails'], codes: ['YES', 'NO'] },
+  smsNews: { first: 4711, names: ['Text messages', 'No text messages'], codes: ['YES', 'NO'] },
 }
 
 /** The reference cache as `upsertReferences` takes it. */
@@ -50,6 +52,12 @@ export const referenceRows = () =>
   )
 
 const sentence = (name: string) => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
+
+/** Which references stand for the subscriptions of a customer. */
+export const subscriptionMapping = {
+  email: { type: 'emailNews', yes: idOf('emailNews', 'E-mails'), no: idOf('emailNews', 'No e-mails') },
+  sms: { type: 'smsNews', yes: idOf('smsNews', 'Text messages'), no: idOf('smsNews', 'No text messages') },
+}
 
 /** The identifier of a reference value by what it says. */
 export function idOf(type: string, name: string) {

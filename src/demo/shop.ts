@@ -13,8 +13,9 @@ import { upsertTransactions } from '../store/transactions.ts'
 import { insertVouchers } from '../store/vouchers.ts'
 import { referenceDay } from './calendar.ts'
 import { makeShoppers, type Shopper } from './customers.ts'
+import { giftCardRow, giftCardSku } from './gift-card.ts'
 import { makeStyles } from './products.ts'
-import { referenceRows } from './references.ts'
+import { referenceRows, subscriptionMapping } from './references.ts'
 import { giftRows, programRows, rewardRows } from './rewards.ts'
 import { productRows, transactionRows } from './rows.ts'
 import { makeSales } from './sales.ts'
@@ -23,12 +24,18 @@ import { staffRows, storeRows } from './stores.ts'
 import type { Membership } from './tiers.ts'
 import { voucherRows } from './vouchers.ts'
 
-/** The settings of the demo shop, an invented retailer of clothes in Australia and New Zealand. */
+/** The settings of the demo shop, an invented retailer of clothes in Australia and New Zealand: all that can be configured is. */
 export const demoSettings: Partial<Settings> = {
   retailerName: 'Currawick',
   timeZone: 'Australia/Melbourne',
   currency: 'AUD',
   inventoryBuffer: 1,
+  vouchersEnabled: true,
+  giftCardSku,
+  voucherType: 'DIGITAL',
+  mailSender: 'gifts@currawick.example',
+  subscriptionMapping,
+  referenceTypes: ['ageGroup', 'emailNews', 'favouriteStore', 'interest', 'smsNews'],
 }
 
 const gateways = ['bank-transfer', 'buy-now-pay-later', 'card', 'cash', 'gift-card', 'paypal', 'reward']
@@ -45,7 +52,7 @@ export function makeDemoShop() {
     references: referenceRows(),
     stores: storeRows(),
     staff: staffRows(),
-    products: productRows(styles),
+    products: [...productRows(styles), giftCardRow()],
     stock: stockRows(styles),
     customers: customerRows(shoppers, members),
     transactions: transactionRows(sales),

@@ -3,6 +3,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { ApiError } from '../errors.ts'
 import { faulty, notFound } from '../errors.ts'
 import type { Page, Step } from '../store/page.ts'
+import { requireJsonBody } from './body.ts'
 import { admit, type Gate } from './gate.ts'
 import { envelope, PageOf, paging, stepOf, type Warning } from './lists.ts'
 import {
@@ -113,7 +114,10 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
       server.route({
         method,
         url: path,
-        onRequest: (request, reply) => admit(gate, request, reply, role, policy),
+        async onRequest(request, reply) {
+          await admit(gate, request, reply, role, policy)
+          requireJsonBody(request)
+        },
         handler: (request, reply) => handleWrite(gate, how, request, reply, work as never),
       })
     }

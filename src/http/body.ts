@@ -8,6 +8,9 @@ import { faultsOf } from './shape.ts'
 /** Bytes (contract 1.6). */
 const largestBody = 256 * 1024
 
+/** An answer that told of more would be many times as long as the body. */
+const mostFaults = 100
+
 /** Bodies come as bytes: `readBody` reads them, strictly, once the caller was admitted. */
 export function takeBodies(server: FastifyInstance) {
   server.removeAllContentTypeParsers()
@@ -39,12 +42,12 @@ export function requireJsonBody({ headers }: FastifyRequest) {
     throw new ApiError('unsupported_media_type')
 }
 
-/** The body as its shape has it; throws every fault in it at once, those of the shape first. */
+/** The body as its shape has it; throws every fault in it at once, those of the shape first, 100 at most. */
 export function readBody<B extends TSchema>(shape: B, request: FastifyRequest, service: Service): Static<B> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   const value = readJson(bytes)
   const faults = faultsOf(shape, value, service.settings).sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0])
-  const [first, ...more] = faults
+  const [first, ...more] = faults.slice(0, mostFaults)
   if (first) throw faulty([first, ...more])
   return value as Static<B>
 }

@@ -62,7 +62,9 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
       ),
       ...requestHeaders(operation).map(name => ({ $ref: `#/components/parameters/${name}` })),
     ],
-    ...(operation.body && { requestBody: { required: true, content: json(operation.body) } }),
+    ...(operation.body && {
+      requestBody: { description: operation.summary, required: true, content: json(operation.body) },
+    }),
     responses: answers(operation),
   })
 

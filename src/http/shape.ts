@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net'
 import type { TSchema } from 'typebox'
 import { decimalsOf } from '../domain/money.ts'
+import { settingFormats } from '../domain/settings.ts'
 import type { ErrorCode, Fault } from '../errors.ts'
 import { shown } from './json.ts'
 
@@ -13,6 +14,7 @@ interface Shape {
   items?: Shape
   minItems?: number
   maxItems?: number
+  uniqueItems?: boolean
   anyOf?: Shape[]
   enum?: unknown[]
   const?: unknown
@@ -75,11 +77,16 @@ export function faultsOf(shape: TSchema, value: unknown, circumstances: Circumst
       if (!Object.hasOwn(given, name)) fault('invalid_body', `${at}/${name}`, `${nameOf(`${at}/${name}`)} is missing.`)
   }
 
-  function judgeArray({ items, minItems = 0, maxItems = 1_000 }: Shape, given: unknown[], at: string) {
+  function judgeArray({ items, minItems = 0, maxItems = 1_000, uniqueItems }: Shape, given: unknown[], at: string) {
     if (given.length < minItems)
       fault('invalid_field', at, `${nameOf(at)} has at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}.`)
     else if (given.length > maxItems) fault('invalid_field', at, `${nameOf(at)} has at most ${maxItems} entries.`)
-    else if (items) for (const [i, each] of given.entries()) judge(items, each, `${at}/${i}`)
+    else
+      for (const [i, each] of given.entries()) {
+        if (items) judge(items, each, `${at}/${i}`)
+        if (uniqueItems && given.indexOf(each) < i)
+          fault('invalid_field', `${at}/${i}`, `${nameOf(at)} has the same entry twice.`)
+      }
   }
 
   function judgeNumber({ minimum = -Infinity, maximum = Infinity, ...of }: Shape, given: number, at: string) {
@@ -158,6 +165,7 @@ function oddCharacter(text: string, format: string) {
 
 /** What a text of a format has to be, where it is not. */
 const formats: Record<string, (text: string, circumstances: Circumstances) => string | undefined> = {
+  ...settingFormats,
   date: text => (isDate(text) ? undefined : 'a date of the calendar, YYYY-MM-DD'),
   email: text => (isEmail(text) ? undefined : 'one e-mail address'),
   money(text, { currency }) {

@@ -6,7 +6,7 @@ import { ApiError, type ErrorCode, faulty } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
 import { record } from '../store/audit.ts'
 import { type Answer, once, readIdempotencyKey } from '../store/idempotency.ts'
-import { readBody, requireJsonBody } from './body.ts'
+import { readBody } from './body.ts'
 import type { Gate } from './gate.ts'
 import { canonicalJson } from './json.ts'
 import type { Warning } from './lists.ts'
@@ -67,7 +67,6 @@ export async function handleWrite(
   const { db: _, query: __, ...context } = contextOf(gate, request)
   const { service } = context
   refuseQuery(request, service.settings.timeZone)
-  requireJsonBody(request)
   const key = how.repeatable ? readIdempotencyKey(context.header('idempotency-key'), service) : undefined
   const body = readBody(how.body, request, service)
   const requested = canonicalJson({ path: instanceOf(request), body })
@@ -134,6 +133,7 @@ export const errorsOfEveryWrite: readonly ErrorCode[] = [
   'unsupported_media_type',
   'invalid_field',
   'concurrent_update',
+  'back_office_error',
   'outcome_unknown',
 ]
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { CustomerChange, CustomerInput } from '../domain/customer-input.ts'
 import { Customer } from '../domain/customers.ts'
 import { RewardAccount } from '../domain/rewards.ts'
 import { RetailTransaction } from '../domain/transactions.ts'
@@ -13,6 +14,11 @@ import { transactionPage } from '../store/transactions.ts'
 
 const tag = 'Customers'
 const params = { id: { description: 'The customer.', example: '65432' } }
+
+const consent =
+  "With `emailSubscription` or `smsSubscription` true, `privacy` becomes false, whatever the body says: `privacy_overridden` warns of it. Both change the reference that the service's subscription mapping names; without a mapping the flag is kept by the service, and `subscription_not_mapped` warns of that. Every change of consent is recorded."
+
+const pathOf = (id: string) => `/customers/${encodeURIComponent(id)}`
 
 /** Contract 4. */
 export function customers(api: Api) {
@@ -69,6 +75,45 @@ export function customers(api: Api) {
     '/customers/:id',
     { tag, summary: 'One customer.', params, answer: Customer, kind: 'customer', etag: true },
     ({ db, service, params }) => customerRecord(db, service, params.id),
+  )
+
+  api.post(
+    '/customers',
+    {
+      tag,
+      summary: 'A new customer.',
+      description: `Needs \`firstname\`, \`surname\` and \`contact.email\`. ${consent}`,
+      body: CustomerInput,
+      answer: Customer,
+      etag: true,
+      warns: true,
+      errors: ['email_taken'],
+    },
+    async ({ body, backOffice, ...write }) => {
+      const { id, ...written } = await backOffice.createCustomer(write, body)
+      return { ...written, subject: pathOf(id) }
+    },
+  )
+
+  api.put(
+    '/customers/:id',
+    {
+      tag,
+      summary: 'Changes a customer.',
+      description: `What the body does not mention stays, also within \`contact.phones\` and \`address\`; \`null\` clears. What the service keeps itself, such as \`updateTimeStamp\`, is refused. ${consent}`,
+      params,
+      body: CustomerChange,
+      answer: Customer,
+      etag: true,
+      warns: true,
+      errors: ['email_taken', 'precondition_failed', 'precondition_required'],
+    },
+    async ({ body, params, backOffice, ...write }) => {
+      const changed = await backOffice.updateCustomer(write, params.id, body)
+      if (!changed) throw notFound('customer')
+      const { id, ...written } = changed
+      return { ...written, subject: pathOf(id) }
+    },
   )
 
   api.list(

@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
+import { faultsAmong, SettingsChange, ShownSettings } from '../domain/settings.ts'
+import { faulty } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { Settings } from '../settings.ts'
+import { changeSettings, holdSettings, shownSettings } from '../store/settings.ts'
 
 const Capabilities = Type.Object(
   {
@@ -51,9 +53,32 @@ export function service(api: Api) {
       tag: 'Service',
       role: 'admin',
       summary: 'The settings of the service.',
-      answer: Settings,
-      errors: ['insufficient_role'],
+      answer: ShownSettings,
+      etag: true,
     },
-    async ({ service }) => ({ data: service.settings }),
+    async ({ db, service }) => ({ data: await shownSettings(db, service) }),
+  )
+
+  api.put(
+    '/settings',
+    {
+      tag: 'Service',
+      role: 'admin',
+      summary: 'Changes settings of the service.',
+      description:
+        'What is not mentioned stays; null returns a setting to its default. A list, or an object, takes the place of the one before. In force everywhere within 5 seconds.',
+      body: SettingsChange,
+      answer: ShownSettings,
+      etag: true,
+      errors: ['precondition_failed', 'precondition_required'],
+    },
+    async ({ tx, service, body, requireMatch }) => {
+      await holdSettings(tx, service)
+      requireMatch(JSON.stringify(await shownSettings(tx, service)))
+      const [first, ...more] = faultsAmong(body)
+      if (first) throw faulty([first, ...more])
+      await changeSettings(tx, service, body)
+      return { data: await shownSettings(tx, service), subject: '/settings' }
+    },
   )
 }

@@ -1,31 +1,159 @@
-import { Voucher } from '../domain/vouchers.ts'
-import { ApiError } from '../errors.ts'
+import { Type } from 'typebox'
+import { amount as canonical, decimalsOf, minorUnits } from '../domain/money.ts'
+import {
+  IssuedVoucher,
+  ReadVoucher,
+  ValidatedVoucher,
+  Voucher,
+  VoucherInput,
+  VoucherLock,
+  VoucherOpening,
+  VoucherValidation,
+} from '../domain/vouchers.ts'
+import { ApiError, faulty } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { lookUpVoucher } from '../store/vouchers.ts'
+import { refuse } from '../http/operation.ts'
 
-/** Contract 7, the look-up. */
+const tag = 'Gift vouchers'
+const number = { description: 'The number printed on the voucher.', example: '2062389' }
+const guarded =
+  'An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too.'
+const validated =
+  'The `validationId` takes the place of the one before it, unless somebody holds the voucher: then it is `voucher_locked`, and the holder is not disturbed.'
+const errorsOfPins = ['voucher_not_accepted', 'too_many_failures'] as const
+const errorsOfValidation = [
+  ...errorsOfPins,
+  'voucher_locked',
+  'voucher_unusable',
+  'insufficient_voucher_balance',
+  'voucher_must_be_used_in_full',
+] as const
+
+const pathOf = (number: string | null) => (number === null ? '/vouchers' : `/vouchers/${encodeURIComponent(number)}`)
+
+/** Contract 7. */
 export function vouchers(api: Api) {
   api.get(
     '/vouchers/:number',
     {
-      tag: 'Gift vouchers',
+      tag,
       summary: 'The balance, expiry and status of a gift voucher.',
-      description:
-        'The PIN travels in a header, never in the URL. An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too.',
-      params: { number: { description: 'The number printed on the voucher.', example: '2062389' } },
+      description: `The PIN travels in a header, never in the URL. With an \`amount\` the voucher is validated too, as by \`POST /vouchers/validate\`. ${guarded}`,
+      params: { number },
       headers: { 'X-Voucher-Pin': { description: 'The PIN that goes with the number.', example: '381940' } },
-      answer: Voucher,
-      errors: ['voucher_not_accepted', 'too_many_failures'],
+      query: Type.Object({
+        amount: Type.Optional(
+          Type.String({ description: 'What is to be paid with it.', maxLength: 20, examples: ['39.95'] }),
+        ),
+      }),
+      answer: ReadVoucher,
+      errors: errorsOfValidation,
     },
-    async ({ db, keys, service, params, header, address }) => {
-      const found = await lookUpVoucher(db, keys, service, {
-        number: params.number,
-        pin: header('X-Voucher-Pin') ?? '',
-        address,
+    async ({ db, backOffice, service, keys, address, params, header, query: { amount } }) => {
+      const opening = { number: params.number, pin: header('X-Voucher-Pin') ?? '' }
+      if (amount !== undefined) requireAmount(amount, service.settings.currency)
+      const found = await db.transaction<object>(tx => {
+        const reading = { tx, service, keys, address }
+        return amount === undefined
+          ? backOffice.lookUpVoucher(reading, opening)
+          : backOffice.validateVoucher(reading, { ...opening, amount })
       })
-      if (found === 'not accepted') throw new ApiError('voucher_not_accepted')
-      if ('retryAfter' in found) throw new ApiError('too_many_failures', undefined, { retryAfter: found.retryAfter })
-      return found
+      if (found instanceof ApiError) throw inQuery(found)
+      return { data: found }
     },
   )
+
+  api.post(
+    '/vouchers/lookup',
+    {
+      tag,
+      role: 'visitor',
+      policy: 'read',
+      status: 200,
+      audited: false,
+      summary: 'The balance, expiry and status of a gift voucher.',
+      description: guarded,
+      body: VoucherOpening,
+      answer: Voucher,
+      errors: errorsOfPins,
+    },
+    async ({ backOffice, body, ...write }) => {
+      const found = await backOffice.lookUpVoucher(write, body)
+      return found instanceof ApiError ? found : { data: found, subject: pathOf(body.number) }
+    },
+  )
+
+  api.post(
+    '/vouchers/validate',
+    {
+      tag,
+      role: 'visitor',
+      status: 200,
+      audited: false,
+      summary: 'Validates a gift voucher for an amount, before it is held or paid with.',
+      description: `${validated} ${guarded}`,
+      body: VoucherValidation,
+      answer: ValidatedVoucher,
+      errors: errorsOfValidation,
+    },
+    async ({ backOffice, body, ...write }) => {
+      if (!/[1-9]/.test(body.amount))
+        throw faulty([{ pointer: '/amount', code: 'invalid_field', detail: '`amount` is more than 0.' }])
+      const found = await backOffice.validateVoucher(write, body)
+      return found instanceof ApiError ? found : { data: found, subject: pathOf(body.number) }
+    },
+  )
+
+  api.put(
+    '/vouchers/:number/lock',
+    {
+      tag,
+      role: 'visitor',
+      repeatable: true,
+      summary: 'Holds a gift voucher while a sale is under way.',
+      description:
+        'Only one holder: whoever validated before the holder did gets `voucher_locked`. The same validation may lock again, which counts from now on; 0 seconds give the voucher back. A lock that has run out is none.',
+      params: { number },
+      body: VoucherLock,
+      answer: Voucher,
+      errors: ['validation_id_incorrect', 'voucher_locked', 'voucher_unusable', 'too_many_failures', 'rate_limited'],
+    },
+    async ({ backOffice, body, params, ...write }) => {
+      const { validationId, lockSeconds = 3_600 } = body
+      const held = await backOffice.lockVoucher(write, { number: params.number, validationId, lockSeconds })
+      return held instanceof ApiError ? held : { data: held, subject: pathOf(params.number) }
+    },
+  )
+
+  api.post(
+    '/vouchers',
+    {
+      tag,
+      summary: 'Makes a digital gift voucher, and sends number and PIN to its receiver.',
+      description:
+        '201 with number and PIN; 202 and the status `pending` where the back office makes them later, and sends them itself. Repeated with the same `Idempotency-Key` it answers with the same PIN.',
+      body: VoucherInput,
+      answer: IssuedVoucher,
+      statuses: [201, 202],
+      errors: ['voucher_not_configured', 'unknown_gateway', 'order_number_taken'],
+    },
+    async ({ backOffice, body, ...write }) => {
+      const issued = await backOffice.issueVoucher(write, body)
+      return { data: issued, subject: pathOf(issued.number), status: issued.status === 'pending' ? 202 : 201 }
+    },
+  )
+}
+
+/** An amount in a query is written as one in a body. */
+function requireAmount(text: string, currency: string) {
+  const decimals = decimalsOf(currency)
+  const units = minorUnits(text, decimals)
+  if (units === undefined || units <= 0n || canonical(units, decimals) !== text)
+    throw refuse('amount', 'invalid_parameter', `\`amount\` is more than 0, in ${currency} with ${decimals} decimals.`)
+}
+
+/** What is wrong with a field is, here, wrong with a parameter of the same name. */
+function inQuery({ code, message, faults, members, headers }: ApiError) {
+  const asParameter = faults.map(({ pointer, ...fault }) => ({ parameter: pointer?.slice(1) ?? '', ...fault }))
+  return new ApiError(code, message, { faults: asParameter, members, headers })
 }

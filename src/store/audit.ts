@@ -1,6 +1,6 @@
 import { type Db, sql } from '../db.ts'
-import type { Service } from '../settings.ts'
-import { beginChange, localTime } from './change.ts'
+import { defaultSettings, type Service } from '../settings.ts'
+import { beginChange } from './change.ts'
 import { byChange, changedAfter, filter, readPage, type Step } from './page.ts'
 
 /** A write as the audit keeps it. */
@@ -18,10 +18,12 @@ interface Audited {
 /** Leaves a line about a write, in its transaction. */
 export async function record(tx: Db, service: Service, { username, requestId, operation, subject, body }: Audited) {
   const change = await beginChange(tx, service, ['audit'])
+  // The write may have been one of the time zone.
+  const zone = sql`(select coalesce(settings->>'timeZone', ${defaultSettings.timeZone}) from service where service_id = ${service.id})`
   await tx.run(sql`
     insert into audit (service_id, id, changed_at, record)
     select ${service.id}, id, ${change.at}, row_to_json(r)::text
-      from (select gen_random_uuid()::text as id, ${localTime(sql`${change.at}::timestamptz`, service)} as at, ${username}::text as username,
+      from (select gen_random_uuid()::text as id, to_char(${change.at}::timestamptz at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
                    ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(fieldsOf(body))}::json as fields, ${requestId}::text as "requestId") r`)
 }
 
@@ -29,10 +31,10 @@ export async function record(tx: Db, service: Service, { username, requestId, op
 function fieldsOf(body: unknown): string[] {
   const found = new Set<string>()
   const walk = (value: unknown, path: string) => {
-    if (Array.isArray(value)) for (const each of value) walk(each, path)
-    else if (typeof value === 'object' && value !== null)
-      for (const [name, each] of Object.entries(value)) walk(each, path ? `${path}.${name}` : name)
-    else if (path) found.add(path)
+    const parts = typeof value === 'object' && value !== null ? Object.entries(value) : []
+    for (const [name, each] of parts) walk(each, Array.isArray(value) ? path : path ? `${path}.${name}` : name)
+    // An empty list is a value too: it clears.
+    if (parts.length === 0 && path) found.add(path)
   }
   walk(body, '')
   return [...found]

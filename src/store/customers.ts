@@ -36,35 +36,47 @@ const body = sql`
 const ecommerceIds = sql`
   format(',"ecommerceAdminId":%s,"ecommerceLegacyId":%s}', coalesce(to_json(c.ecommerce_admin_id)::text, 'null'), coalesce(to_json(c.ecommerce_legacy_id)::text, 'null'))`
 
-/** Merges rows (`CustomerRow`, `CustomerMappingRow`) into the customers. A subscription is consent, so it outranks privacy. */
-export function upsertCustomers(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
-  return db.transaction(async tx => {
-    const change = await beginChange(tx, service, ['customer'])
-    return countUpserted(
-      await tx.rows<{ inserted: boolean }>(sql`
-        insert into customer (${content.list}, changed_at, record, ecommerce_ids)
-        select ${content.of('c')}, ${change.at}, left(${stamped(body, change)}, -1), ${ecommerceIds}
-          from ${merged(service, customers, rows)} given
-          cross join lateral json_populate_record(given, case when given.email_subscription or given.sms_subscription then json '{"privacy":false}' else json '{}' end) c
-        on conflict (service_id, id) do update
-          set (${content.list}, changed_at, record, ecommerce_ids) = (${content.excluded}, excluded.changed_at, excluded.record, excluded.ecommerce_ids)
-          where ${said(sql`customer.record || '}'`)} is distinct from ${said(sql`excluded.record || '}'`)} or customer.ecommerce_ids is distinct from excluded.ecommerce_ids
-        returning (xmax = 0) as inserted`),
-    )
-  })
+/** Merges rows (`CustomerRow`, `CustomerMappingRow`) into the customers. */
+export const upsertCustomers = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  db.transaction(tx => mergeCustomers(tx, service, rows))
+
+/** The same within a transaction. A subscription is consent, so it outranks privacy. */
+export async function mergeCustomers(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
+  await lockCustomers(tx, service, sql`and c.id = any(${rows.map(row => (row as { id: string }).id)})`)
+  const change = await beginChange(tx, service, ['customer'])
+  return countUpserted(
+    await tx.rows<{ inserted: boolean }>(sql`
+      insert into customer (${content.list}, changed_at, record, ecommerce_ids)
+      select ${content.of('c')}, ${change.at}, left(${stamped(body, change)}, -1), ${ecommerceIds}
+        from ${merged(service, customers, rows)} given
+        cross join lateral json_populate_record(given, case when given.email_subscription or given.sms_subscription then json '{"privacy":false}' else json '{}' end) c
+      on conflict (service_id, id) do update
+        set (${content.list}, changed_at, record, ecommerce_ids) = (${content.excluded}, excluded.changed_at, excluded.record, excluded.ecommerce_ids)
+        where ${said(sql`customer.record || '}'`)} is distinct from ${said(sql`excluded.record || '}'`)} or customer.ecommerce_ids is distinct from excluded.ecommerce_ids
+      returning (xmax = 0) as inserted`),
+  )
 }
 
+/** Locks customers before they are read and written anew: what another transaction changes meanwhile would be lost. */
+const lockCustomers = (tx: Db, service: Service, where: Sql) =>
+  tx.run(sql`select from customer c where c.service_id = ${service.id} ${where} order by c.id for no key update`)
+
 /** Renders customers anew after something that they show has changed; `where` begins with `and`. */
-export const renderCustomers = (tx: Db, service: Service, change: Change, where: Sql) =>
-  tx.run(sql`
+export async function renderCustomers(tx: Db, service: Service, change: Change, where: Sql) {
+  await lockCustomers(tx, service, where)
+  await tx.run(sql`
     update customer set record = left(${stamped(sql`r.body`, change)}, -1), changed_at = ${change.at}
       from (select c.id, ${body} as body from customer c where c.service_id = ${service.id} ${where}) r
      where customer.service_id = ${service.id} and customer.id = r.id
        and ${said(sql`customer.record || '}'`)} <> left(r.body, -1)`)
+}
 
 /** The whole record, and the one without the e-commerce identifiers. */
 const whole = sql`record || ecommerce_ids`
 const withoutEcommerceIds = sql`record || '}'`
+
+/** An e-mail address in the form in which two are compared; as the index `customer_email` has it. */
+const comparable = (email: Sql) => sql`lower(normalize(${email}, NFC))`
 
 interface Filters {
   email?: string | undefined
@@ -83,7 +95,7 @@ export const customerPage = (db: Db, service: Service, { email, updatedAfter, ec
       ...(email === undefined ? { order: byChange } : { live: true }),
       key: sql`id`,
       where: sql`
-        ${filter(email, text => sql`and lower(email) = lower(${text})`)}
+        ${filter(email, text => sql`and ${comparable(sql`email`)} = ${comparable(sql`${text}`)}`)}
         ${filter(updatedAfter, changedAfter)}`,
     },
     step,
@@ -94,6 +106,11 @@ export const customerRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
     sql`select ${whole} as record from customer where service_id = ${service.id} and id = ${id}`,
   )
+
+/** The customer with an e-mail address. */
+export const customerWithEmail = (db: Db, service: Service, email: string) =>
+  db.row<{ id: string }>(sql`
+    select id from customer where service_id = ${service.id} and ${comparable(sql`email`)} = ${comparable(sql`${email}`)}`)
 
 /** Which of these identifiers some customer has. */
 export const knownCustomers = (db: Db, service: Service, ids: readonly string[]) =>

@@ -23,3 +23,12 @@ export const gatewayNames = async (db: Db, service: Service) =>
       sql`select name from payment_gateway where service_id = ${service.id} order by name`,
     )
   ).map(row => row.name)
+
+/** Makes these the gateways of a service, and no others. */
+export async function setGateways(tx: Db, service: Service, names: readonly string[]) {
+  await tx.run(sql`delete from payment_gateway where service_id = ${service.id} and name <> all(${names}::text[])`)
+  await tx.run(sql`
+    insert into payment_gateway (service_id, name)
+    select ${service.id}, name from unnest(${names}::text[]) name
+    on conflict do nothing`)
+}

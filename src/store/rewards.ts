@@ -108,7 +108,7 @@ export function rewardAccount(db: Db, service: Service, by: { id: string } | { c
     with a as materialized (
       select * from reward_account where service_id = ${service.id} and ${'id' in by ? sql`id = ${by.id}` : sql`customer_id = ${by.customerId}`}
     ), lot as materialized (
-      select l.*, l.total - l.redeemed - l.pending as available from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id
+      select l.*, l.redeemed + l.taken as used, l.total - l.redeemed - l.taken - l.pending as available from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id
        where l.expiry_date is null or l.expiry_date >= (now() at time zone ${service.settings.timeZone})::date
     ), balance as materialized (
       select coalesce(sum(available) filter (where kind = 'points'), 0)::bigint as points, coalesce(sum(available) filter (where kind = 'reward'), 0) as rewards from lot
@@ -117,17 +117,17 @@ export function rewardAccount(db: Db, service: Service, by: { id: string } | { c
       a.id, a.customer_id as "customerId", a.program_id as "programId", p.name as "programName", a.tier_id as "tierId", t.name as "tierName",
       a.tier_locked_until_date as "tierLockedUntilDate", a.join_date as "joinDate", ${service.settings.currency}::text as currency,
       b.points as "availablePoints", ${money('b.rewards')} as "availableRewards",
-      t.auto_reward_point_threshold - mod(b.points, t.auto_reward_point_threshold) as "pointsToNextReward",
-      ${money('greatest(0, next.qualify_spend - a.qualifying_spend)')} as "spendToNextTier", next.tier_id as "nextTierId",
-      ${listOf(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, total::bigint, redeemed::bigint, pending::bigint, available::bigint, expiry_date as "expiryDate" from lot where kind = 'points'`)} as points,
-      ${listOf(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, ${money('total')} as total, ${money('redeemed')} as redeemed, ${money('pending')} as pending, ${money('available')} as available, expiry_date as "expiryDate" from lot where kind = 'reward'`)} as rewards,
+      case when t.auto_reward_value > 0 then t.auto_reward_point_threshold - least(net.points, mod(net.points, t.auto_reward_point_threshold)) end as "pointsToNextReward",
+      case when next.tier_id is not null then ${money('greatest(0, next.qualify_spend - a.qualifying_spend)')} end as "spendToNextTier", next.tier_id as "nextTierId",
+      ${listOf(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, total::bigint, used::bigint as redeemed, pending::bigint, available::bigint, expiry_date as "expiryDate" from lot where kind = 'points'`)} as points,
+      ${listOf(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, ${money('total')} as total, ${money('used')} as redeemed, ${money('pending')} as pending, ${money('available')} as available, expiry_date as "expiryDate" from lot where kind = 'reward'`)} as rewards,
       ${listOf(sql`select lot_id as id, lot.gift_id as "giftId", coalesce(g.name, lot.description) as name, available > 0 as available, expiry_date as "expiryDate"
                    from lot left join reward_gift g on g.service_id = a.service_id and g.program_id = a.program_id and g.gift_id = lot.gift_id where kind = 'gift'`)} as gifts
-      from a cross join balance b
+      from a cross join balance b cross join lateral (select b.points - a.points_owed as points) net
       join reward_program p on p.service_id = a.service_id and p.program_id = a.program_id
       left join reward_tier t on t.service_id = a.service_id and t.program_id = a.program_id and t.tier_id = a.tier_id
       left join lateral (select n.tier_id, n.qualify_spend from reward_tier n where n.service_id = a.service_id and n.program_id = a.program_id
-                          and n.sequence > coalesce(t.sequence, -1) order by n.sequence limit 1) next on true) r`)
+                          and n.qualify_spend is not null and (t.sequence is null or n.sequence > t.sequence) order by n.sequence limit 1) next on true) r`)
 }
 
 const listOf = (select: Sql) =>

@@ -1,75 +1,48 @@
-import { type Database, type Db, sql } from '../db.ts'
-import { isRelease } from '../domain/release.ts'
-import { type Service, Settings } from '../settings.ts'
+import { type Db, sql } from '../db.ts'
+import type { SettingsChange, ShownSettings } from '../domain/settings.ts'
+import { defaultSettings, type Service, type Settings } from '../settings.ts'
 import { beginChange, localTime } from './change.ts'
+import { gatewayNames, setGateways } from './gateways.ts'
 import { renderProducts } from './products.ts'
 import { renderStock } from './stock.ts'
 
-const formats: Record<string, (text: string) => boolean> = {
-  'time-zone': text => /^[A-Z]/.test(text) && accepts(() => new Intl.DateTimeFormat('en', { timeZone: text })),
-  currency: text => Intl.supportedValuesOf('currency').includes(text),
-  release: isRelease,
-}
-
-const accepts = (attempt: () => unknown) => {
-  try {
-    attempt()
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** What the shape of a setting says, as JSON Schema. */
-interface Shape {
-  type?: string
-  anyOf?: Shape[]
-  format?: string
-  minimum?: number
-  maximum?: number
-  maxLength?: number
-  const?: string
-  examples?: unknown[]
-}
-
-/** A setting's value from its text, or what is wrong with it. */
-export function readSetting(name: string, text: string): { value: unknown } | { fault: string } {
-  const shapes: Record<string, Shape> = Settings.properties
-  const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
-  if (!shape) return { fault: `There is no setting ${name}; there are ${Object.keys(shapes).join(', ')}.` }
-  for (const choice of shape.anyOf ?? [shape]) {
-    const value = choice.type === 'integer' && /^\d{1,9}$/.test(text) ? Number(text) : text
-    if (choice.const !== undefined ? value === choice.const : fits(choice, value)) return { value }
-  }
-  return { fault: `${name} cannot be ${JSON.stringify(text)}; an example: ${name}=${shape.examples?.[0]}.` }
-}
-
-function fits(
-  { type, format, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, maxLength = 250 }: Shape,
-  value: string | number,
-) {
-  if (type === 'integer') return typeof value === 'number' && value >= minimum && value <= maximum
-  return (
-    typeof value === 'string' && value !== '' && value.length <= maxLength && (formats[format ?? '']?.(value) ?? true)
+/** The settings of a service as they are now, rather than as an account was last read with; always in the same order. */
+export async function shownSettings(db: Db, service: Service): Promise<ShownSettings> {
+  const row = await db.row<{ settings: Partial<Settings> }>(
+    sql`select settings from service where service_id = ${service.id}`,
   )
+  const said = { ...defaultSettings, ...row?.settings }
+  const names = Object.keys(defaultSettings) as (keyof Settings)[]
+  const known = Object.fromEntries(names.map(name => [name, said[name]])) as Settings
+  return { ...known, gateways: await gatewayNames(db, service) }
 }
 
-/** Changes settings of a service, and with them what its records say. */
-export function changeSettings(db: Database, service: Service, settings: Partial<Settings>): Promise<Service> {
-  return db.transaction(async tx => {
-    const changed = { ...service, settings: { ...service.settings, ...settings } }
-    await tx.run(
-      sql`update service set settings = settings || ${JSON.stringify(settings)}::jsonb where service_id = ${service.id}`,
-    )
-    const differs = (name: keyof Settings) => changed.settings[name] !== service.settings[name]
-    if (differs('timeZone')) await restamp(tx, changed)
-    if (differs('currency') || differs('inventoryBuffer')) {
-      const change = await beginChange(tx, changed, ['product', 'stock'])
-      await renderProducts(tx, changed, change, sql``)
-      await renderStock(tx, changed, change, sql``)
-    }
-    return changed
-  })
+/** Makes other changes of the settings wait until this transaction ends. */
+export const holdSettings = (tx: Db, service: Service) =>
+  tx.run(sql`select from service where service_id = ${service.id} for no key update`)
+
+/** Changes settings of a service, and with them what its records say. Returns the service as it is then. */
+export async function changeSettings(tx: Db, service: Service, change: SettingsChange): Promise<Service> {
+  await holdSettings(tx, service)
+  const before = await shownSettings(tx, service)
+  const { gateways, ...settings } = change
+  const entries = Object.entries(settings)
+  const cleared = entries.filter(([, value]) => value === null).map(([name]) => name)
+  const given = Object.fromEntries(entries.filter(([, value]) => value !== null))
+  await tx.run(
+    sql`update service set settings = (settings - ${cleared}::text[]) || ${JSON.stringify(given)}::jsonb where service_id = ${service.id}`,
+  )
+  if (gateways !== undefined) await setGateways(tx, service, gateways ?? [])
+  const { gateways: _, ...after } = await shownSettings(tx, service)
+  const changed = { ...service, settings: after }
+  const differs = (name: keyof Settings) => after[name] !== before[name]
+  if (differs('timeZone')) await restamp(tx, changed)
+  if (differs('currency') || differs('inventoryBuffer')) {
+    const change = await beginChange(tx, changed, ['product', 'stock'])
+    await renderProducts(tx, changed, change, sql``)
+    await renderStock(tx, changed, change, sql``)
+  }
+  return changed
 }
 
 /** The same moments on another wall clock: no record has changed, so none is stamped anew. */
@@ -85,4 +58,8 @@ async function restamp(tx: Db, service: Service) {
     await tx.run(sql`
       update ${table} set record = left(record, ${-(stampLength + closed)}::integer) || ${stamp} || right(record, ${closed}::integer)
        where service_id = ${service.id}`)
+  // A line of the audit begins with its id and its time.
+  await tx.run(sql`
+    update audit set record = overlay(record placing ${stamp} from position('"at":' in record) + 5 for ${stampLength}::integer)
+     where service_id = ${service.id}`)
 }

@@ -48,6 +48,53 @@ export const renderStock = (tx: Db, service: Service, change: Change, where: Sql
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
        and ${said(sql`stock.record`)} <> left(r.body, -1)`)
 
+/** Units that come into a store's stock, or leave it below zero. */
+export interface StockMove {
+  storeId: string
+  skuId: string
+  quantity: number
+}
+
+/** Where each SKU is taken from: the store of this number where it keeps the SKU, else the store with most of it. No entry: none keeps it. */
+export async function stockSources(
+  tx: Db,
+  service: Service,
+  skuIds: readonly string[],
+  storeNumber: string | undefined,
+): Promise<Map<string, string>> {
+  const rows = await tx.rows<{ sku_id: string; store_id: string }>(sql`
+    select distinct on (s.sku_id) s.sku_id, s.store_id
+      from stock s join store c on c.service_id = s.service_id and c.store_id = s.store_id
+     where s.service_id = ${service.id} and s.sku_id = any(${skuIds})
+     order by s.sku_id, c.store_number = ${storeNumber ?? null}::text desc nulls last, s.free_stock desc, s.store_id`)
+  return new Map(rows.map(row => [row.sku_id, row.store_id]))
+}
+
+/** Holds the stock that is about to move, in the order of its key, so that no two transactions wait for each other. Before `beginChange`. */
+export const holdStock = (tx: Db, service: Service, moves: readonly StockMove[]) =>
+  tx.run(sql`
+    select from stock
+     where service_id = ${service.id} and (store_id, sku_id) in (select "storeId", "skuId" from ${moved(moves)})
+     order by store_id, sku_id for update`)
+
+/** Moves stock, which may fall below zero. What is no longer kept anywhere does not move. */
+export async function moveStock(tx: Db, service: Service, change: Change, moves: readonly StockMove[]) {
+  // An integer's reach is beyond any stock; reaching it must not keep an order from being placed.
+  await tx.run(sql`
+    update stock s set free_stock = least(greatest(s.free_stock + m.quantity, -2147483648), 2147483647)
+      from (select "storeId", "skuId", sum(quantity) as quantity from ${moved(moves)} group by 1, 2) m
+     where s.service_id = ${service.id} and s.store_id = m."storeId" and s.sku_id = m."skuId"`)
+  await renderStock(
+    tx,
+    service,
+    change,
+    sql`and (s.store_id, s.sku_id) in (select "storeId", "skuId" from ${moved(moves)})`,
+  )
+}
+
+const moved = (moves: readonly StockMove[]) =>
+  sql`json_to_recordset(${JSON.stringify(moves)}) as moved ("storeId" text, "skuId" text, quantity bigint)`
+
 interface Filters {
   skuId?: string | undefined
   storeNumber?: string | undefined

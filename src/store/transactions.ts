@@ -1,4 +1,4 @@
-import { type Database, type Db, sql } from '../db.ts'
+import { type Database, type Db, type Sql, sql } from '../db.ts'
 import { mergeLines, type TransactionParts } from '../domain/merge-lines.ts'
 import type { RetailTransaction } from '../domain/transactions.ts'
 import type { Service } from '../settings.ts'
@@ -58,6 +58,13 @@ async function mergeSome(tx: Db, service: Service, change: Change, ids: string[]
   }
   return { inserted, changed }
 }
+
+/** Adds transactions of our own making: `source` selects the fields of `RetailTransaction` by their names, the stamp apart. */
+export const addTransactions = (tx: Db, service: Service, change: Change, source: Sql) =>
+  tx.run(sql`
+    insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
+    select ${service.id}, t.id, t."customerId", t."saleDate"::timestamp, ${change.at}, left(row_to_json(t)::text, -1) || ${change.ending}
+      from (${source}) t`)
 
 function unstamped(record: string): Stored {
   const { updateTimeStamp: _, ...transaction } = JSON.parse(record) as RetailTransaction

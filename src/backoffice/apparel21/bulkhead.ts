@@ -1,0 +1,61 @@
+import { Failure } from './failure.ts'
+
+/** Bounds what is under way with one back office, so that a slow one does not take everything. */
+export interface Bulkhead {
+  /** Waits for a place; the answer gives it back. Throws a `Failure` where too many wait, or the signal comes first. */
+  enter(signal: AbortSignal): Promise<() => void>
+  readonly busy: number
+}
+
+export function makeBulkhead({
+  concurrency,
+  waiting: mostWaiting,
+}: {
+  concurrency: number
+  waiting: number
+}): Bulkhead {
+  const waiting = new Set<() => void>()
+  let busy = 0
+
+  const leave = () => {
+    let left = false
+    return () => {
+      if (left) return
+      left = true
+      const [next] = waiting
+      if (!next) {
+        busy--
+        return
+      }
+      // The place goes over to who waits longest.
+      waiting.delete(next)
+      next()
+    }
+  }
+  return {
+    async enter(signal) {
+      if (busy < concurrency) {
+        busy++
+        return leave()
+      }
+      if (waiting.size >= mostWaiting) throw new Failure('closed', 'Too many calls wait.', { waitMs: 1_000 })
+      await new Promise<void>((resolve, reject) => {
+        const give = () => {
+          signal.removeEventListener('abort', giveUp)
+          resolve()
+        }
+        const giveUp = () => {
+          waiting.delete(give)
+          reject(new Failure('closed', 'No place was free in time.', { waitMs: 1_000 }))
+        }
+        if (signal.aborted) return giveUp()
+        waiting.add(give)
+        signal.addEventListener('abort', giveUp, { once: true })
+      })
+      return leave()
+    },
+    get busy() {
+      return busy
+    },
+  }
+}

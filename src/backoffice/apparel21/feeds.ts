@@ -1,0 +1,88 @@
+import type { Feed, Portion, PullRequest } from '../../domain/feed.ts'
+import type { Client } from './http.ts'
+import { pagesOf } from './paging.ts'
+import { pullPersons } from './pull-persons.ts'
+import { pullProducts } from './pull-products.ts'
+import { pullAccounts, pullPrograms } from './pull-rewards.ts'
+import { pullStock } from './pull-stock.ts'
+import { openReferenceBook } from './reference-book.ts'
+import type { Release } from './release.ts'
+import { storeFrom } from './stores.ts'
+import { transactionRowsFrom } from './transactions.ts'
+import { translated } from './untranslatable.ts'
+import { text } from './values.ts'
+import { visited } from './visits.ts'
+
+const [minute, hour, day] = [60, 3_600, 86_400]
+
+/** This system's middlemen never ask for changes that are older. */
+const reachSeconds = 7 * day
+
+/** What can be pulled from one Retail API, in the order in which one needs the other. */
+export const feedsOf = (client: Client, release: Release): Feed[] => [
+  { name: 'references', everySeconds: hour, pull: request => pullReferences(client, request) },
+  { name: 'stores', everySeconds: hour, pull: request => pullStores(client, request) },
+  {
+    name: 'products',
+    everySeconds: 5 * minute,
+    fullEverySeconds: day,
+    whole: ['variant', 'product'],
+    pull: request => pullProducts(client, release, request),
+  },
+  {
+    name: 'stock',
+    everySeconds: 5 * minute,
+    fullEverySeconds: day,
+    reachSeconds,
+    whole: ['stock'],
+    pull: request => pullStock(client, release, request),
+  },
+  { name: 'reward-programs', everySeconds: hour, pull: request => pullPrograms(client, request) },
+  {
+    name: 'customers',
+    everySeconds: minute,
+    fullEverySeconds: day,
+    reachSeconds,
+    pull: request => pullPersons(client, release, request),
+  },
+  {
+    name: 'reward-accounts',
+    everySeconds: 5 * minute,
+    revisitSeconds: day,
+    pull: request => pullAccounts(client, request),
+  },
+  {
+    name: 'transactions',
+    everySeconds: 5 * minute,
+    revisitSeconds: day,
+    pull: request => pullTransactions(client, request),
+  },
+]
+
+async function* pullStores(client: Client, { signal }: PullRequest): AsyncGenerator<Portion> {
+  const { records } = await client.list({
+    ...{ endpoint: 'stores', path: ['Stores'], signal },
+    ...{ roots: ['Stores', 'Store'], record: 'Store' },
+  })
+  const { rows, refused } = translated(await Array.fromAsync(records), storeFrom)
+  yield { rows: { stores: rows }, refused }
+}
+
+/** All values of the types that customers and products carry. */
+async function* pullReferences(client: Client, { signal }: PullRequest): AsyncGenerator<Portion> {
+  const book = openReferenceBook(client, signal)
+  for (const typeId of (await book.names()).keys()) yield { rows: { references: await book.values(typeId) } }
+}
+
+/** The histories of the customers that are due: there is no list of everybody's. */
+const pullTransactions = (client: Client, { settings, signal, visits }: PullRequest) =>
+  visited(visits, async ({ id }) => {
+    const pages = pagesOf(client, {
+      ...{ endpoint: 'transactions', path: ['Persons', id, 'RetailTransactions'], signal },
+      ...{ roots: ['Transactions'], record: 'Transaction' },
+      keyOf: transaction => text(transaction, 'Id') ?? '',
+    })
+    const found = (await Array.fromAsync(pages)).flat()
+    const { rows, refused } = translated(found, one => transactionRowsFrom(one, id, settings.currency))
+    return { rows: { transactions: rows.flat() }, refused }
+  })

@@ -1,0 +1,194 @@
+import { decimalsOf } from '../../domain/money.ts'
+import { undrawable, unitsOf, unusable } from '../../domain/voucher-rules.ts'
+import type { VoucherReading, VoucherWrites } from '../../domain/vouchers.ts'
+import type { Write } from '../../domain/write.ts'
+import { ApiError } from '../../errors.ts'
+import type { Service } from '../../settings.ts'
+import {
+  endUpstreamValidation,
+  keepValidation,
+  noteDrawn,
+  noteHeld,
+  refuseTooManyHeld,
+  shownVoucher,
+  takeUpstream,
+  type UpstreamVoucher,
+  upstreamValidationOf,
+} from '../../store/upstream-vouchers.ts'
+import { countWrongId } from '../../store/voucher-holding.ts'
+import { beginGuess, countWrongGuess, forgetGuesses } from '../../store/voucher-pin.ts'
+import { judgeValidation, lockedError, supersededError } from '../../store/voucher-validation.ts'
+import type { Client } from './http.ts'
+import { Refusal, refusalBehind } from './refusal.ts'
+import type { Release } from './release.ts'
+import { day, money, text } from './values.ts'
+import { sellVoucher } from './voucher-sale.ts'
+import type { Xml } from './xml.ts'
+
+/**
+ * Gift vouchers that the back office keeps (contract 7). Who has the newest validation, and who holds a voucher, is known here: the back
+ * office ends a validation when anybody asks for the next one, so it is not asked while somebody holds the voucher. Guesses are
+ * counted here, before the back office is asked.
+ */
+export const voucherWrites = (client: Client, release: Release): VoucherWrites => ({
+  async lookUpVoucher(reading, opening) {
+    const opened = await openVoucher(client, reading, opening)
+    return opened instanceof ApiError ? opened : shownVoucher(reading.tx, reading.service, opened)
+  },
+
+  async validateVoucher(reading, { number, pin, amount }) {
+    const { tx, keys, service } = reading
+    const opened = await openVoucher(client, reading, { number, pin })
+    if (opened instanceof ApiError) return opened
+    const held = await takeUpstream(tx, service, number)
+    if (held?.state === 'locked') return lockedError(held)
+    const shown = await shownVoucher(tx, service, opened)
+    const { settings } = service
+    const available = unitsOf(shown.availableAmount, settings)
+    const against =
+      unusable(shown.status, shown.currency, settings) ??
+      undrawable(unitsOf(amount, settings), available, settings, '/amount')
+    if (against) return against
+    const upstreamId = await validateUpstream(client, number, pin, amount)
+    const validationId = await keepValidation(tx, keys, service, opened, upstreamId)
+    return { ...shown, validationId }
+  },
+
+  async lockVoucher({ tx, keys, service, username, address }, { number, validationId, lockSeconds }) {
+    const taken = await takeUpstream(tx, service, number)
+    const judged = judgeValidation(keys, service, taken, number, validationId)
+    if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, address)
+    if (judged === 'superseded') return supersededError(taken)
+    // A lock outlives the 24 hours of its validation, but is not renewed after them.
+    if (lockSeconds > 0 && !taken.isFresh) return new ApiError('validation_id_incorrect')
+    if (lockSeconds > 0 && taken.state !== 'locked') {
+      const tooMany = await refuseTooManyHeld(tx, service, username)
+      if (tooMany) return tooMany
+    }
+    const refusal = await lockUpstream(client, number, upstreamValidationOf(keys, service, taken), lockSeconds)
+    // Somebody has validated the voucher elsewhere, at a till: what we have opens nothing any more.
+    if (refusal) await endUpstreamValidation(tx, service, number)
+    else await noteHeld(tx, service, number, lockSeconds, username)
+    return refusal ?? shownVoucher(tx, service, taken.voucher)
+  },
+
+  issueVoucher: (write, input) => sellVoucher(client, release, write, input),
+})
+
+/** A number that can stand in a path, and that this system may have: the words of its own paths have no digit. */
+const isNumber = (number: string) => /^(?=.*\d)[\w-]{1,50}$/.test(number)
+
+/** What number and PIN open; an error that is returned has been counted. What is the matter with a voucher that they open is thrown. */
+async function openVoucher(
+  client: Client,
+  { tx, keys, service, address }: VoucherReading,
+  { number, pin }: { number: string; pin: string },
+): Promise<UpstreamVoucher | ApiError> {
+  const guess = await beginGuess(tx, keys, service, { number, address })
+  if (guess instanceof ApiError) return guess
+  if (guess.isRefused || !isNumber(number)) return countWrongGuess(tx, service, guess)
+  const found = await ask(client, { endpoint: 'voucher', path: ['Voucher', number], query: { pin } })
+  if (found instanceof ApiError && found.code !== 'voucher_not_accepted') throw found
+  const voucher = found instanceof ApiError ? undefined : voucherFrom(found, service)
+  // One that only resembles what was asked for would get around what is counted, and held, by number.
+  if (voucher?.number !== number) return countWrongGuess(tx, service, guess)
+  await forgetGuesses(tx, service, guess)
+  return voucher
+}
+
+/** Validates a voucher that number and PIN have just opened. Returns the back office's id. */
+async function validateUpstream(client: Client, number: string, pin: string, amount: string): Promise<string> {
+  const query = { pin, amount }
+  const found = await ask(client, { endpoint: 'voucherValidation', path: ['Voucher', 'GVValid', number], query })
+  // The look-up says with this code that there is no such voucher; of one that there is, it says that it is over.
+  if (refusalBehind(found)?.code === 5056)
+    throw new ApiError('voucher_unusable', 'The voucher is expired.', { members: { reason: 'expired' } })
+  if (found instanceof ApiError) throw found
+  const id = text(found, 'ValidationId')
+  if (!id) throw new ApiError('back_office_error')
+  return id
+}
+
+interface Question {
+  endpoint: 'voucher' | 'voucherValidation'
+  path: readonly string[]
+  query: { pin: string; amount?: string }
+}
+
+/** The answer to a question about a voucher, or why there is none. Words of the back office, which may quote the PIN, go no further. */
+async function ask(client: Client, question: Question): Promise<Xml | ApiError> {
+  try {
+    return (await client.document({ ...question, roots: ['Voucher'] })) ?? new ApiError('voucher_not_accepted')
+  } catch (error) {
+    const refusal = refusalBehind(error)
+    if (!(error instanceof ApiError) || !refusal) throw error
+    error.cause = new Refusal(refusal.status, refusal.code, '')
+    return error
+  }
+}
+
+function voucherFrom(found: Xml, { settings: { currency } }: Service): UpstreamVoucher {
+  const amountOf = (name: string) => {
+    const amount = money(found, decimalsOf(currency), name)
+    if (amount === null || amount.startsWith('-')) throw new ApiError('back_office_error')
+    return amount
+  }
+  return {
+    number: text(found, 'VoucherNumber') ?? '',
+    currency,
+    originalAmount: amountOf('OriginalAmount'),
+    usedAmount: amountOf('UsedAmount'),
+    availableAmount: amountOf('AvailableAmount'),
+    expiryDate: day(found, 'ExpiryDate'),
+  }
+}
+
+/** Locks, renews or unlocks at the back office; returns the error where it does not know the validation any more. */
+async function lockUpstream(client: Client, number: string, validationId: string, lockSeconds: number) {
+  try {
+    await client.write({
+      ...{ endpoint: 'voucherLock', method: 'PUT', path: ['Voucher', 'Lock', number] },
+      query: { ValidationId: validationId, LockSeconds: lockSeconds },
+    })
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'validation_id_incorrect') return error
+    throw error
+  }
+  return
+}
+
+interface Draw {
+  number: string
+  validationId: string
+  /** With the currency's decimals. */
+  amount: string
+  /** Where the voucher stands in the body, for what is wrong with it: `/payments/0/voucher`. */
+  pointer: string
+}
+
+/**
+ * What an order has to name to the back office so that it draws on a voucher; spends the validation, and the lock that it held, in the
+ * transaction of the order. Throws what stands against it, as the embedded back office does: `validation_id_incorrect`, `voucher_locked`,
+ * `voucher_unusable`, `insufficient_voucher_balance`, `voucher_must_be_used_in_full`. An order with several vouchers draws them in the
+ * order of their numbers, each once.
+ */
+export async function drawnValidation({ tx, keys, service }: Pick<Write, 'tx' | 'keys' | 'service'>, draw: Draw) {
+  const { number, validationId, amount, pointer } = draw
+  const { settings } = service
+  const taken = await takeUpstream(tx, service, number)
+  const judged = judgeValidation(keys, service, taken, number, validationId)
+  if (!taken || judged !== 'newest')
+    throw pointed(judged === 'superseded' ? supersededError(taken) : new ApiError('validation_id_incorrect'), pointer)
+  const { currency, availableAmount } = taken.voucher
+  const against =
+    unusable(taken.state, currency, settings) ??
+    undrawable(unitsOf(amount, settings), unitsOf(availableAmount, settings), settings, pointer)
+  if (against) throw pointed(against, pointer)
+  const upstreamId = upstreamValidationOf(keys, service, taken)
+  await noteDrawn(tx, service, number, amount)
+  await endUpstreamValidation(tx, service, number)
+  return upstreamId
+}
+
+const pointed = ({ code, message, members, headers }: ApiError, pointer: string) =>
+  new ApiError(code, message, { faults: [{ pointer, code, detail: message }], members, headers })

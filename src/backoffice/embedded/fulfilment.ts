@@ -1,0 +1,61 @@
+import type { Db } from '../../db.ts'
+import { amount } from '../../domain/money.ts'
+import { lineSteps } from '../../domain/orders.ts'
+import { sum } from '../../domain/pricing.ts'
+import type { Service } from '../../settings.ts'
+import { beginChange, type Change } from '../../store/change.ts'
+import { type HeldLine, linesOf, setLineStatus, stampOrder } from '../../store/order-lines.ts'
+import { voucherPayments } from '../../store/order-placing.ts'
+import { addSale } from '../../store/order-sales.ts'
+import { type HeldOrder, holdOrder } from '../../store/orders.ts'
+import { earnRewards } from '../../store/reward-ledger.ts'
+import { holdStock, moveStock } from '../../store/stock.ts'
+import { refundVoucher } from '../../store/voucher-draw.ts'
+
+/** Ships an order that is being written: its lines are sold, the sale is in the shopper's history, and earns rewards. */
+export async function ship(tx: Db, service: Service, change: Change, order: HeldOrder) {
+  await setLineStatus(tx, service, order, lineSteps.ship.to)
+  await addSale(tx, service, change, order)
+  const goods = sum((await linesOf(tx, service, order)).map(line => line.value))
+  await earnRewards(tx, service, {
+    customerId: order.customerId,
+    orderNumber: order.number,
+    amount: amount(goods, order.decimals),
+  })
+}
+
+/** Ships an order that waits for it; an error says why it cannot be. */
+export async function shipOrder(tx: Db, service: Service, number: string) {
+  const { order } = await processing(tx, service, number, 'shipped')
+  const change = await beginChange(tx, service, ['retail_transaction'])
+  await ship(tx, service, change, order)
+  await stampOrder(tx, service, order, change)
+}
+
+/** Cancels an order that was not shipped: its stock comes back, and its vouchers have their money again. An error says why it cannot be. */
+export async function cancelOrder(tx: Db, service: Service, number: string) {
+  const { order, lines } = await processing(tx, service, number, 'cancelled')
+  const payments = await voucherPayments(tx, service, order)
+  for (const payment of payments) await refundVoucher(tx, service, { ...payment, orderNumber: order.number })
+  const moves = lines.flatMap(({ storeId, skuId, quantity }) =>
+    storeId === null ? [] : [{ storeId, skuId, quantity }],
+  )
+  await holdStock(tx, service, moves)
+  const change = await beginChange(tx, service, ['stock'])
+  await setLineStatus(tx, service, order, lineSteps.cancel.to)
+  await moveStock(tx, service, change, moves)
+  await stampOrder(tx, service, order, change)
+}
+
+/** An order that can still be shipped or cancelled, held. */
+async function processing(tx: Db, service: Service, number: string, wanted: 'shipped' | 'cancelled') {
+  const order = await holdOrder(tx, service, { number })
+  if (!order) throw new Error(`There is no order ${number}.`)
+  const lines = await linesOf(tx, service, order)
+  const other = lines.find(line => line.status !== lineSteps.ship.from)
+  if (other) throw new Error(`The order ${number} cannot be ${wanted}: ${told(other)}`)
+  return { order, lines }
+}
+
+const told = ({ status }: HeldLine) =>
+  status === 'cancelled' ? 'it is cancelled.' : 'it is shipped already; what comes back is a return.'

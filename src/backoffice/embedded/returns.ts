@@ -1,0 +1,96 @@
+import type { Db } from '../../db.ts'
+import { amount } from '../../domain/money.ts'
+import { inOrder, numberTaken } from '../../domain/order-check.ts'
+import type { OrderWrites } from '../../domain/orders.ts'
+import { sum } from '../../domain/pricing.ts'
+import { judgeReturn } from '../../domain/return-check.ts'
+import { nextReturnStatus, type ReturnStep, returnSteps } from '../../domain/returns.ts'
+import { faulty, notFound } from '../../errors.ts'
+import type { Service } from '../../settings.ts'
+import { beginChange } from '../../store/change.ts'
+import { linesOf, stampOrder } from '../../store/order-lines.ts'
+import { withNextNumber } from '../../store/order-numbers.ts'
+import { addReturn } from '../../store/order-sales.ts'
+import { holdOrder } from '../../store/orders.ts'
+import {
+  type FoundReturn,
+  findReturn,
+  insertReturn,
+  insertReturnLines,
+  returnedStock,
+  returnNumberTaken,
+  returnRecord,
+  setReturnStatus,
+  takeBack,
+} from '../../store/returns.ts'
+import { earnRewards, reverseRewards } from '../../store/reward-ledger.ts'
+import { holdStock, moveStock } from '../../store/stock.ts'
+
+/** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
+export const createReturn: OrderWrites['createReturn'] = async ({ tx, service }, orderId, input) => {
+  const { returnNumber, restock = true } = input
+  const order = await holdOrder(tx, service, { id: orderId })
+  if (!order) throw notFound('order')
+  const sold = await linesOf(tx, service, order)
+  const reasons = service.settings.returnReasons.map(reason => reason.code)
+  const { faults, portions } = judgeReturn(input, { number: order.number, lines: sold }, reasons)
+  const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
+  const isTaken = returnNumber !== undefined && (await returnNumberTaken(tx, service, returnNumber))
+  const [fault, ...more] = inOrder(isTaken ? [...faults, taken] : faults)
+  if (fault) throw faulty([fault, ...more])
+
+  const insert = (number: string) => insertReturn(tx, service, order, { number, restock })
+  const made =
+    returnNumber === undefined ? await withNextNumber(tx, service, 'return', insert) : await insert(returnNumber)
+  if (!made) throw faulty([taken])
+
+  const bySequence = new Map(sold.map(line => [line.sequence, line]))
+  const moves = portions.flatMap(({ orderSequence, quantity }) => {
+    const { storeId = null, skuId = '' } = bySequence.get(orderSequence) ?? {}
+    return restock && storeId !== null ? [{ storeId, skuId, quantity }] : []
+  })
+  await holdStock(tx, service, moves)
+  const change = await beginChange(tx, service, ['stock', 'retail_transaction'])
+  await insertReturnLines(tx, service, order, made.id, input.lines, portions)
+  await moveStock(tx, service, change, moves)
+  await addReturn(tx, service, change, made.id)
+  await stampOrder(tx, service, order, change)
+  await reverseRewards(tx, service, {
+    customerId: order.customerId,
+    orderNumber: order.number,
+    returnNumber: made.number,
+    amount: amount(sum(portions.map(portion => portion.value)), order.decimals),
+  })
+  const record = await returnRecord(tx, service, made.id)
+  if (!record) throw new Error('what was just written is there')
+  return { id: made.id, ...record }
+}
+
+/** Takes a return a step further; an error says why that cannot be. */
+export async function stepReturn(tx: Db, service: Service, number: string, step: ReturnStep) {
+  const missing = new Error(`There is no return ${number}.`)
+  const { orderId } = (await findReturn(tx, service, number)) ?? {}
+  if (orderId === undefined) throw missing
+  const order = await holdOrder(tx, service, { id: orderId })
+  const found = await findReturn(tx, service, number)
+  if (!order || !found) throw missing
+  const status = returnSteps[step]
+  if (!nextReturnStatus[found.status].includes(status))
+    throw new Error(`The return ${number} is ${found.status}, and cannot be ${status}.`)
+
+  const moves = step === 'cancel' ? await leaving(tx, service, found) : []
+  await holdStock(tx, service, moves)
+  const change = await beginChange(tx, service, ['stock', 'retail_transaction'])
+  await setReturnStatus(tx, service, found.id, status, change.at)
+  if (step !== 'cancel') return
+  await takeBack(tx, service, found.id)
+  await moveStock(tx, service, change, moves)
+  await addReturn(tx, service, change, found.id, { cancelled: true })
+  await stampOrder(tx, service, order, change)
+  const { customerId } = order
+  await earnRewards(tx, service, { customerId, orderNumber: order.number, amount: found.total })
+}
+
+/** The stock that leaves again with a return that is cancelled. */
+const leaving = async (tx: Db, service: Service, { id, restock }: FoundReturn) =>
+  restock ? (await returnedStock(tx, service, id)).map(move => ({ ...move, quantity: -move.quantity })) : []

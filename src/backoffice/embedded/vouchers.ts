@@ -1,0 +1,45 @@
+import { issueFaults, unconfigured } from '../../domain/voucher-rules.ts'
+import type { VoucherWrites } from '../../domain/vouchers.ts'
+import { ApiError, type Fault, faulty } from '../../errors.ts'
+import { gatewayNames } from '../../store/gateways.ts'
+import { lockVoucher, validateVoucher } from '../../store/voucher-holding.ts'
+import { isSku, issueVoucher, voucherDays } from '../../store/voucher-issue.ts'
+import { judgePin } from '../../store/voucher-pin.ts'
+import { readVoucher } from '../../store/vouchers.ts'
+
+/** Gift vouchers of our own (contract 7). */
+export const voucherWrites: VoucherWrites = {
+  async lookUpVoucher({ tx, keys, service, address }, { number, pin }) {
+    const refusal = await judgePin(tx, keys, service, { number, pin, address })
+    return refusal ?? (await readVoucher(tx, service, number)) ?? new ApiError('voucher_not_accepted')
+  },
+
+  async validateVoucher({ tx, keys, service, address }, { number, pin, amount }) {
+    const refusal = await judgePin(tx, keys, service, { number, pin, address })
+    if (refusal) return refusal
+    const validationId = await validateVoucher(tx, keys, service, { number, amount })
+    if (validationId instanceof ApiError) return validationId
+    const voucher = await readVoucher(tx, service, number)
+    return voucher ? { ...voucher, validationId } : new ApiError('voucher_not_accepted')
+  },
+
+  async lockVoucher({ tx, keys, service, username, address }, { number, validationId, lockSeconds }) {
+    const refusal = await lockVoucher(tx, keys, service, { number, validationId, lockSeconds, username, address })
+    return refusal ?? (await readVoucher(tx, service, number)) ?? new ApiError('validation_id_incorrect')
+  },
+
+  async issueVoucher({ tx, keys, service }, input) {
+    const { settings } = service
+    const days = await voucherDays(tx, service)
+    const faults: Fault[] = unconfigured(settings)
+    if (settings.giftCardSku !== null && !(await isSku(tx, service, settings.giftCardSku)))
+      faults.push({
+        code: 'voucher_not_configured',
+        detail: `The back office has no SKU \`${settings.giftCardSku}\`, which the setting \`giftCardSku\` names.`,
+      })
+    faults.push(...issueFaults(input, settings, { gateways: await gatewayNames(tx, service), ...days }))
+    const [first, ...more] = faults
+    if (first) throw faulty([first, ...more])
+    return issueVoucher(tx, keys, service, { ...input, expiryDate: days.expiryDate })
+  },
+}

@@ -1,0 +1,55 @@
+import type { Command } from 'commander'
+import { listAlerts, settleKind } from '../store/alerts.ts'
+import { examples } from './examples.ts'
+import { withDatabase } from './session.ts'
+import { table } from './table.ts'
+
+export function alertCommand(program: Command) {
+  const alert = program
+    .command('alert')
+    .description('Alerts: what somebody has to look at, until it is settled.')
+    .addHelpText(
+      'after',
+      examples(['alert list', 'those of all services'], ['alert settle voucher_refused', 'somebody has looked at it']),
+    )
+
+  alert
+    .command('list')
+    .description(
+      'The newest alerts that are not settled. Some settle themselves: when the mail server takes e-mails again.',
+    )
+    .addHelpText('after', examples(['alert list', 'those of all services']))
+    .action(() =>
+      withDatabase(async ({ db }) => {
+        const found = await listAlerts(db)
+        console.log(
+          table(
+            ['service', 'alert', 'about', 'times', 'last', 'what'],
+            found.map(({ service, kind, subject, times, raisedAt, detail }) => [
+              service,
+              kind,
+              subject,
+              String(times),
+              raisedAt.toISOString().slice(0, 19).replace('T', ' '),
+              detail,
+            ]),
+          ),
+        )
+      }),
+    )
+
+  alert
+    .command('settle')
+    .argument('<alert>', 'its kind, as the list shows it')
+    .description('Put away all alerts of a kind, after somebody has looked at them.')
+    .option('--service <name>', 'the service; not needed where there is one only')
+    .addHelpText('after', examples(['alert settle mail_failed --service luma', 'for one service']))
+    .action((kind: string, { service: name }: { service?: string }) =>
+      withDatabase(async ({ db, services }) => {
+        const service = await services.find(name)
+        const settled = await settleKind(db, service.id, kind)
+        if (!settled) throw new Error(`There is no alert ${kind} of ${service.name}.`)
+        console.log(settled === 1 ? 'One alert is settled.' : `${settled} alerts are settled.`)
+      }),
+    )
+}

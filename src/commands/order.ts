@@ -1,0 +1,78 @@
+import { Argument, type Command } from 'commander'
+import { cancelOrder, shipOrder } from '../backoffice/embedded/fulfilment.ts'
+import { stepReturn } from '../backoffice/embedded/returns.ts'
+import type { Db } from '../db.ts'
+import { type ReturnStep, returnSteps } from '../domain/returns.ts'
+import type { Service } from '../settings.ts'
+import { examples } from './examples.ts'
+import { withDatabase } from './session.ts'
+
+const serviceOption = ['--service <name>', 'the service; not needed where there is one only'] as const
+
+export function orderCommand(program: Command) {
+  const order = program
+    .command('order')
+    .description('Orders and returns of the embedded back office: what happens in its warehouse.')
+    .addHelpText(
+      'after',
+      examples(
+        ['order ship W0000123 --service luma', 'send an order, where the setting shipOrders is manually'],
+        ['order cancel W0000123 --service luma', 'or call it off'],
+        ['order return R0000001 receive --service luma', 'take in a parcel that came back'],
+      ),
+    )
+
+  order
+    .command('ship')
+    .argument('<orderNumber>')
+    .description('Ship an order that is processing: it is sold, and stands in the retail history.')
+    .option(...serviceOption)
+    .addHelpText('after', examples(['order ship W0000123 --service luma', 'send it']))
+    .action((number: string, { service }: { service?: string }) =>
+      within(service, async (tx, of) => {
+        await shipOrder(tx, of, number)
+        return `Shipped the order ${number}.`
+      }),
+    )
+
+  order
+    .command('cancel')
+    .argument('<orderNumber>')
+    .description('Cancel an order that is processing: its stock comes back, and so does what its vouchers paid.')
+    .option(...serviceOption)
+    .addHelpText('after', examples(['order cancel W0000123 --service luma', 'call it off']))
+    .action((number: string, { service }: { service?: string }) =>
+      within(service, async (tx, of) => {
+        await cancelOrder(tx, of, number)
+        return `Cancelled the order ${number}.`
+      }),
+    )
+
+  order
+    .command('return')
+    .argument('<returnNumber>')
+    .addArgument(new Argument('<step>', 'what happens to it').choices(Object.keys(returnSteps)))
+    .description('Take a return further: requested, received, refunded. A cancelled one can be returned anew.')
+    .option(...serviceOption)
+    .addHelpText(
+      'after',
+      examples(
+        ['order return R0000001 receive --service luma', 'the parcel is here'],
+        ['order return R0000001 refund --service luma', 'the shopper has the money'],
+        ['order return R0000001 cancel --service luma', 'the shopper keeps the goods'],
+      ),
+    )
+    .action((number: string, step: ReturnStep, { service }: { service?: string }) =>
+      within(service, async (tx, of) => {
+        await stepReturn(tx, of, number, step)
+        return `The return ${number} is ${returnSteps[step]}.`
+      }),
+    )
+}
+
+/** Does something in one transaction, and then says what it was. */
+const within = (name: string | undefined, work: (tx: Db, service: Service) => Promise<string>) =>
+  withDatabase(async ({ db, services }) => {
+    const service = await services.find(name)
+    console.log(await db.transaction(tx => work(tx, service)))
+  })

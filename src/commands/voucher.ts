@@ -1,0 +1,92 @@
+import type { Command } from 'commander'
+import { type Decision, decideOnVoucher, readLedger } from '../store/voucher-standing.ts'
+import { readVoucher } from '../store/vouchers.ts'
+import { examples } from './examples.ts'
+import { withDatabase } from './session.ts'
+import { table } from './table.ts'
+
+interface Options {
+  service?: string
+}
+
+const decisions: Record<Decision, { description: string; why: string; impossible: string }> = {
+  suspend: {
+    description: 'Stop a gift voucher from being used, also where a sale holds it, until it is resumed.',
+    why: 'it was reported stolen',
+    impossible: 'Only a voucher that is active or locked can be suspended',
+  },
+  resume: {
+    description: 'Let a suspended gift voucher be used again.',
+    why: 'it was found',
+    impossible: 'Only a voucher that is suspended can be resumed',
+  },
+  activate: {
+    description: 'Put a gift voucher that was not issued yet into use.',
+    why: 'a card was sold',
+    impossible: 'Only a voucher that is pending can be activated',
+  },
+}
+
+export function voucherCommand(program: Command) {
+  const voucher = program
+    .command('voucher')
+    .description('Gift vouchers: what has become of one, and stopping it. A PIN is never shown.')
+    .addHelpText(
+      'after',
+      examples(
+        ['voucher show 9100001 --service luma', 'its balance and its ledger'],
+        ['voucher suspend 9100001 --service luma', 'nobody can use it'],
+        ['voucher resume 9100001 --service luma', 'it can be used again'],
+      ),
+    )
+
+  voucher
+    .command('show')
+    .argument('<number>')
+    .description('A gift voucher, and each step in its ledger.')
+    .option('--service <name>', 'the service; not needed where there is one only')
+    .addHelpText('after', examples(['voucher show 9100001', 'its balance and its ledger']))
+    .action((number: string, { service: name }: Options) =>
+      withDatabase(async ({ db, services }) => {
+        const service = await services.find(name)
+        const found = await readVoucher(db, service, number)
+        if (!found) throw noVoucher(number)
+        const { email, ...facts } = found
+        const rows = Object.entries({ ...facts, email: email?.status ?? null })
+        console.log(
+          table(
+            ['field', 'value'],
+            rows.map(([field, value]) => [field, String(value ?? '-')]),
+          ),
+        )
+        const ledger = await readLedger(db, service, number)
+        console.log(
+          `\n${table(
+            ['at', 'step', 'amount', 'state', 'held by', 'order'],
+            ledger.map(({ at, kind, amount, state, heldBy, orderNumber }) => [
+              ...[at, kind, amount, state],
+              ...[heldBy ?? '-', orderNumber ?? '-'],
+            ]),
+          )}`,
+        )
+      }),
+    )
+
+  for (const [decision, { description, why, impossible }] of Object.entries(decisions))
+    voucher
+      .command(decision)
+      .argument('<number>')
+      .description(description)
+      .option('--service <name>', 'the service; not needed where there is one only')
+      .addHelpText('after', examples([`voucher ${decision} 9100001 --service luma`, why]))
+      .action((number: string, { service: name }: Options) =>
+        withDatabase(async ({ db, services }) => {
+          const outcome = await decideOnVoucher(db, await services.find(name), number, decision as Decision)
+          if (!outcome) throw noVoucher(number)
+          if (!outcome.done) throw new Error(`${impossible}; ${number} is ${outcome.state}.`)
+          console.log(`The voucher ${number} is ${outcome.state}.`)
+        }),
+      )
+}
+
+const noVoucher = (number: string) => new Error(`There is no voucher ${number}.`)

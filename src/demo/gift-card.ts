@@ -1,0 +1,36 @@
+import { dollars } from './money.ts'
+import { barcode } from './products.ts'
+
+/** The SKU that gift vouchers are sold as: the gift card SKU index. */
+export const giftCardSku = 'GIFTCARD'
+
+/** The gift card, as `upsertProducts` takes it. It is no style: the sales of the past know nothing of it, and no shop stocks it. */
+export const giftCardRow = () => ({
+  product: {
+    productId: '5900',
+    productCode: giftCardSku,
+    name: 'Digital Gift Card',
+    description: 'Sent by e-mail, with a number and a PIN. Spent in any of our shops, or online.',
+    sizeRange: 'One size',
+    referenceValues: {},
+  },
+  colour: {
+    productId: '5900',
+    colourId: '61900',
+    code: 'DIG',
+    name: 'Digital',
+    ecommerceProductId: null,
+    markdownStatus: 'none' as const,
+  },
+  variant: {
+    productId: '5900',
+    colourId: '61900',
+    skuId: '129900',
+    sku: giftCardSku,
+    sizeCode: 'OS',
+    sequence: 1,
+    originalPrice: dollars(5_000),
+    price: dollars(5_000),
+    barcode: barcode(129_900 * 37),
+  },
+})

@@ -1,0 +1,82 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import type { Fault } from '../errors.ts'
+import { Settings } from '../settings.ts'
+import { Nullable } from './fields.ts'
+import { isRelease } from './release.ts'
+
+const gateways = Type.Array(Type.String({ minLength: 1, maxLength: 50, examples: ['paypal'] }), {
+  description: 'The payment gateways that may be named in orders and gift vouchers (`GET /payment-gateways`).',
+  maxItems: 200,
+  uniqueItems: true,
+  default: [],
+  examples: [['paypal', 'shopify', 'visa']],
+})
+
+/** The settings as `GET /settings` shows them: the payment gateways, which have a table of their own, with them. */
+export type ShownSettings = Static<typeof ShownSettings>
+export const ShownSettings = Type.Object(
+  { ...Settings.properties, gateways },
+  { $id: 'Settings', additionalProperties: false },
+)
+
+/** What holds where a service says nothing, by the name of the setting. */
+export const defaultOf = (name: string): unknown =>
+  (ShownSettings.properties as Record<string, { default?: unknown }>)[name]?.default
+
+/** Any of the settings; null stands for the default. */
+export type SettingsChange = { [name in keyof ShownSettings]?: ShownSettings[name] | null }
+export const SettingsChange = Type.Object(
+  Object.fromEntries(
+    Object.entries<TSchema>(ShownSettings.properties).map(([name, shape]) => [
+      name,
+      Type.Optional(defaultOf(name) === null ? shape : Nullable(shape)),
+    ]),
+  ),
+  { $id: 'SettingsChange', additionalProperties: false },
+)
+
+/** The faults of settings that a rule about several of their parts tells. */
+export const faultsAmong = (change: SettingsChange): Fault[] => [...codesTwice(change), ...ambiguities(change)]
+
+function codesTwice({ returnReasons }: SettingsChange): Fault[] {
+  const codes = returnReasons?.map(({ code }) => code) ?? []
+  return codes.flatMap((code, i) =>
+    codes.indexOf(code) < i
+      ? [
+          {
+            pointer: `/returnReasons/${i}/code`,
+            code: 'invalid_field' as const,
+            detail: `The code ${code} is given twice.`,
+          },
+        ]
+      : [],
+  )
+}
+
+/** A reference has one value: it cannot stand for two subscriptions, nor one value for yes and for no. */
+function ambiguities({ subscriptionMapping }: SettingsChange): Fault[] {
+  const { email, sms } = subscriptionMapping ?? {}
+  const at = '/subscriptionMapping'
+  const fault = (pointer: string, detail: string): Fault => ({ pointer: at + pointer, code: 'invalid_field', detail })
+  return [
+    ...(email && email.yes === email.no ? [fault('/email/no', '`no` is another value than `yes`.')] : []),
+    ...(sms && sms.yes === sms.no ? [fault('/sms/no', '`no` is another value than `yes`.')] : []),
+    ...(email && sms && email.type === sms.type ? [fault('/sms/type', 'E-mails have this type already.')] : []),
+  ]
+}
+
+/** What a text of a setting's own format has to be, where it is not. */
+export const settingFormats: Readonly<Record<string, (text: string) => string | undefined>> = {
+  'time-zone': text => (isTimeZone(text) ? undefined : 'a time zone as the IANA names it'),
+  currency: text => (Intl.supportedValuesOf('currency').includes(text) ? undefined : 'a currency of ISO 4217'),
+  release: text => (isRelease(text) ? undefined : 'a year, a number and perhaps a letter'),
+}
+
+function isTimeZone(text: string) {
+  try {
+    // Offsets, which have no summer time, are taken by the runtime and mean the opposite to the database.
+    return /^[A-Z]/.test(text) && Boolean(new Intl.DateTimeFormat('en', { timeZone: text }))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,41 @@
+import type { Logger } from 'pino'
+import type { Database } from '../db.ts'
+import type { Post } from '../mail/post.ts'
+import type { Keys } from '../secrets.ts'
+import type { Service } from '../settings.ts'
+
+/** What every job is given. */
+export interface Tools {
+  db: Database
+  keys: Keys
+  log: Logger
+  post: Post
+}
+
+/** One attempt at a job. */
+export interface Work extends Tools {
+  /** Undefined for a job of the installation. */
+  service: Service | undefined
+  subject: string
+  /** From 1. */
+  attempt: number
+  /** No wait is left: this attempt decides. */
+  last: boolean
+  /** Told to break off: the worker stops, or another one has taken over. */
+  signal: AbortSignal
+  /** Asks the database whether no other worker has taken over, and holds the job for longer. Right before what cannot be undone. */
+  stillMine(): Promise<boolean>
+}
+
+/** A kind of job: a function that throws when it is to be tried again. */
+export interface Job {
+  run(work: Work): Promise<void>
+  /** Waits before each further attempt; the last one is repeated where the job does not end itself. */
+  waitsSeconds: readonly number[]
+  /** For jobs of set times: the seconds between the end of one and the next. The others are asked for (`addJob`). */
+  everySeconds?: number
+  /** Of set times for each service, rather than for the installation. */
+  perService?: boolean
+  /** How many run at a time in one worker. */
+  atOnce: number
+}

@@ -1,0 +1,13 @@
+import { expireVouchers } from './expire-vouchers.ts'
+import { forgetAnswers } from './forget-answers.ts'
+import type { Job } from './job.ts'
+import { sendMail } from './send-mail.ts'
+
+const [minute, hour, day] = [60, 3_600, 86_400]
+
+/** Every job by its name, which is also its file's: what it does, when, and what it waits when it comes to nothing. */
+export const jobs: Readonly<Record<string, Job>> = {
+  'send-mail': { run: sendMail, atOnce: 4, waitsSeconds: [30, 2 * minute, 10 * minute, hour, 6 * hour, day] },
+  'forget-answers': { run: forgetAnswers, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
+  'expire-vouchers': { run: expireVouchers, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
+}

@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ApiError } from '../errors.ts'
+import { failpoint } from '../failpoints.ts'
+import { MailFault } from '../mail/fault.ts'
+import { compose, Unsendable } from '../mail/message.ts'
+import { voucherLetter } from '../mail/voucher-mail.ts'
+import { raiseAlert } from '../store/alerts.ts'
+import { markFault, markSent, readWaiting } from '../store/mails.ts'
+import type { Work } from './job.ts'
+
+/**
+ * Sends one mail and marks it. Whoever is killed in between leaves it unmarked: it is sent a second time, under the same
+ * Message-ID. After the last attempt, or when the server refuses it for good, it has failed, with an alert.
+ */
+export async function sendMail(work: Work): Promise<void> {
+  const { db, keys, post, service, subject: id, attempt, signal, stillMine } = work
+  if (!service) return
+  try {
+    const waiting = await readWaiting(db, keys, service, id)
+    if (!waiting) return
+    const message = await compose(voucherLetter(waiting, service))
+    failpoint('before_smtp')
+    // A process that was halted for longer than its lease finds that another one has taken over.
+    if (!(await stillMine())) return
+    await post.send(message, signal)
+  } catch (error) {
+    // What happens to the database or to us is not the mail's fault.
+    if (signal.aborted || error instanceof ApiError) throw error
+    return giveUpOrThrow(work, error as Error)
+  }
+  failpoint('after_smtp')
+  failpoint('before_mark_sent')
+  await persist(() => markSent(db, service, id, attempt))
+}
+
+async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: Work, error: Error) {
+  if (!service) return
+  const known = error instanceof MailFault || error instanceof Unsendable
+  const fault = known ? error.message : 'It could not be put together, or not left in its place; the log says why.'
+  const failed = last || error instanceof Unsendable || (error instanceof MailFault && error.final)
+  await markFault(db, service, id, { attempts: attempt, fault, failed })
+  if (failed) {
+    await raiseAlert(db, service.id, { kind: 'mail_failed', subject: id, detail: fault })
+    log.error({ alert: 'mail_failed', service: service.name, mail: id, fault }, 'An e-mail was given up.')
+    return
+  }
+  if (error instanceof MailFault && error.everyMail) {
+    await raiseAlert(db, service.id, { kind: 'mail_server_refuses', subject: '', detail: fault })
+    log.error(
+      { alert: 'mail_server_refuses', service: service.name, fault },
+      'E-mails wait: the mail server refuses them.',
+    )
+  }
+  throw error
+}
+
+/** The mail is out: a database that is away for a moment must not have it sent twice. */
+async function persist(mark: () => Promise<unknown>) {
+  for (let waitMs = 100; ; waitMs *= 2) {
+    try {
+      await mark()
+      return
+    } catch (error) {
+      if (waitMs > 6_400) throw error
+      await delay(waitMs)
+    }
+  }
+}

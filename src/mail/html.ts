@@ -1,0 +1,19 @@
+/** HTML, as opposed to text that has yet to be escaped. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** HTML as it is written; each `${value}` is escaped, unless it is HTML itself. */
+export const html = (strings: TemplateStringsArray, ...values: (string | Html)[]) =>
+  new Html(strings.reduce((text, part, i) => text + rendered(values[i - 1] ?? '') + part))
+
+/** Text from this code base, never from outside, as HTML. */
+export const raw = (text: string) => new Html(text)
+
+const rendered = (value: string | Html) => (value instanceof Html ? value.text : escaped(value))
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const escaped = (text: string) => text.replace(/[&<>"']/g, character => entities[character] ?? '')

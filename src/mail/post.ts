@@ -1,0 +1,15 @@
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { filePost } from './files.ts'
+import type { Message } from './message.ts'
+import { smtpPost } from './smtp.ts'
+
+/** A way to hand messages over. */
+export interface Post {
+  /** Returns once the message is in other hands; throws a `MailFault` where it is not, or may not be. */
+  send(message: Message, signal: AbortSignal): Promise<void>
+}
+
+/** SMTP where `SMTP_URL` says so, else files in `<DATA_DIR>/mail`. */
+export const postOf = ({ smtpUrl, dataDir }: Pick<Config, 'smtpUrl' | 'dataDir'>): Post =>
+  smtpUrl === undefined ? filePost(join(dataDir, 'mail')) : smtpPost(smtpUrl)

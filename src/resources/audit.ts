@@ -1,0 +1,22 @@
+import { Type } from 'typebox'
+import { Audit } from '../domain/audit.ts'
+import type { Api } from '../http/api.ts'
+import { updatedAfter } from '../http/lists.ts'
+import { auditPage } from '../store/audit.ts'
+
+/** Who wrote what, when. */
+export function audit(api: Api) {
+  api.list(
+    '/audit',
+    {
+      tag: 'Audit',
+      role: 'admin',
+      summary: 'Who wrote what, when; the oldest first.',
+      description:
+        'A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept.',
+      query: Type.Object({ updated_after: updatedAfter }),
+      item: Audit,
+    },
+    ({ db, service, query }, step) => auditPage(db, service, { updatedAfter: query.updated_after }, step),
+  )
+}

@@ -1,0 +1,27 @@
+import { type Db, sql } from '../db.ts'
+import type { KnownReference, KnownReferences } from '../domain/customer-references.ts'
+import type { Service } from '../settings.ts'
+
+/**
+ * What the reference cache knows of values that a customer is to be given. They are locked until the transaction ends, and before
+ * the customer, as an import of references does: a value that is renamed meanwhile would be shown as it was.
+ */
+export async function lockReferences(
+  tx: Db,
+  service: Service,
+  values: readonly (readonly [type: string, value: string])[],
+): Promise<KnownReferences> {
+  const known = new Map<string, KnownReference>()
+  const keyOf = (type: string, value: string) => JSON.stringify([type, value])
+  if (values.length) {
+    const rows = await tx.rows<KnownReference & { type: string; value: string }>(sql`
+      select type, reference_value_id as value, code, name
+        from reference
+       where service_id = ${service.id}
+         and (type, reference_value_id) in (select v->>0, v->>1 from json_array_elements(${JSON.stringify(values)}) v)
+       order by type, reference_value_id
+         for share`)
+    for (const { type, value, ...reference } of rows) known.set(keyOf(type, value), reference)
+  }
+  return (type, value) => known.get(keyOf(type, value))
+}

@@ -1,0 +1,81 @@
+import { type Db, sql } from '../db.ts'
+
+/** A job that a worker holds. */
+export interface Taken {
+  /** Null: one of the installation. */
+  serviceId: number | null
+  name: string
+  subject: string
+  /** Which attempt this is, from 1. */
+  attempt: number
+  lease: string
+}
+
+interface Wanted {
+  /** What it is about, where there are several of a name. */
+  subject?: string
+  /** RFC 3339; at once where it says nothing. */
+  dueAt?: string | null
+}
+
+/** Asks for a job, in the transaction of what it follows from: both are committed, or neither. One that is there stays, but is due no later. */
+export async function addJob(
+  tx: Db,
+  serviceId: number | null,
+  name: string,
+  { subject = '', dueAt = null }: Wanted = {},
+): Promise<void> {
+  await tx.run(sql`
+    insert into job as j (service_id, name, subject, due_at) values (${serviceId}, ${name}, ${subject}, coalesce(${dueAt}::timestamptz, now()))
+    on conflict (service_id, name, subject) do update set due_at = least(j.due_at, excluded.due_at)`)
+}
+
+/** The jobs of set times that are missing: of the installation, and of every service. They are due at once. */
+export async function addScheduled(db: Db, ofInstallation: readonly string[], ofServices: readonly string[]) {
+  await db.run(sql`
+    insert into job (service_id, name)
+    select null, name from unnest(${ofInstallation}::text[]) name
+    union all
+    select service_id, n.name from service cross join unnest(${ofServices}::text[]) n (name)
+    on conflict do nothing`)
+}
+
+/**
+ * Takes what is due, of each name at most as many as there are slots. Nobody else can take it until the lease ends: that of a
+ * worker that has died is not renewed.
+ */
+export const takeDue = (db: Db, slots: Readonly<Record<string, number>>, leaseSeconds: number): Promise<Taken[]> =>
+  db.rows<Taken>(sql`
+    update job set lease = gen_random_uuid(), leased_until = now() + ${leaseSeconds} * interval '1 s', attempts = attempts + 1
+      from unnest(${Object.keys(slots)}::text[], ${Object.values(slots)}::integer[]) of_name (name, slots)
+     cross join lateral (
+       select ctid from job d
+        where d.name = of_name.name and due_at <= now() and (leased_until is null or leased_until <= now())
+        order by due_at limit of_name.slots for update skip locked) due
+     where job.ctid = due.ctid
+    returning service_id as "serviceId", job.name, subject, attempts as attempt, lease`)
+
+/** Holds jobs for longer. Returns the leases that still are the worker's: the others have ended, and somebody else may be at it. */
+export async function renewLeases(db: Db, leases: readonly string[], leaseSeconds: number): Promise<Set<string>> {
+  const rows = await db.rows<{ lease: string }>(sql`
+    update job set leased_until = now() + ${leaseSeconds} * interval '1 s' where lease = any(${leases}::uuid[]) and leased_until > now() returning lease`)
+  return new Set(rows.map(({ lease }) => lease))
+}
+
+/** It is done: it goes, or comes again in so many seconds. */
+export const finishJob = (db: Db, { lease }: Taken, againInSeconds: number | undefined) =>
+  againInSeconds === undefined
+    ? db.run(sql`delete from job where lease = ${lease}`)
+    : db.run(sql`
+        update job set lease = null, leased_until = null, attempts = 0, due_at = now() + ${againInSeconds} * interval '1 s' where lease = ${lease}`)
+
+/** It came to nothing, and is tried again in so many seconds. */
+export const postponeJob = (db: Db, { lease }: Taken, seconds: number) =>
+  db.run(sql`
+    update job set lease = null, leased_until = null, due_at = now() + ${seconds} * interval '1 s' where lease = ${lease}`)
+
+/** It was broken off, as if it had never begun: the next worker may take it at once. */
+export const giveBack = (db: Db, leases: readonly string[]) =>
+  db.run(
+    sql`update job set lease = null, leased_until = null, attempts = attempts - 1 where lease = any(${leases}::uuid[])`,
+  )

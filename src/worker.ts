@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { readService } from './accounts.ts'
+import type { Job, Tools } from './jobs/job.ts'
+import { jobs } from './jobs/jobs.ts'
+import { addScheduled, finishJob, giveBack, postponeJob, renewLeases, type Taken, takeDue } from './store/jobs.ts'
+
+/** Something that does jobs until it is stopped. */
+export interface Worker {
+  /** Takes no more jobs, finishes what runs, for at most `graceMs`; what is left then is given back. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** What a worker that died has begun is taken over after this long. */
+const leaseSeconds = 20
+/** How often leases are renewed, what is due is looked for, and jobs of set times are looked after. Milliseconds. */
+const renewalMs = 5_000
+const pollMs = 1_000
+const planMs = 60_000
+
+interface Running {
+  taken: Taken
+  abort: AbortController
+  done: Promise<void>
+}
+
+/**
+ * Does what is due (`store/jobs.ts`), several at a time, in as many processes as there are: each holds what it does by a lease. While
+ * the database is away it waits; nothing that happens here ends the process.
+ */
+export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> = jobs): Worker {
+  const { db, log } = tools
+  const running = new Map<string, Running>()
+  let stopping = false
+  let sleep = new AbortController()
+  const wake = () => sleep.abort()
+  const outage = outageOf(tools)
+
+  function freeSlots() {
+    const slots: Record<string, number> = {}
+    for (const [name, { atOnce }] of Object.entries(table)) {
+      const busy = [...running.values()].filter(({ taken }) => taken.name === name).length
+      if (busy < atOnce) slots[name] = atOnce - busy
+    }
+    return slots
+  }
+
+  async function look() {
+    let plannedAt = Number.NEGATIVE_INFINITY
+    while (!stopping) {
+      sleep = new AbortController()
+      try {
+        if (performance.now() - plannedAt > planMs) {
+          await addScheduled(db, scheduled(table, false), scheduled(table, true))
+          plannedAt = performance.now()
+        }
+        for (const taken of await takeDue(db, freeSlots(), leaseSeconds)) begin(taken)
+        outage.over()
+      } catch (error) {
+        outage.seen(error)
+      }
+      if (!stopping) await delay(pollMs, undefined, { signal: sleep.signal }).catch(() => {})
+    }
+  }
+
+  function begin(taken: Taken) {
+    const abort = new AbortController()
+    const done = work(taken, abort.signal).finally(() => {
+      running.delete(taken.lease)
+      wake()
+    })
+    running.set(taken.lease, { taken, abort, done })
+  }
+
+  async function work(taken: Taken, signal: AbortSignal) {
+    const { serviceId, name, subject, attempt, lease } = taken
+    const { run, waitsSeconds, everySeconds } = table[name] as Job
+    const about = { job: name, service: serviceId, subject, attempt }
+    try {
+      try {
+        const service = serviceId === null ? undefined : await readService(db, serviceId)
+        const last = attempt > waitsSeconds.length
+        const stillMine = async () => (await renewLeases(db, [lease], leaseSeconds)).has(lease)
+        await run({ ...tools, service, subject, attempt, last, signal, stillMine })
+        await finishJob(db, taken, everySeconds)
+      } catch (error) {
+        if (signal.aborted) return
+        const seconds = waitsSeconds[attempt - 1] ?? everySeconds ?? waitsSeconds.at(-1) ?? leaseSeconds
+        log.warn({ ...about, err: error, againInSeconds: seconds }, 'A job came to nothing; it is tried again.')
+        await postponeJob(db, taken, seconds)
+      }
+    } catch (error) {
+      // Not even that could be written down: the lease ends by itself.
+      outage.seen(error)
+    }
+  }
+
+  let renewedAt = performance.now()
+  async function renew() {
+    const leases = [...running.keys()]
+    try {
+      const held = await renewLeases(db, leases, leaseSeconds)
+      for (const lease of leases)
+        if (!held.has(lease)) running.get(lease)?.abort.abort(new Error('Another worker has taken over.'))
+      renewedAt = performance.now()
+    } catch {
+      if (performance.now() - renewedAt < leaseSeconds * 1_000) return
+      for (const { abort } of running.values()) abort.abort(new Error('The lease could not be renewed.'))
+    }
+  }
+  const renewal = setInterval(() => {
+    if (running.size) void renew()
+    else renewedAt = performance.now()
+  }, renewalMs)
+
+  const looking = look()
+  return {
+    async stop(graceMs) {
+      stopping = true
+      wake()
+      const ended = async () => {
+        await looking
+        await Promise.all([...running.values()].map(({ done }) => done))
+      }
+      const force = new AbortController()
+      await Promise.race([ended(), delay(graceMs, undefined, { signal: force.signal }).catch(() => {})])
+      force.abort()
+      clearInterval(renewal)
+      if (!running.size) return
+      const left = [...running.values()]
+      for (const { abort } of left) abort.abort(new Error('The worker stops.'))
+      await Promise.race([Promise.all(left.map(({ done }) => done)), delay(1_000, undefined, { ref: false })])
+      const leases = left.map(({ taken }) => taken.lease)
+      await Promise.race([giveBack(db, leases).catch(outage.seen), delay(1_000, undefined, { ref: false })])
+    },
+  }
+}
+
+const scheduled = (table: Readonly<Record<string, Job>>, perService: boolean) =>
+  Object.entries(table)
+    .filter(([, job]) => job.everySeconds !== undefined && (job.perService ?? false) === perService)
+    .map(([name]) => name)
+
+/** One line when the database goes, one when it comes back. */
+function outageOf({ log }: Tools) {
+  let away = false
+  return {
+    seen(error: unknown) {
+      if (!away) log.warn({ err: error }, 'Jobs wait for the database.')
+      away = true
+    },
+    over() {
+      if (away) log.info('Jobs go on.')
+      away = false
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+
+/** What a sink does with the next message instead of taking it. */
+export type Mishap =
+  | { at: 'mail' | 'rcpt' | 'data'; code: number }
+  /** Takes the message, and cuts the connection before it says so. */
+  | 'cut'
+  /** Takes the message, and says nothing. */
+  | 'hang'
+
+/** A message as it came over the wire. */
+export interface Delivered extends Email {
+  /** The receivers of the envelope. */
+  receivers: string[]
+  encrypted: boolean
+  raw: string
+  at: number
+}
+
+/** A mail server that keeps what it is sent. */
+export interface SmtpSink {
+  url: string
+  port: number
+  delivered: Delivered[]
+  /** What becomes of the next messages, in their order; the others are taken. */
+  mishaps: Mishap[]
+  /** Commands it was given before or without a message, by their names. */
+  heard: string[]
+  close(): Promise<void>
+}
+
+/** Starts a mail server on this machine; at `port` where one is given. */
+export async function startSink({
+  port = 0,
+  ...options
+}: SMTPServerOptions & { port?: number } = {}): Promise<SmtpSink> {
+  const sockets = new Set<Socket>()
+  const sink = { delivered: [] as Delivered[], mishaps: [] as Mishap[], heard: [] as string[] }
+  const refuseAt = (command: 'mail' | 'rcpt' | 'data') => {
+    const [next] = sink.mishaps
+    if (typeof next !== 'object' || next.at !== command) return null
+    sink.mishaps.shift()
+    return Object.assign(new Error('no, says the server to veronica@example.com'), { responseCode: next.code })
+  }
+  const server = new SMTPServer({
+    authOptional: true,
+    disableReverseLookup: true,
+    // Without a certificate of one's own it would offer one that has expired.
+    disabledCommands: options.cert ? [] : ['STARTTLS'],
+    ...options,
+    onAuth(auth, _, done) {
+      sink.heard.push('AUTH')
+      if (auth.password === 'right') done(null, { user: auth.username })
+      else done(new Error('Wrong password'))
+    },
+    onMailFrom(_, __, done) {
+      sink.heard.push('MAIL')
+      done(refuseAt('mail'))
+    },
+    onRcptTo: (_, __, done) => done(refuseAt('rcpt')),
+    onData(stream, session, done) {
+      buffer(stream).then(async bytes => {
+        const refusal = refuseAt('data')
+        if (refusal) return done(refusal)
+        sink.delivered.push({
+          ...(await PostalMime.parse(bytes)),
+          receivers: session.envelope.rcptTo.map(({ address }) => address),
+          encrypted: session.secure,
+          raw: bytes.toString(),
+          at: performance.now(),
+        })
+        const next = sink.mishaps[0]
+        if (next !== 'cut' && next !== 'hang') return done()
+        sink.mishaps.shift()
+        if (next === 'cut') for (const socket of sockets) socket.destroy()
+      }, done)
+    },
+  })
+  server.on('error', () => {})
+  server.server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server.server, 'listening')
+  const at = (server.server.address() as AddressInfo).port
+  return {
+    ...sink,
+    url: `smtp://127.0.0.1:${at}`,
+    port: at,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise<void>(resolve => server.close(() => resolve()))
+    },
+  }
+}
