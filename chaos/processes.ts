@@ -11,6 +11,7 @@ export interface Kept {
   name: string
   /** Where an API process is reached; empty while it starts. */
   baseUrl: string
+  isUp: boolean
   kills: number
   kill(): void
   end(): Promise<void>
@@ -34,9 +35,11 @@ export async function keep({ name, args, directory, environment, onLog }: Keepin
   const kept: Kept = {
     name,
     baseUrl: '',
+    isUp: false,
     kills: 0,
     kill() {
       kept.kills++
+      kept.isUp = false
       kept.baseUrl = ''
       child.kill('SIGKILL')
     },
@@ -58,10 +61,13 @@ export async function keep({ name, args, directory, environment, onLog }: Keepin
         said += text
         const baseUrl = /serves (https:\S+?)[. ]/.exec(said)?.[1]
         if (baseUrl) kept.baseUrl = baseUrl
-        if (baseUrl || /works/.test(said)) resolve()
+        if (!baseUrl && !/does jobs/.test(said)) return
+        kept.isUp = true
+        resolve()
       })
       child.stderr?.setEncoding('utf8').on('data', onLog)
       child.once('exit', () => {
+        kept.isUp = false
         kept.baseUrl = ''
         if (!over) setTimeout(() => void begin().then(resolve), 50)
       })

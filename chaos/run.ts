@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Presets, SingleBar } from 'cli-progress'
 import { Command, InvalidArgumentError } from 'commander'
+import { sql } from '../src/db.ts'
 import { clientOf } from './client.ts'
 import { judge } from './judge.ts'
 import { seeded } from './random.ts'
@@ -61,18 +62,22 @@ try {
 }
 process.exit()
 
-async function killAtRandom({ apis, worker, postgres }: World) {
+async function killAtRandom({ apis, worker, postgres, db }: World) {
   const bar = process.stderr.isTTY
     ? new SingleBar({ format: '{bar} {value}/{total} kills, {eta} s left', hideCursor: true }, Presets.shades_classic)
     : undefined
   bar?.start(kills, 0)
   for (let killed = 0; killed < kills; ) {
-    await delay(random.whole(100, 900))
+    await delay(random.whole(200, 1_200))
     const which = random.fraction()
     const target = which < 0.55 ? random.pick(apis) : which < 0.8 ? worker : undefined
+    // What has not come up again yet would only be kept down.
+    const isUp = target ? target.isUp : await db.row(sql`select 1`).then(Boolean, () => false)
+    if (!isUp || !apis.some(api => api.isUp)) continue
     if (target) target.kill()
     else process.kill(postgres.pid, 'SIGKILL')
-    bar?.update(++killed)
+    killed++
+    bar?.update(killed)
     if (!bar && killed % 20 === 0) say(`${killed} of ${kills} kills`)
   }
   bar?.stop()

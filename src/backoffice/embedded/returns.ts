@@ -23,7 +23,7 @@ import {
   setReturnStatus,
   takeBack,
 } from '../../store/returns.ts'
-import { earnRewards, reverseRewards } from '../../store/reward-ledger.ts'
+import { restoreRewards, reverseRewards } from '../../store/reward-ledger.ts'
 import { holdStock, moveStock } from '../../store/stock.ts'
 
 /** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
@@ -88,7 +88,7 @@ export async function stepReturn(tx: Db, service: Service, number: string, step:
   await addReturn(tx, service, change, found.id, { cancelled: true })
   await stampOrder(tx, service, order, change)
   const { customerId } = order
-  await earnRewards(tx, service, { customerId, orderNumber: order.number, amount: found.total })
+  await restoreRewards(tx, service, { customerId, orderNumber: order.number, returnNumber: number })
 }
 
 /** The stock that leaves again with a return that is cancelled. */
