@@ -2,19 +2,21 @@ import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { sql } from '../src/db.ts'
 import { type Bench, startBench } from './bench.ts'
+import { measureBreaker } from './breaker.ts'
 import { measureColdStart } from './cold-start.ts'
 import { type Cluster, type Loaded, openCluster, type Size } from './database.ts'
 import { measureGrowth } from './growth.ts'
 import { measurePages } from './pages.ts'
 import { factsOf, publish, type Section } from './report.ts'
+import { measureSync, type StockSize } from './sync.ts'
 import { measureWorkers } from './workers.ts'
 import { measureWrites } from './writes.ts'
 
 /** The parts, in the order in which they run. The last one runs once the database is stopped. */
-const parts = ['pages', 'growth', 'workers', 'writes', 'cold-start'] as const
+const parts = ['pages', 'growth', 'workers', 'writes', 'breaker', 'sync', 'cold-start'] as const
 type Part = (typeof parts)[number]
 
-interface Options extends Size {
+interface Options extends Size, StockSize {
   seconds: number
   rounds: number
   only: Part[]
@@ -26,10 +28,12 @@ const atLeast = (least: number) => (text: string) => {
   return value
 }
 
-const { customers, transactions, seconds, rounds, only } = new Command('npm run bench --')
+const { customers, transactions, stores, skus, seconds, rounds, only } = new Command('npm run bench --')
   .description('Measures the service beside what limits it, prints tables and writes them to bench/results/.')
   .option('--customers <number>', 'customers in the list', atLeast(20_000), 1_000_000)
   .option('--transactions <number>', 'retail transactions in the list', atLeast(20_000), 1_000_000)
+  .option('--stores <number>', 'stores of the back office whose stock is pulled', atLeast(2), 83)
+  .option('--skus <number>', 'and its SKUs; with 60000, it has 525,000 rows of stock', atLeast(10), 60_000)
   .option('--seconds <number>', 'how long each measurement takes', atLeast(0.5), 1)
   .option('--rounds <number>', 'how often each is made; the median counts', atLeast(1), 5)
   .addOption(new Option('--only <parts...>', 'only these parts').choices(parts).default(parts, 'all'))
@@ -68,6 +72,8 @@ async function measureServed(cluster: Cluster, size: Size) {
     growth: bench => measureGrowth(bench, cluster, size),
     workers: measureWorkers,
     writes: measureWrites,
+    breaker: measureBreaker,
+    sync: (bench, loaded) => measureSync(bench, loaded, { stores, skus }),
   }
   for (const part of parts) {
     if (part === 'cold-start' || !only.includes(part)) continue

@@ -29,7 +29,7 @@ create index upstream_voucher_held on upstream_voucher (service_id, held_by, loc
 create table upstream_voucher_sale (
   service_id integer not null references service on delete cascade,
   order_number text collate "C" not null,
-  -- As the back office knows the order and whom it is for; null where it has forgotten the order by the time it is asked.
+  -- As the back office knows the order and whom it is for; null where it does not tell, or has an order of somebody else's by this number.
   order_id text collate "C",
   customer_id text collate "C",
   gateway text not null,

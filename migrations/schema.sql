@@ -46,6 +46,23 @@ create table audit (
 );
 CREATE INDEX audit_changed ON audit USING btree (service_id, changed_at, id);
 
+create table back_office (
+  service_id integer not null,
+  driver text collate "C" not null,
+  url text,
+  country text,
+  username text,
+  password bytea,
+  ca text,
+  time_zone text,
+  release text,
+  exports text,
+  version uuid not null default gen_random_uuid(),
+  PRIMARY KEY (service_id),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
+  CHECK (((username IS NULL) = (password IS NULL)))
+);
+
 create table colour (
   service_id integer not null,
   product_id text collate "C" not null,
@@ -524,6 +541,13 @@ create table sync_seen (
   id text collate "C" not null,
   PRIMARY KEY (service_id, feed, list, id),
   FOREIGN KEY (service_id, feed) REFERENCES sync_state(service_id, feed) ON DELETE CASCADE
+);
+
+create table sync_source (
+  service_id integer not null,
+  source text collate "C" not null,
+  PRIMARY KEY (service_id),
+  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
 );
 
 create table sync_state (

@@ -4,7 +4,10 @@ import { accountExists, addAccount, addPassword, addService, listServices, signI
 import type { Config } from './config.ts'
 import { sql } from './db.ts'
 import { demoSettings, fillDemoShop } from './demo/shop.ts'
+import { firstSync } from './first-sync.ts'
 import type { Installation } from './installation.ts'
+import type { Offices } from './offices.ts'
+import { setBackOffice } from './store/back-office.ts'
 
 /** What a stranger needs for a first request; kept in `access.json` under DATA_DIR (mode 600). */
 export interface Access {
@@ -16,26 +19,40 @@ export interface Access {
 }
 
 const demoName = 'demo'
+/** The service that a fresh installation makes for the back office of the environment, and its account. */
+const firstName = 'shop'
 
 interface Preparing {
   demo: boolean
   say: (line: string) => void
 }
 
-/** Makes the demo service where there is no service yet, and finds, or makes anew, the access to it. */
-export async function prepareAccess(config: Config, installation: Installation, { demo, say }: Preparing) {
+/**
+ * Makes a service where there is none yet - the demo, or the first one of the back office that the environment names - and finds, or
+ * makes anew, the access to it.
+ */
+export async function prepareAccess(
+  config: Config,
+  installation: Installation,
+  offices: Offices,
+  { demo, say }: Preparing,
+) {
   const { db, keys } = installation
   const file = resolve(config.dataDir, 'access.json')
   const services = await listServices(db)
+  const isOwn = config.backOffice === 'embedded'
+  const name = isOwn ? demoName : firstName
   let password: string | undefined
-  if (demo && services.every(({ name }) => name === unfinished(demoName))) {
+  if (demo && isOwn && services.every(({ name }) => name === unfinished(demoName))) {
     if (!services.length) say('First start: making a demo shop, which takes some seconds.')
     password = await makeDemo(installation, demoName, say)
   }
+  if (demo && !isOwn && services.every(service => offices.settingsOf(service).driver === 'embedded'))
+    password = await makeFirst(config, installation, offices, say)
   // Where the account was revoked, there is no access to tell of.
-  const isThere = (await listServices(db)).some(({ name }) => name === demoName) && (await accountExists(db, demoName))
+  const isThere = (await listServices(db)).some(service => service.name === name) && (await accountExists(db, name))
   if (!isThere) return
-  password ??= (await knownPassword()) ?? (await addPassword(db, keys, demoName))
+  password ??= (await knownPassword()) ?? (await addPassword(db, keys, name))
 
   /** The one in the file, if it is (still) one of this database. */
   async function knownPassword() {
@@ -43,11 +60,11 @@ export async function prepareAccess(config: Config, installation: Installation, 
       text => (JSON.parse(text) as Partial<Access>).password,
       () => undefined,
     )
-    const opened = typeof known === 'string' && (await signIn(db, keys)(demoName, known, 'access.json'))
+    const opened = typeof known === 'string' && (await signIn(db, keys)(name, known, 'access.json'))
     return opened instanceof Map ? known : undefined
   }
 
-  const facts: Access = { baseUrl: '', username: demoName, password, serviceName: demoName, caFile: undefined }
+  const facts: Access = { baseUrl: '', username: name, password, serviceName: name, caFile: undefined }
   return {
     facts,
     async save({ baseUrl, caFile }: Pick<Access, 'baseUrl' | 'caFile'>) {
@@ -57,6 +74,22 @@ export async function prepareAccess(config: Config, installation: Installation, 
       await rename(`${file}.new`, file)
     },
   }
+}
+
+/** A service for the back office of the environment, with an account and what can be read in a while. Returns the account's password. */
+async function makeFirst(
+  config: Config,
+  { db, keys }: Pick<Installation, 'db' | 'keys'>,
+  offices: Offices,
+  say: (line: string) => void,
+) {
+  const timeZone = config.backOfficeTimeZone
+  const made = await db.transaction(async tx => {
+    const service = await addService(tx, firstName, timeZone === undefined ? {} : { timeZone })
+    return service && { service, password: await addAccount(tx, keys, firstName, service, 'admin') }
+  })
+  if (made) await firstSync(db, offices, made.service, say)
+  return made?.password
 }
 
 /** The name of a demo service until it is whole: one that was interrupted is found by it, and finished. */
@@ -74,6 +107,8 @@ export async function makeDemo(
     (await addService(db, unfinished(name), demoSettings)) ??
     services.find(service => service.name === unfinished(name))
   if (!service) throw new Error(`The service ${name} is being made by another process.`)
+  // Its data is made up: whatever the environment says, no other back office is behind it.
+  await setBackOffice(db, keys, service, { driver: 'embedded' })
   await fillDemoShop(db, keys, service, say)
   const password = await addAccount(db, keys, name, service, 'admin')
   await db.run(sql`update service set name = ${name} where service_id = ${service.id}`)

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander'
 import { alertCommand } from './commands/alert.ts'
+import { backOfficeCommand } from './commands/back-office.ts'
 import { demoCommand } from './commands/demo.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { examples } from './commands/examples.ts'
@@ -10,6 +11,7 @@ import { migrateCommand } from './commands/migrate.ts'
 import { orderCommand } from './commands/order.ts'
 import { serviceCommand } from './commands/service.ts'
 import { startCommand } from './commands/start.ts'
+import { syncCommand } from './commands/sync.ts'
 import { userCommand } from './commands/user.ts'
 import { voucherCommand } from './commands/voucher.ts'
 import { workerCommand } from './commands/worker.ts'
@@ -22,6 +24,8 @@ const commands = [
   serviceCommand,
   userCommand,
   importCommand,
+  backOfficeCommand,
+  syncCommand,
   orderCommand,
   voucherCommand,
   mailCommand,

@@ -1,6 +1,8 @@
 /** The borders between two effects at which a test may have the process killed or stopped. */
 export const failpoints = [
   'before_effect',
+  'before_upstream',
+  'after_upstream',
   'after_effect',
   'before_commit',
   'after_commit',

@@ -11,6 +11,8 @@ import { type Keys, keysFrom, secretIn } from './secrets.ts'
 /** A database that is up to date, and the keys that go with it. */
 export interface Installation {
   db: Database
+  /** Its connections, by what they are for. */
+  pools?: Readonly<Record<string, pg.Pool>>
   keys: Keys
   /** Migrations that were applied on opening. */
   migrated: string[]
@@ -121,14 +123,22 @@ async function connect(
 ): Promise<Installation> {
   await requireVersion(connection)
   let closing = false
-  const db = openDatabase(connection, {
-    max: config.databasePool,
-    statementTimeoutMs,
-    onFault: error => closing || onNotice?.(`A connection to the database broke: ${error.message}`),
-  })
+  const opened = () =>
+    openDatabase(connection, {
+      max: config.databasePool,
+      statementTimeoutMs,
+      onFault: error => closing || onNotice?.(`A connection to the database broke: ${error.message}`),
+    })
+  // A transaction may wait for a back office that does not answer: reads have connections that none can take from them.
+  const [reads, writes] = [opened(), opened()]
+  const close = async () => {
+    await Promise.all([reads.close(), writes.close()])
+  }
+  const db = { ...reads, transaction: writes.transaction, close }
   try {
     return {
       db,
+      pools: { reads: reads.pool, writes: writes.pool },
       keys: keysFrom(config.secretKey ?? (await secretIn(join(config.dataDir, 'secret')))),
       migrated: await migrateAlone(connection),
       ...(own && { postgres: own.postgres }),

@@ -5,14 +5,16 @@ import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { signIn } from './accounts.ts'
-import { embedded } from './backoffice/embedded.ts'
-import type { Config } from './config.ts'
+import { backOfficeOf, type Config } from './config.ts'
 import type { BackOffice } from './domain/backoffice.ts'
 import { ApiError } from './errors.ts'
 import { armFailpoint } from './failpoints.ts'
+import { measureRequests, type Sample } from './http/metrics.ts'
 import { problem, problemType, standingHeaders } from './http/problem.ts'
 import { rateLimiter } from './http/rates.ts'
 import type { Installation } from './installation.ts'
+import { processSamples } from './metrics.ts'
+import { type Offices, openOffices } from './offices.ts'
 import { buildServer } from './server.ts'
 import type { Service } from './settings.ts'
 import { localCertificate, readCertificate, watchCertificate } from './tls.ts'
@@ -24,16 +26,26 @@ export interface Listening {
   /** The authority that callers have to trust, where the certificate is a local one. */
   caFile: string | undefined
   server: FastifyInstance
+  /** What this process has to tell of itself. */
+  samples(): Sample[]
   /** Stops accepting, finishes what runs, for at most `graceMs`. */
   close(graceMs: number): Promise<void>
+}
+
+/** What stands behind the services, where that is not for `listen` to open. */
+interface Behind {
+  /** Open already, and closed by whoever opened them. */
+  offices?: Offices
+  /** Instead of what services are set to. */
+  backOffice?: ((service: Service) => BackOffice) | undefined
 }
 
 /** Serves the installation over HTTPS. */
 export async function listen(
   config: Config,
-  { db, keys }: Installation,
+  { db, keys, pools = {} }: Installation,
   log: Logger,
-  backOffice: (service: Service) => BackOffice = embedded,
+  { offices: given, backOffice }: Behind = {},
 ): Promise<Listening> {
   const certificate =
     config.tlsCertFile && config.tlsKeyFile
@@ -41,11 +53,16 @@ export async function listen(
       : localCertificate(join(config.dataDir, 'tls'))
   createSecureContext({ cert: certificate.cert, key: certificate.key })
   armFailpoint(config.failpoint)
+  const offices = given ?? (await openOffices({ db, keys, defaults: backOfficeOf(config), log }))
   let open = true
   let baseUrl = ''
   const publicUrl = () => config.publicUrl ?? baseUrl
   const server = await buildServer({
-    gate: { db, keys, signIn: signIn(db, keys), rate: rateLimiter(), backOffice },
+    gate: {
+      ...{ db, keys, signIn: signIn(db, keys), rate: rateLimiter() },
+      backOffice: backOffice ?? offices.of,
+      syncedAt: offices.syncedAt,
+    },
     log,
     certificate,
     http2: config.http2 === 'on',
@@ -53,13 +70,17 @@ export async function listen(
     publicUrl,
     ready: () => open,
   })
+  const requests = measureRequests(server)
   // An HTTP/2 server cannot close its connections by itself.
   const sockets = new Set<Socket>()
   server.server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  await server.listen({ port: config.port, host: config.host }).catch(refused(config, 'PORT'))
+  await server.listen({ port: config.port, host: config.host }).catch(async fault => {
+    if (!given) offices.close()
+    refused(config, 'PORT')(fault)
+  })
   const address = server.server.address()
   baseUrl = `https://localhost:${typeof address === 'object' ? address?.port : config.port}`
   const unwatch = watchCertificate(server.server as never, certificate, {
@@ -85,6 +106,7 @@ export async function listen(
     }, graceMs)
     await server.close()
     clearTimeout(force)
+    if (!given) offices.close()
   }
   try {
     if (config.plainPort !== undefined)
@@ -95,7 +117,8 @@ export async function listen(
   }
   // A certificate of one's own is for a name of one's own.
   const reach = certificate.caFile === undefined ? publicUrl() : baseUrl
-  return { baseUrl: reach, caFile: certificate.caFile, server, close }
+  const samples = () => [...requests(), ...processSamples(pools, offices)]
+  return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
 }
 
 /** Says why nothing can listen there to whoever chose the address. */

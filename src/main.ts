@@ -1,12 +1,16 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { type Access, prepareAccess } from './access.ts'
-import type { Config } from './config.ts'
+import { backOfficeOf, type Config } from './config.ts'
 import { armFailpoint } from './failpoints.ts'
+import { merged, type Sample } from './http/metrics.ts'
 import { type Installation, joinInstallation, openInstallation } from './installation.ts'
 import { type Listening, listen } from './listen.ts'
+import { databaseSamples, listenMetrics, processSamples } from './metrics.ts'
+import { type Offices, openOffices } from './offices.ts'
 import type { Worker } from './worker.ts'
 
 /** Standard error takes the log, so that standard output stays readable. */
@@ -28,15 +32,23 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   if (cluster.isWorker) return serveAsWorker(config, log)
 
   const installation = await openInstallation(config, { onNotice: notice => log.warn(notice) })
+  let offices: Offices | undefined
   let serving: Serving | undefined
+  let metrics: Server | undefined
   try {
     if (installation.migrated.length) starting.say(`Migrated the database: ${installation.migrated.join(', ')}.`)
-    const access = await prepareAccess(config, installation, starting)
-    serving = config.workers > 1 ? await serveByWorkers(config, log) : await serveHere(config, installation, log)
+    offices = await officesOf(config, installation, log)
+    const access = await prepareAccess(config, installation, offices, starting)
+    serving =
+      config.workers > 1 ? await serveByWorkers(config, log) : await serveHere(config, installation, offices, log)
+    if (config.metricsPort !== undefined)
+      metrics = await listenMetrics(config.metricsPort, figures(installation, offices, config, serving))
     await access?.save(serving)
     starting.onReady({ ...serving, access: access?.facts, workers: config.workers })
   } catch (error) {
+    metrics?.close()
     await serving?.close(0)
+    offices?.close()
     await installation.close()
     throw error
   }
@@ -47,10 +59,12 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   })
   const stop = askedToStop()
   // Not before: whoever starts the service waits for its first answer.
-  const worker = config.jobs === 'on' ? beginJobs(config, installation, log) : undefined
+  const worker = config.jobs === 'on' ? beginJobs(config, installation, offices, log) : undefined
   await stop
   const graceMs = config.drainSeconds * 1_000
+  metrics?.close()
   await Promise.all([serving.close(graceMs), worker?.then(begun => begun.stop(graceMs))])
+  offices.close()
   await installation.close()
   process.exit(0)
 }
@@ -63,24 +77,56 @@ export async function work(config: Config, { onReady }: { onReady: () => void })
     await installation.close()
     throw new Error('Nothing serves on this bundled database: tillbridge start first, or set DATABASE_URL.')
   }
-  const worker = await beginJobs(config, installation, log)
+  const offices = await officesOf(config, installation, log)
+  const worker = await beginJobs(config, installation, offices, log)
   onReady()
   await askedToStop()
   await worker.stop(config.drainSeconds * 1_000)
+  offices.close()
   await installation.close()
   process.exit(0)
 }
 
-async function beginJobs(config: Config, { db, keys }: Installation, log: pino.Logger): Promise<Worker> {
-  const [{ startWorker }, { postOf }] = await Promise.all([import('./worker.ts'), import('./mail/post.ts')])
+const officesOf = (config: Config, { db, keys }: Installation, log: pino.Logger) =>
+  openOffices({ db, keys, defaults: backOfficeOf(config), log })
+
+async function beginJobs(
+  config: Config,
+  { db, keys }: Installation,
+  offices: Offices,
+  log: pino.Logger,
+): Promise<Worker> {
+  const [{ startWorker }, { jobs, officeJobs }, { postOf }] = await Promise.all([
+    import('./worker.ts'),
+    import('./jobs/jobs.ts'),
+    import('./mail/post.ts'),
+  ])
   armFailpoint(config.failpoint)
-  return startWorker({ db, keys, log, post: postOf(config) })
+  return startWorker({ db, keys, log, post: postOf(config) }, { ...jobs, ...officeJobs(offices) })
 }
 
-type Serving = Omit<Listening, 'server'>
+/** What is told of the whole installation: of each process that serves, of this one where it does not, and of the database. */
+function figures({ db, pools = {} }: Installation, offices: Offices, { workers }: Config, serving: Serving) {
+  const ofDatabase = databaseSamples(db)
+  const own = () => (workers > 1 ? processSamples(pools, offices) : [])
+  return async () => [...merged([own(), ...(await serving.processes())]), ...(await ofDatabase())]
+}
 
-const serveHere = (config: Config, installation: Installation, log: pino.Logger): Promise<Serving> =>
-  listen(config, installation, log)
+/** What serves, in one process or several. */
+interface Serving extends Pick<Listening, 'baseUrl' | 'caFile' | 'close'> {
+  /** What each process has to tell of itself. */
+  processes(): Promise<Sample[][]>
+}
+
+async function serveHere(
+  config: Config,
+  installation: Installation,
+  offices: Offices,
+  log: pino.Logger,
+): Promise<Serving> {
+  const listening = await listen(config, installation, log, { offices })
+  return { ...listening, processes: async () => [listening.samples()] }
+}
 
 /** The first signal asks; a further one no longer waits. Terminals, npm and our own parent may each deliver the first. */
 function askedToStop() {
@@ -97,6 +143,22 @@ function askedToStop() {
 
 /** What a worker process tells its parent: that it serves, or why it cannot. */
 type Report = Pick<Serving, 'baseUrl' | 'caFile'> | { fault: string }
+
+/** Milliseconds that a worker process has to tell its figures; one that ends meanwhile has none. */
+const figuresMs = 2_000
+
+async function askedOfWorkers(): Promise<Sample[][]> {
+  const workers = Object.values(cluster.workers ?? {}).filter(worker => worker?.isConnected() === true)
+  const told = workers.map(async worker => {
+    if (!worker) return []
+    const signal = AbortSignal.timeout(figuresMs)
+    const answer = once(worker, 'message', { signal })
+    worker.send('figures')
+    const [samples] = (await answer.catch(() => [[]])) as [Sample[]]
+    return Array.isArray(samples) ? samples : []
+  })
+  return Promise.all(told)
+}
 
 /** One process a worker; each opens its own connections. A worker that dies is replaced. */
 async function serveByWorkers(config: Config, log: pino.Logger): Promise<Serving> {
@@ -136,7 +198,7 @@ async function serveByWorkers(config: Config, log: pino.Logger): Promise<Serving
   try {
     const [facts] = await Promise.all(Array.from({ length: config.workers }, begin))
     if (!facts) throw new Error('WORKERS is at least 1')
-    return { ...facts, close }
+    return { ...facts, close, processes: askedOfWorkers }
   } catch (error) {
     await close()
     throw error
@@ -150,6 +212,7 @@ async function serveAsWorker(config: Config, log: pino.Logger) {
     const serving = await listen(config, installation, log)
     // Without its parent nobody would end it.
     process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+    process.on('message', asked => asked === 'figures' && process.send?.(serving.samples()))
     await report({ baseUrl: serving.baseUrl, caFile: serving.caFile })
     await askedToStop()
     await serving.close(config.drainSeconds * 1_000)

@@ -2,7 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { readService } from './accounts.ts'
 import type { Job, Tools } from './jobs/job.ts'
 import { jobs } from './jobs/jobs.ts'
-import { addScheduled, finishJob, giveBack, postponeJob, renewLeases, type Taken, takeDue } from './store/jobs.ts'
+import {
+  addScheduled,
+  finishJob,
+  giveBack,
+  postponeJob,
+  renewLeases,
+  type Slots,
+  type Taken,
+  takeDue,
+} from './store/jobs.ts'
 
 /** Something that does jobs until it is stopped. */
 export interface Worker {
@@ -36,10 +45,10 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
   const outage = outageOf(tools)
 
   function freeSlots() {
-    const slots: Record<string, number> = {}
-    for (const [name, { atOnce }] of Object.entries(table)) {
+    const slots: Record<string, Slots> = {}
+    for (const [name, { atOnce, atOnceOfService }] of Object.entries(table)) {
       const busy = [...running.values()].filter(({ taken }) => taken.name === name).length
-      if (busy < atOnce) slots[name] = atOnce - busy
+      if (busy < atOnce) slots[name] = { free: atOnce - busy, ofService: atOnceOfService }
     }
     return slots
   }
@@ -73,18 +82,23 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
 
   async function work(taken: Taken, signal: AbortSignal) {
     const { serviceId, name, subject, attempt, lease } = taken
-    const { run, waitsSeconds, everySeconds } = table[name] as Job
+    const { run, waitsSeconds, everySeconds, jitter = 0 } = table[name] as Job
     const about = { job: name, service: serviceId, subject, attempt }
     try {
       try {
         const service = serviceId === null ? undefined : await readService(db, serviceId)
         const last = attempt > waitsSeconds.length
         const stillMine = async () => (await renewLeases(db, [lease], leaseSeconds)).has(lease)
-        await run({ ...tools, service, subject, attempt, last, signal, stillMine })
-        await finishJob(db, taken, everySeconds)
+        let again = everySeconds
+        const comeAgain = (seconds: number) => {
+          again = seconds
+        }
+        await run({ ...tools, service, subject, attempt, last, signal, stillMine, comeAgain })
+        await finishJob(db, taken, again)
       } catch (error) {
         if (signal.aborted) return
-        const seconds = waitsSeconds[attempt - 1] ?? everySeconds ?? waitsSeconds.at(-1) ?? leaseSeconds
+        const wait = waitsSeconds[attempt - 1] ?? everySeconds ?? waitsSeconds.at(-1) ?? leaseSeconds
+        const seconds = wait * (1 + jitter * Math.random())
         log.warn({ ...about, err: error, againInSeconds: seconds }, 'A job came to nothing; it is tried again.')
         await postponeJob(db, taken, seconds)
       }

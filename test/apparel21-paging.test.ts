@@ -126,7 +126,7 @@ test('more or fewer rows than TotalRows says are found out', async () => {
 })
 
 test('a list that grows for ever is left', async () => {
-  const grown = readMade(500, start => list(numbers(start, start + 499), start + 1_000_000))
+  const grown = readMade(500, start => list(numbers(start, start + 499), start + 600))
   await assert.rejects(grown, isFault)
 })
 
@@ -226,8 +226,11 @@ test('the release is found on the root page, in whatever markup', () => {
 })
 
 test('a release that is not known counts as too early, and a pinned one outranks the page', async () => {
-  const warnings: string[] = []
-  const log = { info: () => {}, warn: (_: object, message: string) => void warnings.push(message) }
+  let warnings = ''
+  const warn = (_: object, message: string) => {
+    warnings += message
+  }
+  const log = { info: () => {}, warn }
   const open = (pinnedRelease?: string): Client =>
     openClient({ url: simulator.url, countryCode: 'AU', timeZone, log, pinnedRelease })
   const known = open()
@@ -238,11 +241,11 @@ test('a release that is not known counts as too early, and a pinned one outranks
   simulator.set({ release: '2021.3' })
   assert.equal(await releaseOf(known).has('personsByChange'), false)
   assert.equal(await release.has('personsByChange'), true, 'it is remembered')
-  assert.deepEqual(warnings, [])
+  assert.equal(warnings, '')
   simulator.faults.add({ kind: 'html', status: 500 })
   const unknown = releaseOf(known)
   assert.deepEqual([await unknown.read(), await unknown.has('productsByChange')], [undefined, false])
-  assert.ok(warnings.some(message => message.includes('release')))
+  assert.match(warnings, /release/)
   const pinned = open('2024.2')
   assert.equal(await releaseOf(pinned).has('personsByChange'), true)
   known.close()

@@ -17,10 +17,11 @@ const sources = readdir(new URL('src', root), { recursive: true }).then(names =>
 /** A file may import its own step and the steps below it, never one above. */
 const ladder = [
   ['cli.ts', 'commands'],
-  ['main.ts', 'listen.ts', 'access.ts', 'installation.ts'],
+  ['main.ts', 'listen.ts', 'access.ts', 'first-sync.ts', 'installation.ts', 'metrics.ts'],
   ['server.ts', 'worker.ts'],
   ['resources', 'jobs'],
   ['http'],
+  ['offices.ts'],
   ['demo', 'backoffice', 'mail'],
   ['store'],
   ['domain'],
@@ -77,6 +78,8 @@ test('drivers of back offices do not know each other', async () => {
   const driverOf = (name: string) => /^backoffice\/([^/.]+)/.exec(name)?.[1]
   const mixed = (await sources).flatMap(source =>
     importsOf(source)
+      // The table of drivers is the one place that has them all.
+      .filter(() => source.name !== 'backoffice/drivers.ts')
       .filter(target => driverOf(source.name) && driverOf(target) && driverOf(source.name) !== driverOf(target))
       .map(target => `${source.name} imports ${target}`),
   )

@@ -29,7 +29,10 @@ test('the page shows every operation', { skip }, async () => {
   const links = await page.evaluate<string[]>(
     `[...document.querySelectorAll('a[href^="#tag/"]')].map(link => decodeURI(link.getAttribute('href')))`,
   )
-  const missing = Object.keys(document.paths).filter(path => !links.some(link => link.endsWith(`/GET${path}`)))
+  const operations = Object.entries<object>(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `/${method.toUpperCase()}${path}`),
+  )
+  const missing = operations.filter(operation => !links.some(link => link.endsWith(operation)))
   assert.deepEqual(missing, [])
 })
 

@@ -164,7 +164,7 @@ test('a path that is not well-formed is refused, one that leads nowhere is not f
     '/customers/a%2fb',
     `/customers/${'x'.repeat(251)}`,
     `/customers/${'x'.repeat(501)}`,
-    '/orders',
+    '/orders/1/nowhere',
     '/.env',
     '/favicon.ico',
   ])

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { addAccount, addService, type Role } from '../src/accounts.ts'
 import { readConfig } from '../src/config.ts'
 import { type Database, openDatabase } from '../src/db.ts'
@@ -62,6 +62,8 @@ interface Options {
   environment?: Record<string, string>
   /** What stands behind each service, instead of what it is set to. */
   backOffice?: (service: Service) => BackOffice
+  /** What hears the server, instead of nobody. */
+  log?: Logger
   /** A further server of this installation, with connections of its own, as another process would be: same service, same account. */
   beside?: TestService
 }
@@ -74,6 +76,7 @@ export async function startTestService({
   role = 'admin',
   environment = {},
   backOffice,
+  log,
   beside,
 }: Options = {}): Promise<TestService> {
   const database = beside ? joined(beside.database) : await freshDatabase()
@@ -84,8 +87,8 @@ export async function startTestService({
   const listening = await listen(
     config,
     { db, keys, migrated: [], close: async () => {} },
-    pino({ level: config.logLevel }),
-    backOffice,
+    log ?? pino({ level: config.logLevel }),
+    { backOffice },
   )
   const ca = listening.caFile ? await readFile(listening.caFile, 'utf8') : ''
   const agent = new Agent({ keepAlive: true, ca, maxSockets: 200 })

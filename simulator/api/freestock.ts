@@ -62,7 +62,7 @@ const shown = (node: Element | undefined) => {
 export const freestockOfStyle: Handler = (asking, world) => {
   const style = world.shop.styles.get(index(asking))
   if (!style) throw nothing()
-  return shown(styleNode(world, style, world.shop.stores.values()))
+  return shown(styleNode(world, style, [...world.shop.stores.values()]))
 }
 
 export const freestockOfColour: Handler = (asking, world) => {

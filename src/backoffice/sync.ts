@@ -2,7 +2,17 @@ import type { Database } from '../db.ts'
 import type { Feed, FeedRows, Portion, PullEnd, ReferenceKey, RowKind, Visit } from '../domain/feed.ts'
 import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
-import { beat, countSeen, failFeed, finishFeed, type Hold, holdFeed, noteSeen, type Tally } from '../store/sync.ts'
+import {
+  beat,
+  countSeen,
+  failFeed,
+  finishFeed,
+  type Hold,
+  holdFeed,
+  noteSeen,
+  refreshPlans,
+  type Tally,
+} from '../store/sync.ts'
 import { unknownReferences } from '../store/sync-lookups.ts'
 import { removeUnseen } from '../store/sync-removal.ts'
 import { addAllVisits, addVisits, dueVisits, noteVisited, staleVisits } from '../store/sync-visits.ts'
@@ -24,6 +34,8 @@ export interface SyncResult extends Tally {
 
 /** Milliseconds between two beats: several to the time after which a run is taken to be dead. */
 const beatMs = 15_000
+/** New rows of a kind with which the planner is told of them; then with twice as many each time. */
+const firstTold = 500
 /** Records that a run visits at most, unless it is to visit all. */
 const mostVisits = 5_000
 
@@ -54,7 +66,8 @@ export async function syncFeed(
   const isFull = full || isDue(feed, held)
   try {
     const signals = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])])
-    const run: Run = { db, service, feed, tally, keep, isFull, since: isFull ? undefined : held.since, signal: signals }
+    const since = isFull ? undefined : held.since
+    const run: Run = { db, service, feed, tally, keep, isFull, since, signal: signals, inserted: new Map() }
     const end = await pull(run)
     await finishFeed(db, service, hold, { since: end.since, isFull })
     return { ...tally, isFull }
@@ -91,6 +104,8 @@ interface Run {
   isFull: boolean
   since: string | null | undefined
   signal: AbortSignal
+  /** New rows of each kind, and with how many of them the planner was told last. */
+  inserted: Map<RowKind, { rows: number; told: number }>
 }
 
 async function pull(run: Run): Promise<PullEnd> {
@@ -116,7 +131,10 @@ async function pull(run: Run): Promise<PullEnd> {
     throw new ApiError('back_office_error', 'A list of the back office has fewer records than it says.')
   if (!isFull || !feed.whole) return end
   if (isUnclear) count(tally, 'some records could not be told apart: nothing was taken away')
-  else for (const list of feed.whole) await remove(list)
+  else {
+    await refreshPlans(db, 'seen')
+    for (const list of feed.whole) await remove(list)
+  }
   return end
 
   async function remove(list: NonNullable<Feed['whole']>[number]) {
@@ -144,7 +162,8 @@ async function put({ rows = {}, seen = [], refused = [], visits = [], visited }:
   for (const reason of refused) count(tally, reason)
 }
 
-async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][], { db, service, feed, tally }: Run) {
+async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][], run: Run) {
+  const { db, service, feed, tally, inserted } = run
   if (!rows.length) return
   const write: (...given: [Database, Service, readonly FeedRows[K][]]) => Promise<Written> = writers[kind]
   const written = await write(db, service, rows)
@@ -154,6 +173,11 @@ async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][],
   tally.refused += written.refused
   for (const [text, times] of Object.entries(written.notes)) count(tally, text, times)
   if (written.seen) await noteSeen(db, service, feed.name, written.seen.list, written.seen.ids)
+  const { rows: before, told } = inserted.get(kind) ?? { rows: 0, told: 0 }
+  const now = before + written.inserted
+  const isTold = now >= firstTold && now >= 2 * told
+  inserted.set(kind, { rows: now, told: isTold ? now : told })
+  if (isTold) await refreshPlans(db, kind)
 }
 
 /** What a feed has to visit: all, or what is due and what was not visited for long. */

@@ -2,13 +2,15 @@ import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { listServices } from '../accounts.ts'
-import { embedded } from '../backoffice/embedded.ts'
-import { type Config, readConfig } from '../config.ts'
+import { backOfficeOf, type Config, readConfig } from '../config.ts'
 import { sql } from '../db.ts'
+import { ApiError } from '../errors.ts'
 import { type Installation, joinInstallation } from '../installation.ts'
+import { openOffices } from '../offices.ts'
 import { listAlerts } from '../store/alerts.ts'
 import { localCertificate, readCertificate } from '../tls.ts'
 import { examples } from './examples.ts'
+import { quietLog } from './quiet-log.ts'
 
 /** One thing looked at: how it is, or an error that says what to do. */
 interface Check {
@@ -63,7 +65,10 @@ export const doctorCommand = (program: Command) =>
           },
         },
         { what: 'Services', look: async () => services(need(installation, 'the database')) },
-        { what: 'Back office', look: async () => backOffices(need(installation, 'the database')) },
+        {
+          what: 'Back office',
+          look: async () => backOffices(need(installation, 'the database'), need(config, 'the settings')),
+        },
         { what: 'Alerts', look: async () => alerts(need(installation, 'the database')) },
       ]
       for (const { what, look } of checks) {
@@ -117,15 +122,30 @@ async function services({ db }: Installation) {
   return `${row.services} with ${row.accounts} accounts`
 }
 
-/** What each service can do, and what it cannot and why; a line each. */
-async function backOffices({ db }: Installation) {
+/** What each service can do, and what it cannot and why; a line each. Throws where one cannot be reached. */
+async function backOffices({ db, keys }: Installation, config: Config) {
+  const offices = await openOffices({ db, keys, defaults: backOfficeOf(config), log: quietLog() })
   const lines: string[] = []
-  for (const service of await listServices(db)) {
-    const { driver, release, capabilities } = await embedded(service).capabilities()
-    const lacking = capabilities.filter(capability => !capability.available)
-    lines.push(`${service.name}: ${driver} ${release}${lacking.length ? ', without' : ''}`)
-    for (const { name, reason } of lacking) lines.push(`  ${name}: ${reason?.replaceAll('`', '')}`)
+  const unreached: string[] = []
+  try {
+    for (const service of await listServices(db)) {
+      const opened = offices.driverOf(service)
+      try {
+        if (opened.feeds.length) await opened.look()
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        unreached.push(`${service.name}: ${error.message} See: tillbridge back-office test ${service.name}`)
+        continue
+      }
+      const { driver, release, capabilities } = await opened.backOffice(service).capabilities()
+      const lacking = capabilities.filter(capability => !capability.available)
+      lines.push(`${service.name}: ${driver} ${release}${lacking.length ? ', without' : ''}`)
+      for (const { name, reason } of lacking) lines.push(`  ${name}: ${reason?.replaceAll('`', '')}`)
+    }
+  } finally {
+    offices.close()
   }
+  if (unreached.length) throw new Error([...unreached, ...lines].join('\n'))
   return lines.join('\n')
 }
 

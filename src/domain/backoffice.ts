@@ -1,5 +1,6 @@
 import type { CustomerWrites } from './customer-input.ts'
 import type { OrderWrites } from './orders.ts'
+import type { RewardReads } from './rewards.ts'
 import type { VoucherWrites } from './vouchers.ts'
 
 /** Something that may or may not be possible with a back office, and if not, why. */
@@ -17,7 +18,7 @@ export interface Capabilities {
 }
 
 /** What the API needs a retail back office to do. A driver is one object of this shape. */
-export interface BackOffice extends CustomerWrites, OrderWrites, VoucherWrites {
+export interface BackOffice extends CustomerWrites, OrderWrites, VoucherWrites, RewardReads {
   capabilities(): Promise<Capabilities>
 }
 

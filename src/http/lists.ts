@@ -66,6 +66,14 @@ export const ListMeta = Type.Object(
       description: 'The zone of the wall-clock times in the records.',
       examples: ['Australia/Melbourne'],
     }),
+    syncedAt: Type.Optional(
+      Type.String({
+        description:
+          'When the list was last brought up to date with a back office that is pulled from, a few seconds late. Absent where it is always up to date, and where it never was.',
+        format: 'date-time',
+        examples: ['2026-11-21T09:30:04Z'],
+      }),
+    ),
     warnings: Type.Optional(Type.Array(Type.Ref('Warning'))),
   },
   { $id: 'ListMeta', additionalProperties: false },
@@ -108,14 +116,39 @@ export function stepOf(listing: Listing, { limit, after_cursor }: Paging, whole:
   }
 }
 
+/** The feed that fills a list, by the list's path. */
+const filledBy: readonly [path: RegExp, feed: string][] = [
+  [/^\/stores$/, 'stores'],
+  [/^\/inventory$/, 'stock'],
+  [/^\/products$/, 'products'],
+  [/^\/customers(\/search)?$/, 'customers'],
+  [/^\/orders\/transactions\/search$/, 'transactions'],
+  [/^\/customers\/[^/]+\/transactions$/, 'transactions'],
+]
+const synced = new WeakMap<Service, ReadonlyMap<string, string>>()
+
+/** Notes when the feeds of a service were last pulled, for the answers about it; undefined: nothing is pulled. */
+export function noteSynced(service: Service, feeds: ReadonlyMap<string, string> | undefined) {
+  if (feeds) synced.set(service, feeds)
+  else synced.delete(service)
+}
+
+function syncedAt({ service, list }: Listing): string | undefined {
+  const feeds = synced.get(service)
+  const feed = feeds && filledBy.find(([path]) => path.test(list))?.[1]
+  return feed && feeds.get(feed)
+}
+
 /** A page's answer: the records as they are stored, and the meta around them. Behind the last record a walk stays where it is. */
 export function envelope(listing: Listing, page: Page, before: Position | undefined, warnings?: Warning[]): string {
   const end = page.end ?? before
+  const pulled = syncedAt(listing)
   const meta = {
     hasNextPage: page.hasNextPage,
     endCursor: end ? writeCursor(listing.cursors, listing, { asOf: page.asOf, after: end }) : null,
     asOf: page.asOf,
     timeZone: listing.service.settings.timeZone,
+    ...(pulled !== undefined && { syncedAt: pulled }),
     ...(warnings && { warnings }),
   }
   return `{"data":[${page.records ?? ''}],"meta":${JSON.stringify(meta)}}`

@@ -154,7 +154,7 @@ const requestHeaders = ({ etag, errors, method, repeatable }: Operation): (keyof
   ...(etag && method === 'GET' ? (['IfNoneMatch'] as const) : []),
   ...(errors.includes('precondition_failed') ? (['IfMatch'] as const) : []),
   ...(repeatable ? (['IdempotencyKey'] as const) : []),
-  ...(errors.includes('capability_unavailable') ? (['Prefer'] as const) : []),
+  ...(errors.includes('capability_unavailable') && method === 'GET' ? (['Prefer'] as const) : []),
   ...sentWithAny,
 ]
 

@@ -25,6 +25,8 @@ export interface Work extends Tools {
   signal: AbortSignal
   /** Asks the database whether no other worker has taken over, and holds the job for longer. Right before what cannot be undone. */
   stillMine(): Promise<boolean>
+  /** When it ends well it is done again in so many seconds, whatever its set times are. */
+  comeAgain(seconds: number): void
 }
 
 /** A kind of job: a function that throws when it is to be tried again. */
@@ -38,4 +40,8 @@ export interface Job {
   perService?: boolean
   /** How many run at a time in one worker. */
   atOnce: number
+  /** How many of one service run at a time, in all workers; absent: any number. */
+  atOnceOfService?: number
+  /** The share of a wait by which it may be longer, so that what failed at one time is not tried at one time. */
+  jitter?: number
 }

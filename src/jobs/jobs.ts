@@ -1,7 +1,11 @@
+import type { Offices } from '../offices.ts'
 import { expireVouchers } from './expire-vouchers.ts'
 import { forgetAnswers } from './forget-answers.ts'
+import { importExports } from './import-exports.ts'
 import type { Job } from './job.ts'
+import { planSyncs } from './plan-syncs.ts'
 import { sendMail } from './send-mail.ts'
+import { syncFeed } from './sync-feed.ts'
 
 const [minute, hour, day] = [60, 3_600, 86_400]
 
@@ -11,3 +15,10 @@ export const jobs: Readonly<Record<string, Job>> = {
   'forget-answers': { run: forgetAnswers, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'expire-vouchers': { run: expireVouchers, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
 }
+
+/** The jobs that back offices are asked in. */
+export const officeJobs = (offices: Offices): Readonly<Record<string, Job>> => ({
+  'plan-syncs': planSyncs(offices),
+  'sync-feed': syncFeed(offices),
+  'import-exports': importExports(offices),
+})

@@ -9,7 +9,6 @@ import { Filter, updatedAfter } from '../http/lists.ts'
 import { refuse } from '../http/operation.ts'
 import { customerPage, customerRecord } from '../store/customers.ts'
 import { emptyPage } from '../store/page.ts'
-import { rewardAccount } from '../store/rewards.ts'
 import { transactionPage } from '../store/transactions.ts'
 
 const tag = 'Customers'
@@ -136,11 +135,14 @@ export function customers(api: Api) {
     {
       tag,
       summary: 'The reward account of one customer.',
+      description:
+        'What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer.',
       params,
       answer: RewardAccount,
       kind: 'reward account',
       etag: true,
+      errors: ['back_office_error'],
     },
-    ({ db, service, params }) => rewardAccount(db, service, { customerId: params.id }),
+    ({ backOffice, db, service, params }) => backOffice.rewardAccount({ db, service }, { customerId: params.id }),
   )
 }

@@ -22,6 +22,7 @@ export function orders(api: Api) {
         ...(['order_number_taken', 'unknown_sku', 'unknown_gateway', 'payment_total_mismatch'] as const),
         ...(['validation_id_incorrect', 'voucher_locked', 'voucher_unusable'] as const),
         ...(['insufficient_voucher_balance', 'voucher_must_be_used_in_full'] as const),
+        ...(['voucher_not_accepted', 'voucher_not_configured'] as const),
       ],
     },
     async ({ backOffice, body, ...write }) => {

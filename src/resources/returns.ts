@@ -21,7 +21,10 @@ export function returns(api: Api) {
       body: ReturnInput,
       answer: Return,
       etag: true,
-      errors: ['not_found', 'order_number_taken', 'quantity_exceeds_returnable', 'sku_not_on_order'],
+      errors: [
+        ...(['not_found', 'order_number_taken', 'quantity_exceeds_returnable', 'sku_not_on_order'] as const),
+        'capability_unavailable',
+      ],
     },
     async ({ backOffice, body, params, ...write }) => {
       const { id, record } = await backOffice.createReturn(write, params.id, body)

@@ -1,7 +1,10 @@
 import { Type } from 'typebox'
 import { RewardAccount, RewardProgram } from '../domain/rewards.ts'
 import type { Api } from '../http/api.ts'
-import { rewardAccount, rewardPrograms } from '../store/rewards.ts'
+import { rewardPrograms } from '../store/rewards.ts'
+
+const liveRewards =
+  'What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer.'
 
 /** Contract 8. */
 export function rewards(api: Api) {
@@ -16,11 +19,13 @@ export function rewards(api: Api) {
     {
       tag: 'Rewards',
       summary: 'One reward account with its balances.',
+      description: liveRewards,
       params: { id: { description: 'The reward account.', example: '22672' } },
       answer: RewardAccount,
       kind: 'reward account',
       etag: true,
+      errors: ['back_office_error'],
     },
-    ({ db, service, params }) => rewardAccount(db, service, { id: params.id }),
+    ({ backOffice, db, service, params }) => backOffice.rewardAccount({ db, service }, { id: params.id }),
   )
 }

@@ -1,8 +1,27 @@
 import { Type } from 'typebox'
+import { Nullable } from '../domain/fields.ts'
 import { faultsAmong, SettingsChange, ShownSettings } from '../domain/settings.ts'
 import { faulty } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { changeSettings, holdSettings, shownSettings } from '../store/settings.ts'
+import { syncFacts } from '../store/sync-facts.ts'
+
+const moment = (description: string, example: string) =>
+  Nullable(Type.String({ description, format: 'date-time', examples: [example] }))
+
+const SyncedFeed = Type.Object(
+  {
+    feed: Type.String({ description: 'What is pulled.', examples: ['stock'] }),
+    syncedAt: moment('When it was last pulled to its end; null: never yet.', '2026-11-21T09:30:04Z'),
+    lagSeconds: Nullable(Type.Integer({ description: 'How long ago that is.', examples: [142] })),
+    lastResult: Type.Enum(['ok', 'failed', 'running', 'none'], {
+      description: 'How the last run went; `running` while one is under way, `none` before the first.',
+      examples: ['ok'],
+    }),
+    nextAt: moment('When it is pulled next; null: not by itself.', '2026-11-21T09:35:01Z'),
+  },
+  { additionalProperties: false },
+)
 
 const Capabilities = Type.Object(
   {
@@ -28,6 +47,11 @@ const Capabilities = Type.Object(
         { additionalProperties: false },
       ),
     ),
+    sync: Type.Optional(
+      Type.Array(SyncedFeed, {
+        description: 'What is pulled from the back office, and how fresh it is. Absent where nothing has to be.',
+      }),
+    ),
   },
   { $id: 'Capabilities', additionalProperties: false },
 )
@@ -38,12 +62,13 @@ export function service(api: Api) {
     '/capabilities',
     {
       tag: 'Service',
-      summary: "The back office's release, what works, and what does not and why.",
+      summary: "The back office's release, what works, what does not and why, and how fresh is what is pulled from it.",
       answer: Capabilities,
     },
-    async ({ backOffice }) => {
+    async ({ backOffice, db, service }) => {
       const { driver, release, capabilities } = await backOffice.capabilities()
-      return { data: { backOffice: { driver, release }, capabilities } }
+      const sync = await syncFacts(db, service)
+      return { data: { backOffice: { driver, release }, capabilities, ...(sync.length && { sync }) } }
     },
   )
 

@@ -20,11 +20,10 @@ const guarded =
   'An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too.'
 const validated =
   'The `validationId` takes the place of the one before it, unless somebody holds the voucher: then it is `voucher_locked`, and the holder is not disturbed.'
-const errorsOfPins = ['voucher_not_accepted', 'too_many_failures'] as const
+const errorsOfPins = ['voucher_not_accepted', 'voucher_unusable', 'too_many_failures', 'back_office_error'] as const
 const errorsOfValidation = [
   ...errorsOfPins,
   'voucher_locked',
-  'voucher_unusable',
   'insufficient_voucher_balance',
   'voucher_must_be_used_in_full',
 ] as const
@@ -116,7 +115,10 @@ export function vouchers(api: Api) {
       params: { number },
       body: VoucherLock,
       answer: Voucher,
-      errors: ['validation_id_incorrect', 'voucher_locked', 'voucher_unusable', 'too_many_failures', 'rate_limited'],
+      errors: [
+        ...(['validation_id_incorrect', 'voucher_locked', 'voucher_unusable', 'too_many_failures'] as const),
+        ...(['rate_limited', 'back_office_error'] as const),
+      ],
     },
     async ({ backOffice, body, params, ...write }) => {
       const { validationId, lockSeconds = 3_600 } = body
@@ -135,7 +137,7 @@ export function vouchers(api: Api) {
       body: VoucherInput,
       answer: IssuedVoucher,
       statuses: [201, 202],
-      errors: ['voucher_not_configured', 'unknown_gateway', 'order_number_taken'],
+      errors: ['voucher_not_configured', 'unknown_gateway', 'order_number_taken', 'back_office_error'],
     },
     async ({ backOffice, body, ...write }) => {
       const issued = await backOffice.issueVoucher(write, body)

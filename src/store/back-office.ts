@@ -39,7 +39,12 @@ export async function storedBackOffice(tx: Db, keys: Keys, service: Service): Pr
 
 function from({ serviceId, version, driver, password, texts }: Row, keys: Keys): StoredBackOffice {
   const opened = password === null ? {} : opening(serviceId, password, keys)
-  return { serviceId, version, settings: { driver, ...texts, ...opened }, isLocked: password !== null && !opened.password }
+  return {
+    serviceId,
+    version,
+    settings: { driver, ...texts, ...opened },
+    isLocked: password !== null && !opened.password,
+  }
 }
 
 function opening(serviceId: number, password: Buffer, keys: Keys): { password?: string } {

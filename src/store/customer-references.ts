@@ -1,5 +1,8 @@
 import { type Db, sql } from '../db.ts'
+import { valuesOfChange } from '../domain/customer-change.ts'
+import type { CustomerChange } from '../domain/customer-input.ts'
 import type { KnownReference, KnownReferences } from '../domain/customer-references.ts'
+import type { Write } from '../domain/write.ts'
 import type { Service } from '../settings.ts'
 
 /**
@@ -25,3 +28,7 @@ export async function lockReferences(
   }
   return (type, value) => known.get(keyOf(type, value))
 }
+
+/** The same for the values that a change may set. */
+export const lockReferencesOf = ({ tx, service }: Pick<Write, 'tx' | 'service'>, change: CustomerChange) =>
+  lockReferences(tx, service, valuesOfChange(change, service.settings.subscriptionMapping))

@@ -1,17 +1,15 @@
 import { type Db, sql } from '../db.ts'
 import type { Consent } from '../domain/consent.ts'
+import type { CustomerState } from '../domain/customer-change.ts'
 import { faulty } from '../errors.ts'
 import type { Service } from '../settings.ts'
 import { customerRecord, customerWithEmail, mergeCustomers } from './customers.ts'
 
 /** A customer as stored, and what a change of it hangs on. */
-export interface StoredCustomer {
+export interface StoredCustomer extends CustomerState {
   id: string
   /** JSON text (`Customer`). */
   record: string
-  consent: Consent
-  /** Reference values by type. */
-  references: ReadonlyMap<string, string>
 }
 
 /** Locks a customer until the transaction ends, and reads it as it stands then: of two changes at once the second sees the first. */
@@ -25,10 +23,16 @@ export async function lockCustomer(tx: Db, service: Service, id: string): Promis
   return { id, record, consent, references: new Map(Object.entries(references)) }
 }
 
+/** Has whoever is about to write the same e-mail address, in this service, wait until the transaction ends. */
+export const holdEmail = (tx: Db, service: Service, email: string) =>
+  tx.run(
+    sql`select pg_advisory_xact_lock(hashtext('e-mail addresses of ' || ${service.id}::text), hashtext(lower(normalize(${email}::text, NFC))))`,
+  )
+
 /** A customer's row: the columns that change, and for a new one all that it says. */
 interface CustomerRow {
   id: string
-  email?: string | undefined
+  email?: string | null | undefined
   [column: string]: unknown
 }
 

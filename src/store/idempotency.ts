@@ -47,12 +47,15 @@ export async function once(
   const entry = key === undefined ? undefined : entryOf(keys, service, operation, key, requested)
   const reference = entry?.keyHash.toString('hex').slice(0, 32) ?? randomUUID().replaceAll('-', '')
   for (let attempt = 1; ; attempt++) {
+    let isWorkDone = false
     try {
       const outcome = await db.transaction(async tx => {
         const stored = entry && (await claim(tx, service, operation, entry, keys))
+        isWorkDone = stored !== undefined
         if (stored) return { answer: stored, replayed: true }
         const answer = await work(tx, reference)
         if (entry && !(answer instanceof ApiError)) await keep(tx, service, operation, entry, keys, answer)
+        isWorkDone = true
         failpoint('before_commit')
         return { answer, replayed: false }
       })
@@ -60,8 +63,9 @@ export async function once(
       if (answer instanceof ApiError) throw answer
       return { answer, replayed }
     } catch (error) {
-      // With a key it can be asked whether the commit got through: the next attempt finds the answer, or does the work.
-      const again = isContention(error) || (entry !== undefined && isUnknown(error))
+      // With a key it can be asked whether the commit got through: the next attempt finds the answer, or does the work. What the work
+      // itself leaves open, a back office that has not answered, is for the caller to repeat: it has taken all the time there is.
+      const again = isContention(error) || (entry !== undefined && isWorkDone && isUnknown(error))
       if (!again || attempt === attempts)
         throw isContention(error) ? new ApiError('concurrent_update', undefined, { retryAfter: 1 }) : error
       await delay(attempt * (isContention(error) ? 10 + Math.random() * 40 : 500))

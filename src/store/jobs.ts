@@ -40,20 +40,34 @@ export async function addScheduled(db: Db, ofInstallation: readonly string[], of
     on conflict do nothing`)
 }
 
+/** How many jobs of a name may be taken, and how many of one service may run. */
+export interface Slots {
+  free: number
+  ofService?: number | undefined
+}
+
 /**
  * Takes what is due, of each name at most as many as there are slots. Nobody else can take it until the lease ends: that of a
- * worker that has died is not renewed.
+ * worker that has died is not renewed. A service's jobs that run, or are due before it, come before one; two workers that look at
+ * the very same time may exceed what a service may have.
  */
-export const takeDue = (db: Db, slots: Readonly<Record<string, number>>, leaseSeconds: number): Promise<Taken[]> =>
-  db.rows<Taken>(sql`
+export const takeDue = (db: Db, slots: Readonly<Record<string, Slots>>, leaseSeconds: number): Promise<Taken[]> => {
+  const each = Object.values(slots)
+  return db.rows<Taken>(sql`
     update job set lease = gen_random_uuid(), leased_until = now() + ${leaseSeconds} * interval '1 s', attempts = attempts + 1
-      from unnest(${Object.keys(slots)}::text[], ${Object.values(slots)}::integer[]) of_name (name, slots)
+      from unnest(${Object.keys(slots)}::text[], ${each.map(({ free }) => free)}::integer[], ${each.map(({ ofService }) => ofService ?? null)}::integer[])
+             of_name (name, free, of_service)
      cross join lateral (
        select ctid from job d
         where d.name = of_name.name and due_at <= now() and (leased_until is null or leased_until <= now())
-        order by due_at limit of_name.slots for update skip locked) due
+          and (of_name.of_service is null or of_name.of_service > (
+                select count(*) from job o
+                 where o.service_id = d.service_id and o.name = d.name
+                   and (o.leased_until > now() or (o.due_at <= now() and (o.due_at, o.subject) < (d.due_at, d.subject)))))
+        order by due_at limit of_name.free for update skip locked) due
      where job.ctid = due.ctid
     returning service_id as "serviceId", job.name, subject, attempts as attempt, lease`)
+}
 
 /** Holds jobs for longer. Returns the leases that still are the worker's: the others have ended, and somebody else may be at it. */
 export async function renewLeases(db: Db, leases: readonly string[], leaseSeconds: number): Promise<Set<string>> {

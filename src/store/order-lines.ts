@@ -25,5 +25,17 @@ export async function linesOf(tx: Db, service: Service, order: HeldOrder): Promi
 export const setLineStatus = (tx: Db, service: Service, order: HeldOrder, status: LineStatus) =>
   tx.run(sql`update order_line set status = ${status} where service_id = ${service.id} and order_id = ${order.id}`)
 
+/** Gives some lines that are still `processing` another status. */
+export const followLines = (
+  tx: Db,
+  service: Service,
+  order: HeldOrder,
+  steps: readonly { sequence: number; status: LineStatus }[],
+) =>
+  tx.run(sql`
+    update order_line l set status = step.status
+      from json_to_recordset(${JSON.stringify(steps)}) as step (sequence integer, status text)
+     where l.service_id = ${service.id} and l.order_id = ${order.id} and l.sequence = step.sequence and l.status = 'processing'`)
+
 export const stampOrder = (tx: Db, service: Service, order: HeldOrder, change: Change) =>
   tx.run(sql`update sales_order set changed_at = ${change.at} where service_id = ${service.id} and id = ${order.id}`)

@@ -1,10 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Db, sql } from '../db.ts'
+import type { Address } from '../domain/address.ts'
 import { amount } from '../domain/money.ts'
-import type { Priced } from '../domain/order-check.ts'
+import type { KnownToOrder, Priced } from '../domain/order-check.ts'
 import type { OrderInput } from '../domain/orders.ts'
 import type { Service } from '../settings.ts'
+import { knownCustomers } from './customers.ts'
+import { gatewayNames } from './gateways.ts'
 import type { HeldOrder } from './orders.ts'
+import { storesByNumber } from './stock.ts'
 
 /** A SKU as it is sold now. */
 export interface SoldVariant {
@@ -35,25 +39,65 @@ export const orderNumberTaken = async (tx: Db, service: Service, number: string)
     ),
   )
 
-/** Adds an order, without its lines yet; undefined where another order has the number. */
+/** What is known of what an order names, the SKUs apart. */
+export async function knownToOrder(
+  tx: Db,
+  service: Service,
+  { customerId, pickupStoreNumber, orderNumber }: OrderInput,
+): Promise<Omit<KnownToOrder, 'prices'>> {
+  const customers = await knownCustomers(tx, service, [customerId])
+  const stores = pickupStoreNumber ? await storesByNumber(tx, service, [pickupStoreNumber]) : undefined
+  return {
+    customer: customers.length > 0,
+    store: stores === undefined || stores.length > 0,
+    numberTaken: orderNumber !== undefined && (await orderNumberTaken(tx, service, orderNumber)),
+    gateways: await gatewayNames(tx, service),
+  }
+}
+
+/** What an order is known by. */
+export interface OrderIdentity {
+  number: string
+  /** Absent: one is made. */
+  id?: string
+  /** When it was placed, as text of a `timestamptz`; absent: now. */
+  placedAt?: string | undefined
+}
+
+type GivenAddress = { [name in keyof Address]?: Address[name] | undefined }
+
+/** What is kept of an order beside its lines and payments. */
+export interface OrderHeader extends Pick<OrderInput, 'customerId' | 'pickupStoreNumber'> {
+  billingAddress: GivenAddress
+  deliveryAddress: GivenAddress
+}
+
+/** Adds an order, without its lines yet; undefined where another order has the number, or the identifier. */
 export const insertOrder = (
   tx: Db,
   service: Service,
-  number: string,
-  { customerId, pickupStoreNumber = null, billingAddress, deliveryAddress }: OrderInput,
+  { number, id = randomUUIDv7(), placedAt }: OrderIdentity,
+  { customerId, pickupStoreNumber = null, billingAddress, deliveryAddress }: OrderHeader,
   { currency, decimals, freight, total }: { currency: string; decimals: number } & Pick<Priced, 'freight' | 'total'>,
 ) =>
   tx.row<HeldOrder>(sql`
     insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, total)
-    select ${service.id}, ${randomUUIDv7()}, now, now, ${number}, ${customerId}, ${pickupStoreNumber}::text, ${addressOf(billingAddress)}::json, ${addressOf(deliveryAddress)}::json,
+    select ${service.id}, ${id}, now, coalesce(${placedAt ?? null}::timestamptz, now), ${number}, ${customerId}, ${pickupStoreNumber}::text, ${addressOf(billingAddress)}::json, ${addressOf(deliveryAddress)}::json,
            ${currency}, ${decimals}::integer, ${amount(freight, decimals)}::numeric, ${amount(total, decimals)}::numeric
       from clock_timestamp() now
-    on conflict (service_id, order_number) do nothing
+    on conflict do nothing
     returning id, order_number as number, customer_id as "customerId", currency, decimals`)
 
 /** As `Address` has it, in its order. */
-function addressOf(address: OrderInput['billingAddress']) {
-  const { addressLine1, addressLine2 = null, city, state = null, postcode = null, country } = address
+function addressOf(address: GivenAddress) {
+  const {
+    addressLine1 = null,
+    addressLine2 = null,
+    city = null,
+    state = null,
+    postcode = null,
+    country = null,
+  } = address
   return JSON.stringify({ addressLine1, addressLine2, city, state, postcode, country })
 }
 
@@ -79,6 +123,7 @@ export function insertLines(
         amount,
         percentage,
       })),
+      price: amount(priced[i]?.price ?? 0n, order.decimals),
       value: amount(priced[i]?.value ?? 0n, order.decimals),
       storeId: sources.get(variant?.skuId ?? '') ?? null,
     }

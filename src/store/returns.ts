@@ -68,11 +68,11 @@ export const insertReturn = (
   tx: Db,
   service: Service,
   order: HeldOrder,
-  { number, restock }: { number: string; restock: boolean },
+  { number, restock, authorisation = `RA-${number}` }: { number: string; restock: boolean; authorisation?: string },
 ) =>
   tx.row<{ id: string; number: string }>(sql`
     insert into sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)
-    select ${service.id}, ${randomUUIDv7()}, now, now, ${order.id}, ${number}, ${`RA-${number}`}, 'requested', ${restock}::boolean
+    select ${service.id}, ${randomUUIDv7()}, now, now, ${order.id}, ${number}, ${authorisation}, 'requested', ${restock}::boolean
       from clock_timestamp() now
     on conflict (service_id, return_number) do nothing
     returning id, return_number as number`)

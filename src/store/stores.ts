@@ -68,6 +68,6 @@ export const storeRecord = (db: Db, service: Service, storeNumber: string) =>
 
 /** Which of these identifiers some store has. */
 export const knownStores = (db: Db, service: Service, ids: readonly string[]) =>
-  db.rows<{ id: string }>(
-    sql`select store_id as id from store where service_id = ${service.id} and store_id = any(${ids})`,
+  db.rows<{ id: string; number: string }>(
+    sql`select store_id as id, store_number as number from store where service_id = ${service.id} and store_id = any(${ids})`,
   )

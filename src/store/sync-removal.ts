@@ -21,9 +21,13 @@ interface Removal {
   some(db: Database, service: Service, gone: Sql): Promise<number>
 }
 
-/** Whether a run of the feed has not shown a row. */
-const unseen = (service: Service, feed: string, list: WholeList, id: Sql) => sql`
-  not exists (select from sync_seen n where n.service_id = ${service.id} and n.feed = ${feed} and n.list = ${list} and n.id = ${id})`
+/**
+ * The identifiers (`id`) that a run of the feed has not shown. As a difference of two sets, which is made in one pass over each: what was
+ * seen has just been written, so that the planner knows nothing of it, and might look through all of it for every single row.
+ */
+const unseen = (service: Service, feed: string, list: WholeList, { table, id, where }: Removal) => sql`
+  (select ${id} as id from ${table} where r.service_id = ${service.id} ${where}
+   except select n.id from sync_seen n where n.service_id = ${service.id} and n.feed = ${feed} and n.list = ${list})`
 
 const removals: Readonly<Record<WholeList, Removal>> = {
   // Only what is shown as in stock: the back office does not show what is less than none.
@@ -31,8 +35,8 @@ const removals: Readonly<Record<WholeList, Removal>> = {
     ...{ table: sql`stock r`, id: sql`r.id`, where: sql`and r.free_stock > 0` },
     async some(db, service, gone) {
       const rows = await db.rows<{ storeId: string; skuId: string }>(sql`
-        select r.store_id as "storeId", r.sku_id as "skuId" from stock r
-         where r.service_id = ${service.id} and r.free_stock > 0 and ${gone} order by r.id limit ${stockAtOnce}`)
+        with gone as materialized (select id from ${gone} all_gone order by id limit ${stockAtOnce})
+        select store_id as "storeId", sku_id as "skuId" from stock where service_id = ${service.id} and id = any(array(select id from gone))`)
       if (rows.length)
         await upsertStock(
           db,
@@ -48,8 +52,8 @@ const removals: Readonly<Record<WholeList, Removal>> = {
       db.transaction(async tx => {
         const change = await beginChange(tx, service, ['product', 'stock'])
         const removed = await tx.rows<{ product_id: string }>(sql`
-          delete from variant where service_id = ${service.id} and sku_id in (
-            select r.sku_id from variant r where r.service_id = ${service.id} and ${gone} order by r.sku_id limit ${productsAtOnce})
+          with gone as materialized (select id from ${gone} all_gone order by id limit ${productsAtOnce})
+          delete from variant where service_id = ${service.id} and sku_id = any(array(select id from gone))
           returning product_id`)
         const ids = [...new Set(removed.map(row => row.product_id))]
         await tx.run(sql`
@@ -63,8 +67,8 @@ const removals: Readonly<Record<WholeList, Removal>> = {
     ...{ table: sql`product r`, id: sql`r.product_id`, where: sql`` },
     some: (db, service, gone) =>
       db.run(sql`
-        delete from product where service_id = ${service.id} and product_id in (
-          select r.product_id from product r where r.service_id = ${service.id} and ${gone} order by r.product_id limit ${productsAtOnce})`),
+        with gone as materialized (select id from ${gone} all_gone order by id limit ${productsAtOnce})
+        delete from product where service_id = ${service.id} and product_id = any(array(select id from gone))`),
   },
 }
 
@@ -79,10 +83,12 @@ export async function removeUnseen(
   list: WholeList,
   onSome: (removed: number) => Promise<void>,
 ): Promise<{ kept: number }> {
-  const { table, id, where, some } = removals[list]
-  const gone = unseen(service, feed, list, id)
+  const removal = removals[list]
+  const { table, where, some } = removal
+  const gone = unseen(service, feed, list, removal)
   const counted = await db.row<{ gone: number; all: number }>(sql`
-    select count(*)::integer as all, (count(*) filter (where ${gone}))::integer as gone from ${table} where r.service_id = ${service.id} ${where}`)
+    select (select count(*)::integer from ${table} where r.service_id = ${service.id} ${where}) as all,
+           (select count(*)::integer from ${gone} all_gone) as gone`)
   if (counted && isTooMuch(counted)) return { kept: counted.gone }
   for (;;) {
     const removed = await some(db, service, gone)

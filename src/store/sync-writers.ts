@@ -44,7 +44,11 @@ export const writers: { readonly [K in RowKind]: Writer<K> } = {
     const written = await rowByRow(upsertStock)(db, service, known)
     const unknown = rows.length - known.length
     if (unknown) note(written, 'stock of a store or a SKU that is not known here: left out', unknown)
-    return { ...written, read: rows.length, seen: { list: 'stock', ids: known.map(row => `${row.storeId} ${row.skuId}`) } }
+    return {
+      ...written,
+      read: rows.length,
+      seen: { list: 'stock', ids: known.map(row => `${row.storeId} ${row.skuId}`) },
+    }
   },
   customers: rowByRow<FeedRows['customers']>(upsertCustomers, {
     // The customer is more than the address; whoever had it first keeps it.

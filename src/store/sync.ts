@@ -1,4 +1,5 @@
-import { type Db, sql } from '../db.ts'
+import { type Db, raw, sql } from '../db.ts'
+import type { RowKind } from '../domain/feed.ts'
 import type { Service } from '../settings.ts'
 
 /** How far a feed has been read. */
@@ -102,3 +103,24 @@ export const countSeen = async (db: Db, service: Service, feed: string, list: st
       sql`select count(*)::integer as count from sync_seen where service_id = ${service.id} and feed = ${feed} and list = ${list}`,
     )
   )?.count ?? 0
+
+const tablesOf: Readonly<Record<RowKind, readonly string[]>> = {
+  references: ['reference'],
+  stores: ['store'],
+  products: ['product', 'colour', 'variant'],
+  stock: ['stock'],
+  customers: ['customer'],
+  transactions: ['retail_transaction'],
+  rewardPrograms: ['reward_program', 'reward_tier'],
+  rewardGifts: ['reward_gift'],
+  rewardAccounts: ['reward_account'],
+  rewardLots: ['reward_lot'],
+}
+
+/**
+ * Has the planner look at tables anew. A statement that was planned while its table was empty reads the whole tenant for each batch,
+ * until somebody does; left to itself the database does so a minute later.
+ */
+export async function refreshPlans(db: Db, kind: RowKind | 'seen'): Promise<void> {
+  for (const table of kind === 'seen' ? ['sync_seen'] : tablesOf[kind]) await db.run(sql`analyze ${raw(table)}`)
+}

@@ -1,7 +1,8 @@
 import { type Db, sql } from '../db.ts'
-import { amount as text, decimalsOf, minorUnits } from '../domain/money.ts'
+import { decimalsOf, minorUnits, amount as text } from '../domain/money.ts'
+import type { VoucherState } from '../domain/voucher-states.ts'
 import type { Voucher } from '../domain/vouchers.ts'
-import { ApiError } from '../errors.ts'
+import type { ApiError } from '../errors.ts'
 import { type Keys, seal, unseal } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 import { localTime } from './change.ts'
@@ -22,7 +23,9 @@ export interface TakenUpstream extends Validated {
   upstreamValidation: Buffer | null
 }
 
-interface Row extends Omit<UpstreamVoucher, 'originalAmount' | 'usedAmount' | 'availableAmount'>, Omit<Validated, 'state'> {
+interface Row
+  extends Omit<UpstreamVoucher, 'originalAmount' | 'usedAmount' | 'availableAmount'>,
+    Omit<Validated, 'state'> {
   original: string
   used: string
   available: string
@@ -119,7 +122,11 @@ export async function refuseTooManyHeld(tx: Db, service: Service, username: stri
 }
 
 /** A voucher as callers see it at this moment: with our lock, and expired where its last day is over. */
-export async function shownVoucher(db: Db, service: Service, voucher: UpstreamVoucher): Promise<Voucher> {
+export async function shownVoucher(
+  db: Db,
+  service: Service,
+  voucher: UpstreamVoucher,
+): Promise<Voucher & { status: VoucherState }> {
   const { number, expiryDate, availableAmount } = voucher
   const row = await db.row<{ lockedUntil: string | null; isPast: boolean }>(sql`
     select (select ${localTime(sql`locked_until`, service)} from upstream_voucher
@@ -130,5 +137,11 @@ export async function shownVoucher(db: Db, service: Service, voucher: UpstreamVo
   const status = lockedUntil !== null ? 'locked' : row?.isPast ? 'expired' : isEmpty ? 'redeemed' : 'active'
   const { currency } = voucher
   const nothing = text(0n, decimalsOf(currency))
-  return { ...voucher, status, availableAmount: status === 'expired' ? nothing : availableAmount, lockedUntil, email: null }
+  return {
+    ...voucher,
+    status,
+    availableAmount: status === 'expired' ? nothing : availableAmount,
+    lockedUntil,
+    email: null,
+  }
 }

@@ -19,8 +19,21 @@ export interface Connection {
   timeZone: string
   /** The release, where the root page cannot tell it. */
   pinnedRelease?: string | undefined
+  /** What the back office knows payment gateways by, by their names in `GET /payment-gateways`. */
+  gateways?: Readonly<Record<string, Merchant>> | undefined
   limits?: Partial<Limits>
   log?: Log
+}
+
+/** A payment gateway as the back office has it set up. */
+export interface Merchant {
+  /** `CreditCard` where it is absent; also what PayPal and Afterpay are. */
+  origin?: 'CreditCard' | 'DirectDebit' | 'Zip' | 'AdyenWallet' | 'Openpay'
+  /** One of its sales payment gateways (SPayGate). Some kinds of gateway have to have one. */
+  merchantId?: string
+  /** The gateway's name where it is absent; a wallet's own for `AdyenWallet`. */
+  cardType?: string
+  accountId?: string
 }
 
 export interface Limits {
@@ -56,7 +69,8 @@ export const defaultLimits: Limits = {
   answerBytes: 8 * 1024 ** 2,
   pageBytes: 64 * 1024 ** 2,
   bulkBytes: 512 * 1024 ** 2,
-  concurrency: 8,
+  // A write holds a connection of the database meanwhile, and there are few of them (`DATABASE_POOL`).
+  concurrency: 4,
   waiting: 32,
   breakerFailures: 5,
   openMs: 2_000,

@@ -62,22 +62,23 @@ export async function* pagesOf(client: Client, paged: Paged, report: Report = {}
         some = []
       }
     }
-    if (!joins && rows > 0) throw fault('two pages do not join')
-    if (some.length) yield some
-
+    tail = tail.slice(tail.length - overlapOf(rows))
+    const repeats = tail.length > 0 && tail.join() === last.join()
     const reached = start - 1 + rows
-    if (total !== undefined && reached > total) throw fault('there are more rows than there should be')
     const isEnd =
       rows === 0 || (total !== undefined ? reached === total : start === 1 ? rows !== pageRows : rows < pageRows)
-    if (isEnd) {
-      if (counted < (first ?? 0)) throw fault('there are fewer rows than there should be')
-      return
-    }
-    tail = tail.slice(tail.length - overlapOf(rows))
-    if (last.length && tail.join() === last.join()) {
+    if (!joins && rows > 0) throw fault('two pages do not join')
+    if (total !== undefined && reached > total) throw fault('there are more rows than there should be')
+    if (repeats && !isEnd) {
       // Without a total it may just be a server that does not page, and has exactly as many rows as a page.
       if (total === undefined) return
       throw fault('a page repeats the one before')
+    }
+    if (some.length) yield some
+
+    if (isEnd) {
+      if (counted < (first ?? 0)) throw fault('there are fewer rows than there should be')
+      return
     }
     if (counted > (first === undefined ? mostRows : 2 * first + 10_000)) throw fault('the list does not end')
     last = tail

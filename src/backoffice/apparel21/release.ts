@@ -6,11 +6,15 @@ export const since = {
   productsByChange: '2016.3',
   allStock: '2021.2',
   personsByChange: '2022.1',
+  returns: '2017.2',
+  /** Documented in October 2022. */
+  ordersOfEveryone: '2022.4',
+  voucherDeliveryDate: '2022.3',
 } as const
 
 /** The release that the text of the root page tells; undefined where it tells none. */
 export function releaseIn(html: string): string | undefined {
-  const text = html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/&nbsp;|&#160;/gi, ' ')
+  const text = html.replaceAll(/<[^>]*>|&nbsp;|&#160;|\s+/gi, ' ').replaceAll(/ +/g, ' ')
   const [, year, number, letter = ''] = /Retail API Release\D{0,40}(\d{4})\.(\d{1,3})(?!\d)([a-z]?)/i.exec(text) ?? []
   const release = `${year}.${number}${letter.toLowerCase()}`
   return isRelease(release) ? release : undefined

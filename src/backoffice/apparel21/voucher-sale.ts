@@ -6,8 +6,12 @@ import { ApiError, type Fault, faulty } from '../../errors.ts'
 import { gatewayNames } from '../../store/gateways.ts'
 import { beginVoucherSale, finishVoucherSale, giftCardSkuId } from '../../store/upstream-voucher-sales.ts'
 import { voucherDays } from '../../store/voucher-issue.ts'
+import { afterEffect, effect } from './effect.ts'
 import type { Client } from './http.ts'
+import { derivedNumber } from './numbers.ts'
+import { orderNumbered } from './order-search.ts'
 import { payload } from './payload.ts'
+import { paymentThrough } from './payment.ts'
 import { receiverOf } from './receiver.ts'
 import { refusalBehind } from './refusal.ts'
 import { type Release, since } from './release.ts'
@@ -32,25 +36,41 @@ export async function sellVoucher(
   write: Write,
   input: VoucherInput,
 ): Promise<IssuedVoucher> {
-  const { tx, service } = write
-  const { currency, voucherType } = service.settings
+  const { currency, voucherType } = write.service.settings
   const { skuId, faults, today } = await faultsOf(release, write, input)
   const [first, ...more] = faults
   if (first || voucherType === null || skuId === undefined) throw faulty([first ?? unknownSku(write), ...more])
 
-  const number = input.orderNumber ?? `V${write.reference.slice(0, 20).toUpperCase()}`
-  if (!(await beginVoucherSale(tx, service, { number, gateway: input.gateway, amount: input.amount })))
-    throw numberTaken()
-  const personId = await receiverOf(client, input)
-  const deliveryDate = input.deliveryDate === today ? null : input.deliveryDate
-  const orderId = await placeOrder(client, { ...input, deliveryDate, number, personId, skuId, voucherType })
-  await finishVoucherSale(tx, service, { number, personId, orderId })
+  const sold = { ...input, deliveryDate: input.deliveryDate === today ? null : (input.deliveryDate ?? null) }
+  const number = await place(client, write, { ...sold, skuId, voucherType })
   const nothing = amount(0n, decimalsOf(currency))
   return {
     ...{ number: null, pin: null, status: 'pending', currency, orderNumber: number },
     ...{ originalAmount: input.amount, usedAmount: nothing, availableAmount: nothing },
     ...{ expiryDate: null, lockedUntil: null, email: null },
   }
+}
+
+/** How many numbers of our own making are tried: each but the last was used up by the same key long ago. */
+const mostTurns = 10
+
+/** Places the order under the number that is given, or one of our own making, and notes it. Returns the number. */
+async function place(client: Client, write: Write, sale: Omit<Sale, 'number' | 'personId'>): Promise<string> {
+  const { tx, service, reference } = write
+  const { orderNumber: given, gateway, amount } = sale
+  let receiver: string | undefined
+  for (let turn = 0; turn < (given ? 1 : mostTurns); turn++) {
+    const number = given ?? derivedNumber('W', reference, turn)
+    if (!(await beginVoucherSale(tx, service, { number, gateway, amount }))) continue
+    receiver ??= await receiverOf(client, sale)
+    const personId = receiver
+    const placed = await placeOrder(client, { ...sale, number, personId })
+    if (placed === 'taken') continue
+    await afterEffect(() => finishVoucherSale(tx, service, { number, personId, orderId: placed.id }))
+    return number
+  }
+  const code = 'order_number_taken'
+  throw faulty([{ pointer: '/orderNumber', code, detail: new ApiError(code).message }])
 }
 
 async function faultsOf(release: Release, write: Write, input: VoucherInput) {
@@ -85,33 +105,23 @@ const unknownSku = ({ service }: Write): Fault => ({
   detail: `The back office has no SKU \`${service.settings.giftCardSku}\`, which the setting \`giftCardSku\` names.`,
 })
 
-function numberTaken() {
-  const code = 'order_number_taken'
-  return faulty([{ pointer: '/orderNumber', code, detail: new ApiError(code).message }])
-}
+/** The number is another order's, or return's. */
+const numberTaken = 5052
 
-/** Places the order, unless it is there already. Returns its identifier; undefined where the back office has forgotten it. */
-async function placeOrder(client: Client, sale: Sale): Promise<string | undefined> {
-  const body = orderOf(sale)
+/** Places the order, unless an attempt before did. Its identifier is undefined where the back office does not tell, or has forgotten it. */
+async function placeOrder(client: Client, sale: Sale): Promise<{ id: string | undefined } | 'taken'> {
+  const path = ['Persons', sale.personId, 'Orders']
+  const body = orderOf(client, sale)
   try {
-    const { id } = await client.write({
-      ...{ endpoint: 'orders', method: 'POST', path: ['Persons', sale.personId, 'Orders'], body },
-    })
-    return id ?? text(await orderNumbered(client, sale.number), 'Id') ?? undefined
+    return { id: (await effect(client, { endpoint: 'orders', method: 'POST', path, body })).id }
   } catch (error) {
-    if (refusalBehind(error)?.code !== 5052) throw asOfVoucher(error)
+    if (refusalBehind(error)?.code !== numberTaken) throw asOfVoucher(error)
   }
-  const placed = await orderNumbered(client, sale.number)
+  const order = await afterEffect(() => orderNumbered(client, sale.number, sale.personId))
   // A number of our own making is nobody else's, whatever is still known of its order.
-  if (sale.orderNumber ? !isOrderOf(placed, sale) : placed && !isOrderOf(placed, sale)) throw numberTaken()
-  return text(placed, 'Id') ?? undefined
+  if (!order && !sale.orderNumber) return { id: undefined }
+  return isOrderOf(order, sale) ? { id: text(order, 'Id') ?? undefined } : 'taken'
 }
-
-const orderNumbered = async (client: Client, number: string) =>
-  // What could stand for another path is asked for by nobody.
-  /^[\w-]+$/.test(number)
-    ? client.document({ endpoint: 'orders', path: ['OrderNumbers', number], roots: ['Order'] })
-    : undefined
 
 /** Whether an order is this sale: for the same person, of the same voucher, and of nothing else. */
 function isOrderOf(order: Xml | undefined, sale: Sale): boolean {
@@ -128,7 +138,7 @@ function isOrderOf(order: Xml | undefined, sale: Sale): boolean {
 }
 
 /** The order in the guide's order of elements. The payer is known by name and address alone; whom to write to is the receiver. */
-function orderOf(sale: Sale): string {
+function orderOf(client: Client, sale: Sale): string {
   const { amount: worth, receiverName, receiverEmail, senderName, billingAddress: payer } = sale
   return payload('Order', [
     ['OrderNumber', sale.number],
@@ -186,6 +196,27 @@ function orderOf(sale: Sale): string {
         ],
       ],
     ],
-    ['Payments', [['PaymentDetail', paymentOf(sale)]]],
+    ['Payments', [paymentThrough(client.connection, { gateway: sale.gateway, amount: worth })]],
   ])
 }
+
+/** What the errors of an order are to whoever buys a voucher; those that point into an order are faults of ours. */
+function asOfVoucher(error: unknown): unknown {
+  const code = refusalBehind(error)?.code
+  if (!(error instanceof ApiError) || code === undefined) return error
+  const { cause } = error
+  if (code === 5129)
+    return Object.assign(new ApiError('voucher_not_configured', 'The back office does not sell the gift card SKU.'), {
+      cause,
+    })
+  if (code === 5004)
+    return Object.assign(faulty([{ pointer: '/receiverEmail', code: 'invalid_field', detail: error.message }]), {
+      cause,
+    })
+  const isForeign = error.faults.some(({ pointer }) => pointer !== undefined && !ownFields.includes(pointer))
+  return isForeign || error.code === 'payment_total_mismatch'
+    ? Object.assign(new ApiError('back_office_error'), { cause })
+    : error
+}
+
+const ownFields = ['/billingAddress', '/receiverEmail', '/receiverName', '/subject', '/message']

@@ -50,6 +50,7 @@ export const voucherWrites = (client: Client, release: Release): VoucherWrites =
       undrawable(unitsOf(amount, settings), available, settings, '/amount')
     if (against) return against
     const upstreamId = await validateUpstream(client, number, pin, amount)
+    if (upstreamId instanceof ApiError) return upstreamId
     const validationId = await keepValidation(tx, keys, service, opened, upstreamId)
     return { ...shown, validationId }
   },
@@ -96,17 +97,19 @@ async function openVoucher(
   return voucher
 }
 
-/** Validates a voucher that number and PIN have just opened. Returns the back office's id. */
-async function validateUpstream(client: Client, number: string, pin: string, amount: string): Promise<string> {
+/** Validates a voucher that number and PIN have just opened. Returns the back office's id, or what it refuses it for. */
+async function validateUpstream(
+  client: Client,
+  number: string,
+  pin: string,
+  amount: string,
+): Promise<string | ApiError> {
   const query = { pin, amount }
   const found = await ask(client, { endpoint: 'voucherValidation', path: ['Voucher', 'GVValid', number], query })
   // The look-up says with this code that there is no such voucher; of one that there is, it says that it is over.
   if (refusalBehind(found)?.code === 5056)
-    throw new ApiError('voucher_unusable', 'The voucher is expired.', { members: { reason: 'expired' } })
-  if (found instanceof ApiError) throw found
-  const id = text(found, 'ValidationId')
-  if (!id) throw new ApiError('back_office_error')
-  return id
+    return new ApiError('voucher_unusable', 'The voucher is expired.', { members: { reason: 'expired' } })
+  return found instanceof ApiError ? found : (text(found, 'ValidationId') ?? new ApiError('back_office_error'))
 }
 
 interface Question {

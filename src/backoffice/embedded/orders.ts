@@ -1,15 +1,14 @@
 import { decimalsOf } from '../../domain/money.ts'
 import { numberTaken, priceOrder } from '../../domain/order-check.ts'
 import type { OrderInput, OrderWrites } from '../../domain/orders.ts'
+import { forEachVoucher } from '../../domain/voucher-payments.ts'
 import type { Write } from '../../domain/write.ts'
-import { ApiError, type Fault, faulty } from '../../errors.ts'
+import { faulty } from '../../errors.ts'
 import { beginChange } from '../../store/change.ts'
-import { knownCustomers } from '../../store/customers.ts'
-import { gatewayNames } from '../../store/gateways.ts'
 import { withNextNumber } from '../../store/order-numbers.ts'
-import { insertLines, insertOrder, insertPayments, orderNumberTaken, variantsOf } from '../../store/order-placing.ts'
+import { insertLines, insertOrder, insertPayments, knownToOrder, variantsOf } from '../../store/order-placing.ts'
 import { type HeldOrder, orderRecord } from '../../store/orders.ts'
-import { holdStock, moveStock, stockSources, storesByNumber } from '../../store/stock.ts'
+import { holdStock, moveStock, stockSources } from '../../store/stock.ts'
 import { drawVoucher } from '../../store/voucher-draw.ts'
 import { ship } from './fulfilment.ts'
 import { createReturn } from './returns.ts'
@@ -23,11 +22,11 @@ export const orderWrites: OrderWrites = {
     const skus = input.lines.map(line => line.sku)
     const variants = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
     const prices = new Map([...variants].map(([sku, variant]) => [sku, variant.price]))
-    const priced = priceOrder(input, { ...(await knownTo(write, input)), prices }, currency, decimals)
+    const priced = priceOrder(input, { ...(await knownToOrder(tx, service, input)), prices }, currency, decimals)
     const [fault, ...more] = priced.faults
     if (fault) throw faulty([fault, ...more])
 
-    const insert = (number: string) => insertOrder(tx, service, number, input, { ...priced, currency, decimals })
+    const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
     const order =
       input.orderNumber === undefined
         ? await withNextNumber(tx, service, 'order', insert)
@@ -55,39 +54,6 @@ export const orderWrites: OrderWrites = {
   createReturn,
 }
 
-/** What the order names, the SKUs apart. */
-async function knownTo({ tx, service }: Write, { customerId, pickupStoreNumber, orderNumber }: OrderInput) {
-  const customers = await knownCustomers(tx, service, [customerId])
-  const stores = pickupStoreNumber ? await storesByNumber(tx, service, [pickupStoreNumber]) : undefined
-  return {
-    customer: customers.length > 0,
-    store: stores === undefined || stores.length > 0,
-    numberTaken: orderNumber !== undefined && (await orderNumberTaken(tx, service, orderNumber)),
-    gateways: await gatewayNames(tx, service),
-  }
-}
-
-/** Draws on the vouchers that pay, in the order of their numbers; throws what stands against all of them. */
-async function drawVouchers({ tx, service, keys }: Write, order: HeldOrder, { payments }: OrderInput) {
-  const draws = payments.flatMap(({ voucher, amount }, i) =>
-    voucher ? [{ ...voucher, amount, orderNumber: order.number, pointer: `/payments/${i}/voucher` }] : [],
-  )
-  const refusals: ApiError[] = []
-  for (const draw of draws.sort((a, b) => (a.number < b.number ? -1 : 1)))
-    try {
-      await drawVoucher(tx, keys, service, draw)
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      refusals.push(error)
-    }
-  const [refusal, ...others] = refusals
-  if (!refusal) return
-  const faults: Fault[] = refusals.flatMap(each => each.faults)
-  // What goes with one voucher, like the time until which it is held, is said where it is the only one that is refused.
-  if (others.length === 0) throw refusal
-  throw new ApiError(refusal.code, faults.map(fault => fault.detail).join(' '), {
-    faults,
-    members: refusal.members,
-    headers: refusal.headers,
-  })
-}
+/** Draws on the vouchers that pay; throws what stands against all of them. */
+const drawVouchers = ({ tx, service, keys }: Write, { number: orderNumber }: HeldOrder, { payments }: OrderInput) =>
+  forEachVoucher(payments, draw => drawVoucher(tx, keys, service, { ...draw, orderNumber }))

@@ -1,0 +1,128 @@
+import { Agent, request } from 'node:https'
+import { setTimeout as delay } from 'node:timers/promises'
+import { addAccount, addPassword, addService } from '../src/accounts.ts'
+import { sql } from '../src/db.ts'
+import { setBackOffice } from '../src/store/back-office.ts'
+import { ask, type Bench, type Sample } from './bench.ts'
+import type { Loaded } from './database.ts'
+import { medianBy, percent, type Section, tenths, whole } from './report.ts'
+import { scenariosOf } from './scenarios.ts'
+import { type Running, startService } from './service.ts'
+import { startSimulatorProcess } from './simulator.ts'
+
+const name = 'bench-breaker'
+/** Requests a second: of the one whose back office dies, and of the other. */
+const rates = { writes: 40, reads: 200 }
+/** What the slowest answer of the neighbour may be slower by. */
+const most = 1.2
+/** Seconds of a measurement at least: calls that nobody answers are given up after ten, and before that nobody knows. */
+const leastSeconds = 12
+
+/** How the back office is. */
+const states = ['alive', 'gone', 'silent'] as const
+type State = (typeof states)[number]
+
+/** A tenant reads; how much slower is that while another tenant's back office is dead? */
+export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Section> {
+  const { db, keys } = loaded
+  const simulator = await startSimulatorProcess()
+  await db.run(sql`delete from service where name = ${name}`)
+  const made = await addService(db, name, { currency: 'AUD', writesPerMinute: 'off', readsPerMinute: 'off' })
+  if (!made) throw new Error('it was just deleted')
+  await setBackOffice(db, keys, made, { driver: 'apparel21', url: simulator.url, country: 'AU' })
+  const password = (await addAccount(db, keys, name, made, 'maintainer')) ?? (await addPassword(db, keys, name))
+  const service = await startService(bench.directory, { DATABASE_URL: loaded.url, JOBS: 'off', LOG_LEVEL: 'fatal' })
+  const scenario = (await scenariosOf(loaded)).find(each => each.name === 'customers, first page')
+  if (!scenario) throw new Error('there is such a scenario')
+  const seconds = Math.max(bench.seconds, leastSeconds)
+  const samples = new Map<State, Sample[]>(states.map(state => [state, []]))
+  const answers = new Map<State, Map<number, number>>(states.map(state => [state, new Map()]))
+  try {
+    for (let round = 0; round < bench.rounds; round++)
+      for (const state of states) {
+        bench.say(`  ${state}`)
+        if (state === 'gone') await simulator.remote.addFault({ kind: 'down' })
+        if (state === 'silent') await simulator.remote.addFault({ kind: 'hang' })
+        const neighbour = lookUpVouchers(service, password, answers.get(state) ?? new Map())
+        samples.get(state)?.push(await ask(bench, service, scenario, { connections: 32, rate: rates.reads, seconds }))
+        await neighbour.stop()
+        await simulator.remote.clearFaults()
+        await settled(service, password)
+      }
+  } finally {
+    await service.stop()
+    await simulator.stop()
+    await db.run(sql`delete from service where name = ${name}`)
+  }
+  const medians = states.map(state => ({ state, ...medianBy(samples.get(state) ?? [], sample => sample.p99) }))
+  const [alive] = medians
+  return {
+    title: "A neighbour's dead back office",
+    about: `One service asks its back office for vouchers, ${rates.writes} times a second, whatever the answers are; another one, in the same process, reads ${rates.reads} pages of customers a second. The back office answers (alive), cuts every connection (gone), or takes them and never answers (silent).`,
+    tables: [
+      {
+        caption: 'Reads of the other service',
+        head: ['back office', 'pages/s', 'p50 ms', 'p99 ms', 'against alive', 'answers of the first one'],
+        rows: medians.map(({ state, answersPerSecond, p50, p99 }) => [
+          ...[state, whole(answersPerSecond), tenths(p50), tenths(p99)],
+          percent(p99 / (alive?.p99 ?? Number.NaN)),
+          [...(answers.get(state) ?? [])].map(([status, count]) => `${count} of ${status}`).join(', '),
+        ]),
+      },
+    ],
+    targets: medians.slice(1).map(({ state, p99 }) => ({
+      what: `p99 of reads, the neighbour's back office ${state}`,
+      wanted: `at most ${percent(most)} of alive`,
+      found: percent(p99 / (alive?.p99 ?? Number.NaN)),
+      met: p99 <= most * (alive?.p99 ?? Number.NaN),
+    })),
+  }
+}
+
+const body = JSON.stringify({ number: '6000001', pin: '1234' })
+
+/** One look-up. Returns its status; 0 where there was no answer. */
+function lookUp({ port, ca }: Running, password: string, agent: Agent): Promise<number> {
+  const headers = {
+    authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+    ...{ 'x-service-name': name, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+  }
+  return new Promise(resolve => {
+    const options = { host: 'localhost', port, ca, agent, method: 'POST', path: '/vouchers/lookup', headers }
+    const asked = request(options, answer => {
+      answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
+    })
+    asked.once('error', () => resolve(0))
+    asked.end(body)
+  })
+}
+
+/** Looks up at a steady rate, and counts the answers by their status. */
+function lookUpVouchers(service: Running, password: string, counts: Map<number, number>) {
+  const agent = new Agent({ keepAlive: true })
+  const underWay = new Set<Promise<void>>()
+  const timer = setInterval(() => {
+    const one = lookUp(service, password, agent).then(status => {
+      counts.set(status, (counts.get(status) ?? 0) + 1)
+      underWay.delete(one)
+    })
+    underWay.add(one)
+  }, 1_000 / rates.writes)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await Promise.all(underWay)
+      agent.destroy()
+    },
+  }
+}
+
+/** Until the breaker has found out that all is well. */
+async function settled(service: Running, password: string) {
+  const agent = new Agent()
+  for (let good = 0; good < 3; ) {
+    good = (await lookUp(service, password, agent)) === 200 ? good + 1 : 0
+    await delay(100)
+  }
+  agent.destroy()
+}

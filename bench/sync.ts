@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { addService } from '../src/accounts.ts'
+import { sql } from '../src/db.ts'
+import { setBackOffice } from '../src/store/back-office.ts'
+import type { Bench } from './bench.ts'
+import type { Loaded } from './database.ts'
+import { type Section, tenths, whole } from './report.ts'
+import { startSimulatorProcess } from './simulator.ts'
+import { memory } from './usage.ts'
+
+const name = 'bench-sync'
+const cli = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+const mostMegabytes = 400
+
+/** How large the back office's stock is. */
+export interface StockSize {
+  stores: number
+  skus: number
+}
+
+/** All stock is pulled, then pulled again, by `tillbridge sync` from a simulator; each in a process of its own. */
+export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }: StockSize): Promise<Section> {
+  const { db, keys } = loaded
+  const simulator = await startSimulatorProcess(['--stores', String(stores), '--skus', String(skus), '--persons', '10'])
+  await db.run(sql`delete from service where name = ${name}`)
+  const service = await addService(db, name, { currency: 'AUD' })
+  if (!service) throw new Error('it was just deleted')
+  await setBackOffice(db, keys, service, { driver: 'apparel21', url: simulator.url, country: 'AU' })
+  const pull = (...args: string[]) => pulled(bench, loaded, args)
+  /** The records that were written since; of all tables that a feed of stock writes. */
+  const written = async (since: string) =>
+    (
+      await db.row<{ n: number }>(
+        sql`select count(*)::integer as n from stock where service_id = ${service.id} and changed_at > ${since}::timestamptz`,
+      )
+    )?.n ?? 0
+  const moment = async () => (await db.row<{ now: string }>(sql`select clock_timestamp()::text as now`))?.now ?? ''
+  try {
+    const runs: { what: string; seconds: number; read: number; peak: number; written: number }[] = []
+    const measure = async (what: string, ...args: string[]) => {
+      bench.say(`  ${what}`)
+      const since = await moment()
+      runs.push({ what, ...(await pull(...args)), written: await written(since) })
+    }
+    await pull('stores', 'products')
+    await measure('all stock, the first time', 'stock', '--full')
+    await measure('all stock again', 'stock', '--full')
+    await measure('what has changed: nothing', 'stock')
+    const [first, again, changes] = runs
+    const peak = Math.max(...runs.map(run => run.peak))
+    return {
+      title: 'Pulling stock',
+      about: `\`tillbridge sync stock\` from a simulator with ${whole(stores)} stores and ${whole(skus)} SKUs, which also needs the machine. Peak is the most memory that the process had at a time.`,
+      tables: [
+        {
+          caption: 'Runs',
+          head: ['run', 'records', 'seconds', 'records/s', 'rows written', 'peak MB'],
+          rows: runs.map(({ what, seconds, read, peak, written }) => [
+            ...[what, whole(read), tenths(seconds), whole(read / seconds), whole(written), whole(peak)],
+          ]),
+        },
+      ],
+      targets: [
+        {
+          what: 'memory of a full pull',
+          wanted: `less than ${mostMegabytes} MB`,
+          found: `${whole(peak)} MB`,
+          met: peak < mostMegabytes,
+        },
+        {
+          what: 'a pull without changes writes no row',
+          wanted: '0',
+          found: whole((again?.written ?? Number.NaN) + (changes?.written ?? Number.NaN)),
+          met: again?.written === 0 && changes?.written === 0 && first?.written === first?.read,
+        },
+      ],
+    }
+  } finally {
+    await simulator.stop()
+    await db.run(sql`delete from service where name = ${name}`)
+  }
+}
+
+/** One run of the command: how long, how many records, and its most memory. */
+async function pulled({ directory }: Bench, { url }: Loaded, args: readonly string[]) {
+  const began = performance.now()
+  const child = spawn(process.execPath, [cli, 'sync', ...args, '--service', name], {
+    cwd: directory,
+    env: { PATH: process.env.PATH, DATA_DIR: '.', DATABASE_URL: url },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let out = ''
+  child.stdout.on('data', chunk => {
+    out += chunk
+  })
+  let peak = 0
+  const look = setInterval(() => {
+    peak = Math.max(peak, memory(child.pid ?? 0).peak || 0)
+  }, 100)
+  const [code] = await once(child, 'close')
+  clearInterval(look)
+  if (code !== 0) throw new Error(`tillbridge sync ended with code ${code}: ${out}`)
+  const cells =
+    out
+      .split('\n')
+      .find(line => line.startsWith('stock '))
+      ?.split(/ {2,}/) ?? []
+  return { seconds: (performance.now() - began) / 1_000, read: Number(cells[1]?.replaceAll(',', '') ?? 0), peak }
+}

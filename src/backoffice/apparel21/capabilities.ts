@@ -1,0 +1,92 @@
+import { type Capabilities, type Capability, customersByChangeSince } from '../../domain/backoffice.ts'
+import { isAtLeast } from '../../domain/release.ts'
+import { unconfigured } from '../../domain/voucher-rules.ts'
+import type { Service, Settings } from '../../settings.ts'
+import { type Release, since } from './release.ts'
+
+const always = [
+  ...['stores', 'inventory', 'products', 'customers', 'customerWrites', 'customerTransactions', 'rewards', 'orders'],
+  ...['vouchers', 'paymentGateways'],
+]
+
+/** What only the back office's export files tell, and what there is without them. */
+const exported: readonly [name: string, reason: string][] = [
+  ['staff', 'The back office has no staff to read: `GET /staff` has what its export files, or an import, bring.'],
+  [
+    'transactions',
+    'The back office tells the history of one customer at a time: without its export files `/orders/transactions/search` has the sales of known customers only, each once the customer was visited.',
+  ],
+  [
+    'signUpStore',
+    'The back office does not say which store a customer joined in: `joinedStoreId` and `joinedStoreCode` come with its export files only.',
+  ],
+]
+
+/** What this kind of back office cannot do whatever its release, and where it comes from instead. */
+const never: readonly Capability[] = [
+  lacking(
+    'paymentGatewayList',
+    'The back office does not list its gateways: `GET /payment-gateways` has the names of the setting `gateways`.',
+  ),
+  lacking(
+    'voucherNumberAtSale',
+    'The back office makes number and PIN of a voucher after its sale, and e-mails them itself: `POST /vouchers` answers 202.',
+  ),
+]
+
+/**
+ * What works for a service, and what does not and why. A back office that cannot be reached counts as one of no known release.
+ * `hasExports`: it leaves its export files for us.
+ */
+export async function capabilitiesOf(
+  release: Release,
+  { settings }: Service,
+  hasExports = false,
+): Promise<Capabilities> {
+  const known = await release.read()
+  return {
+    driver: 'apparel21',
+    release: known ?? 'unknown',
+    capabilities: [
+      ...always.map(name => ({ name, available: true })),
+      ...exported.map(([name, reason]) => capability(name, hasExports ? undefined : reason)),
+      ...never,
+      needing('customersUpdatedAfter', known, customersByChangeSince, 'GET /customers?updated_after='),
+      needing('voucherDeliveryDate', known, since.voucherDeliveryDate, 'A `deliveryDate` other than today'),
+      settings.returnReasons.length ? needing('returns', known, since.returns, 'A return') : noReasons,
+      ...conditional.map(([name, reason]) => capability(name, reason(settings))),
+    ],
+  }
+}
+
+const noReasons = lacking('returns', 'A return names its reason, and the setting `returnReasons` has none.')
+
+function needing(name: string, release: string | undefined, minimum: string, what: string): Capability {
+  if (isAtLeast(release ?? '', minimum)) return { name, available: true }
+  const found = release === undefined ? 'which release this one is cannot be found out' : `this one is ${release}`
+  return lacking(name, `${what} needs release ${minimum} or later; ${found}.`)
+}
+
+function lacking(name: string, reason: string): Capability {
+  return { name, available: false, reason }
+}
+
+const capability = (name: string, reason: string | undefined): Capability =>
+  reason === undefined ? { name, available: true } : lacking(name, reason)
+
+const conditional: readonly [name: string, reason: (settings: Settings) => string | undefined][] = [
+  [
+    'vouchersIssue',
+    settings => {
+      const missing = unconfigured(settings).map(({ detail }) => detail)
+      return missing.length ? missing.join(' ') : undefined
+    },
+  ],
+  ['emailSubscriptionMapping', ({ subscriptionMapping }) => unmapped('email', subscriptionMapping.email)],
+  ['smsSubscriptionMapping', ({ subscriptionMapping }) => unmapped('sms', subscriptionMapping.sms)],
+]
+
+const unmapped = (channel: 'email' | 'sms', mapping: object | undefined) =>
+  mapping
+    ? undefined
+    : `\`${channel}Subscription\` is kept by the service, and changes no customer reference: the setting \`subscriptionMapping.${channel}\` says which.`

@@ -1,0 +1,160 @@
+import { amount, decimalsOf } from '../../domain/money.ts'
+import { inOrder, numberTaken, priceOrder } from '../../domain/order-check.ts'
+import type { OrderInput, OrderWrites } from '../../domain/orders.ts'
+import { forEachVoucher } from '../../domain/voucher-payments.ts'
+import type { Write } from '../../domain/write.ts'
+import { ApiError, type Fault, faulty } from '../../errors.ts'
+import { customerRecord } from '../../store/customers.ts'
+import {
+  insertLines,
+  insertOrder,
+  insertPayments,
+  knownToOrder,
+  orderNumberTaken,
+  variantsOf,
+} from '../../store/order-placing.ts'
+import { orderRecord } from '../../store/orders.ts'
+import { storesByNumber } from '../../store/stock.ts'
+import { afterEffect, effect } from './effect.ts'
+import type { Client } from './http.ts'
+import { derivedNumber } from './numbers.ts'
+import { orderNumbered } from './order-search.ts'
+import { faultsOfOrder, isThisOrder, type OrderContact, orderPayload, type PlacedOrder } from './order-write.ts'
+import type { Fields } from './payload.ts'
+import { noPayment, paymentByVoucher, paymentThrough } from './payment.ts'
+import { isCustomer } from './people.ts'
+import { refusalBehind } from './refusal.ts'
+import type { Release } from './release.ts'
+import { createReturn } from './returns.ts'
+import { text } from './values.ts'
+import { drawnValidation } from './vouchers.ts'
+
+/** An order with this number exists. */
+const numberExists = 5052
+
+/**
+ * Orders placed with the back office, under its own identifiers. Stock, sales and rewards are its business: they come back with the
+ * feeds. Here an order's lines are `processing` until the back office says that they are shipped.
+ */
+export const orderWrites = (client: Client, release: Release): OrderWrites => ({
+  async placeOrder(write, input) {
+    const { tx, service } = write
+    const { currency } = service.settings
+    const decimals = decimalsOf(currency)
+    const skus = input.lines.map(line => line.sku)
+    const variants = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
+    const prices = new Map([...variants].map(([sku, variant]) => [sku, variant.price]))
+    const known = await knownToOrder(tx, service, input)
+    const customer = known.customer || (await isCustomer(client, write, input.customerId))
+    const priced = priceOrder(input, { ...known, customer, prices }, currency, decimals)
+    const contact = customer ? await contactOf(write, input.customerId) : undefined
+    const faults = [...priced.faults, ...faultsOfOrder(input, priced.freight)]
+    if (customer && !contact) faults.push(noAddress)
+    const [fault, ...more] = inOrder(faults)
+    if (fault || !contact) throw faulty([fault ?? noAddress, ...more])
+
+    const order: PlacedOrder = {
+      ...{ ...priced, input, decimals, contact, personId: input.customerId },
+      number: input.orderNumber ?? (await freeNumber(write)),
+      skuIds: new Map([...variants].map(([sku, variant]) => [sku, variant.skuId])),
+      pickupStoreId: await storeIdOf(write, input),
+      payments: await paymentsOf(client, write, input, decimals),
+    }
+    const id = await place(client, order, input)
+    return afterEffect(async () => {
+      const identity = { number: order.number, id }
+      const made = await insertOrder(tx, service, identity, input, { ...priced, currency, decimals })
+      if (!made) throw taken(order.number)
+      await insertLines(tx, service, made, input.lines, priced.lines, variants, new Map())
+      await insertPayments(tx, service, made, input.payments)
+      const record = await orderRecord(tx, service, id)
+      if (!record) throw new Error('what was just written is there')
+      return { id, ...record }
+    })
+  },
+  createReturn: createReturn(client, release),
+})
+
+const noAddress: Fault = {
+  pointer: '/customerId',
+  code: 'invalid_field',
+  detail: 'The back office asks for an e-mail address of the customer.',
+}
+
+const taken = (number: string) => faulty([numberTaken('/orderNumber', `There is an order ${number} already.`)])
+
+/** Whom an order is for; undefined where there is no e-mail address. */
+async function contactOf({ tx, service }: Write, customerId: string): Promise<OrderContact | undefined> {
+  const found = await customerRecord(tx, service, customerId)
+  const { firstname, surname, contact } = JSON.parse(found?.record ?? '{}')
+  if (!contact?.email) return
+  const name = [firstname, surname].filter(Boolean).join(' ')
+  return { name, email: contact.email, phones: contact.phones }
+}
+
+/** The write's own number; where that was used long ago, since a key counts for a day, the one that follows. */
+async function freeNumber({ tx, service, reference }: Write): Promise<string> {
+  for (let turn = 0; ; turn++) {
+    const number = derivedNumber('W', reference, turn)
+    if (!(await orderNumberTaken(tx, service, number))) return number
+  }
+}
+
+async function storeIdOf({ tx, service }: Write, { pickupStoreNumber }: OrderInput): Promise<string | undefined> {
+  if (!pickupStoreNumber) return
+  const [store] = await storesByNumber(tx, service, [pickupStoreNumber])
+  return store?.store_id
+}
+
+/** How an order is paid, as the back office wants to know it. Spends the validations of vouchers. */
+async function paymentsOf(client: Client, write: Write, { payments }: OrderInput, decimals: number): Promise<Fields> {
+  if (payments.length === 0) return [noPayment(amount(0n, decimals))]
+  const validations = await forEachVoucher(payments, draw => drawnValidation(write, draw))
+  return payments.map(payment =>
+    payment.voucher
+      ? paymentByVoucher(payment.amount, payment.voucher.number, validations.get(payment.voucher.number) ?? '')
+      : paymentThrough(client.connection, payment),
+  )
+}
+
+/**
+ * Places an order, unless an earlier attempt has; returns its identifier. Where the number exists the order that has it is looked at:
+ * the same one is this one. What is said of a voucher may come of its having paid already, by that attempt.
+ */
+async function place(client: Client, order: PlacedOrder, input: OrderInput): Promise<string> {
+  const { personId, number } = order
+  const find = () => afterEffect(() => orderNumbered(client, number, personId))
+  try {
+    const path = ['Persons', personId, 'Orders']
+    const { id } = await effect(client, { endpoint: 'orders', method: 'POST', path, body: orderPayload(order) })
+    if (id !== undefined) return id
+  } catch (error) {
+    const refusal = refusalBehind(error)
+    const paysByVoucher = input.payments.some(payment => payment.voucher)
+    if (!refusal || !(refusal.code === numberExists || paysByVoucher)) throw error
+    const found = await find()
+    const id = found && isThisOrder(found, order) ? text(found, 'Id') : null
+    if (id) return id
+    if (refusal.code !== numberExists) throw pointedAtVoucher(error, input)
+    if (input.orderNumber !== undefined) throw taken(number)
+    throw new ApiError(found ? 'idempotency_key_reused' : 'back_office_error')
+  }
+  const id = text(await find(), 'Id')
+  if (!id) throw new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
+  return id
+}
+
+const ofVouchers = [
+  ...(['voucher_not_accepted', 'validation_id_incorrect', 'voucher_locked', 'voucher_unusable'] as const),
+  ...(['voucher_must_be_used_in_full', 'insufficient_voucher_balance'] as const),
+] as const
+
+/** What is the matter with the only voucher that pays, with its place. */
+function pointedAtVoucher(error: unknown, { payments }: OrderInput): unknown {
+  const [place, other] = payments.flatMap(({ voucher }, i) => (voucher ? [i] : []))
+  if (!(error instanceof ApiError) || place === undefined || other !== undefined) return error
+  const { code, message, members, headers, cause } = error
+  if (!(ofVouchers as readonly string[]).includes(code)) return error
+  const fault = { pointer: `/payments/${place}/voucher`, code, detail: message }
+  return Object.assign(new ApiError(code, message, { faults: [fault], members, headers }), { cause })
+}

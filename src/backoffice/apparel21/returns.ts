@@ -1,0 +1,139 @@
+import { inOrder, numberTaken } from '../../domain/order-check.ts'
+import type { OrderWrites } from '../../domain/orders.ts'
+import { isAtLeast } from '../../domain/release.ts'
+import { judgeReturn } from '../../domain/return-check.ts'
+import type { Write } from '../../domain/write.ts'
+import { ApiError, faulty, notFound } from '../../errors.ts'
+import { beginChange } from '../../store/change.ts'
+import { stampOrder } from '../../store/order-lines.ts'
+import { insertReturn, insertReturnLines, returnNumberTaken, returnRecord } from '../../store/returns.ts'
+import { afterEffect, effect } from './effect.ts'
+import type { Client } from './http.ts'
+import { knownOrder } from './known-orders.ts'
+import { derivedNumber, markedNumber } from './numbers.ts'
+import { orderNumbered } from './order-search.ts'
+import { refusalBehind } from './refusal.ts'
+import { type Release, since } from './release.ts'
+import { remembered } from './remembered.ts'
+import { comparableReason, faultsOfReturn, returnPayload } from './return-write.ts'
+import { every, text } from './values.ts'
+
+/** A return with this number exists. */
+const numberExists = 5052
+
+/**
+ * Makes returns with the back office. It does not refuse what is more than was bought: our tables do, under a lock on the order that is
+ * held while the back office is asked. What a return does to stock, sales and rewards comes back with the feeds.
+ */
+export const createReturn =
+  (client: Client, release: Release): OrderWrites['createReturn'] =>
+  async (write, orderId, input) => {
+    const { tx, service, keys } = write
+    await requireReturns(release)
+    const known = await knownOrder(client, release, write, orderId)
+    if (!known) throw notFound('order')
+    const { order, lines } = known
+    const { returnNumber, restock = true } = input
+    const reasons = service.settings.returnReasons.map(reason => reason.code)
+    const reasonIds = await returnReasonIds(client)
+    const { faults, portions } = judgeReturn(input, { number: order.number, lines }, reasons)
+    const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
+    const isTaken = returnNumber !== undefined && (await returnNumberTaken(tx, service, returnNumber))
+    const all = [...faults, ...faultsOfReturn(input, reasons, reasonIds), ...(isTaken ? [taken] : [])]
+    const [fault, ...more] = inOrder(all)
+    if (fault) throw faulty([fault, ...more])
+
+    const number = returnNumber ?? (await freeNumber(write, order.id))
+    const upstreamNumber = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
+    const authorisation = await give(client, {
+      ...{ orderId: order.id, personId: order.customerId, number: upstreamNumber },
+      body: returnPayload({
+        ...{ number: upstreamNumber, restock, lines: input.lines, reasonIds },
+        order: { number: order.number, personId: order.customerId },
+        skuIds: new Map(lines.map(line => [line.sku, line.skuId])),
+      }),
+    })
+    return afterEffect(async () => {
+      const made = await insertReturn(tx, service, order, { number, restock, authorisation })
+      if (!made) throw faulty([taken])
+      await insertReturnLines(tx, service, order, made.id, input.lines, portions)
+      await stampOrder(tx, service, order, await beginChange(tx, service, ['retail_transaction']))
+      const record = await returnRecord(tx, service, made.id)
+      if (!record) throw new Error('what was just written is there')
+      return { id: made.id, ...record }
+    })
+  }
+
+/** A release that is not known is given a try: the call itself will tell. */
+async function requireReturns(release: Release) {
+  const known = await release.read()
+  if (known === undefined || isAtLeast(known, since.returns)) return
+  throw new ApiError(
+    'capability_unavailable',
+    `Returns need release ${since.returns} of the back office; this one is ${known}.`,
+  )
+}
+
+/** The number of this write's return of this order; where it was used long ago, the one that follows. */
+async function freeNumber({ tx, service, reference }: Write, orderId: string): Promise<string> {
+  for (let turn = 0; ; turn++) {
+    const number = derivedNumber('R', `${reference} ${orderId}`, turn)
+    if (!(await returnNumberTaken(tx, service, number))) return number
+  }
+}
+
+interface Given {
+  orderId: string
+  personId: string
+  number: string
+  body: string
+}
+
+/**
+ * Makes a return, unless an earlier attempt has: only this service makes its number. Returns the number that the shopper writes on the
+ * parcel; where that cannot be found out any more, the return's own, by which the head office finds it as well.
+ */
+async function give(client: Client, { orderId, personId, number, body }: Given): Promise<string> {
+  const path = ['Persons', personId, 'Orders', orderId, 'Returns']
+  let id: string | undefined
+  try {
+    id = (await effect(client, { endpoint: 'returns', method: 'POST', path, body })).id
+  } catch (error) {
+    if (refusalBehind(error)?.code !== numberExists) throw error
+  }
+  try {
+    id ??= text(await orderNumbered(client, number), 'Id') ?? undefined
+    if (id === undefined) return number
+    const made = await client.document({ endpoint: 'returns', path: [...path, id], roots: ['ReturnOrder', 'Order'] })
+    return text(made, 'ReturnAuthorisationNumber') ?? number
+  } catch (error) {
+    // It is made, whatever can be read of it now; a repeat could not find out more.
+    if (error instanceof ApiError) return number
+    throw error
+  }
+}
+
+/** Milliseconds that the reasons of the head office count. */
+const reasonsMs = 600_000
+/** Retail return reasons; the same in every installation that is known. */
+const reasonType = '272'
+
+const reasonsOf = new WeakMap<Client, ReturnType<typeof remembered<ReadonlyMap<string, string>>>>()
+
+/** The back office's identifiers of return reasons, by their codes. */
+function returnReasonIds(client: Client): Promise<ReadonlyMap<string, string>> {
+  const known = reasonsOf.get(client) ?? remembered(reasonsMs, () => loadReasons(client))
+  reasonsOf.set(client, known)
+  return known.get()
+}
+
+async function loadReasons(client: Client): Promise<ReadonlyMap<string, string>> {
+  const roots = ['ReferencesbyType', 'ReferencesByType']
+  const root = await client.document({ endpoint: 'references', path: ['References', reasonType], roots })
+  return new Map(
+    every(root, 'References', 'Reference').flatMap((reason): [string, string][] => {
+      const [code, id] = [text(reason, 'Code'), text(reason, 'Id')]
+      return code && id ? [[comparableReason(code), id]] : []
+    }),
+  )
+}

@@ -1,0 +1,19 @@
+import type { DriverName } from '../back-office-settings.ts'
+import type { Driver, OpenDriver } from '../domain/driver.ts'
+import { openApparel21 } from './apparel21.ts'
+import { embedded } from './embedded.ts'
+
+const ownTables: Driver = {
+  backOffice: embedded,
+  feeds: [],
+  source: 'embedded',
+  breaker: undefined,
+  look: async () => ({ release: undefined, stores: 0, currency: undefined }),
+  close() {},
+}
+
+/** The back offices that can stand behind a service. */
+export const drivers = {
+  embedded: () => ownTables,
+  apparel21: openApparel21,
+} satisfies Record<DriverName, OpenDriver>

@@ -1,0 +1,5 @@
+import type { RewardReads } from '../../domain/rewards.ts'
+import { rewardAccount } from '../../store/rewards.ts'
+
+/** Reward accounts of our own tables, which are always up to date. */
+export const rewardReads: RewardReads = { rewardAccount: ({ db, service }, by) => rewardAccount(db, service, by) }

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+
+/** A secret from a file, or from standard input: one line of it, which a terminal does not show. */
+export async function readSecret(prompt: string, file?: string): Promise<string> {
+  const text = file === undefined ? await readLine(prompt) : await readFile(file, 'utf8')
+  const secret = text.replace(/\r?\n[\s\S]*$/, '')
+  if (secret === '') throw new Error(file === undefined ? 'No password was given.' : `${file} is empty.`)
+  return secret
+}
+
+async function readLine(prompt: string): Promise<string> {
+  const { stdin, stderr } = process
+  if (stdin.isTTY) stderr.write(prompt)
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: stdin, output: nowhere, terminal: stdin.isTTY })
+  try {
+    for await (const line of lines) return line
+    return ''
+  } finally {
+    lines.close()
+    if (stdin.isTTY) stderr.write('\n')
+  }
+}

@@ -1,0 +1,146 @@
+import type { Command } from 'commander'
+import type { SyncResult } from '../backoffice/sync.ts'
+import { backOfficeOf, readConfig } from '../config.ts'
+import type { Driver } from '../domain/driver.ts'
+import type { Feed } from '../domain/feed.ts'
+import { ApiError } from '../errors.ts'
+import { takeTurn } from '../jobs/sync-turn.ts'
+import { openOffices } from '../offices.ts'
+import type { Service } from '../settings.ts'
+import { type SyncFact, syncFacts } from '../store/sync-facts.ts'
+import { examples } from './examples.ts'
+import { quietLog } from './quiet-log.ts'
+import { type Session, withDatabase } from './session.ts'
+import { syncProgress } from './sync-progress.ts'
+import { table } from './table.ts'
+
+interface Options {
+  service?: string
+  full?: boolean
+  status?: boolean
+}
+
+/** `tillbridge sync`. Exit code: 0 all was pulled, 2 some records were refused, 1 a feed could not be pulled. */
+export const syncCommand = (program: Command) =>
+  program
+    .command('sync')
+    .description('Pull from the back office what has changed; what a running service does by itself, at its own times.')
+    .argument('[feed...]', 'only these, such as stock; all of them, if none is named')
+    .option('--service <name>', 'the service; not needed where there is only one')
+    .option('--full', 'read everything, not only what has changed')
+    .option('--status', 'show how each feed stands, and pull nothing')
+    .addHelpText(
+      'after',
+      `${examples(
+        ['sync --service luma', 'what has changed, of everything'],
+        ['sync stock --full --service luma', 'all of the stock; what is sold out becomes 0'],
+        ['sync --status --service luma', 'when each feed was pulled last, and when it is next'],
+      )}
+Exit code: 0 when all was pulled, 2 when records were refused, 1 when a feed could not be pulled.
+`,
+    )
+    .action((feeds: string[], options: Options) =>
+      withDatabase(async session => {
+        const service = await session.services.find(options.service)
+        const { db, keys } = session
+        const offices = await openOffices({ db, keys, defaults: backOfficeOf(readConfig()), log: quietLog() })
+        try {
+          const driver = offices.driverOf(service)
+          if (!driver.feeds.length)
+            throw new Error(
+              `Nothing is pulled for ${service.name}: it has the embedded back office (tillbridge back-office set --help).`,
+            )
+          if (options.status) console.log(statusOf(driver, await syncFacts(db, service)))
+          else await pullAll(session, service, driver, chosen(driver, feeds), options.full ?? false)
+        } finally {
+          offices.close()
+        }
+      }),
+    )
+
+/** The feeds that are named, in the order in which one needs the other. */
+function chosen({ feeds }: Driver, names: readonly string[]): readonly Feed[] {
+  const unknown = names.filter(name => !feeds.some(feed => feed.name === name))
+  if (unknown.length)
+    throw new Error(`There is no feed ${unknown.join(', ')}; there are: ${feeds.map(({ name }) => name).join(', ')}.`)
+  return names.length ? feeds.filter(({ name }) => names.includes(name)) : feeds
+}
+
+const figure = (value: number) => value.toLocaleString('en')
+
+async function pullAll({ db }: Session, service: Service, driver: Driver, feeds: readonly Feed[], full: boolean) {
+  const stop = new AbortController()
+  const onSignal = () => stop.abort(new Error('The run was stopped; the next one goes on from there.'))
+  process.once('SIGINT', onSignal)
+  process.once('SIGTERM', onSignal)
+  const rows: string[][] = []
+  const remarks: string[] = []
+  let failed = false
+  let refused = 0
+  const fail = (feed: string, why: string) => {
+    failed = true
+    remarks.push(`${feed}: ${why}`)
+  }
+  for (const feed of feeds) {
+    if (stop.signal.aborted) break
+    const display = syncProgress(feed.name)
+    try {
+      const options = { full, signal: stop.signal, onProgress: display.show }
+      const turn = await takeTurn(db, service, driver, feed, options).finally(display.end)
+      if ('busy' in turn) fail(feed.name, 'another process is pulling it.')
+      else if ('waitsFor' in turn) fail(feed.name, `nothing, before ${turn.waitsFor.join(' and ')} have been pulled.`)
+      else {
+        rows.push(rowOf(feed.name, turn.result))
+        refused += turn.result.refused
+        for (const [text, times] of Object.entries(turn.result.notes))
+          remarks.push(`${feed.name}: ${figure(times)} ${text}.`)
+      }
+    } catch (error) {
+      if (!stop.signal.aborted && !(error instanceof ApiError)) throw error
+      fail(feed.name, stop.signal.aborted ? 'stopped; the next run goes on from there.' : describe(error))
+    }
+  }
+  process.off('SIGINT', onSignal)
+  process.off('SIGTERM', onSignal)
+  if (rows.length) console.log(table(['feed', 'read', 'new', 'changed', 'unchanged', 'removed', 'refused', ''], rows))
+  for (const remark of remarks) console.log(remark)
+  if (failed) process.exitCode = 1
+  else if (refused) process.exitCode = 2
+}
+
+function describe(error: unknown) {
+  if (!(error instanceof ApiError)) return String(error)
+  const { cause } = error
+  return `${error.message} (${error.code}${cause instanceof Error && cause.message ? `: ${cause.message}` : ''})`
+}
+
+function rowOf(feed: string, { read, inserted, changed, removed, refused, isFull }: SyncResult) {
+  const unchanged = Math.max(0, read - inserted - changed - refused)
+  return [
+    feed,
+    ...[read, inserted, changed, unchanged, removed, refused].map(figure),
+    isFull ? 'everything' : 'changes',
+  ]
+}
+
+function statusOf({ feeds }: Driver, facts: readonly SyncFact[]) {
+  const rows = feeds.map(({ name, everySeconds }) => {
+    const {
+      syncedAt = null,
+      lagSeconds = null,
+      lastResult = 'none',
+      nextAt = null,
+    } = facts.find(fact => fact.feed === name) ?? {}
+    const isLate = lagSeconds !== null && lagSeconds > 3 * everySeconds
+    return [
+      ...[
+        name,
+        lastResult,
+        syncedAt ?? 'never',
+        lagSeconds === null ? '-' : `${figure(lagSeconds)} s${isLate ? ' (late)' : ''}`,
+      ],
+      ...[`${figure(everySeconds)} s`, nextAt ?? '-'],
+    ]
+  })
+  return table(['feed', 'last run', 'synced at', 'lag', 'every', 'next run'], rows)
+}

@@ -1,0 +1,40 @@
+import { listServices } from '../accounts.ts'
+import type { Offices } from '../offices.ts'
+import { raiseAlert } from '../store/alerts.ts'
+import { syncJob } from '../store/sync-facts.ts'
+import { newlyStalled, planJobs, stalledAlert } from '../store/sync-plan.ts'
+import type { Job, Work } from './job.ts'
+
+/** Sees to it that every feed of every service has its job, and that somebody is told of one that has not been pulled for too long. */
+export const planSyncs = (offices: Offices): Job => ({
+  run: work => run(offices, work),
+  everySeconds: 60,
+  atOnce: 1,
+  waitsSeconds: [10, 60],
+})
+
+async function run(offices: Offices, { db, log }: Work): Promise<void> {
+  const services = await listServices(db)
+  const planned = services.flatMap(service =>
+    offices
+      .driverOf(service)
+      .feeds.map(({ name, everySeconds }) => ({ serviceId: service.id, feed: name, everySeconds })),
+  )
+  await planJobs(
+    db,
+    syncJob,
+    planned.map(({ serviceId, feed }) => ({ serviceId, subject: feed })),
+  )
+  const exporting = services.filter(service => offices.settingsOf(service).exports !== undefined)
+  await planJobs(
+    db,
+    'import-exports',
+    exporting.map(({ id }) => ({ serviceId: id, subject: '' })),
+  )
+  for (const { serviceId, feed, everySeconds, lagSeconds } of await newlyStalled(db, planned)) {
+    const detail = `Not pulled for ${lagSeconds} s; it should be every ${everySeconds} s.`
+    await raiseAlert(db, serviceId, { kind: stalledAlert, subject: feed, detail })
+    const service = services.find(({ id }) => id === serviceId)?.name
+    log.error({ alert: stalledAlert, service, feed, lagSeconds }, 'A feed has not been pulled for too long.')
+  }
+}

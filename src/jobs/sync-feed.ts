@@ -1,0 +1,51 @@
+import { ApiError } from '../errors.ts'
+import type { Offices } from '../offices.ts'
+import { raiseAlert, settleAlert } from '../store/alerts.ts'
+import { failingAlert, stalledAlert } from '../store/sync-plan.ts'
+import type { Job, Work } from './job.ts'
+import { takeTurn } from './sync-turn.ts'
+
+const [minute, hour] = [60, 3_600]
+
+/** Failures in a row after which somebody is told. */
+const failuresToTell = 5
+/** Seconds until a feed has another look whether it is its turn. */
+const waitSeconds = 3
+const busySeconds = 20
+/** The share of a schedule by which the next run may be earlier, so that not all services ask at one time. */
+const scatter = 0.1
+
+/** Pulls one feed of one service; when the next time is, the feed says. */
+export const syncFeed = (offices: Offices): Job => ({
+  run: work => run(offices, work),
+  atOnce: 4,
+  atOnceOfService: 2,
+  jitter: 0.2,
+  waitsSeconds: [15, minute, 5 * minute, 15 * minute, 30 * minute, hour],
+})
+
+async function run(offices: Offices, work: Work): Promise<void> {
+  const { db, log, service, subject, attempt, signal, comeAgain } = work
+  const driver = service && offices.driverOf(service)
+  const feed = driver?.feeds.find(({ name }) => name === subject)
+  // It is not pulled any more.
+  if (!service || !driver || !feed) return
+  const about = { service: service.name, feed: subject }
+  try {
+    const turn = await takeTurn(db, service, driver, feed, { signal })
+    if ('waitsFor' in turn) return comeAgain(waitSeconds)
+    if ('busy' in turn) return comeAgain(busySeconds)
+    const { notes, ...counts } = turn.result
+    log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A feed was pulled.')
+  } catch (error) {
+    if (!signal.aborted && attempt >= failuresToTell) {
+      const detail =
+        error instanceof ApiError ? `${error.code} (${attempt} times)` : `internal_error (${attempt} times)`
+      await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })
+      log.error({ ...about, alert: failingAlert, attempt }, 'A feed cannot be pulled.')
+    }
+    throw error
+  }
+  for (const kind of [failingAlert, stalledAlert]) await settleAlert(db, service.id, { kind, subject })
+  comeAgain(Math.max(1, Math.round(feed.everySeconds * (1 - scatter * Math.random()))))
+}

@@ -1,0 +1,112 @@
+import type { Logger } from 'pino'
+import type { BackOfficeSettings } from './back-office-settings.ts'
+import { drivers } from './backoffice/drivers.ts'
+import type { Database } from './db.ts'
+import type { BackOffice } from './domain/backoffice.ts'
+import type { Driver } from './domain/driver.ts'
+import type { Keys } from './secrets.ts'
+import type { Service } from './settings.ts'
+import { type StoredBackOffice, storedBackOffices } from './store/back-office.ts'
+import { finishedRuns } from './store/sync-facts.ts'
+
+/** The back offices behind all services, as this process reaches them: one driver a service, opened when it is first needed. */
+export interface Offices {
+  /** Costs nothing: what it needs to know is read beforehand. */
+  of(service: Service): BackOffice
+  driverOf(service: Service): Driver
+  settingsOf(service: Service): BackOfficeSettings
+  /** When each feed of a service last ended well (RFC 3339), a few seconds late; undefined where nothing is pulled. */
+  syncedAt(service: Service): ReadonlyMap<string, string> | undefined
+  /** The drivers that are open, by the names of their services. */
+  opened(): { service: string; driver: Driver }[]
+  close(): void
+}
+
+interface Opening {
+  db: Database
+  keys: Keys
+  /** For services without a back office of their own. */
+  defaults: BackOfficeSettings
+  log: Logger
+}
+
+interface OpenDriver {
+  service: Service
+  settings: BackOfficeSettings
+  timeZone: string
+  driver: Driver
+}
+
+/** Milliseconds between two looks at what is set: a change is in force everywhere within 5 s. */
+const lookMs = 2_000
+/** Milliseconds that a driver which is not used any more has to end its calls. */
+const graceMs = 30_000
+
+/** Opens the back offices: what services have set is read, and from then on looked after. */
+export async function openOffices({ db, keys, defaults, log }: Opening): Promise<Offices> {
+  const open = new Map<number, OpenDriver>()
+  const leaving = new Map<NodeJS.Timeout, Driver>()
+  let own: ReadonlyMap<number, StoredBackOffice> = new Map()
+  let synced: ReadonlyMap<number, ReadonlyMap<string, string>> = new Map()
+
+  async function look() {
+    const stored = await storedBackOffices(db, keys)
+    // What has not changed stays the very same, so that a driver can tell.
+    own = new Map(
+      stored.map(one => {
+        const known = own.get(one.serviceId)
+        if (known?.version === one.version) return [one.serviceId, known]
+        if (one.isLocked)
+          log.error(
+            { serviceId: one.serviceId },
+            'The password of a back office was encrypted with another key; set it anew.',
+          )
+        return [one.serviceId, one]
+      }),
+    )
+    if (stored.length || defaults.driver !== 'embedded') synced = await finishedRuns(db)
+  }
+  await look()
+  let looking = Promise.resolve()
+  const timer = setInterval(() => {
+    // While the database is away, what is known goes on.
+    looking = looking.then(look).catch(() => {})
+  }, lookMs).unref()
+
+  function retire({ driver }: OpenDriver) {
+    const end = setTimeout(() => {
+      leaving.delete(end)
+      driver.close()
+    }, graceMs).unref()
+    leaving.set(end, driver)
+  }
+
+  const settingsOf = (service: Service) => own.get(service.id)?.settings ?? defaults
+
+  function driverOf(service: Service): Driver {
+    const settings = settingsOf(service)
+    const { timeZone } = service.settings
+    const known = open.get(service.id)
+    if (known && known.settings === settings && known.timeZone === timeZone) return known.driver
+    const driver = drivers[settings.driver](settings, service, log.child({ service: service.name }))
+    if (known) retire(known)
+    open.set(service.id, { service, settings, timeZone, driver })
+    return driver
+  }
+
+  return {
+    of: service => driverOf(service).backOffice(service),
+    driverOf,
+    settingsOf,
+    syncedAt: service => (settingsOf(service).driver === 'embedded' ? undefined : synced.get(service.id)),
+    opened: () => [...open.values()].map(({ service, driver }) => ({ service: service.name, driver })),
+    close() {
+      clearInterval(timer)
+      for (const [end, driver] of leaving) {
+        clearTimeout(end)
+        driver.close()
+      }
+      for (const { driver } of open.values()) driver.close()
+    },
+  }
+}
