@@ -99,7 +99,7 @@ test('200 payments at once from one voucher never draw more than there is', asyn
   const { number, pin } = await voucher('drawn', '9.00')
   const pay = async (i: number): Promise<Answered> => {
     let last: Answered | undefined
-    for (let attempt = 0; attempt < 8; attempt++) {
+    for (let attempt = 0; attempt < 5; attempt++) {
       last = await ask(i, 'POST', '/vouchers/validate', { number, pin, amount: '3.00' })
       const { validationId } = last.data ?? {}
       if (validationId) {
@@ -112,7 +112,7 @@ test('200 payments at once from one voucher never draw more than there is', asyn
       }
       // Another shopper may have validated it since, and so many at once may have to wait for a connection.
       if (!['validation_id_incorrect', 'voucher_locked', 'back_office_unavailable'].includes(last.code)) break
-      await delay(Math.random() * 2_000)
+      await delay(Math.random() * 500)
     }
     return last as Answered
   }
