@@ -47,12 +47,13 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
     await pull('stores', 'products')
     await measure('all stock, the first time', 'stock', '--full')
     await measure('all stock again', 'stock', '--full')
-    await measure('what has changed: nothing', 'stock')
-    const [first, again, changes] = runs
+    await measure('changes, the first time: what is not in stock', 'stock')
+    await measure('changes again: nothing', 'stock')
+    const rewritten = [runs[1], runs[3]].reduce((sum, run) => sum + (run?.written ?? Number.NaN), 0)
     const peak = Math.max(...runs.map(run => run.peak))
     return {
       title: 'Pulling stock',
-      about: `\`tillbridge sync stock\` from a simulator with ${whole(stores)} stores and ${whole(skus)} SKUs, which also needs the machine. Peak is the most memory that the process had at a time.`,
+      about: `\`tillbridge sync stock\` from a simulator with ${whole(stores)} stores and ${whole(skus)} SKUs, which also needs the machine. Stock of places that are no stores is left out: fewer rows are written than records read. Peak is the most memory that the process had at a time.`,
       tables: [
         {
           caption: 'Runs',
@@ -72,8 +73,8 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
         {
           what: 'a pull without changes writes no row',
           wanted: '0',
-          found: whole((again?.written ?? Number.NaN) + (changes?.written ?? Number.NaN)),
-          met: again?.written === 0 && changes?.written === 0 && first?.written === first?.read,
+          found: whole(rewritten),
+          met: rewritten === 0,
         },
       ],
     }

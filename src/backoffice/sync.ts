@@ -34,8 +34,6 @@ export interface SyncResult extends Tally {
 
 /** Milliseconds between two beats: several to the time after which a run is taken to be dead. */
 const beatMs = 15_000
-/** New rows of a kind with which the planner is told of them; then with twice as many each time. */
-const firstTold = 500
 /** Records that a run visits at most, unless it is to visit all. */
 const mostVisits = 5_000
 
@@ -104,7 +102,7 @@ interface Run {
   isFull: boolean
   since: string | null | undefined
   signal: AbortSignal
-  /** New rows of each kind, and with how many of them the planner was told last. */
+  /** New rows of each kind, and at how many of them the planner was told of them. */
   inserted: Map<RowKind, { rows: number; told: number }>
 }
 
@@ -175,7 +173,8 @@ async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][],
   if (written.seen) await noteSeen(db, service, feed.name, written.seen.list, written.seen.ids)
   const { rows: before, told } = inserted.get(kind) ?? { rows: 0, told: 0 }
   const now = before + written.inserted
-  const isTold = now >= firstTold && now >= 2 * told
+  // With the first, and then with twice as many each time: a few stores that it takes for one cost as much as many rows.
+  const isTold = now > 0 && now >= 2 * told
   inserted.set(kind, { rows: now, told: isTold ? now : told })
   if (isTold) await refreshPlans(db, kind)
 }
