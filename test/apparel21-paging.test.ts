@@ -5,12 +5,14 @@ import type { AddressInfo } from 'node:net'
 import { after, afterEach, before, test } from 'node:test'
 import fc from 'fast-check'
 import { type Simulator, startSimulator } from '../simulator/simulator.ts'
+import { feedsOf } from '../src/backoffice/apparel21/feeds.ts'
 import { type Client, openClient } from '../src/backoffice/apparel21/http.ts'
 import { markAfter, wallAt } from '../src/backoffice/apparel21/mark.ts'
 import { pagesOf, type Report } from '../src/backoffice/apparel21/paging.ts'
 import { releaseIn, releaseOf } from '../src/backoffice/apparel21/release.ts'
 import { text } from '../src/backoffice/apparel21/values.ts'
 import { ApiError } from '../src/errors.ts'
+import { defaultSettings } from '../src/settings.ts'
 
 let simulator: Simulator
 before(async () => {
@@ -36,22 +38,28 @@ async function read(url: string, pageRows: number): Promise<{ ids: string[]; rep
 
 const isFault = (error: unknown) => error instanceof ApiError && error.code === 'back_office_error'
 
-/** Reads a list whose pages are made by `page`, from a server of our own. */
-async function readMade(pageRows: number, page: (startRow: number, call: number) => string) {
-  let calls = 0
-  const server = createServer((request, response) => {
-    const start = Number(new URL(request.url ?? '', 'http://x').searchParams.get('startRow'))
-    response.end(page(start, ++calls))
-  })
+/** Reads from a server of our own. */
+async function readFrom<T>(answer: (url: URL) => string, read: (base: string) => Promise<T>): Promise<T> {
+  const server = createServer((request, response) => response.end(answer(new URL(request.url ?? '', 'http://x'))))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   try {
-    return { ...(await read(`http://127.0.0.1:${port}`, pageRows)), calls }
+    return await read(`http://127.0.0.1:${port}`)
   } finally {
     server.closeAllConnections()
     server.close()
   }
+}
+
+/** Reads a list whose pages are made by `page`. */
+async function readMade(pageRows: number, page: (startRow: number, call: number) => string) {
+  let calls = 0
+  const made = await readFrom(
+    url => page(Number(url.searchParams.get('startRow')), ++calls),
+    base => read(base, pageRows),
+  )
+  return { ...made, calls }
 }
 
 const list = (ids: readonly number[], total?: number) =>
@@ -128,6 +136,30 @@ test('more or fewer rows than TotalRows says are found out', async () => {
 test('a list that grows for ever is left', async () => {
   const grown = readMade(500, start => list(numbers(start, start + 499), start + 600))
   await assert.rejects(grown, isFault)
+})
+
+test('all stock is as many styles as it says, or a fault', async () => {
+  const style = (id: number) => `<Style StyleIdx="${id}"><Store StoreId="1" FreeStock="2" /></Style>`
+  const pull = (total: number, styles: number) =>
+    readFrom(
+      () => `<FreeStock TotalRows="${total}">${numbers(1, styles).map(style).join('')}</FreeStock>`,
+      async base => {
+        const client = openClient({ url: base, countryCode: 'AU', timeZone, pinnedRelease: '2025.1' })
+        const feed = feedsOf(client, releaseOf(client)).find(({ name }) => name === 'stock')
+        assert.ok(feed)
+        const { signal } = new AbortController()
+        const nothing = { unknownReferences: async () => [], visits: (async function* () {})() }
+        try {
+          const request = { since: undefined, settings: defaultSettings, signal, ...nothing }
+          return (await Array.fromAsync(feed.pull(request))).flatMap(({ rows }) => rows?.stock ?? [])
+        } finally {
+          client.close()
+        }
+      },
+    )
+  assert.equal((await pull(30, 30)).length, 30)
+  await assert.rejects(pull(31, 30), isFault)
+  await assert.rejects(pull(29, 30), isFault)
 })
 
 test('rows that move between two pages are not passed over', () =>

@@ -46,11 +46,12 @@ Exit code: 0 when all was pulled, 2 when records were refused, 1 when a feed cou
         const offices = await openOffices({ db, keys, defaults: backOfficeOf(readConfig()), log: quietLog() })
         try {
           const driver = offices.driverOf(service)
-          if (!driver.feeds.length)
+          const facts = options.status ? await syncFacts(db, service) : []
+          if (!driver.feeds.length && !facts.length)
             throw new Error(
-              `Nothing is pulled for ${service.name}: it has the embedded back office (tillbridge back-office set --help).`,
+              `Nothing is pulled for ${service.name}: it has the embedded back office, as far as the settings here say (tillbridge back-office show ${service.name}).`,
             )
-          if (options.status) console.log(statusOf(driver, await syncFacts(db, service)))
+          if (options.status) console.log(statusOf(driver, facts))
           else await pullAll(session, service, driver, chosen(driver, feeds), options.full ?? false)
         } finally {
           offices.close()
@@ -123,24 +124,16 @@ function rowOf(feed: string, { read, inserted, changed, removed, refused, isFull
   ]
 }
 
+/** Also where this command's environment does not say what stands behind the service: what is known of its feeds is in the database. */
 function statusOf({ feeds }: Driver, facts: readonly SyncFact[]) {
-  const rows = feeds.map(({ name, everySeconds }) => {
-    const {
-      syncedAt = null,
-      lagSeconds = null,
-      lastResult = 'none',
-      nextAt = null,
-    } = facts.find(fact => fact.feed === name) ?? {}
-    const isLate = lagSeconds !== null && lagSeconds > 3 * everySeconds
-    return [
-      ...[
-        name,
-        lastResult,
-        syncedAt ?? 'never',
-        lagSeconds === null ? '-' : `${figure(lagSeconds)} s${isLate ? ' (late)' : ''}`,
-      ],
-      ...[`${figure(everySeconds)} s`, nextAt ?? '-'],
-    ]
+  const names = feeds.length ? feeds.map(({ name }) => name) : facts.map(({ feed }) => feed)
+  const rows = names.map(name => {
+    const every = feeds.find(feed => feed.name === name)?.everySeconds
+    const fact = facts.find(({ feed }) => feed === name)
+    const { syncedAt = null, lagSeconds = null, lastResult = 'none', nextAt = null } = fact ?? {}
+    const isLate = every !== undefined && lagSeconds !== null && lagSeconds > 3 * every
+    const lag = lagSeconds === null ? '-' : `${figure(lagSeconds)} s${isLate ? ' (late)' : ''}`
+    return [name, lastResult, syncedAt ?? 'never', lag, every === undefined ? '-' : `${figure(every)} s`, nextAt ?? '-']
   })
   return table(['feed', 'last run', 'synced at', 'lag', 'every', 'next run'], rows)
 }
