@@ -10,7 +10,12 @@ import { keysFrom } from '../src/secrets.ts'
 import { clearBackOffice, setBackOffice, storedBackOffice } from '../src/store/back-office.ts'
 import { checkout, databaseOf, directory, done, run, type Serving, serve, stop, until } from './processes.ts'
 import { startTestService, type TestService } from './service.ts'
+import { post } from './write.ts'
 
+const customer = {
+  ...{ firstname: 'Jo', surname: 'Sample', contact: { email: 'jo.sample@example.test' } },
+  address: { addressLine1: '1 Sample St' },
+}
 const canary = 'kanarie-Wachtwoord-7'
 const driverOf = async (caller: Pick<TestService, 'get'>) => (await caller.get('/capabilities')).json.data.backOffice
 
@@ -103,6 +108,14 @@ describe('the back office of a service', () => {
     await until(async () => (await driverOf(other)).release === '2025.1', 'it is the one of the environment', 5_000)
   })
 
+  test('writes go through to it', async () => {
+    const made = await post(service, '/customers', customer)
+    assert.equal(made.status, 201, made.text)
+    const person = simulator.state.persons.get(Number(made.json.data.id))
+    assert.equal(person?.surname, 'Sample')
+    assert.equal((await service.get(`/customers/${made.json.data.id}`)).status, 200)
+  })
+
   test('a pinned release outranks what the back office says', async () => {
     const pinned = await service.tenant()
     await setBackOffice(service.db, service.keys, pinned.service, { ...settingsFor(older), release: '2023.4a' })
@@ -140,13 +153,7 @@ describe('the back office of a service', () => {
     }
     await until(isAsked, 'it is asked', 5_000)
     await gone.close()
-    const customer = {
-      ...{ firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } },
-      address: { addressLine1: '1 Sample St' },
-    }
-    const made = await lone.request('/customers', {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(customer) },
-    })
+    const made = await post(lone, '/customers', customer)
     assert.equal(made.status, 503, made.text)
     assert.equal(made.json.code, 'back_office_unavailable')
     assert.ok(Number(made.headers['retry-after']) >= 1)
