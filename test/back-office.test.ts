@@ -87,9 +87,9 @@ describe('the back office of a service', () => {
     })
   })
   after(async () => {
-    await service.stop()
-    await simulator.close()
-    await older.close()
+    await service?.stop()
+    await simulator?.close()
+    await older?.close()
   })
 
   test('is the one of the environment, unless it has its own; a change is in force within 5 s, and for nobody else', async () => {
@@ -181,8 +181,8 @@ describe('tillbridge back-office', () => {
     await done(['service', 'add', 'luma', 'currency=AUD'], environment)
   })
   after(async () => {
-    await stop(service)
-    await simulator.close()
+    if (service) await stop(service)
+    await simulator?.close()
   })
 
   test('set takes the password from a file, show and the audit do not tell it', async () => {

@@ -78,10 +78,10 @@ before(async () => {
   worker = startWorker({ db, keys, log, post: { send: async () => {} } }, { 'import-exports': job })
 })
 after(async () => {
-  await worker.stop(5_000)
-  offices.close()
-  await database.drop()
-  await simulator.close()
+  await worker?.stop(5_000)
+  offices?.close()
+  await database?.drop()
+  await simulator?.close()
   rmSync(folder, { recursive: true })
 })
 

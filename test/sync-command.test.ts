@@ -44,9 +44,9 @@ describe('tillbridge sync', () => {
     client = await databaseOf(environment.DATA_DIR ?? '')
   })
   after(async () => {
-    await client.end()
-    await stop(service)
-    await simulator.close()
+    await client?.end()
+    if (service) await stop(service)
+    await simulator?.close()
   })
 
   test('a fresh installation with a back office makes no demo, but a service with what is in the back office', async () => {

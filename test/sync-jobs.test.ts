@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type pg from 'pg'
 import { pino } from 'pino'
 import { type Simulator, startSimulator } from '../simulator/simulator.ts'
 import { addService } from '../src/accounts.ts'
@@ -25,6 +24,7 @@ describe('feeds are pulled by jobs', () => {
   const keys = keysFrom(randomBytes(32))
   const log = pino({ level: 'silent' })
   let simulator: Simulator
+  let second: Simulator
   let database: FreshDatabase
   let db: Database
   let luma: Service
@@ -60,6 +60,7 @@ describe('feeds are pulled by jobs', () => {
 
   before(async () => {
     simulator = await startSimulator({ sizes: { persons: 20 } })
+    second = await startSimulator({ sizes: { persons: 5 }, seed: '2' })
     database = await freshDatabase()
     db = database.db
     const made = [await addService(db, 'luma', { currency: 'AUD' }), await addService(db, 'orso')]
@@ -70,10 +71,10 @@ describe('feeds are pulled by jobs', () => {
     worker = startWorker({ db, keys, log, post: { send: async () => {} } }, officeJobs(offices))
   })
   after(async () => {
-    await worker.stop(5_000)
-    offices.close()
-    await database.drop()
-    await simulator.close()
+    await worker?.stop(5_000)
+    offices?.close()
+    await database?.drop()
+    await Promise.all([simulator?.close(), second?.close()])
   })
 
   test('every feed of a service whose back office has feeds is pulled, each after what it needs, and comes again at its time', async () => {
@@ -166,24 +167,21 @@ describe('feeds are pulled by jobs', () => {
   })
 
   test('another back office is read from the beginning', async () => {
-    const second = await startSimulator({ sizes: { persons: 5 }, seed: '2' })
-    try {
-      await setBackOffice(db, keys, luma, { driver: 'apparel21', url: second.url, country: 'AU' })
-      await until(() => offices.driverOf(luma).source.includes(second.url), 'it is known', 5_000)
-      await db.run(sql`update job set due_at = now() where name = 'sync-feed'`)
-      const isRead = () => second.ledger.calls.some(({ path }) => path.includes('/Freestock/AllStyles'))
-      await until(isRead, 'all of its stock is read', 30_000)
-    } finally {
-      await db.run(sql`delete from back_office`)
-      await until(() => !offices.driverOf(luma).feeds.length, 'it is embedded again', 5_000)
+    await setBackOffice(db, keys, luma, { driver: 'apparel21', url: second.url, country: 'AU' })
+    await until(() => offices.driverOf(luma).source.includes(second.url), 'it is known', 5_000)
+    await db.run(sql`update job set due_at = now() where name = 'sync-feed'`)
+    const isRead = () => second.ledger.calls.some(({ path }) => path.includes('/Freestock/AllStyles'))
+    await until(isRead, 'all of its stock is read', 30_000)
+  })
+
+  test('of a service that is embedded again nothing is pulled any more', async () => {
+    await db.run(sql`delete from back_office`)
+    await until(() => !offices.driverOf(luma).feeds.length, 'it is known', 5_000)
+    const left = async () => {
       await dueNow('plan-syncs')
-      await until(
-        async () => (await db.run(sql`select from job where name = 'sync-feed'`)) === 0,
-        'nothing is to be pulled',
-        30_000,
-      )
-      await second.close()
+      return db.run(sql`select from job where name = 'sync-feed'`)
     }
+    await until(async () => (await left()) === 0, 'there is no job left', 30_000)
   })
 
   test('of one service no more jobs run at a time than it may have, and the others have their turn', async () => {
@@ -215,8 +213,9 @@ describe('feeds are pulled by jobs', () => {
   })
 })
 
-test('a worker that is killed while it pulls is taken over, and the feed is pulled to its end', async () => {
+test('a worker that is killed while it pulls is taken over, and the feed is pulled to its end', async t => {
   const simulator = await startSimulator({ sizes: { persons: 5 } })
+  t.after(() => simulator.close())
   const environment: Environment = {
     DATA_DIR: join(directory(), 'data'),
     BACK_OFFICE: 'apparel21',
@@ -225,31 +224,27 @@ test('a worker that is killed while it pulls is taken over, and the feed is pull
   }
   simulator.faults.add({ kind: 'hang', path: '/Stores' })
   const service = await serve(['--no-demo'], { ...environment, JOBS: 'off' })
+  t.after(() => stop(service))
   await done(['service', 'add', 'luma', 'currency=AUD'], environment)
-  const client: pg.Client = await databaseOf(environment.DATA_DIR ?? '')
-  const state = async () =>
-    (
-      await client.query(
-        `select beat_at is not null as held, finished_at is not null as finished from sync_state where feed = 'stores'`,
-      )
-    ).rows[0]
-  try {
-    const victim = begin(['worker'], { ...environment, LOG_LEVEL: 'warn' })
-    await until(async () => (await state())?.held, 'it pulls', 30_000)
-    victim.child.kill('SIGKILL')
-    await victim.ended
-    simulator.faults.clear()
-    assert.deepEqual(await state(), { held: true, finished: false })
-    // Half a minute and a minute later.
-    await client.query(`update job set leased_until = now() - interval '1 s', due_at = now()`)
-    await client.query(`update sync_state set beat_at = beat_at - interval '61 s'`)
-    const next = begin(['worker'], { ...environment, LOG_LEVEL: 'warn' })
-    await until(async () => (await state())?.finished, 'it is pulled by the next one', 30_000)
-    assert.deepEqual(await stop(next), { code: 0, signal: null }, next.err)
-    assert.equal((await client.query('select count(*)::integer as n from store')).rows[0].n, 10)
-  } finally {
-    await client.end()
-    await stop(service)
-    await simulator.close()
+  const client = await databaseOf(environment.DATA_DIR ?? '')
+  t.after(() => client.end())
+  const state = async () => {
+    const { rows } = await client.query(
+      `select beat_at is not null as held, finished_at is not null as finished from sync_state where feed = 'stores'`,
+    )
+    return rows[0]
   }
+  const victim = begin(['worker'], { ...environment, LOG_LEVEL: 'warn' })
+  await until(async () => (await state())?.held, 'it pulls', 30_000)
+  victim.child.kill('SIGKILL')
+  await victim.ended
+  simulator.faults.clear()
+  assert.deepEqual(await state(), { held: true, finished: false })
+  // Half a minute and a minute later.
+  await client.query(`update job set leased_until = now() - interval '1 s', due_at = now()`)
+  await client.query(`update sync_state set beat_at = beat_at - interval '61 s'`)
+  const next = begin(['worker'], { ...environment, LOG_LEVEL: 'warn' })
+  await until(async () => (await state())?.finished, 'it is pulled by the next one', 30_000)
+  assert.deepEqual(await stop(next), { code: 0, signal: null }, next.err)
+  assert.equal((await client.query('select count(*)::integer as n from store')).rows[0].n, 10)
 })
