@@ -32,11 +32,13 @@ say(`Seed ${seed}, ${kills} kills, ${shoppers} shoppers, commit ${commit()}.`)
 const random = seeded(seed)
 const world = await openWorld(random, say)
 let over = false
+let settled = false
 try {
   const newClient = (of: number) => clientOf(world.apis, world.directory, world.headers, seeded(seed + of))
   const shared = await readShop(newClient(1))
   const isOver = () => over
-  const following = follow(newClient(2), isOver)
+  // It goes on until the last purchase is settled: what it has to see is what was acknowledged.
+  const following = follow(newClient(2), () => settled)
   const shopping = Array.from({ length: shoppers }, (_, i) =>
     shop(`s${seed}-${i}`, newClient(100 + i), seeded(seed * 1_000 + i), shared, isOver),
   )
@@ -44,6 +46,7 @@ try {
   await Promise.race([killAtRandom(world), failed])
   over = true
   await Promise.all(shopping)
+  settled = true
   say(`${shared.deeds.length} writes were settled. Judging …`)
   const verdicts = await judge(world, shared, await following)
   for (const { fact, holds, found } of verdicts)
@@ -58,6 +61,7 @@ try {
   }
 } finally {
   over = true
+  settled = true
   await world.close()
 }
 process.exit()
