@@ -30,6 +30,8 @@ export async function openMailbox(refuses: () => boolean) {
       done()
     },
   })
+  // A worker that is killed while it hands a mail over cuts the connection.
+  server.on('error', () => {})
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo
   return { url: `smtp://127.0.0.1:${port}`, mails, close: () => new Promise<void>(resolve => server.close(resolve)) }
