@@ -18,7 +18,12 @@ export async function openMailbox(refuses: () => boolean) {
     disabledCommands: ['STARTTLS', 'AUTH'],
     async onData(stream, session, done) {
       const chunks: Buffer[] = []
-      for await (const chunk of stream) chunks.push(chunk)
+      try {
+        for await (const chunk of stream) chunks.push(chunk)
+      } catch (error) {
+        // A worker that is killed while it hands a mail over cuts the connection.
+        return done(error as Error)
+      }
       if (refuses()) return done(Object.assign(new Error('Try again later'), { responseCode: 451 }))
       const mail = await PostalMime.parse(Buffer.concat(chunks))
       mails.push({
@@ -30,7 +35,6 @@ export async function openMailbox(refuses: () => boolean) {
       done()
     },
   })
-  // A worker that is killed while it hands a mail over cuts the connection.
   server.on('error', () => {})
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo
