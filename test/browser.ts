@@ -90,14 +90,25 @@ export async function openPage(
     return result.value
   }
 
-  const until = (expression: string) =>
-    evaluate<void>(`new Promise((done, fail) => {
-      const end = Date.now() + ${patienceMs - 5_000}
-      const look = () => (${expression}) ? done() : Date.now() > end ? fail(new Error('waited in vain')) : setTimeout(look, 50)
+  /** A page that goes elsewhere takes the promise that waits in it along: then the next page is asked. */
+  const navigated = (error: Error) =>
+    /navigated or closed|context was destroyed|Cannot find context/.test(error.message)
+
+  async function until(expression: string): Promise<void> {
+    const end = Date.now() + patienceMs - 5_000
+    const look = `new Promise((done, fail) => {
+      const look = () => (${expression}) ? done() : Date.now() > ${end} ? fail(new Error('waited in vain')) : setTimeout(look, 50)
       look()
-    })`).catch(error => {
-      throw new Error(`${error.message}: ${expression}\n${page.complaints.join('\n')}`)
-    })
+    })`
+    for (;;) {
+      try {
+        return await evaluate<void>(look)
+      } catch (error) {
+        if (navigated(error as Error) && Date.now() < end) continue
+        throw new Error(`${(error as Error).message}: ${expression}\n${page.complaints.join('\n')}`)
+      }
+    }
+  }
 
   return {
     ...page,

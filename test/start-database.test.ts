@@ -5,22 +5,16 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import { sql } from '../src/db.ts'
 import { migrationFiles } from '../src/migrate.ts'
+import { addressesAt } from './cluster.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { ask, begin, directory, done, makeAccess, readAccess, run, serve, somePort, stop, until } from './processes.ts'
 
 let database: FreshDatabase
 let environment: { DATA_DIR: string; DATABASE_URL: string }
 
-/** The URL of a database of `freshDatabase`. */
-function urlOf(connection: string | pg.ClientConfig, name?: string) {
-  if (typeof connection === 'string') return Object.assign(new URL(connection), name && { pathname: `/${name}` }).href
-  const { host, user, port } = connection
-  return `postgres://${user}@/${name ?? connection.database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
-}
-
 before(async () => {
   database = await freshDatabase()
-  environment = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: urlOf(database.connection) }
+  environment = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: database.connection }
 })
 after(() => database.drop())
 
@@ -52,7 +46,7 @@ for (const [title, url, why] of [
   ['a server that is away', () => `postgres://tillbridge:hunter2@127.0.0.1:${somePort()}/tillbridge`, /ECONNREFUSED/],
   ['a host that nobody knows', () => 'postgres://tillbridge:hunter2@db.invalid/tillbridge', /ENOTFOUND|EAI_AGAIN/],
   ['an address that cannot be read', () => 'postgres://tillbridge:hunter2@db:port/tillbridge', /Invalid URL/],
-  ['a database that is missing', () => urlOf(database.connection, 'nowhere'), /"nowhere" does not exist/],
+  ['a database that is missing', () => addressesAt(database.connection)('nowhere'), /"nowhere" does not exist/],
 ] as const)
   test(`${title} stops start and command with one line that does not show the password`, async () => {
     for (const args of [['start'], ['service', 'list']]) {
@@ -88,7 +82,7 @@ test('a migration that is killed in its middle leaves nothing, and the next one 
     await other.query('drop schema public cascade; create schema public')
     // The name is taken until this transaction ends, so that the migration waits in its middle.
     await other.query('begin; create table stock (id integer)')
-    const settings = { ...environment, DATABASE_URL: urlOf(fresh.connection) }
+    const settings = { ...environment, DATABASE_URL: fresh.connection }
     const killed = begin(['migrate'], settings)
     const waiting = `select from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
     await until(async () => (await other.query(waiting)).rowCount, 'the migration waits')
@@ -109,7 +103,7 @@ test('a database of a later version is refused in one line', async () => {
   const fresh = await freshDatabase()
   try {
     await fresh.db.pool.query(`insert into migration (number, name) values (9999, '9999_later.sql')`)
-    const { code, err } = await run(['start'], { ...environment, DATABASE_URL: urlOf(fresh.connection), PORT: '0' })
+    const { code, err } = await run(['start'], { ...environment, DATABASE_URL: fresh.connection, PORT: '0' })
     assert.equal(code, 1)
     assert.match(
       err,
@@ -125,7 +119,7 @@ test('access.json is made where nothing else needs DATA_DIR, and a stale one of 
   try {
     const settings = {
       DATA_DIR: join(directory(), 'data'),
-      DATABASE_URL: urlOf(fresh.connection),
+      DATABASE_URL: fresh.connection,
       SECRET_KEY: 'k'.repeat(32),
       TLS_CERT_FILE: join(environment.DATA_DIR, 'tls/cert.pem'),
       TLS_KEY_FILE: join(environment.DATA_DIR, 'tls/key.pem'),
