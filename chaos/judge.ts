@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, type Sql, sql } from '../src/db.ts'
+import { retryMails } from '../src/store/mails.ts'
 import type { Deed, Shop } from './shoppers.ts'
 import type { World } from './world.ts'
 
@@ -160,15 +161,17 @@ const countOf = async (db: Db, table: Sql, service: number) =>
   (await db.row<{ count: number }>(sql`select count(*)::integer as count from ${table} where service_id = ${service}`))
     ?.count
 
-/** Waits until no mail waits any longer; not for ever. */
+/** Waits until no mail waits any longer; not for ever. One that the server refused is not the kills' fault: it is tried again, as an operator would. */
 async function untilMailed({ db, service }: World) {
   for (const end = performance.now() + 60_000; performance.now() < end; await delay(200)) {
-    const row = await db
-      .row<{ count: number }>(
-        sql`select count(*)::integer as count from mail where service_id = ${service.id} and status <> 'sent'`,
+    const waiting = await db
+      .rows<{ id: string; refused: boolean }>(
+        sql`select mail_id as id, last_fault is not null as refused from mail where service_id = ${service.id} and status <> 'sent'`,
       )
       .catch(() => undefined)
-    if (row?.count === 0) return true
+    if (waiting?.length === 0) return true
+    const refused = waiting?.filter(each => each.refused) ?? []
+    for (const { id } of refused) await retryMails(db, service, id).catch(() => {})
   }
   return false
 }
