@@ -2,15 +2,26 @@ import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Static } from 'typebox'
+import type { ListMeta } from '../src/http/lists.ts'
 import type { Kept } from './processes.ts'
 import type { Random } from './random.ts'
 
-/** An answer that settles a request. */
-export interface Settled {
+/** Where a list goes on. */
+type Meta = Static<typeof ListMeta>
+
+/** What an answer's body says: `data` where something was made or found, `code` where it was refused. */
+interface Body<Data> {
+  data?: Data
+  meta?: Meta
+  code?: string
+}
+
+/** An answer that settles a request. `Data` is what the API documents for it: the run judges effects, not shapes. */
+export interface Settled<Data> extends Body<Data> {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: what comes back is judged by those who asked
-  json: any
-  attempts: number
+  /** The body as it came. */
+  text: string
 }
 
 interface Asked {
@@ -35,7 +46,7 @@ export function clientOf(apis: readonly Kept[], directory: string, headers: Reco
   }
 
   const once = ({ method, path, body, key }: Asked, api: Kept) =>
-    new Promise<Omit<Settled, 'attempts'>>((resolve, reject) => {
+    new Promise<{ status: number; text: string }>((resolve, reject) => {
       const asked = request(
         `${api.baseUrl}${path}`,
         {
@@ -53,10 +64,7 @@ export function clientOf(apis: readonly Kept[], directory: string, headers: Reco
           answer.on('data', chunk => chunks.push(chunk))
           answer.on('error', reject)
           answer.on('close', () => answer.complete || reject(new Error('cut')))
-          answer.on('end', () => {
-            const text = Buffer.concat(chunks).toString()
-            resolve({ status: answer.statusCode ?? 0, json: text ? JSON.parse(text) : undefined })
-          })
+          answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
         },
       )
       asked.on('timeout', () => asked.destroy(new Error('no answer in time')))
@@ -64,23 +72,34 @@ export function clientOf(apis: readonly Kept[], directory: string, headers: Reco
       asked.end(body && JSON.stringify(body))
     })
 
-  return {
-    /** Throws where nothing settles it within 90 seconds: that is a finding of its own. */
-    async ask(asked: Asked): Promise<Settled> {
-      const until = performance.now() + patienceMs
-      let last = ''
-      for (let attempts = 1; performance.now() < until; attempts++) {
-        const up = apis.filter(api => api.baseUrl)
-        const api = up.length ? random.pick(up) : undefined
-        const answer = api ? await once(asked, api).catch((error: Error) => error) : new Error('no process was up')
-        if (answer instanceof Error) last = answer.message
-        else if (isSettled(answer.status, answer.json?.code)) return { ...answer, attempts }
-        else last = `${answer.status} ${answer.json?.code}`
-        await delay(20 + random.whole(0, 80))
+  /** Throws where nothing settles it within 90 seconds: that is a finding of its own. */
+  async function ask<Data>(asked: Asked): Promise<Settled<Data>> {
+    const until = performance.now() + patienceMs
+    let last = ''
+    while (performance.now() < until) {
+      const up = apis.filter(api => api.baseUrl)
+      const api = up.length ? random.pick(up) : undefined
+      const answer = api ? await once(asked, api).catch((error: Error) => error) : new Error('no process was up')
+      if (answer instanceof Error) last = answer.message
+      else {
+        const body: Body<Data> = JSON.parse(answer.text)
+        if (isSettled(answer.status, body.code)) return { ...body, ...answer }
+        last = `${answer.status} ${body.code}`
       }
-      throw new Error(
-        `${asked.method} ${asked.path} was not settled within ${patienceMs / 1_000} s; the last was: ${last}`,
-      )
+      await delay(20 + random.whole(0, 80))
+    }
+    throw new Error(
+      `${asked.method} ${asked.path} was not settled within ${patienceMs / 1_000} s; the last was: ${last}`,
+    )
+  }
+
+  return {
+    ask,
+    /** A list that is there: its records, and where it goes on. */
+    async list<Row>(path: string): Promise<{ data: Row[]; meta: Meta }> {
+      const { data, meta, text } = await ask<Row[]>({ method: 'GET', path })
+      if (!data || !meta) throw new Error(`GET ${path}: ${text}`)
+      return { data, meta }
     },
     close() {
       for (const agent of agents.values()) agent.destroy()
@@ -90,5 +109,5 @@ export function clientOf(apis: readonly Kept[], directory: string, headers: Reco
 
 export type Client = ReturnType<typeof clientOf>
 
-const isSettled = (status: number, code: string) =>
+const isSettled = (status: number, code?: string) =>
   status < 500 && status !== 429 && code !== 'idempotency_in_progress' && code !== 'concurrent_update'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, type Sql, sql } from '../src/db.ts'
 import { retryMails } from '../src/store/mails.ts'
-import type { Deed, Shop } from './shoppers.ts'
+import type { Deed, Kind, Shop } from './shoppers.ts'
 import type { World } from './world.ts'
 
 /** A fact that has to hold after a run, and what was found where it does not. */
@@ -15,12 +15,13 @@ export interface Verdict {
 export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>): Promise<Verdict[]> {
   const { db, service, mails, worker, log } = world
   const id = service.id
-  const made = (kind: Deed['kind']) => shop.deeds.filter(deed => deed.kind === kind && deed.answer.status === 201)
+  const made = <K extends Kind>(kind: K) =>
+    shop.deeds.filter((deed): deed is Deed<K> => deed.kind === kind && deed.answer.status === 201)
   const mailed = await untilMailed(world)
 
   const counted = async (query: Sql) =>
     new Map((await db.rows<{ key: string; count: number }>(query)).map(row => [row.key, row.count]))
-  const once = async (what: string, kinds: Deed['kind'][], query: Sql): Promise<Verdict> => {
+  const once = async (what: string, kinds: Kind[], query: Sql): Promise<Verdict> => {
     const effects = await counted(query)
     const deeds = shop.deeds.filter(deed => kinds.includes(deed.kind))
     const wrong = deeds.filter(({ key, answer }) => (effects.get(key) ?? 0) !== (answer.status === 201 ? 1 : 0))
@@ -40,10 +41,9 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
     )
   }
 
-  const customers = made('customer').map(deed => deed.answer.json.data.id as string)
-  const vouchers = made('voucher').map(
-    deed => ({ key: deed.key, ...deed.answer.json.data }) as { key: string; number: string; pin: string },
-  )
+  const customers = made('customer').map(idOf)
+  const vouchers = made('voucher').map(({ key, answer: { data } }) => ({ key, number: data?.number, pin: data?.pin }))
+  const returns = made('return').map(idOf)
   const mailsOf = Map.groupBy(mails, mail => mail.subject)
   const extra = mails.length - mailsOf.size
 
@@ -66,17 +66,12 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
     ),
     verdict(
       'each return that was acknowledged is there',
-      await missing(
-        db,
-        sql`sales_return`,
-        id,
-        made('return').map(deed => deed.answer.json.data.id),
-      ),
-      made('return').length,
+      await missing(db, sql`sales_return`, id, returns),
+      returns.length,
     ),
     verdict(
       'there are no more returns than were acknowledged',
-      (await countOf(db, sql`sales_return`, id)) === made('return').length ? [] : ['more'],
+      (await countOf(db, sql`sales_return`, id)) === returns.length ? [] : ['more'],
     ),
     verdict(
       'who follows the customers by asOf has seen each of them',
@@ -117,7 +112,7 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
       vouchers
         .filter(
           ({ key, number, pin }) =>
-            !mailsOf.get(key)?.every(mail => mail.text.includes(number) && mail.text.includes(pin)),
+            !number || !pin || !mailsOf.get(key)?.every(mail => mail.text.includes(number) && mail.text.includes(pin)),
         )
         .map(voucher => voucher.key),
       vouchers.length,
@@ -139,6 +134,8 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
     verdict('nothing unexpected was logged', log.filter(line => /internal_error|unhandled/i.test(line)).slice(0, 3)),
   ]
 }
+
+const idOf = ({ answer }: Deed<'customer' | 'return'>) => answer.data?.id ?? ''
 
 const verdict = (fact: string, wrong: readonly string[], of?: number): Verdict => ({
   fact,

@@ -1,26 +1,41 @@
+import type { Customer } from '../src/domain/customers.ts'
+import type { Order } from '../src/domain/orders.ts'
+import type { Product } from '../src/domain/products.ts'
+import type { Return } from '../src/domain/returns.ts'
+import type { IssuedVoucher, ValidatedVoucher, Voucher } from '../src/domain/vouchers.ts'
 import type { Client, Settled } from './client.ts'
 import type { Random } from './random.ts'
 
-/** One write and what it came to. */
-export interface Deed {
-  kind: 'customer' | 'change' | 'order' | 'voucherOrder' | 'return' | 'voucher' | 'lock'
-  key: string
-  // biome-ignore lint/suspicious/noExplicitAny: bodies of seven kinds
-  body: any
-  answer: Settled
+/** What each kind of write makes, or changes. */
+interface Written {
+  customer: Customer
+  change: Customer
+  order: Order
+  voucherOrder: Order
+  return: Return
+  voucher: IssuedVoucher
+  lock: Voucher
 }
 
-interface Order {
-  id: string
-  customerId: string
-  lines: { sku: string; quantity: number }[]
+export type Kind = keyof Written
+
+/** One write and what it came to. */
+export interface Deed<K extends Kind = Kind> {
+  kind: K
+  key: string
+  answer: Settled<Written[K]>
+}
+
+interface Line {
+  sku: string
+  quantity: number
 }
 
 /** What the shoppers share: what there is to buy, and what was acknowledged so far. */
 export interface Shop {
   skus: { sku: string; price: string }[]
   customers: string[]
-  orders: Order[]
+  orders: { id: string; lines: Line[] }[]
   vouchers: { number: string; pin: string }[]
   deeds: Deed[]
 }
@@ -35,14 +50,13 @@ const address = {
 
 /** What is on offer, and who buys, as the API itself lists it. */
 export async function readShop(client: Client): Promise<Shop> {
-  const products = (await client.ask({ method: 'GET', path: '/products?limit=20' })).json.data
-  const customers = (await client.ask({ method: 'GET', path: '/customers/search?limit=40' })).json.data
-  type Size = { ecommerceSku: string; price: string }
+  const products = await client.list<Product>('/products?limit=20')
+  const customers = await client.list<Customer>('/customers/search?limit=40')
   return {
-    skus: products
-      .flatMap((product: { colours: { sizes: Size[] }[] }) => product.colours.flatMap(colour => colour.sizes))
-      .map(({ ecommerceSku, price }: Size) => ({ sku: ecommerceSku, price })),
-    customers: customers.map((customer: { id: string }) => customer.id),
+    skus: products.data
+      .flatMap(({ colours }) => colours.flatMap(({ sizes }) => sizes))
+      .map(({ ecommerceSku, price }) => ({ sku: ecommerceSku, price })),
+    customers: customers.data.map(({ id }) => id),
     orders: [],
     vouchers: [],
     deeds: [],
@@ -54,17 +68,23 @@ const money = (cents: number) => (cents / 100).toFixed(2)
 /** One shopper: does one thing after another until it is told that it is over. */
 export async function shop(name: string, client: Client, random: Random, shared: Shop, isOver: () => boolean) {
   let count = 0
-  const write = async (kind: Deed['kind'], method: 'POST' | 'PUT', path: string, body: object, key = nextKey()) => {
-    const answer = await client.ask({ method, path, body, key })
-    const deed = { kind, key, body, answer }
-    shared.deeds.push(deed)
+  /** The record that was written, where it was. */
+  const write = async <K extends Kind>(
+    kind: K,
+    method: 'POST' | 'PUT',
+    path: string,
+    body: object,
+    key = nextKey(),
+  ): Promise<Written[K] | undefined> => {
+    const answer = await client.ask<Written[K]>({ method, path, body, key })
+    shared.deeds.push({ kind, key, answer })
     // Now and then an answer is not believed, and asked for again.
     if (answer.status < 300 && kind !== 'change' && random.chance(0.1)) {
       const again = await client.ask({ method, path, body, key })
-      if (JSON.stringify(again.json) !== JSON.stringify(answer.json))
+      if (again.text !== answer.text)
         throw new Error(`${method} ${path} with the key ${key} was answered twice, and differently.`)
     }
-    return answer
+    return answer.data
   }
   const nextKey = () => `${name}-${++count}`
   const basket = () => {
@@ -76,19 +96,19 @@ export async function shop(name: string, client: Client, random: Random, shared:
     const due = different.reduce((sum, { price, quantity }) => sum + Math.round(Number(price) * 100) * quantity, 0)
     return { lines: different.map(({ sku, quantity }) => ({ sku, quantity })), due }
   }
-  const order = async (kind: 'order' | 'voucherOrder', lines: Order['lines'], payments: object[], key: string) => {
+  const order = async (kind: 'order' | 'voucherOrder', lines: Line[], payments: object[], key: string) => {
     const customerId = random.pick(shared.customers)
     const body = { customerId, billingAddress: address, deliveryAddress: address, lines, payments }
-    const { status, json } = await write(kind, 'POST', '/orders', body, key)
-    if (status === 201) shared.orders.push({ id: json.data.id, customerId, lines })
+    const placed = await write(kind, 'POST', '/orders', body, key)
+    if (placed) shared.orders.push({ id: placed.id, lines })
   }
 
   const acts: (() => Promise<unknown>)[] = [
     async () => {
       const key = nextKey()
       const body = { firstname: 'Chaos', surname: key, contact: { email: `${key}@example.com` } }
-      const { status, json } = await write('customer', 'POST', '/customers', body, key)
-      if (status === 201) shared.customers.push(json.data.id)
+      const made = await write('customer', 'POST', '/customers', body, key)
+      if (made) shared.customers.push(made.id)
     },
     () => write('change', 'PUT', `/customers/${random.pick(shared.customers)}`, { title: `T${random.whole(1, 99)}` }),
     async () => {
@@ -102,13 +122,13 @@ export async function shop(name: string, client: Client, random: Random, shared:
       const key = nextKey()
       const { lines, due } = basket()
       const part = random.whole(100, Math.min(due, 3_000))
-      const validated = await client.ask({
+      const validated = await client.ask<ValidatedVoucher>({
         method: 'POST',
         path: '/vouchers/validate',
         body: { ...voucher, amount: money(part) },
       })
-      if (validated.status !== 200) return
-      const { validationId } = validated.json.data
+      if (!validated.data) return
+      const { validationId } = validated.data
       if (random.chance(0.7))
         await write('lock', 'PUT', `/vouchers/${voucher.number}/lock`, { validationId, lockSeconds: 2 })
       const rest = due > part ? [{ gateway: 'card', amount: money(due - part) }] : []
@@ -139,8 +159,8 @@ export async function shop(name: string, client: Client, random: Random, shared:
         },
         ...{ receiverName: 'Ann Shopper', receiverEmail: 'ann@example.com', senderName: 'Bo', billingAddress: address },
       }
-      const { status, json } = await write('voucher', 'POST', '/vouchers', body, key)
-      if (status === 201) shared.vouchers.push({ number: json.data.number, pin: json.data.pin })
+      const issued = await write('voucher', 'POST', '/vouchers', body, key)
+      if (issued?.number && issued.pin) shared.vouchers.push({ number: issued.number, pin: issued.pin })
     },
   ]
   while (!isOver()) await random.pick(acts)()
@@ -154,11 +174,11 @@ export async function follow(client: Client, isOver: () => boolean): Promise<Set
     last = isOver()
     const since = asOf && `&updated_after=${encodeURIComponent(asOf)}`
     for (let cursor = '', more = true; more; ) {
-      const { json } = await client.ask({ method: 'GET', path: `/customers/search?limit=100${since}${cursor}` })
-      for (const { id } of json.data) seen.add(id)
-      more = json.meta.hasNextPage
-      cursor = `&after_cursor=${json.meta.endCursor}`
-      asOf = json.meta.asOf
+      const { data, meta } = await client.list<Customer>(`/customers/search?limit=100${since}${cursor}`)
+      for (const { id } of data) seen.add(id)
+      more = meta.hasNextPage
+      cursor = `&after_cursor=${meta.endCursor}`
+      asOf = meta.asOf
     }
     if (last) return seen
   }

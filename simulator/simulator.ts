@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { type Clock, makeClock } from './clock.ts'
 import { applyChange, type Change } from './control/changes.ts'
 import { answerControl } from './control/control.ts'
@@ -59,11 +59,21 @@ async function listening(server: Server, port: number, host: string): Promise<nu
   return (server.address() as AddressInfo).port
 }
 
-async function closed(server: Server): Promise<void> {
+/** What is open, also where TLS is still being agreed upon: of that an HTTP server knows nothing yet. */
+function connectionsOf(server: Server): Set<Socket> {
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return open
+}
+
+async function closed(server: Server, connections: Iterable<Socket>): Promise<void> {
   if (!server.listening) return
   const done = once(server, 'close')
   server.close()
-  server.closeAllConnections()
+  for (const socket of connections) socket.destroy()
   await done
 }
 
@@ -115,6 +125,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
     control: (request, response, body) => answerControl(simulator, world, request, response, body),
   })
+  const connections = connectionsOf(server)
   const port = await listening(server, options.port ?? 0, host)
   const origin = `${options.tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 
@@ -129,7 +140,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     ...{ settings, ledger, faults, clock },
     set: changes => changeSettings(settings, changes),
     change: change => applyChange(world, change),
-    refuse: () => closed(server),
+    refuse: () => closed(server, connections),
     async accept() {
       if (!server.listening && !stopping.signal.aborted) await listening(server, port, host)
     },
@@ -145,7 +156,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
     async close() {
       stopping.abort()
-      await closed(server)
+      await closed(server, connections)
     },
   }
   return simulator

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
 import { changedPerson, newPerson } from '../src/backoffice/apparel21/person-write.ts'
-import { readDocument, type Xml } from '../src/backoffice/apparel21/xml.ts'
+import type { Xml } from '../src/backoffice/apparel21/xml.ts'
 import { sql } from '../src/db.ts'
 import { Customer } from '../src/domain/customers.ts'
 import { faultsOf } from '../src/http/shape.ts'
@@ -10,6 +10,7 @@ import { count, hostile, openShop, type Shop } from './apparel21-shop.ts'
 import { created, freshEmail, isRefused, john } from './customer-bodies.ts'
 import { isProblem } from './problem.ts'
 import { post, put } from './write.ts'
+import { documentOf } from './xml-document.ts'
 
 let shop: Shop
 let api: Shop['api']
@@ -21,12 +22,7 @@ before(async () => {
   ;({ api, simulator } = shop)
 })
 after(() => shop.stop())
-afterEach(async () => {
-  simulator.faults.clear()
-  simulator.ledger.clear()
-  await simulator.accept()
-  shop.undo(0)
-})
+afterEach(() => shop.settle())
 
 const personOf = (id: string) => simulator.state.persons.get(Number(id)) ?? assert.fail(`no person ${id}`)
 const withEmail = (email: string) => [...simulator.state.persons.values()].filter(person => person.email === email)
@@ -68,14 +64,10 @@ function fullPerson() {
   return person
 }
 
-async function* bytesOf(text: string) {
-  yield Buffer.from(text)
-}
-const read = async (text: string): Promise<Xml> => (await readDocument(bytesOf(text), ['Person'])) ?? assert.fail()
 const names = ({ children }: Xml) => children.map(({ name }) => name)
 
 test('a person is written in the order of the guide, with what was read where the change says nothing', async () => {
-  const person = await read(`<Person><Future>1</Future><UpdateTimeStamp>6/05/2024 4:32:15 PM</UpdateTimeStamp>
+  const person = await documentOf(`<Person><Future>1</Future><UpdateTimeStamp>6/05/2024 4:32:15 PM</UpdateTimeStamp>
     <Contacts><Phones><Work>3</Work><Home>1</Home><Mobile /></Phones><Email>jo@example.test</Email></Contacts><Surname>Sample </Surname>
     <Firstname>Jo</Firstname><Addresses><Delivery><City>PERTH</City></Delivery><Billing><Country>AUSTRALIA</Country><AddressLine1>1 Bay St</AddressLine1></Billing></Addresses>
     <Code>SAMPJO00</Code><Id>3001</Id><JobTitle>Botanist</JobTitle><Privacy>False</Privacy><IsAgent>true</IsAgent><Loyalties><Loyalty><Id>1</Id></Loyalty></Loyalties>
@@ -101,7 +93,7 @@ test('a person is written in the order of the guide, with what was read where th
 
 test('a new person has no code and no stamp, and an address that is none carries the name', async () => {
   const input = { firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } }
-  const person = await read(newPerson(input, { privacy: true, references: new Map() }, '2026-02-03'))
+  const person = await documentOf(newPerson(input, { privacy: true, references: new Map() }, '2026-02-03'))
   assert.deepEqual(names(person), ['Firstname', 'Surname', 'StartDate', 'Privacy', 'Addresses', 'Contacts'])
   assert.deepEqual(
     person.children[4]?.children[0]?.children.map(({ name, text }) => `${name} ${text}`),

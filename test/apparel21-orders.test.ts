@@ -3,40 +3,32 @@ import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
 import { derivedNumber, markedNumber } from '../src/backoffice/apparel21/numbers.ts'
 import { isThisOrder, orderPayload, type PlacedOrder } from '../src/backoffice/apparel21/order-write.ts'
-import { readDocument } from '../src/backoffice/apparel21/xml.ts'
 import { sql } from '../src/db.ts'
 import { Order } from '../src/domain/orders.ts'
 import { faultsOf } from '../src/http/shape.ts'
-import { count, hostile, openShop, type Shop } from './apparel21-shop.ts'
+import { count, hostile, openShop, type Shop, type Sold } from './apparel21-shop.ts'
 import { created, isRefused, john } from './customer-bodies.ts'
 import { address, cents, dollars, made } from './order-shop.ts'
 import { isProblem } from './problem.ts'
 import { post } from './write.ts'
+import { documentOf } from './xml-document.ts'
 
 let shop: Shop
 let api: Shop['api']
 let simulator: Shop['simulator']
 /** Two SKUs with a price, and a shopper. */
-let tee: { sku: string; price: string }
-let hat: { sku: string; price: string }
+let tee: Sold
+let hat: Sold
 let customerId: string
 before(async () => {
   shop = await openShop()
   ;({ api, simulator } = shop)
-  const sold = [...simulator.state.skus.values()].filter(({ colour, price }) => !colour.style.special && price > 0)
-  const [first, second] = sold.map(({ id, price }) => ({ sku: String(id), price: price.toFixed(2) }))
-  tee = first ?? assert.fail()
-  hat = second ?? assert.fail()
+  ;({ tee, hat } = shop.sold())
   customerId = (await created(api, john({ mobile: '0400 123 456' }))).id
   simulator.ledger.clear()
 })
 after(() => shop.stop())
-afterEach(async () => {
-  simulator.faults.clear()
-  simulator.ledger.clear()
-  await simulator.accept()
-  shop.undo(0)
-})
+afterEach(() => shop.settle())
 
 const keyed = () => ({ 'idempotency-key': randomUUID() })
 const sum = (...amounts: string[]) => dollars(amounts.reduce((total, each) => total + cents(each), 0))
@@ -109,10 +101,7 @@ test('an order is the one that was posted when person, units, values and total a
     `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Value>${value}</Value></OrderDetail>`
   const found = async (lines: string, personId = '3001', total = '39.94') => {
     const text = `<Order><PersonId>${personId}</PersonId><TotalDue>${total}</TotalDue><OrderDetails>${lines}</OrderDetails></Order>`
-    const bytes = (async function* () {
-      yield Buffer.from(text)
-    })()
-    return isThisOrder((await readDocument(bytes, ['Order'])) ?? assert.fail(), sample)
+    return isThisOrder(await documentOf(text), sample)
   }
   const [a, b, freight] = [line(12001, 2, '26'), line(12002, 1, '3.990'), line(9002, 1, '9.95')]
   assert.equal(await found(b + a + freight), true)
@@ -300,6 +289,28 @@ test('an order whose answer is lost is an unknown outcome, and its repeat finds 
     posts().map(({ errorCode }) => errorCode),
     [null, 5052],
   )
+})
+
+test('an order whose answer is lost is finished by its repeat although its price, or its SKU, is another one by now', async () => {
+  const { state } = simulator
+  const [style] = [...state.styles.values()].filter(one => !one.special && one.code !== tee.sku)
+  const sku = style?.colours[0]?.skus[0] ?? assert.fail()
+  const price = sku.price.toFixed(2)
+  const body = order({ lines: [{ sku: String(sku.id), quantity: 1 }], payments: [{ gateway: 'visa', amount: price }] })
+  const key = keyed()
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  await api.db.run(
+    sql`update variant set price = price + 1 where service_id = ${api.service.id} and sku_id = ${String(sku.id)}`,
+  )
+  isRefused(api, await post(api, '/orders', body, keyed()), 'payment_total_mismatch', '/payments')
+  const repeat = made(await post(api, '/orders', body, key))
+  assert.deepEqual([placed(), repeat.total, repeat.lines[0]?.price], [1, price, price])
+  assert.equal(upstream(repeat.id).number, repeat.orderNumber)
+  await api.db.run(sql`delete from variant where service_id = ${api.service.id} and sku_id = ${String(sku.id)}`)
+  assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
+  isRefused(api, await post(api, '/orders', body, keyed()), 'unknown_sku', '/lines/0/sku')
+  await shop.sync('products')
 })
 
 test('the repeat finds the order also where the table of web sales has forgotten it', async () => {

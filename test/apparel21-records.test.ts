@@ -14,19 +14,7 @@ import { changedStockFrom, freeStockFrom, lastChangeOf } from '../src/backoffice
 import { storeFrom } from '../src/backoffice/apparel21/stores.ts'
 import { transactionRowsFrom } from '../src/backoffice/apparel21/transactions.ts'
 import { translated, Untranslatable } from '../src/backoffice/apparel21/untranslatable.ts'
-import { readDocument, type Xml } from '../src/backoffice/apparel21/xml.ts'
-
-async function xml(content: string): Promise<Xml> {
-  const [, root = ''] = /^<(\w+)/.exec(content) ?? []
-  const found = await readDocument(
-    (async function* () {
-      yield Buffer.from(content)
-    })(),
-    [root],
-  )
-  assert.ok(found)
-  return found
-}
+import { documentOf } from './xml-document.ts'
 
 const person = `<Person>
   <Id>3001</Id><Code>SAMPJO00</Code><Title /><Initials /><Firstname>Jo </Firstname><Surname>Sample</Surname><Sex />
@@ -56,7 +44,7 @@ const reading: PersonReading = {
 }
 
 test('a person is a customer', async () => {
-  const found = await xml(person)
+  const found = await documentOf(person)
   assert.deepEqual(customerFrom(found, reading), {
     ...{ id: '3001', code: 'SAMPJO00', title: null, firstname: 'Jo', surname: 'Sample', dateOfBirth: null },
     ...{ startDate: '2021-03-25 00:00:00', email: 'jo@example.test', phoneHome: '0400000000', phoneMobile: null },
@@ -70,7 +58,7 @@ test('a person is a customer', async () => {
 })
 
 test('an older answer, without loyalties, accounts and references, is a customer as well', async () => {
-  const found = await xml(
+  const found = await documentOf(
     '<Person><Id>1</Id><Surname>B</Surname><Privacy>True</Privacy><References Type="Array" /></Person>',
   )
   const { loyaltyCode, loyaltyName, referenceValues, email } = customerFrom(found, reading)
@@ -89,7 +77,7 @@ test('privacy at the head office takes subscriptions back; without it the mapped
   ])
   const consent = async (privacy: string, value: string, mapping: PersonReading['subscriptionMapping']) => {
     const references = `<References><Reference><ReferenceTypeId>10</ReferenceTypeId><Id>${value}</Id></Reference></References>`
-    const found = await xml(`<Person><Id>1</Id>${privacy}${references}</Person>`)
+    const found = await documentOf(`<Person><Id>1</Id>${privacy}${references}</Person>`)
     const row = customerFrom(found, { ...reading, typeNames, subscriptionMapping: mapping })
     return [row.privacy, row.emailSubscription, row.smsSubscription]
   }
@@ -102,9 +90,9 @@ test('privacy at the head office takes subscriptions back; without it the mapped
 
 test('a person without an identifier, or with a reference of an unknown type, is refused and the others are not', async () => {
   const persons = [
-    await xml('<Person><Surname>A</Surname></Person>'),
-    await xml(person),
-    await xml(person.replace('<ReferenceTypeId>1321', '<ReferenceTypeId>1322')),
+    await documentOf('<Person><Surname>A</Surname></Person>'),
+    await documentOf(person),
+    await documentOf(person.replace('<ReferenceTypeId>1321', '<ReferenceTypeId>1322')),
   ]
   const { rows, refused } = translated(persons, one => customerFrom(one, reading))
   assert.deepEqual([rows.map(row => row.id), refused.length], [['3001'], 2])
@@ -134,7 +122,9 @@ test('types of references go by their names in camelCase, each by its own', () =
 })
 
 test('a reference without a name goes by its code', async () => {
-  const found = await xml('<Reference><ReferenceTypeId>1</ReferenceTypeId><Id>7</Id><Code>X</Code><Name /></Reference>')
+  const found = await documentOf(
+    '<Reference><ReferenceTypeId>1</ReferenceTypeId><Id>7</Id><Code>X</Code><Name /></Reference>',
+  )
   assert.deepEqual(referenceFrom(found, 'interest'), { type: 'interest', referenceValueId: '7', code: 'X', name: 'X' })
   assert.throws(() => referenceFrom({ ...found, children: [] }, 'interest'), Untranslatable)
 })
@@ -142,12 +132,12 @@ test('a reference without a name goes by its code', async () => {
 test('a store is a store, with or without an e-mail address and a number', async () => {
   const store = `<Store><StoreId>7101</StoreId><Code>S7101</Code><StoreNo>008</StoreNo><Name>DFO Airport </Name><Address1>1 Sample St</Address1><Address2 />
     <City>Sampleton</City><State>VIC</State><Postcode>0800</Postcode><Country>Australia</Country><Email>s@example.test</Email></Store>`
-  assert.deepEqual(storeFrom(await xml(store)), {
+  assert.deepEqual(storeFrom(await documentOf(store)), {
     ...{ storeId: '7101', storeNumber: '008', code: 'S7101', name: 'DFO Airport', email: 's@example.test' },
     ...{ addressLine1: '1 Sample St', addressLine2: null, city: 'Sampleton', state: 'VIC', postcode: '0800' },
     country: 'Australia',
   })
-  const bare = storeFrom(await xml('<Store><StoreId>7</StoreId><Code>WH</Code><StoreNo /></Store>'))
+  const bare = storeFrom(await documentOf('<Store><StoreId>7</StoreId><Code>WH</Code><StoreNo /></Store>'))
   assert.deepEqual([bare.storeNumber, bare.name, bare.email], ['WH', 'WH', null])
 })
 
@@ -168,7 +158,7 @@ two</Description><SizeRange>S-L</SizeRange><RrpText /><UpdateTimeStamp>2024-07-1
   </Clrs></Product>`
 
 test('a style is a product, one row a SKU; a SKU without a price is refused alone', async () => {
-  const found = await xml(product)
+  const found = await documentOf(product)
   const typeNames = new Map([['257', 'brand']])
   const { rows, refused } = productRowsFrom(found, { typeNames, decimals: 2 })
   assert.deepEqual(rows[0], {
@@ -192,7 +182,7 @@ test('a style is a product, one row a SKU; a SKU without a price is refused alon
 
 test('free stock is read at each depth', async () => {
   const store = '<Store Name="Sample" StoreId="7101" StoreNumber="101" FreeStock="4" />'
-  const stock = async (content: string) => freeStockFrom(await xml(content))
+  const stock = async (content: string) => freeStockFrom(await documentOf(content))
   const at = { storeId: '7101', freeStock: 4 }
   const [productId, colourId, skuId] = ['5001', '6101', '12001']
   const sku = `<Sku Name="S" SkuIdx="12001">${store}</Sku>`
@@ -208,7 +198,7 @@ test('free stock is read at each depth', async () => {
 })
 
 test('changed stock is absolute, and may be nothing or less', async () => {
-  const found = await xml(
+  const found = await documentOf(
     '<store storeid="7101" lastChanged="2024-05-29T14:20:07.76"><sku skuid="12001" freeStock="0" /><sku skuid="12002" freeStock="-15" /></store>',
   )
   assert.deepEqual(changedStockFrom(found), [
@@ -230,7 +220,7 @@ const transaction = `<Transaction>
   </Details></Transaction>`
 
 test('a transaction is one row a line; a return is negative', async () => {
-  const [first, second] = transactionRowsFrom(await xml(transaction), '3001', 'USD')
+  const [first, second] = transactionRowsFrom(await documentOf(transaction), '3001', 'USD')
   assert.deepEqual(first?.header, {
     ...{ id: '13748', number: 'W10100000130', orderNumber: 'W0000123', channel: 'web', type: 'specialOrderUpdate' },
     ...{ saleDate: '2024-05-26 00:00:00', customerId: '3001', storeNumber: '101', storeName: 'Sample Store' },
@@ -250,7 +240,7 @@ test('a transaction is one row a line; a return is negative', async () => {
 test('the first letter of a number tells the channel, and an unknown type is a sale', async () => {
   const header = async (number: string, type: string) => {
     const content = transaction.replace('W10100000130', number).replace('Special Order Update', type)
-    const { channel, type: of } = transactionRowsFrom(await xml(content), '1', 'AUD')[0]?.header ?? {}
+    const { channel, type: of } = transactionRowsFrom(await documentOf(content), '1', 'AUD')[0]?.header ?? {}
     return [channel, of]
   }
   assert.deepEqual(await header('D10', 'Sale'), ['store', 'sale'])
@@ -267,7 +257,7 @@ const program = `<Program><Id>1</Id><Name>Rewards</Name><Description /><Currency
 </Program>`
 
 test('a rewards programme is one row a tier, and one a gift', async () => {
-  const found = await xml(program)
+  const found = await documentOf(program)
   assert.deepEqual(tierRowsFrom(found, 2), [
     {
       program: { programId: '1', name: 'Rewards', description: null },
@@ -292,7 +282,7 @@ const account = `<RewardAccount><Id>1</Id><ProgramId>1</ProgramId><TierId>1</Tie
 </RewardAccount>`
 
 test('a reward account has its lots, whichever name their identifiers go by', async () => {
-  const found = await xml(account)
+  const found = await documentOf(account)
   const qualifying = new Map([['1', new Map([['41', 50_000n]])]])
   assert.deepEqual(accountFrom(found, 2, qualifying), {
     ...{ id: '1', customerId: '3001', programId: '1', tierId: '1', tierLockedUntilDate: '2026-09-19' },

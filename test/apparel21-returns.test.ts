@@ -3,38 +3,29 @@ import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
 import { orderFrom, statusesIn } from '../src/backoffice/apparel21/order-read.ts'
 import { returnPayload } from '../src/backoffice/apparel21/return-write.ts'
-import { readDocument } from '../src/backoffice/apparel21/xml.ts'
 import { Return } from '../src/domain/returns.ts'
 import { faultsOf } from '../src/http/shape.ts'
-import { count, openShop, type Shop } from './apparel21-shop.ts'
+import { count, openShop, type Shop, type Sold } from './apparel21-shop.ts'
 import { created, isRefused } from './customer-bodies.ts'
-import { address, cents, dollars, made } from './order-shop.ts'
-import { isProblem } from './problem.ts'
-import type { Answer } from './service.ts'
+import { address, cents, dollars, made, returnOf } from './order-shop.ts'
+import { faultsIn, isProblem } from './problem.ts'
 import { post } from './write.ts'
+import { documentOf } from './xml-document.ts'
 
 let shop: Shop
 let api: Shop['api']
 let simulator: Shop['simulator']
-let tee: { sku: string; price: string }
-let hat: { sku: string; price: string }
+let tee: Sold
+let hat: Sold
 let customerId: string
 before(async () => {
-  // The back office has no reason WRONG.
   shop = await openShop()
   ;({ api, simulator } = shop)
-  const sold = [...simulator.state.skus.values()].filter(({ colour, price }) => !colour.style.special && price > 0)
-  const [first, second] = sold.map(({ id, price }) => ({ sku: String(id), price: price.toFixed(2) }))
-  tee = first ?? assert.fail()
-  hat = second ?? assert.fail()
+  ;({ tee, hat } = shop.sold())
   customerId = (await created(api)).id
 })
 after(() => shop.stop())
-afterEach(async () => {
-  simulator.faults.clear()
-  await simulator.accept()
-  shop.undo(0)
-})
+afterEach(() => shop.settle())
 
 const keyed = () => ({ 'idempotency-key': randomUUID() })
 type Units = { [sku: string]: number }
@@ -54,12 +45,8 @@ async function bought(units: Units, { isShipped = true } = {}) {
   simulator.ledger.clear()
   return order
 }
-const bodyOf = (units: Units, more: object = {}) => ({
-  lines: Object.entries(units).map(([sku, quantity]) => ({ sku, quantity, reasonCode: 'SIZE' })),
-  ...more,
-})
 const giveBack = (orderId: string, units: Units, more: object = {}, headers = {}) =>
-  post(api, `/orders/${encodeURIComponent(orderId)}/returns`, bodyOf(units, more), headers)
+  post(api, `/orders/${encodeURIComponent(orderId)}/returns`, returnOf(units, more), headers)
 const returnsThere = () => simulator.ledger.effectsOf('return created').length
 const posts = () => simulator.ledger.callsTo({ method: 'POST' })
 const rows = () => count(api, api, 'sales_return')
@@ -67,15 +54,6 @@ const returnable = async (orderId: string) => (await api.get(`/orders/${orderId}
 const statuses = async (orderId: string) =>
   (await api.get(`/orders/${orderId}`)).json.data.lines.map((line: { status: string }) => line.status)
 const lastReturn = () => [...simulator.state.returns.values()].at(-1) ?? assert.fail()
-const placesOf = ({ json }: Answer) =>
-  json.errors.map((fault: { pointer: string; code: string }) => `${fault.pointer} ${fault.code}`)
-
-async function document(text: string) {
-  const bytes = (async function* () {
-    yield Buffer.from(text)
-  })()
-  return (await readDocument(bytes, ['Order'])) ?? assert.fail()
-}
 
 test('a return is written in the order of the guide', () => {
   const text = returnPayload({
@@ -101,7 +79,7 @@ test('a return is written in the order of the guide', () => {
 test('an order that is read has its goods without the freight, and what was taken back in exchange is none of them', async () => {
   const line = (skuId: number, quantity: number, value: string, status = 'Shipped') =>
     `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Price>9.95</Price><Value>${value}</Value><Status>${status}</Status></OrderDetail>`
-  const order = await document(
+  const order = await documentOf(
     `<Order><Id>7</Id><OrderNumber>W7</OrderNumber><PersonId>3001</PersonId><OrderDateTime>2026-01-02T03:04:05</OrderDateTime><OrderDetails>
      ${line(1, 1, '9.95')}${line(2, -1, '-5')}${line(1, 2, '19.9', 'Returned')}${line(9, 1, '9.95')}</OrderDetails>
      <SelectedFreightOption><Value>9.95</Value></SelectedFreightOption><Currency><Code>nzd</Code></Currency>
@@ -198,7 +176,7 @@ test('a SKU that is not on the order and a reason that the back office lacks are
     ],
   })
   isProblem(answer, 'sku_not_on_order', api.baseUrl)
-  assert.deepEqual(placesOf(answer).sort(), [
+  assert.deepEqual(faultsIn(answer).sort(), [
     '/lines/0/notes invalid_field',
     '/lines/0/reasonCode invalid_field',
     '/lines/1/reasonCode invalid_field',
@@ -242,6 +220,16 @@ test('a return whose answer is lost is an unknown outcome, and its repeat is tha
     posts().map(({ errorCode }) => errorCode),
     [null, 5052],
   )
+})
+
+test('a page of a proxy, of status 200, is no return: it is an unknown outcome, and the repeat makes it', async () => {
+  const order = await bought({ [tee.sku]: 1 })
+  const key = keyed()
+  simulator.faults.add({ kind: 'html', status: 200, method: 'POST', path: '/Persons/*/Returns', times: 1 })
+  isProblem(await giveBack(order.id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
+  assert.equal(returnsThere(), 0)
+  made(await giveBack(order.id, { [tee.sku]: 1 }, {}, key))
+  assert.equal(returnsThere(), 1)
 })
 
 test('the same with a number that is given, also without a key; another order with that number is another return', async () => {
@@ -315,12 +303,12 @@ test('below the release that finds any order by its identifier one from before i
   try {
     const old = [...own.simulator.state.orders.values()].find(({ inWebTable }) => inWebTable) ?? assert.fail()
     own.simulator.change({ kind: 'despatch-order', id: old.id })
-    const body = bodyOf({ [String(old.lines[0]?.skuId)]: 1 })
+    const body = returnOf({ [String(old.lines[0]?.skuId)]: 1 })
     isProblem(await post(own.api, `/orders/${old.id}/returns`, body), 'not_found', own.api.baseUrl)
     const record = made(await post(own.api, `/orders/${old.number}/returns`, body))
     assert.equal(record.orderId, String(old.id))
     assert.equal(own.simulator.ledger.callsTo({ path: '/Orders' }).length, 0)
-    made(await post(own.api, `/orders/${old.id}/returns`, bodyOf({ [String(old.lines.at(-1)?.skuId)]: 1 })))
+    made(await post(own.api, `/orders/${old.id}/returns`, returnOf({ [String(old.lines.at(-1)?.skuId)]: 1 })))
   } finally {
     await own.stop()
   }
@@ -356,7 +344,7 @@ test('what came back some other way is not returned again', async () => {
 test('returns need a release that has them', async () => {
   const own = await openShop({}, { release: '2017.1' })
   try {
-    const answer = await post(own.api, '/orders/1/returns', bodyOf({ [tee.sku]: 1 }))
+    const answer = await post(own.api, '/orders/1/returns', returnOf({ [tee.sku]: 1 }))
     isProblem(answer, 'capability_unavailable', own.api.baseUrl)
     assert.match(answer.json.detail, /2017\.2.*2017\.1/)
     assert.equal(own.simulator.ledger.callsTo({ method: 'POST' }).length, 0)

@@ -8,6 +8,12 @@ import { upsertGateways } from '../src/store/gateways.ts'
 import { behind, settings } from './drivers-apparel21.ts'
 import { type Caller, startTestService, type TestService } from './service.ts'
 
+/** What the simulated shop sells. */
+export interface Sold {
+  sku: string
+  price: string
+}
+
 /** The API in front of a simulator that has the same shop each time, filled with what can be read of it. */
 export interface Shop {
   simulator: Simulator
@@ -16,6 +22,10 @@ export interface Shop {
   sync(feed: string): Promise<void>
   /** The next so many writes are undone when all of their work is done, as where the process is killed before it commits. */
   undo(writes: number): void
+  /** What a test has done to the simulator is over: no faults, no undoing, nothing in the ledger. */
+  settle(): Promise<void>
+  /** Two SKUs with a price. */
+  sold(): { tee: Sold; hat: Sold }
   stop(): Promise<void>
 }
 
@@ -69,6 +79,20 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     ...{ simulator, api, sync },
     undo(writes) {
       undone = writes
+    },
+    async settle() {
+      undone = 0
+      simulator.faults.clear()
+      await simulator.accept()
+      simulator.ledger.clear()
+    },
+    sold() {
+      const priced = [...simulator.state.skus.values()].filter(
+        ({ colour, price }) => !colour.style.special && price > 0,
+      )
+      const [tee, hat] = priced.map(({ id, price }) => ({ sku: String(id), price: price.toFixed(2) }))
+      if (!tee || !hat) throw new Error('The simulator sells something.')
+      return { tee, hat }
     },
     async stop() {
       await api.stop()

@@ -51,3 +51,24 @@ export async function waiting({ db }: TestService, count: number) {
     assert.ok(performance.now() < deadline, `${row?.n} wait`)
   }
 }
+
+/**
+ * Changes a customer while other work on its row is under way: the change comes to the row first, the work behind it, and both wait there
+ * until they are let go. Returns the customer's record after both.
+ */
+export async function changedBeside(shop: TestService, id: string, change: object, work: () => Promise<unknown>) {
+  const holder = await shop.db.pool.connect()
+  try {
+    await holder.query('begin')
+    await holder.query('select from customer where id = $1 for update', [id])
+    const first = put(shop, `/customers/${id}`, change)
+    await waiting(shop, 1)
+    const second = work()
+    await waiting(shop, 2)
+    await holder.query('commit')
+    await Promise.all([first, second])
+  } finally {
+    holder.release(true)
+  }
+  return (await shop.get(`/customers/${id}`)).json.data
+}

@@ -5,7 +5,7 @@ import { sql } from '../src/db.ts'
 import { type Consent, consentAfter, consentChanges, noConsent } from '../src/domain/consent.ts'
 import { upsertCustomers } from '../src/store/customers.ts'
 import { upsertReferences } from '../src/store/references.ts'
-import { changed, created, isRefused, john, waiting } from './customer-bodies.ts'
+import { changed, changedBeside, created, isRefused, john } from './customer-bodies.ts'
 import { type Caller, startTestService, type TestService } from './service.ts'
 import { post, put } from './write.ts'
 
@@ -371,41 +371,16 @@ test('a service can say which references a customer may be given', async () => {
 
 test('a value that is renamed while a customer is given it shows its new name', async () => {
   const { id } = await created(shop)
-  const holder = await shop.db.pool.connect()
-  try {
-    await holder.query('begin')
-    await holder.query('select from customer where id = $1 for update', [id])
-    const change = put(shop, `/customers/${id}`, { references: { interest: '12' } })
-    await waiting(shop, 1)
-    const renamed = upsertReferences(shop.db, shop.service, [
-      { type: 'interest', referenceValueId: '12', name: 'Trail running' },
-    ])
-    await waiting(shop, 2)
-    await holder.query('commit')
-    await Promise.all([change, renamed])
-  } finally {
-    holder.release(true)
-  }
-  assert.equal((await shop.get(`/customers/${id}`)).json.data.references.interest.name, 'Trail running')
+  const value = { type: 'interest', referenceValueId: '12', name: 'Trail running' }
+  const rename = () => upsertReferences(shop.db, shop.service, [value])
+  const { references } = await changedBeside(shop, id, { references: { interest: '12' } }, rename)
+  assert.equal(references.interest.name, 'Trail running')
 })
 
 test('a value that is renamed while its customer is changed loses nothing of the change', async () => {
   const { id } = await created(shop, john({ references: { favouriteStore: '2' } }))
-  const holder = await shop.db.pool.connect()
-  try {
-    await holder.query('begin')
-    await holder.query('select from customer where id = $1 for update', [id])
-    const change = put(shop, `/customers/${id}`, { surname: 'Changed' })
-    await waiting(shop, 1)
-    const renamed = upsertReferences(shop.db, shop.service, [
-      { type: 'favouriteStore', referenceValueId: '2', name: 'Bourke St' },
-    ])
-    await waiting(shop, 2)
-    await holder.query('commit')
-    await Promise.all([change, renamed])
-  } finally {
-    holder.release(true)
-  }
-  const { data } = (await shop.get(`/customers/${id}`)).json
-  assert.deepEqual([data.surname, data.references.favouriteStore.name], ['Changed', 'Bourke St'])
+  const value = { type: 'favouriteStore', referenceValueId: '2', name: 'Bourke St' }
+  const rename = () => upsertReferences(shop.db, shop.service, [value])
+  const { surname, references } = await changedBeside(shop, id, { surname: 'Changed' }, rename)
+  assert.deepEqual([surname, references.favouriteStore.name], ['Changed', 'Bourke St'])
 })

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../src/db.ts'
 import { isProblem } from './problem.ts'
-import { anotherServer, credentials } from './servers.ts'
-import { type Caller, startTestService, type TestService } from './service.ts'
+import { anotherServer, basic, credentials, withPassword } from './servers.ts'
+import { startTestService, type TestService } from './service.ts'
 
 let service: TestService
 let other: Awaited<ReturnType<typeof anotherServer>>
@@ -17,8 +17,6 @@ after(async () => {
   await service.stop()
 })
 
-const basic = (text: string | Buffer) => `Basic ${Buffer.from(text).toString('base64')}`
-const withPassword = (caller: Caller, password: string) => basic(`${caller.username}:${password}`)
 const forget = () => service.db.run(sql`delete from failure`)
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0

@@ -1,11 +1,12 @@
 import type { Database } from '../src/db.ts'
-import type { Service } from '../src/settings.ts'
+import type { Service, Settings } from '../src/settings.ts'
 import { upsertCustomers } from '../src/store/customers.ts'
 import { upsertGateways } from '../src/store/gateways.ts'
 import { upsertProducts } from '../src/store/products.ts'
+import { upsertPrograms, upsertRewardAccounts } from '../src/store/rewards.ts'
 import { upsertStock } from '../src/store/stock.ts'
 import { upsertStores } from '../src/store/stores.ts'
-import type { Answer, Caller } from './service.ts'
+import { type Answer, type Caller, startTestService, type TestService } from './service.ts'
 import { post } from './write.ts'
 
 const prices: Record<string, string> = {
@@ -43,6 +44,39 @@ export async function fillShop(db: Database, service: Service) {
     { id: '65433', firstname: 'Jane', surname: 'Smith', email: 'jane@example.com' },
   ])
   await upsertGateways(db, service, [{ name: 'paypal' }, { name: 'visa' }])
+}
+
+export interface OrderShop {
+  api: TestService
+  /** A shop of its own, so that nobody else moves its stock. */
+  another(settings?: Partial<Settings>): Promise<Caller>
+}
+
+/** The API with such a shop, for a maintainer. */
+export async function startOrderShop(): Promise<OrderShop> {
+  const settings = {
+    currency: 'AUD',
+    timeZone: 'Australia/Melbourne',
+    writesPerMinute: 'off',
+    readsPerMinute: 'off',
+  } as const
+  const api = await startTestService({ settings, role: 'maintainer' })
+  await fillShop(api.db, api.service)
+  return {
+    api,
+    async another(more = {}) {
+      const caller = await api.tenant({ ...settings, ...more })
+      await fillShop(api.db, caller.service)
+      return caller
+    },
+  }
+}
+
+/** John Smith earns a point for each unit of money from now on. */
+export async function joinRewards({ db }: Pick<TestService, 'db'>, { service }: Caller) {
+  const tier = { programId: '1', tierId: '1', name: 'Base', sequence: 1, accrualSpend: '1.00', accrualPoints: 1 }
+  await upsertPrograms(db, service, [{ program: { programId: '1', name: 'Rewards' }, tier }])
+  await upsertRewardAccounts(db, service, [{ id: '7', customerId: '65432', programId: '1', tierId: '1' }])
 }
 
 export const address = {

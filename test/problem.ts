@@ -43,6 +43,10 @@ export function isProblem(
   assert.doesNotMatch(JSON.stringify(told), inside)
 }
 
+/** The faults of a refusal in short: `/lines/0/sku unknown_sku`. */
+export const faultsIn = ({ json }: Pick<Answer, 'json'>): string[] =>
+  json.errors.map((fault: { pointer: string; code: string }) => `${fault.pointer} ${fault.code}`)
+
 /** Asserts the headers of every answer (contract 1). */
 export function hasStandingHeaders({ headers }: Pick<Answer, 'headers'>) {
   assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/)

@@ -7,32 +7,28 @@ import { sql } from '../src/db.ts'
 import type { ReturnStep } from '../src/domain/returns.ts'
 import { Return } from '../src/domain/returns.ts'
 import { faultsOf } from '../src/http/shape.ts'
-import { upsertPrograms, upsertRewardAccounts } from '../src/store/rewards.ts'
-import { cents, fillShop, made, orderOf, placed, returnOf, salesOf, stockOf } from './order-shop.ts'
-import { isProblem } from './problem.ts'
-import { type Answer, type Caller, startTestService, type TestService } from './service.ts'
+import {
+  cents,
+  joinRewards,
+  made,
+  type OrderShop,
+  orderOf,
+  placed,
+  returnOf,
+  salesOf,
+  startOrderShop,
+  stockOf,
+} from './order-shop.ts'
+import { faultsIn, isProblem } from './problem.ts'
+import type { Answer, Caller } from './service.ts'
 import { post } from './write.ts'
 
-let api: TestService
-const settings = {
-  currency: 'AUD',
-  timeZone: 'Australia/Melbourne',
-  writesPerMinute: 'off',
-  readsPerMinute: 'off',
-} as const
-
+let api: OrderShop['api']
+let shop: OrderShop['another']
 before(async () => {
-  api = await startTestService({ settings, role: 'maintainer' })
-  await fillShop(api.db, api.service)
+  ;({ api, another: shop } = await startOrderShop())
 })
 after(() => api.stop())
-
-/** A shop of its own, so that nobody else moves its stock. */
-async function shop(more: object = {}) {
-  const caller = await api.tenant({ ...settings, ...more })
-  await fillShop(api.db, caller.service)
-  return caller
-}
 
 const giveBack = (caller: Caller, orderId: string, units: Record<string, number>, more: object = {}, headers = {}) =>
   post(caller, `/orders/${orderId}/returns`, returnOf(units, more), headers)
@@ -40,8 +36,6 @@ const returnable = async (caller: Caller, orderId: string) =>
   (await caller.get(`/orders/${orderId}/returnable`)).json.data
 const step = (caller: Caller, number: string, name: ReturnStep) =>
   api.db.transaction(tx => stepReturn(tx, caller.service, number, name))
-const codes = ({ json }: Answer) =>
-  json.errors.map((fault: { pointer: string; code: string }) => `${fault.pointer} ${fault.code}`)
 const details = ({ json }: Answer) => json.errors.map((fault: { detail: string }) => fault.detail)
 
 /** Asserts that one was made and the others were refused for want of units. */
@@ -134,7 +128,7 @@ test('the reasons are those of the service', async () => {
   const { id } = await placed(own, [{ sku: 'TEE', quantity: 1 }])
   const answer = await giveBack(own, id, { TEE: 1 })
   isProblem(answer, 'invalid_field', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(codes(answer), ['/lines/0/reasonCode invalid_field'])
+  assert.deepEqual(faultsIn(answer), ['/lines/0/reasonCode invalid_field'])
   assert.deepEqual(details(answer), ['`reasonCode` is one of `TIGHT`.'])
 })
 
@@ -144,7 +138,7 @@ test('SKUs that are not on the order are all named, and nothing is created, the 
   const stock = await stockOf(own)
   const answer = await giveBack(own, id, { TEE: 1, 'HOOD-S': 1, NONE: 1 })
   isProblem(answer, 'sku_not_on_order', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(codes(answer), ['/lines/1/sku sku_not_on_order', '/lines/2/sku sku_not_on_order'])
+  assert.deepEqual(faultsIn(answer), ['/lines/1/sku sku_not_on_order', '/lines/2/sku sku_not_on_order'])
   assert.deepEqual(details(answer), [`HOOD-S is not on order ${orderNumber}.`, `NONE is not on order ${orderNumber}.`])
   assert.deepEqual((await own.get(`/orders/${id}/returns`)).json.data, [])
   assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 2, returned: 0, returnable: 2 }])
@@ -161,7 +155,7 @@ test('all faults of a return are told at once, what is wrong in itself first', a
     ],
   })
   assert.equal(answer.status, 422)
-  assert.deepEqual(codes(answer), [
+  assert.deepEqual(faultsIn(answer), [
     '/lines/1/sku sku_not_on_order',
     '/lines/1/reasonCode invalid_field',
     '/lines/0/quantity quantity_exceeds_returnable',
@@ -224,7 +218,7 @@ test('the same SKU in several lines of one body is added up', async () => {
   const line = (quantity: number, reasonCode = 'SIZE') => ({ sku: 'TEE', quantity, reasonCode })
   const answer = await post(api, `/orders/${id}/returns`, { lines: [line(2), line(2)] })
   isProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(codes(answer), ['/lines/1/quantity quantity_exceeds_returnable'])
+  assert.deepEqual(faultsIn(answer), ['/lines/1/quantity quantity_exceeds_returnable'])
   assert.deepEqual(details(answer), ['Of TEE 3 can be returned, not 4.'])
   const { lines } = made(await post(api, `/orders/${id}/returns`, { lines: [line(2), line(1, 'FAULTY')] }))
   assert.deepEqual(
@@ -278,7 +272,7 @@ test('return numbers are counted and unique in a service; given ones race for on
   )
   assert.equal(answers.filter(answer => answer.status === 201).length, 1)
   for (const answer of answers.filter(({ status }) => status !== 201)) {
-    assert.deepEqual(codes(answer), ['/returnNumber order_number_taken'])
+    assert.deepEqual(faultsIn(answer), ['/returnNumber order_number_taken'])
     assert.deepEqual(details(answer), ['There is a return SAME already.'])
   }
   const other = await shop()
@@ -302,7 +296,7 @@ test('what breaks the shape is 400, what breaks a rule is 422, each with its pla
   ] as const) {
     const answer = await post(api, `/orders/${id}/returns`, body)
     assert.equal(answer.status, status, answer.text)
-    assert.deepEqual(codes(answer), [expected])
+    assert.deepEqual(faultsIn(answer), [expected])
   }
   assert.equal((await giveBack(api, id, { TEE: 2 ** 53 })).json.code, 'malformed_json')
   assert.deepEqual(await returnable(api, id), [{ sku: 'TEE', sold: 1, returned: 0, returnable: 1 }])
@@ -371,13 +365,7 @@ test('what was not shipped cannot be returned', async () => {
 
 test('a return takes back what its goods have earned, and gives it again where it is cancelled', async () => {
   const own = await shop()
-  await upsertPrograms(api.db, own.service, [
-    {
-      program: { programId: '1', name: 'Rewards' },
-      tier: { programId: '1', tierId: '1', name: 'Base', sequence: 1, accrualSpend: '1.00', accrualPoints: 1 },
-    },
-  ])
-  await upsertRewardAccounts(api.db, own.service, [{ id: '7', customerId: '65432', programId: '1', tierId: '1' }])
+  await joinRewards(api, own)
   const points = async () => (await own.get('/customers/65432/rewards')).json.data.availablePoints
   const { id } = await placed(own, [{ sku: 'TEE', quantity: 3 }])
   assert.equal(await points(), 30)

@@ -9,16 +9,19 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { type Logger, pino } from 'pino'
 import { readConfig } from '../src/config.ts'
 import { listen } from '../src/listen.ts'
-import type { Answer, TestService } from './service.ts'
+import type { Answer, Caller, TestService } from './service.ts'
+
+/** The header of Basic authentication; right where the text is `username:password`. */
+export const basic = (text: string | Buffer) => `Basic ${Buffer.from(text).toString('base64')}`
+
+/** The header of a caller who gives this password. */
+export const withPassword = ({ username }: Pick<Caller, 'username'>, password: string) =>
+  basic(`${username}:${password}`)
 
 /** What a caller sends to be known. */
-export const credentials = ({
-  username,
-  password,
-  service,
-}: Pick<TestService, 'username' | 'password' | 'service'>) => ({
-  authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
-  'x-service-name': service.name,
+export const credentials = (caller: Pick<Caller, 'username' | 'password' | 'service'>) => ({
+  authorization: withPassword(caller, caller.password),
+  'x-service-name': caller.service.name,
 })
 
 interface Asking {

@@ -6,8 +6,8 @@ import { pino } from 'pino'
 import { addPassword, revoke } from '../src/accounts.ts'
 import { sql } from '../src/db.ts'
 import { isProblem } from './problem.ts'
-import { anotherServer, credentials, speak } from './servers.ts'
-import { type Caller, startTestService, type TestService } from './service.ts'
+import { anotherServer, basic, credentials, speak, withPassword } from './servers.ts'
+import { startTestService, type TestService } from './service.ts'
 
 let service: TestService
 let other: Awaited<ReturnType<typeof anotherServer>>
@@ -20,8 +20,6 @@ after(async () => {
   await service.stop()
 })
 
-const basic = (text: string | Buffer) => `Basic ${Buffer.from(text).toString('base64')}`
-const withPassword = (caller: Caller, password: string) => basic(`${caller.username}:${password}`)
 const forget = () => service.db.run(sql`delete from failure`)
 
 async function refused(authorization: string | undefined) {

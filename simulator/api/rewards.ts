@@ -3,6 +3,7 @@ import { ok } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
 import { nothing, refusal } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
+import { rewardReasons } from '../shop/records.ts'
 import type { Lot, Program, RewardAccount, RewardTransaction, Tier } from '../shop/sales.ts'
 import { cents, type Shop, sum } from '../shop/shop.ts'
 import type { World } from '../world.ts'
@@ -80,11 +81,9 @@ const lotFields = (lot: Lot): Element[] => [
 ]
 
 function reason(id: string, shop: Shop): Element {
-  const found = shop.referenceTypes.get(reasonType)?.references.get(Number(id))
+  const found = shop.referenceTypes.get(rewardReasons)?.references.get(Number(id))
   return el('IssueReason', fields({ Id: id, Code: found?.code, Name: found?.name }))
 }
-/** The reference type of the reasons for which rewards are issued. */
-export const reasonType = 1701
 
 /** An account; what has expired is not listed and does not count. */
 export function accountElement(account: RewardAccount, world: World): Element {

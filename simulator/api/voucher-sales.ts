@@ -1,14 +1,13 @@
 import { dateText, second } from '../clock.ts'
 import { refusal } from '../http/errors.ts'
-import type { Voucher } from '../shop/records.ts'
+import { emailVoucher, type Voucher } from '../shop/records.ts'
 import type { Order, OrderLine, VoucherSale } from '../shop/sales.ts'
 import { next } from '../shop/shop.ts'
 import { has, type World } from '../world.ts'
 import { at, type Payload } from '../xml/payload.ts'
 import { dayOf, text } from './posted.ts'
 
-/** The code of a voucher type that is sold by e-mail, and of one that only tills may sell; others are printed. */
-export const emailType = 'GV_EMAIL'
+/** The code of a voucher type that only tills may sell; others than this and `emailVoucher` are printed. */
 const inStoreType = 'GV_STORE'
 
 /** The physical card that a sale is to bring to life. */
@@ -48,8 +47,8 @@ export function voucherSaleFrom(
   if (number) cardToActivate(number, world)
   const subject = text(block, 'EmailSubject', 4_000)
   const email = text(block, 'Email', 250) || delivery.email
-  if (type === emailType && !subject) throw refusal(5075)
-  if (type === emailType && !/^[^\s@,;]+@[^\s@,;]+$/.test(email)) throw refusal(5069, { detail: email })
+  if (type === emailVoucher && !subject) throw refusal(5075)
+  if (type === emailVoucher && !/^[^\s@,;]+@[^\s@,;]+$/.test(email)) throw refusal(5069, { detail: email })
   const message = text(block, 'PersonalisedMessage', 4_000)
   const deliveryDate = block && has(world, 'voucherDeliveryDate') ? dayOf(block, 'DeliveryDate') : ''
   return { type, number, subject, email, message, deliveryDate, allotted: '' }
@@ -68,7 +67,7 @@ function allot(sale: VoucherSale, line: OrderLine, order: Order, world: World): 
   shop.vouchers.set(number, voucher)
   sale.allotted = number
   world.note('voucher allotted', number, { order: order.id, line: line.id, to: sale.email })
-  if (sale.type !== emailType) return
+  if (sale.type !== emailVoucher) return
   const mail = { to: sale.email, subject: sale.subject, voucher: number, pin: voucher.pin, amount: line.price }
   shop.mail.push({ at: new Date(clock.now()).toISOString(), ...mail })
 }

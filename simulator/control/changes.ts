@@ -19,6 +19,7 @@ export type Change =
   | { kind: 'add-reference'; typeId: number; code: string; name: string }
   | { kind: 'despatch-order'; id: number; conNote?: string }
   | { kind: 'cancel-order' | 'forget-order' | 'receive-return'; id: number }
+  | { kind: 'withdraw-style' | 'export-style' | 'withdraw-sku'; id: number }
   | { kind: 'allot-vouchers' }
 
 export type ChangeKind = Change['kind']
@@ -162,6 +163,27 @@ const kinds: { [K in ChangeKind]: (world: World, change: Of<K>) => string } = {
     assign(sku, fields)
     sku.colour.style.updated = world.clock.wall()
     world.note('product changed', sku.colour.style.id)
+    return String(id)
+  },
+  'withdraw-style': (world, { id }) => {
+    required(world.shop.styles.get(id), 'style', id)
+    world.shop.styles.delete(id)
+    world.note('product changed', id, { exported: false })
+    return String(id)
+  },
+  'export-style': (world, { id }) => {
+    const of = [...world.shop.colours.values()].find(({ style }) => style.id === id)
+    const { style } = required(of, 'style', id)
+    style.updated = world.clock.wall()
+    world.shop.styles.set(id, style)
+    world.note('product changed', id, { exported: true })
+    return String(id)
+  },
+  'withdraw-sku': (world, { id }) => {
+    const { colour } = skuOf(world.shop, id)
+    colour.skus = colour.skus.filter(sku => sku.id !== id)
+    colour.style.updated = world.clock.wall()
+    world.note('product changed', colour.style.id, { without: id })
     return String(id)
   },
   'edit-store': (world, { id, fields }) => {

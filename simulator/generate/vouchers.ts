@@ -1,7 +1,6 @@
-import { emailType } from '../api/voucher-sales.ts'
 import { dateText, day, type Wall } from '../clock.ts'
 import type { Random } from '../random.ts'
-import type { Voucher } from '../shop/records.ts'
+import { emailVoucher, type Voucher } from '../shop/records.ts'
 
 /** Vouchers that are in every shop, whatever its seed: one for each thing that can be the matter with one. */
 const specimens: readonly (Partial<Voucher> & { number: string; pin: string })[] = [
@@ -24,7 +23,7 @@ const specimens: readonly (Partial<Voucher> & { number: string; pin: string })[]
 
 export function makeVouchers(count: number, today: Wall, random: Random): Map<string, Voucher> {
   const usual: Voucher = {
-    ...{ number: '', pin: '', type: emailType, currency: 'AUD', original: 100, used: 0, writtenOff: 0 },
+    ...{ number: '', pin: '', type: emailVoucher, currency: 'AUD', original: 100, used: 0, writtenOff: 0 },
     ...{ state: 'issued', secure: true, wholeOnly: false, promotional: false, validationId: '', lockedUntil: 0 },
     expires: dateText(today + 700 * day),
   }

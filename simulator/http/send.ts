@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { cutOff } from '../faults/cut.ts'
 import { documentWith } from '../faults/distort.ts'
 import type { Fault, FaultKind } from '../faults/fault.ts'
 import type { Call } from '../ledger.ts'
@@ -49,7 +50,7 @@ async function trickle(response: ServerResponse, block: Buffer, bytesPerSecond: 
 
 function cut(response: ServerResponse, call: Call) {
   call.outcome = 'cut'
-  response.socket?.resetAndDestroy()
+  cutOff(response.socket)
 }
 
 /** Sends an answer, and does to it what the faults say about its way. */

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createSecureServer } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { allotDueVouchers } from '../api/voucher-sales.ts'
+import { cutOff } from '../faults/cut.ts'
 import type { Fault, FaultKind } from '../faults/fault.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { Call, Ledger } from '../ledger.ts'
@@ -85,7 +86,7 @@ async function serve(rig: Rig, request: IncomingMessage, response: ServerRespons
     faults.find(fault => fault.kind === kind && (fault.applied === true) === applied)
   const cut = () => {
     call.outcome = 'cut'
-    request.socket.resetAndDestroy()
+    cutOff(request.socket)
   }
   const wait = (fault: Fault | undefined) =>
     fault && sleep((fault.seconds ?? 1) * 1_000, undefined, { signal }).catch(() => {})

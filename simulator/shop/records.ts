@@ -79,6 +79,12 @@ export interface ReferenceType {
   of: 'person' | 'product' | 'colour' | 'other'
 }
 
+/** The reference type of the reasons for which rewards are issued. */
+export const rewardReasons = 1701
+
+/** The code of the voucher type that is sold by e-mail. */
+export const emailVoucher = 'GV_EMAIL'
+
 export interface Loyalty {
   id: number
   typeId: number

@@ -1,0 +1,61 @@
+import { addService } from '../src/accounts.ts'
+import { sql } from '../src/db.ts'
+import type { Service } from '../src/settings.ts'
+import { upsertCustomers } from '../src/store/customers.ts'
+import { upsertGateways } from '../src/store/gateways.ts'
+import { upsertProducts } from '../src/store/products.ts'
+import { upsertPrograms, upsertRewardAccounts } from '../src/store/rewards.ts'
+import { upsertStock } from '../src/store/stock.ts'
+import { upsertStores } from '../src/store/stores.ts'
+import { insertVouchers } from '../src/store/vouchers.ts'
+import type { Loaded } from './database.ts'
+import { productRows, stockRows, stores } from './records.ts'
+
+/** Clients that write at once. */
+export const clients = 32
+/** Members of the reward programme; their identifiers are the numbers below this. */
+export const shoppers = 1_000
+
+/** Each client's own voucher, and the one that all want. */
+export const ownVouchers = Array.from({ length: clients }, (_, client) => `own-${client}`)
+export const contendedVoucher = 'contended'
+export const pin = '381940'
+
+/** A service of its own, beside the one with many records, in the same tables. */
+export async function openShop({ db, keys }: Loaded, name: string): Promise<Service> {
+  const enabled = { vouchersEnabled: true, giftCardSku: productRows[0]?.variant.sku ?? '', voucherType: 'DIGITAL' }
+  const service = await addService(db, name, {
+    currency: 'AUD',
+    readsPerMinute: 'off',
+    writesPerMinute: 'off',
+    ...enabled,
+  })
+  if (!service) throw new Error('the name is new')
+  await upsertStores(db, service, stores)
+  await upsertProducts(db, service, productRows)
+  await upsertStock(db, service, stockRows)
+  await upsertGateways(db, service, [{ name: 'paypal' }])
+  const ids = Array.from({ length: shoppers }, (_, i) => String(i))
+  await upsertCustomers(
+    db,
+    service,
+    ids.map(id => ({ id, firstname: 'Ann', surname: 'Lee' })),
+  )
+  const tier = {
+    ...{ programId: '1', tierId: '1', name: 'Fledgling', sequence: 1, accrualSpend: '1.00', accrualPoints: 1 },
+    ...{ autoRewardPointThreshold: 300, autoRewardValue: '10.00', pointsExpiryMonths: 36, rewardExpiryMonths: 36 },
+  }
+  await upsertPrograms(db, service, [{ program: { programId: '1', name: 'Circle' }, tier }])
+  const accounts = ids.map(id => ({ id, customerId: id, programId: '1', tierId: '1' }))
+  await upsertRewardAccounts(db, service, accounts)
+  const voucher = { pin, state: 'active', originalAmount: '150.00', usedAmount: '0.00', expiryDate: null } as const
+  await insertVouchers(
+    db,
+    keys,
+    service,
+    [...ownVouchers, contendedVoucher].map(number => ({ ...voucher, number })),
+  )
+  // As autovacuum would, a minute later.
+  await db.run(sql`analyze`)
+  return service
+}
