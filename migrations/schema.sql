@@ -58,6 +58,11 @@ create table back_office (
   release text,
   exports text,
   version uuid not null default gen_random_uuid(),
+  every jsonb not null default '{}'::jsonb,
+  gateways jsonb not null default '{}'::jsonb,
+  exports_host_key text,
+  exports_key text,
+  exports_password bytea,
   PRIMARY KEY (service_id),
   FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
   CHECK (((username IS NULL) = (password IS NULL)))

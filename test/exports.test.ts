@@ -7,12 +7,13 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { pino } from 'pino'
 import { type Simulator, startSimulator } from '../simulator/simulator.ts'
 import { addService } from '../src/accounts.ts'
+import { lookInto } from '../src/backoffice/exports/files.ts'
+import { openFolder } from '../src/backoffice/exports/folder.ts'
+import { importExport } from '../src/backoffice/exports/import.ts'
+import { type Offices, openOffices } from '../src/backoffice/offices.ts'
+import { takeTurn } from '../src/backoffice/sync-turn.ts'
 import { type Database, sql } from '../src/db.ts'
-import { lookInto } from '../src/jobs/export-files.ts'
-import { importExport } from '../src/jobs/export-import.ts'
 import { officeJobs } from '../src/jobs/jobs.ts'
-import { takeTurn } from '../src/jobs/sync-turn.ts'
-import { type Offices, openOffices } from '../src/offices.ts'
 import { keysFrom } from '../src/secrets.ts'
 import type { Service } from '../src/settings.ts'
 import { listAlerts, settleKind } from '../src/store/alerts.ts'
@@ -168,10 +169,17 @@ describe('exports of a back office', () => {
     const file = await exported('orders')
     leave('orders_20260205T104500Z.csv', file)
     await worker.stop(5_000)
-    const { look } = await lookInto(folder, undefined)
-    const [left] = (await lookInto(folder, look)).complete
+    const place = openFolder(folder)
+    const { look } = await lookInto(place, undefined)
+    const [left] = (await lookInto(place, look)).complete
     assert.equal(left?.name, 'orders_20260205T104500Z.csv')
-    if (left) await importExport(db, luma, left, new AbortController().signal)
+    if (left)
+      await importExport(
+        db,
+        luma,
+        { ...left, ...(await place.bring(left.name, left.mark)) },
+        new AbortController().signal,
+      )
     const before = await count('retail_transaction')
     worker = startWorker(
       { db, keys, log, post: { send: async () => {} } },
@@ -219,12 +227,13 @@ describe('exports of a back office', () => {
     const [head] = (await exported('customers')).split('\r\n')
     writeFileSync(inFolder(growing), `${head}\r\n`)
     writeFileSync(inFolder('notes.txt'), 'mine')
-    const first = await lookInto(folder, undefined)
+    const place = openFolder(folder)
+    const first = await lookInto(place, undefined)
     assert.deepEqual([first.complete, first.growing], [[], true])
     writeFileSync(inFolder(growing), `${head}\r\n\r\n`)
-    const second = await lookInto(folder, first.look)
+    const second = await lookInto(place, first.look)
     assert.deepEqual([second.complete, second.growing], [[], true])
-    const third = await lookInto(folder, second.look)
+    const third = await lookInto(place, second.look)
     assert.deepEqual(
       third.complete.map(({ name }) => name),
       [growing],

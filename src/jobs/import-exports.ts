@@ -1,11 +1,13 @@
+import { type ExportFile, isSame, type Look, lookInto } from '../backoffice/exports/files.ts'
+import { type Imported, importExport, mostBytes, tooLarge } from '../backoffice/exports/import.ts'
+import { type ExportPlace, ExportsUnreadable } from '../backoffice/exports/place.ts'
+import { openExports } from '../backoffice/exports/places.ts'
+import type { Offices } from '../backoffice/offices.ts'
 import { ApiError } from '../errors.ts'
-import type { Offices } from '../offices.ts'
 import { raiseAlert, settleAlert } from '../store/alerts.ts'
-import { type ExportFile, type Look, lookInto } from './export-files.ts'
-import { importExport } from './export-import.ts'
 import type { Job, Work } from './job.ts'
 
-/** Seconds between two looks into a folder; and until a file that has just come is looked at again. */
+/** Seconds between two looks into a place; and until a file that has just come is looked at again. */
 const lookSeconds = 60
 const soonSeconds = 5
 const failuresToTell = 5
@@ -13,52 +15,84 @@ const failuresToTell = 5
 const unreadable = 'exports_unreadable'
 const refused = 'export_refused'
 
-/** Imports the files that a back office leaves in a service's folder, each once: it is then in `done/`, or in `failed/` with what was refused. */
+/** What a place looked like; at another address that means nothing. */
+interface Looked {
+  address: string
+  look: Look
+}
+
+/** Imports the files that a back office leaves for a service, each once: it is then in `done/`, or in `failed/` with what was refused. */
 export const importExports = (offices: Offices): Job => {
-  const looks = new Map<number, Look>()
+  const looks = new Map<number, Looked>()
   return {
     run: work => run(offices, looks, work),
-    atOnce: 1,
+    // A server that does not answer keeps no other service waiting.
+    atOnce: 2,
     waitsSeconds: [15, 60, 300, 900],
   }
 }
 
-async function run(offices: Offices, looks: Map<number, Look>, work: Work): Promise<void> {
+async function run(offices: Offices, looks: Map<number, Looked>, work: Work): Promise<void> {
   const { db, service, attempt, signal, comeAgain } = work
-  const folder = service && offices.settingsOf(service).exports
-  if (!service || folder === undefined) return
+  if (!service) return
+  const settings = offices.settingsOf(service)
+  const { exports: address } = settings
+  if (address === undefined) return
   const before = looks.get(service.id)
   try {
-    const { look, complete, growing } = await lookInto(folder, before?.folder === folder ? before : undefined)
-    looks.set(service.id, look)
-    await settleAlert(db, service.id, { kind: unreadable, subject: '' })
-    for (const file of complete) {
-      if (signal.aborted) return
-      await take(file, work)
+    const place = await openExports(settings, signal)
+    try {
+      const { look, complete, growing } = await lookInto(place, before?.address === address ? before.look : undefined)
+      looks.set(service.id, { address, look })
+      let left = growing
+      for (const file of complete) {
+        if (signal.aborted) return
+        if (!(await take(place, file, work))) left = true
+      }
+      await settleAlert(db, service.id, { kind: unreadable, subject: '' })
+      comeAgain(left ? soonSeconds : lookSeconds)
+    } finally {
+      await place.close()
     }
-    comeAgain(growing ? soonSeconds : lookSeconds)
   } catch (error) {
-    if (!signal.aborted && attempt >= failuresToTell && !(error instanceof ApiError)) {
+    const isLasting = error instanceof ExportsUnreadable && error.isLasting
+    if (!signal.aborted && (isLasting || attempt >= failuresToTell) && !(error instanceof ApiError)) {
       const { code = 'no code' } = error as NodeJS.ErrnoException
-      await raiseAlert(db, service.id, { kind: unreadable, subject: '', detail: `The folder of exports: ${code}.` })
+      const detail = error instanceof ExportsUnreadable ? error.message : `The exports cannot be taken: ${code}.`
+      await raiseAlert(db, service.id, { kind: unreadable, subject: '', detail: detail.slice(0, 500) })
     }
     throw error
   }
 }
 
-async function take(file: ExportFile, { db, service, log, signal }: Work) {
-  if (!service) return
+/** Takes a file. False: whoever writes it has not done, and it waits for another look. */
+async function take(place: ExportPlace, file: ExportFile, { db, service, log, signal }: Work): Promise<boolean> {
+  if (!service) return false
+  const { kind, name, mark } = file
   const begun = performance.now()
-  const { counts, fault } = await importExport(db, service, file, signal)
-  const isGood = fault === undefined && counts.refused === 0
-  const place = await file.leave(isGood ? 'done' : 'failed')
-  const seconds = Math.round(performance.now() - begun) / 1_000
-  const about = { service: service.name, file: file.name, place, ...counts, seconds }
-  if (isGood) {
-    log.info(about, 'An export was imported.')
-    return
+  const isWhole = async () => isSame(await place.markOf(name), mark)
+  let imported: Imported = {
+    counts: { read: 0, inserted: 0, changed: 0, refused: 0, leftOut: 0 },
+    notes: {},
+    fault: tooLarge,
   }
-  const detail = fault ?? `${counts.refused} of ${counts.read} lines were refused; they are beside it, with reasons.`
-  await raiseAlert(db, service.id, { kind: refused, subject: file.name, detail: detail.slice(0, 500) })
-  log.error({ ...about, alert: refused, fault }, 'An export was not, or not all, imported.')
+  if (mark.size <= mostBytes) {
+    const brought = await place.bring(name, mark)
+    if (!(await isWhole())) return false
+    imported = await importExport(db, service, { kind, name, ...brought }, signal)
+  }
+  if (!(await isWhole())) return false
+  const { counts, fault } = imported
+  const isGood = fault === undefined && counts.refused === 0
+  if (!isGood) {
+    // Before it is moved: after that nobody would come back to it.
+    const detail = fault ?? `${counts.refused} of ${counts.read} lines were refused; they are beside it, with reasons.`
+    await raiseAlert(db, service.id, { kind: refused, subject: name, detail: detail.slice(0, 500) })
+  }
+  const left = await place.leave(name, isGood ? 'done' : 'failed')
+  const seconds = Math.round(performance.now() - begun) / 1_000
+  const about = { service: service.name, file: name, place: left, ...counts, seconds }
+  if (isGood) log.info(about, 'An export was imported.')
+  else log.error({ ...about, alert: refused, fault }, 'An export was not, or not all, imported.')
+  return true
 }

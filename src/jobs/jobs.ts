@@ -1,4 +1,4 @@
-import type { Offices } from '../offices.ts'
+import type { Offices } from '../backoffice/offices.ts'
 import { expireVouchers } from './expire-vouchers.ts'
 import { forgetAnswers } from './forget-answers.ts'
 import { importExports } from './import-exports.ts'

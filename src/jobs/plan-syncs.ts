@@ -1,8 +1,8 @@
 import { listServices } from '../accounts.ts'
-import type { Offices } from '../offices.ts'
+import type { Offices } from '../backoffice/offices.ts'
 import { raiseAlert } from '../store/alerts.ts'
 import { syncJob } from '../store/sync-facts.ts'
-import { newlyStalled, planJobs, stalledAlert } from '../store/sync-plan.ts'
+import { hastenFeeds, newlyStalled, planJobs, stalledAlert } from '../store/sync-plan.ts'
 import type { Job, Work } from './job.ts'
 
 /** Sees to it that every feed of every service has its job, and that somebody is told of one that has not been pulled for too long. */
@@ -31,7 +31,15 @@ async function run(offices: Offices, { db, log }: Work): Promise<void> {
     'import-exports',
     exporting.map(({ id }) => ({ serviceId: id, subject: '' })),
   )
-  for (const { serviceId, feed, everySeconds, lagSeconds } of await newlyStalled(db, planned)) {
+  const hastened = await hastenFeeds(db, syncJob, planned)
+  // What was given a shorter schedule just now is late by no fault.
+  const isHastened = (one: { serviceId: number; feed: string }) =>
+    hastened.some(({ serviceId, feed }) => serviceId === one.serviceId && feed === one.feed)
+  const stalled = await newlyStalled(
+    db,
+    planned.filter(one => !isHastened(one)),
+  )
+  for (const { serviceId, feed, everySeconds, lagSeconds } of stalled) {
     const detail = `Not pulled for ${lagSeconds} s; it should be every ${everySeconds} s.`
     await raiseAlert(db, serviceId, { kind: stalledAlert, subject: feed, detail })
     const service = services.find(({ id }) => id === serviceId)?.name

@@ -1,9 +1,9 @@
+import type { Offices } from '../backoffice/offices.ts'
+import { takeTurn } from '../backoffice/sync-turn.ts'
 import { ApiError } from '../errors.ts'
-import type { Offices } from '../offices.ts'
 import { raiseAlert, settleAlert } from '../store/alerts.ts'
 import { failingAlert, stalledAlert } from '../store/sync-plan.ts'
 import type { Job, Work } from './job.ts'
-import { takeTurn } from './sync-turn.ts'
 
 const [minute, hour] = [60, 3_600]
 

@@ -1,15 +1,14 @@
-import { mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { parse } from 'csv-parse'
-import { ImportError } from '../backoffice/feeds/fault.ts'
-import { importFeed } from '../backoffice/feeds/import.ts'
-import { bytesOf, openSource } from '../backoffice/feeds/source.ts'
-import type { Database } from '../db.ts'
-import { ApiError } from '../errors.ts'
-import type { Service } from '../settings.ts'
-import type { ExportFile } from './export-files.ts'
-import { type Exported, type Pass, passesOf } from './export-rows.ts'
+import type { Database } from '../../db.ts'
+import { ApiError } from '../../errors.ts'
+import type { Service } from '../../settings.ts'
+import { ImportError } from '../feeds/fault.ts'
+import { importFeed } from '../feeds/import.ts'
+import { bytesOf, openSource } from '../feeds/source.ts'
+import type { ExportKind } from './files.ts'
+import type { Brought } from './place.ts'
+import { type Exported, type Pass, passesOf } from './rows.ts'
 
 /** What became of an export. */
 export interface Imported {
@@ -20,14 +19,25 @@ export interface Imported {
   fault?: string
 }
 
+/** A file to import: what is in it, what messages call it, where it is. */
+export interface Importable extends Brought {
+  kind: ExportKind
+  name: string
+}
+
 /** Lines that are translated at a time. */
 const linesAtOnce = 500
+/** A line is never longer: a quotation mark that is not closed would have the rest of the file read as one. */
+const lineBytes = 1024 * 1024
+/** No file holds more, nor comes to more when it is unpacked. */
+export const mostBytes = 2 * 1024 ** 3
+export const tooLarge = 'It holds more than 2 GiB.'
 
 /** Imports a file. Throws where that is not the file's fault: it may be imported again, as often as need be. */
 export async function importExport(
   db: Database,
   service: Service,
-  file: ExportFile,
+  file: Importable,
   signal: AbortSignal,
 ): Promise<Imported> {
   const imported: Imported = { counts: { read: 0, inserted: 0, changed: 0, refused: 0, leftOut: 0 }, notes: {} }
@@ -45,7 +55,6 @@ export async function importExport(
       throw error
     }
   }
-  await mkdir(dirname(file.rejected), { recursive: true })
   const passes = passesOf[file.kind](db, service, why => {
     counts.leftOut++
     note(why)
@@ -74,7 +83,7 @@ export async function importExport(
 }
 
 /** The rows that a file comes to, as lines of NDJSON. */
-async function* translated(file: ExportFile, { columns, rows }: Pass, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* translated(file: Importable, { columns, rows }: Pass, signal: AbortSignal): AsyncGenerator<Buffer> {
   let lines: Exported[] = []
   const text = async () => Buffer.from((await rows(lines)).map(row => `${JSON.stringify(row)}\n`).join(''))
   for await (const line of linesOf(file)) {
@@ -89,16 +98,25 @@ async function* translated(file: ExportFile, { columns, rows }: Pass, signal: Ab
   if (lines.length) yield await text()
 }
 
-async function* linesOf(file: ExportFile): AsyncGenerator<Exported> {
-  const source = await openSource(file.path)
-  const parser = parse({ columns: true, bom: true, skip_empty_lines: true })
+async function* linesOf(file: Importable): AsyncGenerator<Exported> {
+  const source = { ...(await openSource(file.path, 'csv')), name: file.name }
+  const parser = parse({ columns: true, bom: true, skip_empty_lines: true, max_record_size: lineBytes })
   // Faults of either side arrive at the reader below.
-  pipeline(Readable.from(bytesOf(source, () => {})), parser, () => {})
+  pipeline(Readable.from(atMost(bytesOf(source, () => {}))), parser, () => {})
   try {
     yield* parser as AsyncIterable<Exported>
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
     if (/^CSV_/.test(code)) throw new ImportError(`${file.name} cannot be read: ${message}`)
     throw error
+  }
+}
+
+async function* atMost(chunks: AsyncIterable<Buffer>) {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > mostBytes) throw new ImportError(tooLarge)
+    yield chunk
   }
 }

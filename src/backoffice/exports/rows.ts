@@ -1,8 +1,8 @@
-import type { Database } from '../db.ts'
-import type { Service } from '../settings.ts'
-import { knownCustomers } from '../store/customers.ts'
-import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../store/sync-exports.ts'
-import type { ExportKind } from './export-files.ts'
+import type { Database } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { knownCustomers } from '../../store/customers.ts'
+import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../store/sync-exports.ts'
+import type { ExportKind } from './files.ts'
 
 /** A line of an export, by the names of its columns. */
 export type Exported = Readonly<Record<string, string | undefined>>
