@@ -1,12 +1,12 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { accountExists, addAccount, addPassword, addService, listServices, signIn } from './accounts.ts'
+import type { Offices } from './backoffice/offices.ts'
 import type { Config } from './config.ts'
 import { sql } from './db.ts'
 import { demoSettings, fillDemoShop } from './demo/shop.ts'
 import { firstSync } from './first-sync.ts'
 import type { Installation } from './installation.ts'
-import type { Offices } from './offices.ts'
 import { setBackOffice } from './store/back-office.ts'
 
 /** What a stranger needs for a first request; kept in `access.json` under DATA_DIR (mode 600). */

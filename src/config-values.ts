@@ -17,6 +17,12 @@ export const text = (why: string, fallback: string, example = fallback): Setting
   read: given => given ?? fallback,
 })
 
+export const optional = (why: string, example: string): Setting<string | undefined> => ({
+  why,
+  example,
+  read: given => given,
+})
+
 export const whole = (why: string, fallback: number, [least, most]: readonly [number, number]): Setting<number> => ({
   why,
   example: String(fallback),

@@ -1,15 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { cpus } from 'node:os'
+import { file, isNetwork, isSmtpUrl, oneOf, optional, port, type Setting, text, Unfit, whole } from './config-values.ts'
 import {
   type BackOfficeField,
   type BackOfficeSettings,
   backOfficeFields,
   contradictionsIn,
   driverNames,
+  type SettingName,
   unfitFor,
-} from './back-office-settings.ts'
-import { file, isNetwork, isSmtpUrl, oneOf, port, type Setting, text, Unfit, whole } from './config-values.ts'
+} from './domain/back-office-settings.ts'
 import { failpoints } from './failpoints.ts'
 
 const office = (name: BackOfficeField): Setting<string | undefined> => ({
@@ -22,7 +23,14 @@ const office = (name: BackOfficeField): Setting<string | undefined> => ({
 })
 
 /** What is not repeated in what is said of it: secrets, and addresses with a password in them. */
-const secret = ['SECRET_KEY', 'DATABASE_URL', 'SMTP_URL', 'BACK_OFFICE_URL', 'BACK_OFFICE_PASSWORD']
+const secret = [
+  'SECRET_KEY',
+  'DATABASE_URL',
+  'SMTP_URL',
+  'BACK_OFFICE_URL',
+  'BACK_OFFICE_PASSWORD',
+  'BACK_OFFICE_EXPORTS',
+]
 
 /** Every setting, by the name of its environment variable. `.env.example` is made from this table. */
 export const table = {
@@ -107,11 +115,7 @@ export const table = {
   BACK_OFFICE_URL: office('url'),
   BACK_OFFICE_COUNTRY: office('country'),
   BACK_OFFICE_USER: office('user'),
-  BACK_OFFICE_PASSWORD: {
-    why: 'The password of that user.',
-    example: 'secret',
-    read: given => given,
-  } satisfies Setting<string | undefined>,
+  BACK_OFFICE_PASSWORD: optional('The password of that user.', 'secret'),
   BACK_OFFICE_CA_FILE: file(
     'Certificates (PEM) to trust it by, instead of the usual ones.',
     '/etc/tillbridge/retail-ca.pem',
@@ -119,6 +123,12 @@ export const table = {
   BACK_OFFICE_TIME_ZONE: office('timeZone'),
   BACK_OFFICE_RELEASE: office('release'),
   BACK_OFFICE_EXPORTS: office('exports'),
+  BACK_OFFICE_EXPORTS_HOST_KEY: office('exportsHostKey'),
+  BACK_OFFICE_EXPORTS_KEY_FILE: office('exportsKey'),
+  BACK_OFFICE_EXPORTS_PASSWORD: optional(
+    'The password that signs in to that SFTP server, or that of the private key.',
+    'secret',
+  ),
   METRICS_PORT: port(
     'A port of this machine alone that tells metrics (Prometheus), at /metrics. Without it nobody is told.',
     '9464',
@@ -184,7 +194,7 @@ export function readConfig(
   return Object.freeze(config)
 }
 
-const environmentNames: Readonly<Record<keyof BackOfficeSettings, string>> = {
+const environmentNames: Readonly<Record<SettingName, string>> = {
   driver: 'BACK_OFFICE',
   url: 'BACK_OFFICE_URL',
   country: 'BACK_OFFICE_COUNTRY',
@@ -194,6 +204,9 @@ const environmentNames: Readonly<Record<keyof BackOfficeSettings, string>> = {
   timeZone: 'BACK_OFFICE_TIME_ZONE',
   release: 'BACK_OFFICE_RELEASE',
   exports: 'BACK_OFFICE_EXPORTS',
+  exportsHostKey: 'BACK_OFFICE_EXPORTS_HOST_KEY',
+  exportsKey: 'BACK_OFFICE_EXPORTS_KEY_FILE',
+  exportsPassword: 'BACK_OFFICE_EXPORTS_PASSWORD',
 }
 
 function certificatesIn(path: string) {
@@ -206,18 +219,12 @@ function certificatesIn(path: string) {
 
 /** What the environment says of the back office. */
 export function backOfficeOf(config: Config): BackOfficeSettings {
-  const given = {
-    url: config.backOfficeUrl,
-    country: config.backOfficeCountry,
-    user: config.backOfficeUser,
-    password: config.backOfficePassword,
-    ca: config.backOfficeCaFile && certificatesIn(config.backOfficeCaFile),
-    timeZone: config.backOfficeTimeZone,
-    release: config.backOfficeRelease,
-    exports: config.backOfficeExports,
-  }
-  const set = Object.entries(given).filter(([, value]) => value !== undefined)
-  return { driver: config.backOffice, ...Object.fromEntries(set) }
+  const set = Object.entries(environmentNames).flatMap(([name, variable]) => {
+    const value = config[camelCase(variable) as keyof Config]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const settings = Object.fromEntries(set) as unknown as BackOfficeSettings
+  return settings.ca === undefined ? settings : { ...settings, ca: certificatesIn(settings.ca) }
 }
 
 const camelCase = (name: string) => name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())

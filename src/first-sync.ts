@@ -1,7 +1,7 @@
+import type { Offices } from './backoffice/offices.ts'
+import { takeTurn } from './backoffice/sync-turn.ts'
 import type { Database } from './db.ts'
 import { ApiError } from './errors.ts'
-import { takeTurn } from './jobs/sync-turn.ts'
-import type { Offices } from './offices.ts'
 import type { Service } from './settings.ts'
 import { changeSettings } from './store/settings.ts'
 

@@ -5,6 +5,7 @@ import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { signIn } from './accounts.ts'
+import { type Offices, openOffices } from './backoffice/offices.ts'
 import { backOfficeOf, type Config } from './config.ts'
 import type { BackOffice } from './domain/backoffice.ts'
 import { ApiError } from './errors.ts'
@@ -12,9 +13,9 @@ import { armFailpoint } from './failpoints.ts'
 import { measureRequests, type Sample } from './http/metrics.ts'
 import { problem, problemType, standingHeaders } from './http/problem.ts'
 import { rateLimiter } from './http/rates.ts'
+import { writeTurns } from './http/turns.ts'
 import type { Installation } from './installation.ts'
 import { processSamples } from './metrics.ts'
-import { type Offices, openOffices } from './offices.ts'
 import { buildServer } from './server.ts'
 import type { Service } from './settings.ts'
 import { localCertificate, readCertificate, watchCertificate } from './tls.ts'
@@ -57,10 +58,15 @@ export async function listen(
   let open = true
   let baseUrl = ''
   const publicUrl = () => config.publicUrl ?? baseUrl
+  const turns = writeTurns(
+    (pools.writes ?? db.pool).options.max,
+    service => offices.settingsOf(service).driver !== 'embedded',
+  )
   const server = await buildServer({
     gate: {
       ...{ db, keys, signIn: signIn(db, keys), rate: rateLimiter() },
       backOffice: backOffice ?? offices.of,
+      turn: turns.take,
       syncedAt: offices.syncedAt,
     },
     log,
@@ -117,7 +123,7 @@ export async function listen(
   }
   // A certificate of one's own is for a name of one's own.
   const reach = certificate.caFile === undefined ? publicUrl() : baseUrl
-  const samples = () => [...requests(), ...processSamples(pools, offices)]
+  const samples = () => [...requests(), ...processSamples(pools, offices, turns.waiting())]
   return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
 }
 

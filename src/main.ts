@@ -4,13 +4,13 @@ import type { Server } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { type Access, prepareAccess } from './access.ts'
+import { type Offices, openOffices } from './backoffice/offices.ts'
 import { backOfficeOf, type Config } from './config.ts'
 import { armFailpoint } from './failpoints.ts'
 import { merged, type Sample } from './http/metrics.ts'
 import { type Installation, joinInstallation, openInstallation } from './installation.ts'
 import { type Listening, listen } from './listen.ts'
 import { databaseSamples, listenMetrics, processSamples } from './metrics.ts'
-import { type Offices, openOffices } from './offices.ts'
 import type { Worker } from './worker.ts'
 
 /** Standard error takes the log, so that standard output stays readable. */
@@ -60,6 +60,8 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   const stop = askedToStop()
   // Not before: whoever starts the service waits for its first answer.
   const worker = config.jobs === 'on' ? beginJobs(config, installation, offices, log) : undefined
+  if (!worker)
+    await askForJobs(installation, offices).catch(error => log.warn({ err: error }, 'No jobs were asked for.'))
   await stop
   const graceMs = config.drainSeconds * 1_000
   metrics?.close()
@@ -103,6 +105,15 @@ async function beginJobs(
   ])
   armFailpoint(config.failpoint)
   return startWorker({ db, keys, log, post: postOf(config) }, { ...jobs, ...officeJobs(offices) })
+}
+
+/** Asks for the jobs of set times, and does none: that nobody does them is seen by their age. */
+async function askForJobs({ db }: Installation, offices: Offices) {
+  const [{ askForScheduled }, { jobs, officeJobs }] = await Promise.all([
+    import('./worker.ts'),
+    import('./jobs/jobs.ts'),
+  ])
+  await askForScheduled(db, { ...jobs, ...officeJobs(offices) })
 }
 
 /** What is told of the whole installation: of each process that serves, of this one where it does not, and of the database. */

@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type pg from 'pg'
+import type { Offices } from './backoffice/offices.ts'
 import type { Db } from './db.ts'
 import { exposition, type Sample } from './http/metrics.ts'
-import type { Offices } from './offices.ts'
+import { dueJobs } from './store/jobs.ts'
 import { feedFigures, standings } from './store/standings.ts'
 
 const gauge = (name: string, help: string, labels: Record<string, string>, value: number, largest = false): Sample => ({
@@ -15,9 +16,18 @@ const gauge = (name: string, help: string, labels: Record<string, string>, value
 })
 
 /** What one process holds: connections to the database, and breakers of back offices. */
-export function processSamples(pools: Readonly<Record<string, pg.Pool>>, offices: Offices): Sample[] {
+export function processSamples(
+  pools: Readonly<Record<string, pg.Pool>>,
+  offices: Offices,
+  /** Writes that wait for their turn to have a connection. */
+  waitingWrites = 0,
+): Sample[] {
   const connections = Object.entries(pools).flatMap(([pool, { totalCount, idleCount, waitingCount }]) =>
-    Object.entries({ busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount }).map(([state, value]) =>
+    Object.entries({
+      busy: totalCount - idleCount,
+      idle: idleCount,
+      waiting: waitingCount + (pool === 'writes' ? waitingWrites : 0),
+    }).map(([state, value]) =>
       gauge(
         'database_connections',
         'Connections to the database, and requests that wait for one.',
@@ -62,6 +72,7 @@ export function databaseSamples(db: Db): () => Promise<Sample[]> {
 async function read(db: Db): Promise<Sample[]> {
   const feeds = await feedFigures(db)
   const counted = await standings(db)
+  const { oldestSeconds } = await dueJobs(db)
   return [
     ...feeds.flatMap(({ service, feed, lagSeconds, isFailed, records }) => [
       ...(lagSeconds === null
@@ -90,6 +101,12 @@ async function read(db: Db): Promise<Sample[]> {
         : what === 'mails'
           ? gauge('mails', 'E-mails, by how far they have come.', { state }, count)
           : gauge('jobs', 'Jobs, by what they do and how far they have come.', { job: kind, state }, count),
+    ),
+    gauge(
+      'jobs_oldest_due_seconds',
+      'Seconds for which the job has been due that nobody has taken for longest; 0: none is.',
+      {},
+      oldestSeconds,
     ),
   ]
 }

@@ -99,7 +99,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     reply.headers({ ...standingHeaders, 'x-request-id': request.id })
     if (request.protocol !== 'https') throw new ApiError('https_required')
     if (request.url.length > longestUrl) throw new ApiError('uri_too_long')
-    if (request.raw.rawHeaders.length > 2 * mostHeaders) throw new ApiError('headers_too_large')
+    if (areTooLarge(request.raw)) throw new ApiError('headers_too_large')
     requireHost(request.raw.httpVersion, request.headers.host)
     refuseRepeatedHeaders(request.raw.rawHeaders)
     if (request.is404) throw new ApiError('not_found')
@@ -108,7 +108,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   server.setErrorHandler((error, request, reply) => {
     const known = error instanceof ApiError ? error : (bodyErrors[codeOf(error)]?.() ?? new ApiError('internal_error'))
     if (known.status >= 500) request.log.error({ err: known.cause ?? error, ...about(request) }, known.code)
-    reply.headers(known.headers).code(known.status).type(problemType)
+    // Where Fastify knows no route for a method, no hook has run.
+    reply
+      .headers({ ...standingHeaders, 'x-request-id': request.id, ...known.headers })
+      .code(known.status)
+      .type(problemType)
     return reply.send(
       JSON.stringify(problem(known, { publicUrl: publicUrl(), instance: instanceOf(request), requestId: request.id })),
     )
@@ -133,6 +137,11 @@ const patience = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCh
 const maxHeaderSize = 16 * 1024
 const longestUrl = 8 * 1024
 const mostHeaders = 100
+
+/** Node's parser looks at the size of headers over HTTP/1.1 only. */
+const areTooLarge = ({ rawHeaders, httpVersionMajor }: FastifyRequest['raw']) =>
+  rawHeaders.length > 2 * mostHeaders ||
+  (httpVersionMajor === 2 && rawHeaders.reduce((size, text) => size + text.length + 2, 0) > maxHeaderSize)
 
 /** The caller's own id where it is fit to be logged and repeated, else a new one. */
 const requestId = (raw: { headers: Record<string, unknown> }) => {

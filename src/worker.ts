@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readService } from './accounts.ts'
+import type { Db } from './db.ts'
 import type { Job, Tools } from './jobs/job.ts'
 import { jobs } from './jobs/jobs.ts'
 import {
@@ -59,7 +60,7 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
       sleep = new AbortController()
       try {
         if (performance.now() - plannedAt > planMs) {
-          await addScheduled(db, scheduled(table, false), scheduled(table, true))
+          await askForScheduled(db, table)
           plannedAt = performance.now()
         }
         for (const taken of await takeDue(db, freeSlots(), leaseSeconds)) begin(taken)
@@ -148,6 +149,10 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
     },
   }
 }
+
+/** Asks for the jobs of set times that are missing. */
+export const askForScheduled = (db: Db, table: Readonly<Record<string, Job>>) =>
+  addScheduled(db, scheduled(table, false), scheduled(table, true))
 
 const scheduled = (table: Readonly<Record<string, Job>>, perService: boolean) =>
   Object.entries(table)

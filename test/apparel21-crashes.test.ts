@@ -124,6 +124,54 @@ const writes = {
   },
 }
 
+const gift = (receiverEmail: string) => ({
+  ...{ amount: '150.00', gateway: 'visa', receiverEmail, receiverName: 'Ann Lee', senderName: 'John Smith' },
+  ...{ subject: 'A gift for you', billingAddress: address },
+})
+/** Receivers, and whether the back office has to make a person of them first: the first border is there, then. */
+const receivers = {
+  'somebody known': {
+    borders: ['before_effect', 'before_upstream', 'after_upstream', 'after_effect', 'before_commit', 'after_commit'],
+  },
+  'somebody new': { borders: ['before_upstream', 'after_upstream'] },
+} as const
+
+for (const [receiver, { borders }] of Object.entries(receivers))
+  for (const border of borders)
+    test(`of a voucher for ${receiver} whose process is killed at ${border} there is one, here and there, once it is repeated`, async () => {
+      const [known] = [...simulator.state.persons.values()].filter(({ email }) => email !== '')
+      const isNew = receiver === 'somebody new'
+      const email = isNew ? `gift-${border}@example.com` : (known?.email ?? assert.fail())
+      const key = `gift ${receiver} ${border}`
+      simulator.ledger.clear()
+      const there = () => simulator.ledger.effectsOf('voucher sold').length
+      const persons = () => [...simulator.state.persons.values()].filter(person => person.email === email).length
+      const already = await rows('upstream_voucher_sale')
+      const here = async () => (await rows('upstream_voucher_sale', 'where order_id is not null')) - already
+      const doomed = await serve(['--no-demo'], { ...environment, DATA_DIR: join(home, 'doomed'), FAILPOINT: border })
+      await assert.rejects(send(doomed, '/vouchers', gift(email), key))
+      assert.equal((await doomed.ended).signal, 'SIGKILL')
+      const isSold = !isNew && border !== 'before_effect' && border !== 'before_upstream'
+      const isMade = isNew ? border === 'after_upstream' : true
+      assert.deepEqual(
+        [there(), persons(), await here()],
+        [Number(isSold), Number(isMade), Number(border === 'after_commit')],
+      )
+      const again = await send(steady, '/vouchers', gift(email), key)
+      assert.deepEqual([again.status, again.data?.status], [202, 'pending'], again.code)
+      const third = await send(steady, '/vouchers', gift(email), key)
+      assert.deepEqual(third.data, again.data)
+      assert.deepEqual([there(), persons(), await here()], [1, 1, 1])
+      const [sold] = simulator.ledger.effectsOf('order created')
+      assert.equal(simulator.state.orders.get(Number(sold?.id))?.number, again.data.orderNumber)
+      const mails = simulator.state.mail.length
+      simulator.change({ kind: 'allot-vouchers' })
+      assert.deepEqual(
+        simulator.state.mail.slice(mails).map(({ to }) => to),
+        [email],
+      )
+    })
+
 for (const border of ['before_upstream', 'after_upstream'] as const)
   for (const [kind, make] of Object.entries(writes))
     test(`of a ${kind} whose process is killed at ${border} there is one, here and there, once it is repeated`, async () => {

@@ -97,7 +97,7 @@ test('every call names the country, the payload version and who calls, and passe
     ...stores,
     version: 4,
     traceparent,
-    path: ['Stores', 'a b/c'],
+    path: ['Stores', '1-2_b'],
     query: { email: 'a+b@example.com' },
   })
   await client.document({ ...stores, traceparent: `${traceparent}\r\nx: y` })
@@ -105,7 +105,7 @@ test('every call names the country, the payload version and who calls, and passe
   assert.deepEqual(
     seen.map(({ url }) => url),
     [
-      '/RetailAPI/Stores/a%20b%2Fc?countryCode=AU-GA-IO&email=a%2Bb%40example.com',
+      '/RetailAPI/Stores/1-2_b?countryCode=AU-GA-IO&email=a%2Bb%40example.com',
       '/RetailAPI/Stores?countryCode=AU-GA-IO',
       '/RetailAPI/Stores?countryCode=AU',
     ],
@@ -120,6 +120,42 @@ test('every call names the country, the payload version and who calls, and passe
     ['version_2.0', undefined, 'text/xml', undefined],
   ])
   await server.close()
+})
+
+test('what no identifier can be is nobody’s, and asks nothing: a path is never another one', async t => {
+  const seen: (string | undefined)[] = []
+  const server = await serve((request, response) => {
+    seen.push(request.url)
+    response.end(oneStore)
+  })
+  t.after(() => server.close())
+  const client = open({}, { url: server.url })
+  for (const id of [
+    '.',
+    '..',
+    '',
+    '%2e%2e',
+    '%2E%2E/Persons',
+    '..%2f',
+    'a/b',
+    'a\\..\\b',
+    '../Voucher',
+    '3001?x=1',
+    '3001#',
+    '٣',
+    '1\n',
+  ]) {
+    const path = ['Stores', id]
+    assert.equal(await client.document({ ...stores, path }), undefined, id)
+    const { root, records } = await client.list({ ...stores, path, record: 'Store' })
+    assert.deepEqual([root, await Array.fromAsync(records)], [undefined, []], id)
+    await fails(client.write({ ...lock, path: ['Voucher', 'Lock', id] }), 'validation_id_incorrect')
+    await fails(
+      client.write({ ...lock, endpoint: 'orders', method: 'POST', path: ['Persons', id, 'Orders'] }),
+      'not_found',
+    )
+  }
+  assert.deepEqual(seen, [])
 })
 
 test('no data is an answer, and a refusal is told in our words with its code behind it', async () => {
@@ -306,10 +342,18 @@ test('a body that is too large, or never ends, is cut off', async () => {
 })
 
 test('wrong credentials are not tried again and again', async () => {
-  const client = open({}, { password: 'wrong' })
-  await fails(client.document(stores), 'back_office_unavailable')
-  await fails(client.document(stores), 'back_office_unavailable')
+  const heard: string[] = []
+  const onCredentials = (state: string) => heard.push(state)
+  const client = open({}, { password: 'wrong', onCredentials })
+  for (let i = 0; i < 2; i++) {
+    const error = await fails(client.document(stores), 'back_office_unavailable')
+    assert.ok(Number(error.headers['retry-after']) > 40)
+  }
   assert.equal(simulator.ledger.calls.length, 1)
+  const other = open({}, { onCredentials })
+  await other.document(stores)
+  await other.document(stores)
+  assert.deepEqual(heard, ['refused', 'accepted'])
 })
 
 test('Retry-After is obeyed: waited out when it is short, passed on when it is long', async () => {
@@ -329,7 +373,9 @@ test('Retry-After is obeyed: waited out when it is short, passed on when it is l
 
 test('the breaker opens after failures in a row, lets one call try, and closes when it succeeds', async () => {
   await simulator.refuse()
-  const client = open({ breakerFailures: 3, openMs: 300, mostOpenMs: 300 })
+  const states: string[] = []
+  const onBreaker = (state: string) => states.push(state)
+  const client = open({ breakerFailures: 3, openMs: 300, mostOpenMs: 300 }, { onBreaker })
   for (let i = 0; i < 3; i++) await fails(client.document(stores), 'back_office_unavailable')
   await simulator.accept()
   simulator.ledger.clear()
@@ -341,6 +387,7 @@ test('the breaker opens after failures in a row, lets one call try, and closes w
   assert.equal(answers.filter(({ status }) => status === 'fulfilled').length, 1)
   assert.equal(simulator.ledger.calls.length, 1)
   await client.document(stores)
+  assert.deepEqual(states, ['open', 'closed'])
 })
 
 test('a breaker stays open longer with each attempt that fails', () => {

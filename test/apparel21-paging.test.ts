@@ -148,7 +148,11 @@ test('all stock is as many styles as it says, or a fault', async () => {
         const feed = feedsOf(client, releaseOf(client)).find(({ name }) => name === 'stock')
         assert.ok(feed)
         const { signal } = new AbortController()
-        const nothing = { unknownReferences: async () => [], visits: (async function* () {})() }
+        const nothing = {
+          unknownReferences: async () => [],
+          openOrders: async () => [],
+          visits: (async function* () {})(),
+        }
         try {
           const request = { since: undefined, settings: defaultSettings, signal, ...nothing }
           return (await Array.fromAsync(feed.pull(request))).flatMap(({ rows }) => rows?.stock ?? [])

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Simulator } from '../simulator/simulator.ts'
 import { rewardAccountFrom } from '../src/backoffice/apparel21/reward-accounts.ts'
-import { readDocument } from '../src/backoffice/apparel21/xml.ts'
 import { apparel21 } from '../src/backoffice/apparel21.ts'
 import { behind, startApparel21Service } from './drivers-apparel21.ts'
 import { isProblem } from './problem.ts'
 import type { TestService } from './service.ts'
+import { documentOf } from './xml-document.ts'
 
 let simulator: Simulator
 let api: TestService
@@ -71,11 +71,7 @@ test('an account with empty lists, no tier and no next reward is one', async () 
     <TierLockedUntilDate /><JoinDate /><PointsToNextReward /><SpendToNextTier /><NextTierId /><PointsList Type="Array" /><GiftList Type="Array">
     <Gift><IssueId>301</IssueId><CreatedDateTime>2025-08-22T15:19:10</CreatedDateTime><GiftId>21</GiftId><GiftName>March Gift</GiftName><Available>False</Available><ExpiryDate /></Gift>
     </GiftList></RewardAccount>`
-  async function* body() {
-    yield Buffer.from(xml)
-  }
-  const root = await readDocument(body(), ['RewardAccount'])
-  assert.ok(root)
+  const root = await documentOf(xml)
   assert.deepEqual(rewardAccountFrom(root, 'AUD'), {
     ...{ id: '7', customerId: '3001', programId: '1', programName: '1', tierId: null, tierName: null, currency: 'AUD' },
     ...{ tierLockedUntilDate: null, joinDate: null, availablePoints: 0, availableRewards: '0.00' },

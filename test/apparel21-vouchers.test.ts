@@ -5,8 +5,11 @@ import { pino } from 'pino'
 import { askerOf } from '../simulator/ask.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import { drawnValidation } from '../src/backoffice/apparel21/vouchers.ts'
-import { sql } from '../src/db.ts'
+import { raw, sql } from '../src/db.ts'
 import { ApiError, type ErrorCode } from '../src/errors.ts'
+import { expireVouchers } from '../src/jobs/expire-vouchers.ts'
+import type { Work } from '../src/jobs/job.ts'
+import { endUpstreamValidation } from '../src/store/upstream-vouchers.ts'
 import { behind, settings, startApparel21Service } from './drivers-apparel21.ts'
 import { isProblem } from './problem.ts'
 import { credentials } from './servers.ts'
@@ -299,6 +302,34 @@ test('a validation ends after 24 hours; the lock that it holds can be given back
   await age()
   isProblem(await lock(api, number, mine, 60), 'validation_id_incorrect', api.baseUrl)
   assert.equal((await lock(api, number, mine, 0)).status, 200)
+})
+
+test('the daily job forgets the vouchers that are done with, and none that somebody may still use', async () => {
+  const known = async () =>
+    (await api.db.rows<{ number: string }>(sql`select number from upstream_voucher order by 1`)).length
+  const job = () => expireVouchers({ db: api.db, log: pino({ level: 'silent' }) } as Work)
+  const week = (column: 'validated_until' | 'locked_until', more: string) =>
+    api.db.run(
+      sql`update upstream_voucher set ${raw(column)} = now() - interval '7 days' + ${more}::interval where number = ${number}`,
+    )
+  const mine = await validationOf(api)
+  await job()
+  assert.equal((await lock(api, number, mine, 60)).status, 200, 'a validation that counts')
+  await week('validated_until', '-1 s')
+  await job()
+  assert.equal(await known(), 1, 'a lock that holds')
+  await week('locked_until', '1 minute')
+  await job()
+  assert.equal(await known(), 1, 'one of this week')
+  await week('locked_until', '-1 s')
+  await job()
+  assert.equal(await known(), 0)
+  simulator.clock.advance(61)
+  const next = await validationOf(api)
+  assert.equal((await lock(api, number, next, 0)).status, 200, 'a voucher that was forgotten is as good as before')
+  await api.db.transaction(tx => endUpstreamValidation(tx, api.service, number))
+  await job()
+  assert.equal(await known(), 0, 'one that is spent')
 })
 
 test('validation ids cannot be guessed without being noticed, and are those of one voucher and one service', async () => {

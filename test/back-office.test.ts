@@ -3,11 +3,17 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { pino } from 'pino'
 import { type Simulator, startSimulator } from '../simulator/simulator.ts'
+import { drivers } from '../src/backoffice/drivers.ts'
+import { syncFeed } from '../src/backoffice/sync.ts'
+import { choicesAmong } from '../src/commands/back-office-choices.ts'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { sql } from '../src/db.ts'
 import { keysFrom } from '../src/secrets.ts'
 import { clearBackOffice, setBackOffice, storedBackOffice } from '../src/store/back-office.ts'
+import { upsertGateways } from '../src/store/gateways.ts'
+import { upsertProducts } from '../src/store/products.ts'
 import { checkout, databaseOf, directory, done, run, type Serving, serve, stop, until } from './processes.ts'
 import { startTestService, type TestService } from './service.ts'
 import { post } from './write.ts'
@@ -16,6 +22,9 @@ const customer = {
   ...{ firstname: 'Jo', surname: 'Sample', contact: { email: 'jo.sample@example.test' } },
   address: { addressLine1: '1 Sample St' },
 }
+const named = (email: string) => ({ ...customer, contact: { email: `${email}@example.test` } })
+const other = named('other')
+const address = { addressLine1: '1 Sample St', city: 'Melbourne', country: 'Australia' }
 const canary = 'kanarie-Wachtwoord-7'
 const driverOf = async (caller: Pick<TestService, 'get'>) => (await caller.get('/capabilities')).json.data.backOffice
 
@@ -120,6 +129,138 @@ describe('the back office of a service', () => {
     const pinned = await service.tenant()
     await setBackOffice(service.db, service.keys, pinned.service, { ...settingsFor(older), release: '2023.4a' })
     await until(async () => (await driverOf(pinned)).release === '2023.4a', 'it is pinned', 5_000)
+  })
+
+  test('an order is paid with the merchant that the gateway was given, and nothing is made up for one without', async () => {
+    const shop = await service.tenant({ currency: 'AUD' })
+    const capability = async (name: string) => {
+      const { capabilities } = (await shop.get('/capabilities')).json.data
+      return capabilities.find((one: { name: string }) => one.name === name)
+    }
+    await upsertGateways(service.db, shop.service, [{ name: 'paypal' }, { name: 'zip' }, { name: 'cash' }])
+    assert.match((await capability('gatewayMerchants')).reason, /merchant of `cash`, `paypal`, `zip`,/)
+    const settings = {
+      ...settingsFor(simulator),
+      gateways: { paypal: { merchantId: 'PAYPAL', cardType: 'PP' }, zip: { origin: 'Zip' as const } },
+    }
+    await setBackOffice(service.db, service.keys, shop.service, settings)
+    assert.deepEqual((await storedBackOffice(service.db, service.keys, shop.service))?.settings, settings)
+    const isKnown = async () => / of `cash`, and/.test((await capability('gatewayMerchants')).reason)
+    await until(isKnown, 'the merchants are known', 5_000)
+
+    const driver = drivers.apparel21(settings, shop.service, pino({ level: 'silent' }))
+    for (const feed of driver.feeds)
+      if (['stores', 'products'].includes(feed.name)) await syncFeed(service.db, shop.service, feed)
+    driver.close()
+    const { id: customerId } = (await post(shop, '/customers', other)).json.data
+    const { sku, price } = await service.db
+      .row<{ sku: string; price: string }>(
+        sql`select sku, round(price, 2)::text as price from variant where service_id = ${shop.service.id} and price > 3 order by sku limit 1`,
+      )
+      .then(row => row ?? assert.fail('there are products'))
+    const rest = (Number(price) - 2).toFixed(2)
+    const placed = await post(shop, '/orders', {
+      ...{ customerId, billingAddress: address, deliveryAddress: address, lines: [{ sku, quantity: 1 }] },
+      payments: [
+        { gateway: 'paypal', amount: rest, reference: 'PAYID-1' },
+        { gateway: 'zip', amount: '1.00' },
+        { gateway: 'cash', amount: '1.00' },
+      ],
+    })
+    assert.equal(placed.status, 201, placed.text)
+    assert.deepEqual(
+      simulator.state.orders
+        .get(Number(placed.json.data.id))
+        ?.payments.map(({ origin, merchantId, cardType, amount }) => [origin, merchantId, cardType, amount]),
+      [
+        ['CreditCard', 'PAYPAL', 'PP', Number(rest)],
+        ['Zip', '', 'zip', 1],
+        ['CreditCard', '', 'cash', 1],
+      ],
+    )
+    await upsertGateways(service.db, shop.service, [{ name: 'visa' }])
+    assert.match((await capability('gatewayMerchants')).reason, /merchant of `cash`, `visa`,/)
+  })
+
+  test('capabilities name what the tables lack of what settings name, with either back office', async () => {
+    const settings = { vouchersEnabled: true, voucherType: 'GV_EMAIL', giftCardSku: 'GIFT' }
+    const [remote, own] = [await service.tenant(settings), await service.tenant(settings)]
+    await setBackOffice(service.db, service.keys, own.service, { driver: 'embedded' })
+    await until(async () => (await driverOf(own)).driver === 'embedded', 'it is its own tables', 5_000)
+    for (const shop of [remote, own]) {
+      const reasons = async () => {
+        const { capabilities } = (await shop.get('/capabilities')).json.data
+        return new Map<string, string>(capabilities.map(({ name, reason }: Record<string, string>) => [name, reason]))
+      }
+      const before = await reasons()
+      const noGateway = 'The setting `gateways` has no payment gateway.'
+      const noSku = 'The back office has no SKU `GIFT`, which the setting `giftCardSku` names.'
+      assert.equal(before.get('paymentGateways'), noGateway)
+      assert.equal(before.get('vouchersIssue'), `${noSku} ${noGateway}`)
+      await upsertGateways(service.db, shop.service, [{ name: 'paypal' }])
+      await upsertProducts(service.db, shop.service, [
+        {
+          product: { productId: '1', productCode: 'GIFT', name: 'Gift card' },
+          colour: { productId: '1', colourId: '1' },
+          variant: { skuId: '1', productId: '1', colourId: '1', sku: 'GIFT', sizeCode: '-', price: '0.00' },
+        },
+      ])
+      const now = await reasons()
+      assert.deepEqual(
+        [now.has('paymentGateways'), now.get('paymentGateways'), now.get('vouchersIssue')],
+        [true, undefined, undefined],
+      )
+    }
+  })
+
+  test('capabilities tell that no process does jobs, and only then', async () => {
+    const jobs = async () => {
+      const { capabilities } = (await service.get('/capabilities')).json.data
+      return capabilities.find(({ name }: { name: string }) => name === 'jobs')
+    }
+    assert.deepEqual(await jobs(), { name: 'jobs', available: true })
+    await service.db.run(sql`insert into job (name, due_at) values ('plan-syncs', now() - interval '50 s')`)
+    assert.equal((await jobs()).available, true, 'it may be about to be taken')
+    await service.db.run(sql`update job set due_at = now() - interval '61 s'`)
+    assert.match((await jobs()).reason, /^No process does jobs: e-mails wait/)
+    await service.db.run(sql`update job set lease = gen_random_uuid(), leased_until = now() + interval '20 s'`)
+    assert.equal((await jobs()).available, true, 'somebody is at it')
+    await service.db.run(sql`delete from job`)
+  })
+
+  test('a back office that hangs with 50 writes of one service keeps nobody of the others waiting', async () => {
+    const [stuck, free, own] = [await service.tenant(), await service.tenant(), await service.tenant()]
+    const hanging = await startSimulator()
+    await setBackOffice(service.db, service.keys, stuck.service, settingsFor(hanging))
+    await setBackOffice(service.db, service.keys, own.service, { driver: 'embedded' })
+    await until(async () => (await driverOf(own)).driver === 'embedded', 'it is its own tables', 5_000)
+    const isAsked = async () => {
+      await driverOf(stuck)
+      return hanging.ledger.calls.length > 0
+    }
+    await until(isAsked, 'it is asked', 5_000)
+    hanging.faults.add({ kind: 'hang', path: '/Persons' })
+    let answered = 0
+    const writes = Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        const answer = await post(stuck, '/customers', named(`stuck${i}`))
+        answered++
+        return answer
+      }),
+    )
+    writes.catch(() => {})
+    try {
+      await until(() => hanging.ledger.callsTo({ path: '/Persons' }).length >= 4, 'it hangs', 5_000)
+      const others = [free, own].flatMap(shop =>
+        Array.from({ length: 10 }, (_, i) => post(shop, '/customers', named(`${shop.service.name}.${i}`))),
+      )
+      for (const answer of await Promise.all(others)) assert.equal(answer.status, 201, answer.text)
+      // The others of the 50 wait for their turn, and that for 5 s.
+      assert.ok(answered <= 45, 'they were answered while those hang')
+    } finally {
+      await hanging.close()
+    }
+    for (const answer of await writes) assert.equal(answer.status, 503, answer.text)
   })
 
   test('a password is kept encrypted, for its service alone', async () => {
@@ -248,6 +389,85 @@ describe('tillbridge back-office', () => {
     told.push(err)
     const half = await failing('set', 'luma', 'country=')
     assert.match(half.err, /country is needed where driver is apparel21\./)
+  })
+
+  test('set takes schedules and merchants, show tells them beside the defaults, and the audit names them', async () => {
+    const set = await cli(
+      ...['set', 'luma', 'every.customers=5m', 'every.stock=90s', 'gateway.pay.pal.merchantId=PAYPAL'],
+      ...['gateway.pay.pal.cardType=PP', 'gateway.zip.origin=Zip'],
+    )
+    assert.match(set, /^luma has no payment gateway zip yet: tillbridge service set luma gateways=…$/m)
+    const shown = await cli('show', 'luma')
+    for (const line of [
+      ...['every.customers = 5m', 'every.stock = 90s', 'every.products = 1d (default)', 'every.orders = 5m (default)'],
+      ...['gateway.pay.pal.merchantId = PAYPAL', 'gateway.pay.pal.cardType = PP', 'gateway.zip.origin = Zip'],
+    ])
+      assert.ok(shown.split('\n').includes(line), `${line} in\n${shown}`)
+    await cli('set', 'luma', 'every.stock=', 'gateway.zip.origin=', 'gateway.pay.pal.cardType=', 'every.customers=1h')
+    const left = await cli('show', 'luma')
+    assert.match(left, /^every\.stock = 5m \(default\)\n(.*\n)*every\.customers = 1h\n/m)
+    assert.match(left, /^gateway\.pay\.pal\.merchantId = PAYPAL\n$/m)
+    assert.doesNotMatch(left, /zip|cardType/)
+    const client = await databaseOf(environment.DATA_DIR)
+    const { rows } = await client.query(
+      "select record::json->'fields' as fields from audit order by changed_at desc limit 2",
+    )
+    await client.end()
+    assert.deepEqual(rows[1].fields, [
+      ...['every.customers', 'every.stock', 'gateway.pay.pal.merchantId', 'gateway.pay.pal.cardType'],
+      'gateway.zip.origin',
+    ])
+  })
+
+  test('schedules out of bounds, and what gateways do not have, are refused with what is right', () => {
+    for (const time of ['5', '59s', '8d', '-5m', '1w', '1.5h', 'often'])
+      assert.deepEqual(choicesAmong([`every.stock=${time}`]).faults, [
+        'every.stock is a time from 1m to 7d, such as 5m, 1h or 1d.',
+      ])
+    for (const [time, seconds] of Object.entries({ '60s': 60, '1m': 60, '12h': 43_200, '7d': 604_800 }))
+      assert.deepEqual([...choicesAmong([`every.stock=${time}`]).choices.every], [['stock', seconds]])
+    const unfit: [assignment: string, told: RegExp][] = [
+      ['gateway.visa.colour=red', /^gateway\.visa\.colour is none of origin, merchantId, cardType, accountId\.$/],
+      [
+        'gateway.visa.origin=Card',
+        /^gateway\.visa\.origin is one of CreditCard, DirectDebit, Zip, AdyenWallet, Openpay\.$/,
+      ],
+      [`gateway.visa.merchantId=${'x'.repeat(101)}`, /^gateway\.visa\.merchantId has at most 100 characters/],
+    ]
+    for (const [assignment, told] of unfit) assert.match(choicesAmong([assignment]).faults.join(), told)
+    const twice = ['every.stock=1m', 'every.stock=2m', 'gateway.a.origin=Zip', 'gateway.a.origin=Zip']
+    assert.deepEqual(choicesAmong(twice).faults, ['every.stock is set twice.', 'gateway.a.origin is set twice.'])
+    assert.deepEqual(choicesAmong(['gateway.visa=x', 'url=https://a/gateway.b.c=d']).rest.length, 2)
+  })
+
+  test('set refuses a feed that there is not, and changes nothing then', async () => {
+    const before = await cli('show', 'luma')
+    const unknown = await failing('set', 'luma', 'every.colour=5m', 'every.stock=2m')
+    assert.equal(unknown.code, 1)
+    assert.match(unknown.err, /every\.colour: there is no feed colour; there are: references, stores, products, stock,/)
+    const bad = await failing('set', 'luma', 'every.stock=1s', 'colour=blue', 'gateway.visa=x')
+    assert.match(bad.err, /: every\.stock is a time .*\n"colour=blue" is no setting.*\n"gateway\.visa=x" is no setting/)
+    assert.equal(await cli('show', 'luma'), before)
+  })
+
+  test('where no process does jobs the greeting says so, and soon the doctor', async () => {
+    assert.match(
+      service.out,
+      /^E-mails and other jobs are done by: tillbridge worker\nUntil one runs, e-mails wait and nothing is pulled from back offices\.$/m,
+    )
+    const client = await databaseOf(environment.DATA_DIR)
+    const asked = async () => (await client.query("select from job where name = 'plan-syncs'")).rowCount === 1
+    await until(asked, 'jobs are asked for')
+    await client.query("update job set due_at = now() - interval '2 minutes'")
+    const { code, out } = await run(['doctor'], environment)
+    assert.equal(code, 1)
+    assert.match(
+      out,
+      /^MISSING {2}Jobs +No process does them, the oldest has been due for 12\d s: e-mails wait,.*tillbridge worker$/m,
+    )
+    await client.query("update job set leased_until = now() + interval '1 minute', lease = gen_random_uuid()")
+    assert.match((await run(['doctor'], environment)).out, /^ok {7}Jobs /m)
+    await client.end()
   })
 
   test('clear leaves the service to the environment', async () => {

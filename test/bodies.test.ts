@@ -1,21 +1,34 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
+import { pino } from 'pino'
 import { sql } from '../src/db.ts'
 import type { ErrorCode } from '../src/errors.ts'
 import { isProblem } from './problem.ts'
-import { credentials, tlsTo, untilClosed } from './servers.ts'
+import { credentials, speak, tlsTo, untilClosed } from './servers.ts'
 import { type Answer, startTestService, type TestService } from './service.ts'
 import { post, put } from './write.ts'
+
+let logged = ''
+const log = pino(
+  { level: 'error' },
+  new Writable({
+    write(chunk, _, done) {
+      logged += chunk
+      done()
+    },
+  }),
+)
 
 let service: TestService
 /** Sockets that send their body too slowly; begun first, judged last. */
 let slow: { socket: TLSSocket; ended: Promise<string>; begun: number }[]
 
 before(async () => {
-  service = await startTestService({ settings: { writesPerMinute: 'off' } })
+  service = await startTestService({ settings: { writesPerMinute: 'off' }, log })
   slow = await Promise.all(Array.from({ length: 10 }, sendSlowly))
 })
 after(async () => {
@@ -72,12 +85,18 @@ test('only plain JSON is taken, whatever the body', () =>
       'application/json; charset="iso-8859-1"',
       'application/json; charset=',
       'application/json; charset=utf-7; charset=utf-8',
+      'application/json; charset=utf-8; charset=utf-7',
       'application/json, application/json',
       'nonsense',
     ]
     for (const type of types)
       for (const body of [customer(), '{"bad', ''])
         refused(await post(service, '/customers', body, { 'content-type': type }), 'unsupported_media_type')
+    const headers = { 'content-type': ['application/json', 'text/plain'] }
+    refused(
+      await service.request('/customers', { method: 'POST', headers, body: JSON.stringify(customer()) }),
+      'duplicate_header',
+    )
   }))
 
 test('a compressed body is refused, and not unpacked', () =>
@@ -92,6 +111,8 @@ test('a compressed body is refused, and not unpacked', () =>
       ['deflate', JSON.stringify(customer())],
     ] as const)
       refused(await post(service, '/customers', body, { 'content-encoding': encoding }), 'unsupported_media_type')
+    for (const coding of ['gzip, chunked', 'deflate, chunked'])
+      refused(await post(service, '/customers', customer(), { 'transfer-encoding': coding }), 'unsupported_media_type')
   }))
 
 test('the content type is taken in any spelling', async () => {
@@ -147,6 +168,24 @@ test('a body shorter than its length makes nothing', () =>
     const ended = untilClosed(socket)
     socket.end()
     assert.doesNotMatch(await ended, /HTTP\/1.1 2/)
+  }))
+
+test('a body that breaks off is no fault of ours, and not logged as one', () =>
+  makesNone(async () => {
+    for (const rest of ['-1\r\n', '9\r\n{"first', '']) {
+      const socket = await tlsTo(service)
+      const closed = once(socket, 'close')
+      socket.write(`${head('Content-Type: application/json', 'Transfer-Encoding: chunked', 'Expect: 100-continue')}`)
+      await once(socket, 'data')
+      socket.write(rest, () => socket.destroy())
+      await closed
+      // By the time that a later connection is answered, the end of this one has been seen.
+      await speak(service, 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    }
+    assert.deepEqual(
+      logged.split('\n').filter(line => line.includes('"level":50')),
+      [],
+    )
   }))
 
 const bad: [what: string, body: string | Buffer][] = [
@@ -211,6 +250,9 @@ const bad: [what: string, body: string | Buffer][] = [
   ['a number that would be rounded', '{"a":9007199254740993}'],
   ['a number beyond the exact ones', '{"a":-9007199254740992}'],
   ['minus zero', '{"a":-0}'],
+  ['minus zero with decimals', '{"a":-0.00}'],
+  ['a fraction that would be rounded away', '{"a":1.00000000000000000001}'],
+  ['a fraction that would be rounded', '{"a":0.30000000000000001}'],
   ['an exponent', '{"a":1E2}'],
   ['a small exponent', '[[1e-7]]'],
 ]

@@ -66,6 +66,7 @@ test('doctor leads from an empty installation to one where all is well', async (
       ['ok', 'Database'],
       ['ok', 'Services'],
       ['ok', 'Back'],
+      ['ok', 'Jobs'],
       ['ok', 'Alerts'],
     ],
   )

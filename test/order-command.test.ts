@@ -4,9 +4,8 @@ import { after, before, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../src/backoffice/embedded/fulfilment.ts'
 import { stepReturn } from '../src/backoffice/embedded/returns.ts'
 import type { ReturnStep } from '../src/domain/returns.ts'
-import { upsertPrograms, upsertRewardAccounts } from '../src/store/rewards.ts'
 import { insertVouchers } from '../src/store/vouchers.ts'
-import { cents, dollars, fillShop, made, placed, returnOf, salesOf, stockOf } from './order-shop.ts'
+import { cents, dollars, fillShop, joinRewards, made, placed, returnOf, salesOf, stockOf } from './order-shop.ts'
 import { directory, done, run } from './processes.ts'
 import { type Caller, startTestService, type TestService } from './service.ts'
 import { post } from './write.ts'
@@ -56,13 +55,7 @@ test('help shows what there is, with examples', async () => {
 })
 
 test('a shipped order is sold: its lines, its sale and its points, once', async () => {
-  await upsertPrograms(api.db, api.service, [
-    {
-      program: { programId: '1', name: 'Rewards' },
-      tier: { programId: '1', tierId: '1', name: 'Base', sequence: 1, accrualSpend: '1.00', accrualPoints: 1 },
-    },
-  ])
-  await upsertRewardAccounts(api.db, api.service, [{ id: '7', customerId: '65432', programId: '1', tierId: '1' }])
+  await joinRewards(api, shop)
   const points = async () => (await shop.get('/customers/65432/rewards')).json.data.availablePoints
   const { id, orderNumber } = await placed(shop, [
     { sku: 'TEE', quantity: 2 },

@@ -66,6 +66,35 @@ test('every fault of a request is listed, each with its parameter', async () => 
   )
 })
 
+test('what is wrong between parameters is told with what is wrong in each', async () => {
+  for (const [path, expected] of [
+    [
+      '/orders/transactions/search?updated_after=2024-02-02&updated_before=2024-02-01&nope=1',
+      ['nope', 'updated_before'],
+    ],
+    ['/customers?limit=0', ['limit', 'email']],
+    ['/customers?email=a@example.com&updated_after=2023-02-30', ['updated_after', 'updated_after']],
+    ['/customers?email=', ['email']],
+    ['/vouchers/1?amount=1&pin=1', ['pin', 'amount']],
+  ] as const) {
+    const { status, json } = await service.get(path)
+    assert.equal(status, 400, path)
+    assert.deepEqual(
+      json.errors.map(({ parameter }: { parameter: string }) => parameter),
+      expected,
+      path,
+    )
+  }
+})
+
+test('a host before the path, as proxies may send it, is no part of the path', async () => {
+  const { authorization, 'x-service-name': name } = credentials(service)
+  const own = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\nConnection: close`
+  const answer = await speak(service, `GET https://a.example/stores/none HTTP/1.1\r\n${own}\r\n\r\n`)
+  assert.match(answer, /^HTTP\/1.1 404 /)
+  assert.match(answer, /"instance":"\/stores\/none"/)
+})
+
 test('`asc` is true or false, nothing like it', async () => {
   for (const text of ['true', 'false'])
     assert.equal((await service.get(`/orders/transactions/search?asc=${text}`)).status, 200)

@@ -263,13 +263,16 @@ test('capabilities say what a setting stands in the way of, and which', async ()
     'customersUpdatedAfter',
     'emailSubscriptionMapping',
     'mailSender',
+    'paymentGateways',
     'returns',
     'smsSubscriptionMapping',
     'vouchersIssue',
   ])
   assert.match(String(reasons.vouchersIssue), /`vouchersEnabled`.*`voucherType`/)
-  assert.doesNotMatch(String(reasons.vouchersIssue), /`giftCardSku`/)
+  assert.doesNotMatch(String(reasons.vouchersIssue), /`giftCardSku` is missing/)
+  assert.match(String(reasons.vouchersIssue), /no SKU `GIFTCARD`.*`gateways` has no payment gateway/)
   await put(shop, '/settings', { ...everything, readsPerMinute: 'off', writesPerMinute: 'off', release: '2022.1' })
-  await within5s(async () => Object.keys(await lacking()).length === 1)
-  assert.deepEqual(Object.keys(await lacking()), ['smsSubscriptionMapping'])
+  await within5s(async () => Object.keys(await lacking()).length === 2)
+  // No product carries the SKU.
+  assert.deepEqual(Object.keys(await lacking()).sort(), ['smsSubscriptionMapping', 'vouchersIssue'])
 })

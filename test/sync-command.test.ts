@@ -102,7 +102,7 @@ describe('tillbridge sync', () => {
     assert.equal(last, 'ok')
     assert.match(at ?? '', /^\d{4}-\d\d-\d\dT/)
     assert.match(`${lag} ${every}`, /^\d+ s [\d,]+ s$/)
-    assert.equal(out.trim().split('\n').length, 2 + 8)
+    assert.equal(out.trim().split('\n').length, 2 + 9)
     assert.deepEqual(simulator.ledger.calls, [])
   })
 

@@ -241,6 +241,11 @@ describe('a server that speaks HTTP/2', () => {
       server.baseUrl,
       '/stores',
     )
+    const large = { ...credentials(service), 'x-large': 'x'.repeat(17_000) }
+    isProblem(await over2('/stores', large), 'headers_too_large', server.baseUrl, '/stores')
+    const odd = await over2('/stores', { ...credentials(service), ':method': 'FOO' })
+    isProblem(odd, 'malformed_request', server.baseUrl, '/stores')
+    assert.equal(odd.headers['x-request-id'], odd.json.requestId)
   })
 
   test('answers HTTP/1.1', async () => {

@@ -1,10 +1,13 @@
-import type { BackOfficeSettings } from '../back-office-settings.ts'
-import type { BackOffice } from '../domain/backoffice.ts'
-import type { Driver, DriverLog, Sight } from '../domain/driver.ts'
+import type { Db } from '../db.ts'
+import type { BackOfficeSettings } from '../domain/back-office-settings.ts'
+import type { BackOffice, Configured } from '../domain/backoffice.ts'
+import type { Driver, DriverLog, OnCredentials, Sight } from '../domain/driver.ts'
 import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
+import { gatewayNames } from '../store/gateways.ts'
+import { giftCardSkuId } from '../store/upstream-voucher-sales.ts'
 import { capabilitiesOf } from './apparel21/capabilities.ts'
-import type { Connection, Log } from './apparel21/connection.ts'
+import type { Connection } from './apparel21/connection.ts'
 import { customerWrites } from './apparel21/customers.ts'
 import { feedsOf } from './apparel21/feeds.ts'
 import { type Client, openClient } from './apparel21/http.ts'
@@ -20,29 +23,51 @@ export const apparel21 = (client: Client, release: Release, service: Service, ha
   ...orderWrites(client, release),
   ...voucherWrites(client, release),
   ...rewardReads(client),
-  capabilities: () => capabilitiesOf(release, service, hasExports),
+  capabilities: async db => {
+    const merchants = Object.keys(client.connection.gateways ?? {})
+    return capabilitiesOf(release, service, { hasExports, merchants }, db && (await configured(db, service)))
+  },
 })
 
-export function openApparel21(settings: BackOfficeSettings, service: Service, log: DriverLog): Driver {
-  const watched = watching(log)
-  const client = openClient(connectionFrom(settings, service, watched.log))
+/** What the tables of a service have of what its settings name. */
+async function configured(db: Db, service: Service): Promise<Configured> {
+  const { giftCardSku } = service.settings
+  const skuId = giftCardSku === null ? undefined : await giftCardSkuId(db, service, giftCardSku)
+  return { gateways: await gatewayNames(db, service), hasGiftCard: skuId !== undefined }
+}
+
+export function openApparel21(
+  settings: BackOfficeSettings,
+  service: Service,
+  log: DriverLog,
+  onCredentials: OnCredentials = () => {},
+): Driver {
+  let breaker: Driver['breaker'] = 'closed'
+  const client = openClient({
+    ...connectionFrom(settings, service),
+    log,
+    onBreaker(state) {
+      breaker = state
+    },
+    onCredentials,
+  })
   const release = releaseOf(client)
-  const feeds = feedsOf(client, release)
+  const feeds = feedsOf(client, release, settings.every)
   return {
     backOffice: of => apparel21(client, release, of, settings.exports !== undefined),
     // The files have every sale, also those of nobody in particular; taken from both, lines would be there twice.
     feeds: settings.exports === undefined ? feeds : feeds.filter(({ name }) => name !== 'transactions'),
     source: `apparel21 ${client.connection.url} ${client.connection.countryCode}`,
     get breaker() {
-      return watched.breaker
+      return breaker
     },
     look: () => look(client, release),
     close: client.close,
   }
 }
 
-function connectionFrom(settings: BackOfficeSettings, service: Service, log: Log): Connection {
-  const { url = '', country = '', user, password, ca, timeZone, release } = settings
+function connectionFrom(settings: BackOfficeSettings, service: Service): Connection {
+  const { url = '', country = '', user, password, ca, timeZone, release, gateways } = settings
   return {
     url,
     countryCode: country,
@@ -50,24 +75,8 @@ function connectionFrom(settings: BackOfficeSettings, service: Service, log: Log
     ...(ca !== undefined && { ca }),
     timeZone: timeZone ?? service.settings.timeZone,
     ...(release !== undefined && { pinnedRelease: release }),
-    log,
+    ...(gateways !== undefined && { gateways }),
   }
-}
-
-/** A log that hears what the breaker says of itself: nothing else tells. */
-function watching(log: DriverLog) {
-  const watched: { breaker: 'closed' | 'open'; log: Log } = {
-    breaker: 'closed',
-    log: {
-      info: (facts, message) => log.info(facts, message),
-      warn(facts, message) {
-        const { state } = facts as { state?: unknown }
-        if (state === 'open' || state === 'closed') watched.breaker = state
-        log.warn(facts, message)
-      },
-    },
-  }
-  return watched
 }
 
 async function look(client: Client, release: Release): Promise<Sight> {

@@ -1,4 +1,4 @@
-import type { DriverName } from '../back-office-settings.ts'
+import type { DriverName } from '../domain/back-office-settings.ts'
 import type { Driver, OpenDriver } from '../domain/driver.ts'
 import { openApparel21 } from './apparel21.ts'
 import { embedded } from './embedded.ts'

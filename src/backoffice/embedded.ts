@@ -1,6 +1,6 @@
 import type { BackOffice } from '../domain/backoffice.ts'
 import type { Service } from '../settings.ts'
-import { capabilitiesOf } from './embedded/capabilities.ts'
+import { capabilitiesOf, configured } from './embedded/capabilities.ts'
 import { customerWrites } from './embedded/customers.ts'
 import { orderWrites } from './embedded/orders.ts'
 import { rewardReads } from './embedded/rewards.ts'
@@ -12,5 +12,5 @@ export const embedded = (service: Service): BackOffice => ({
   ...orderWrites,
   ...voucherWrites,
   ...rewardReads,
-  capabilities: async () => capabilitiesOf(service),
+  capabilities: async db => capabilitiesOf(service, db && (await configured(db, service))),
 })

@@ -1,13 +1,14 @@
 import type { Logger } from 'pino'
-import type { BackOfficeSettings } from './back-office-settings.ts'
-import { drivers } from './backoffice/drivers.ts'
-import type { Database } from './db.ts'
-import type { BackOffice } from './domain/backoffice.ts'
-import type { Driver } from './domain/driver.ts'
-import type { Keys } from './secrets.ts'
-import type { Service } from './settings.ts'
-import { type StoredBackOffice, storedBackOffices } from './store/back-office.ts'
-import { finishedRuns } from './store/sync-facts.ts'
+import type { Database } from '../db.ts'
+import type { BackOfficeSettings } from '../domain/back-office-settings.ts'
+import type { BackOffice } from '../domain/backoffice.ts'
+import type { Driver } from '../domain/driver.ts'
+import type { Keys } from '../secrets.ts'
+import type { Service } from '../settings.ts'
+import { raiseAlert, settleKind } from '../store/alerts.ts'
+import { type StoredBackOffice, storedBackOffices } from '../store/back-office.ts'
+import { finishedRuns } from '../store/sync-facts.ts'
+import { drivers } from './drivers.ts'
 
 /** The back offices behind all services, as this process reaches them: one driver a service, opened when it is first needed. */
 export interface Offices {
@@ -88,7 +89,13 @@ export async function openOffices({ db, keys, defaults, log }: Opening): Promise
     const { timeZone } = service.settings
     const known = open.get(service.id)
     if (known && known.settings === settings && known.timeZone === timeZone) return known.driver
-    const driver = drivers[settings.driver](settings, service, log.child({ service: service.name }))
+    const ownLog = log.child({ service: service.name })
+    const driver: Driver = drivers[settings.driver](settings, service, ownLog, state => {
+      // What becomes of a password that is not used any more is nobody's concern.
+      if (open.get(service.id)?.driver !== driver) return
+      const failed = (err: unknown) => ownLog.error({ err }, 'An alert could not be written down.')
+      noteCredentials(db, service, state).catch(failed)
+    })
     if (known) retire(known)
     open.set(service.id, { service, settings, timeZone, driver })
     return driver
@@ -109,4 +116,11 @@ export async function openOffices({ db, keys, defaults, log }: Opening): Promise
       for (const { driver } of open.values()) driver.close()
     },
   }
+}
+
+/** A back office that does not take the password asks for somebody who has the right one. */
+async function noteCredentials(db: Database, { id }: Service, state: 'accepted' | 'refused') {
+  const kind = 'back_office_denied'
+  const detail = 'The back office does not accept the user and the password.'
+  await (state === 'accepted' ? settleKind(db, id, kind) : raiseAlert(db, id, { kind, subject: '', detail }))
 }

@@ -1,10 +1,10 @@
-import { type SyncOptions, type SyncResult, syncFeed } from '../backoffice/sync.ts'
 import type { Database } from '../db.ts'
 import type { Driver } from '../domain/driver.ts'
 import type { Feed } from '../domain/feed.ts'
 import type { Service } from '../settings.ts'
 import { noteSource } from '../store/sync-facts.ts'
 import { neverPulled } from '../store/sync-plan.ts'
+import { type SyncOptions, type SyncResult, syncFeed } from './sync.ts'
 
 /** What a feed says nothing without, by the names that every driver gives its feeds. */
 const needs: Readonly<Record<string, readonly string[]>> = {

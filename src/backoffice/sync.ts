@@ -14,6 +14,7 @@ import {
   type Tally,
 } from '../store/sync.ts'
 import { unknownReferences } from '../store/sync-lookups.ts'
+import { openOrders } from '../store/sync-orders.ts'
 import { removeUnseen } from '../store/sync-removal.ts'
 import { addAllVisits, addVisits, dueVisits, noteVisited, staleVisits } from '../store/sync-visits.ts'
 import { type Written, writers } from '../store/sync-writers.ts'
@@ -115,6 +116,7 @@ async function pull(run: Run): Promise<PullEnd> {
     settings: service.settings,
     unknownReferences: async (wanted: readonly ReferenceKey[]) =>
       wanted.length ? unknownReferences(db, service, wanted) : [],
+    openOrders: () => openOrders(db, service),
     visits: visitsOf(run),
     signal,
   })

@@ -1,6 +1,8 @@
 import { randomUUID, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { backOfficeOf, readConfig } from '../config.ts'
+import type { Db } from '../db.ts'
 import {
   type BackOfficeField,
   type BackOfficeSettings,
@@ -9,15 +11,14 @@ import {
   type DriverName,
   driverNames,
   unfitFor,
-} from '../back-office-settings.ts'
-import { drivers } from '../backoffice/drivers.ts'
-import { backOfficeOf, readConfig } from '../config.ts'
-import type { Db } from '../db.ts'
-import { ApiError } from '../errors.ts'
+} from '../domain/back-office-settings.ts'
 import type { Service } from '../settings.ts'
 import { record } from '../store/audit.ts'
 import { clearBackOffice, setBackOffice, storedBackOffice } from '../store/back-office.ts'
 import { addJob } from '../store/jobs.ts'
+import * as chosen from './back-office-choices.ts'
+import { signInOf } from './back-office-exports.ts'
+import { examine } from './back-office-test.ts'
 import { examples } from './examples.ts'
 import { readSecret } from './secret.ts'
 import { type Session, withDatabase } from './session.ts'
@@ -43,16 +44,18 @@ export function backOfficeCommand(program: Command) {
     .argument('<service>')
     .argument('<setting=value...>')
     .option('--password-file <file>', "the user's password; without it, it is read from standard input")
+    .option('--exports-password-file <file>', 'that of the SFTP server in exports=, or of its exportsKey=')
     .description(
       "Set a service's own back office; what is not named stays. In force in every process within 5 seconds.",
     )
     .addHelpText('after', settingsHelp())
-    .action((name: string, assignments: string[], { passwordFile }: { passwordFile?: string }) =>
+    .action((name: string, assignments: string[], files: PasswordFiles) =>
       withDatabase(async session => {
         const service = await session.services.find(name)
-        const change = await changeFrom(assignments, passwordFile)
-        const settings = await session.db.transaction(tx => merge(tx, session, service, change))
-        console.log(linesOf(settings, 'its own').join('\n'))
+        const { change, choices } = await changeFrom(assignments, files)
+        const settings = await session.db.transaction(tx => merge(tx, session, service, change, choices))
+        console.log(linesOf(settings, 'its own', service).join('\n'))
+        for (const line of await chosen.unlistedGateways(choices, session.db, service)) console.log(line)
         console.log(`Next: tillbridge back-office test ${name}`)
       }),
     )
@@ -64,8 +67,9 @@ export function backOfficeCommand(program: Command) {
     .addHelpText('after', examples(['back-office show luma', 'and whether that is its own, or of the environment']))
     .action((name: string) =>
       withDatabase(async session => {
-        const { settings, whose } = await effective(session, await session.services.find(name))
-        console.log(linesOf(settings, whose).join('\n'))
+        const service = await session.services.find(name)
+        const { settings, whose } = await effective(session, service)
+        console.log(linesOf(settings, whose, service).join('\n'))
       }),
     )
 
@@ -78,7 +82,7 @@ export function backOfficeCommand(program: Command) {
       withDatabase(async session => {
         const service = await session.services.find(name)
         const { settings } = await effective(session, service)
-        await examine(settings, service)
+        await examine(settings, service, session.db)
       }),
     )
 
@@ -105,6 +109,7 @@ function settingsHelp() {
     ['driver', `One of ${driverNames.join(', ')}. Default: apparel21.`],
     ...fields.map(name => [name, backOfficeFields[name].why]),
     ['ca', 'A file of certificates (PEM) to trust it by, instead of the usual ones; its content is kept.'],
+    ...chosen.choicesHelp,
   ] as const
   const width = Math.max(...lines.map(([name]) => name.length))
   return `\nSettings:\n${lines.map(([name, why]) => `  ${name.padEnd(width)} ${why}`).join('\n')}\n\nAn empty value takes one away.\n${examples(
@@ -114,17 +119,27 @@ function settingsHelp() {
     ],
     ['back-office set luma timeZone=Australia/Melbourne release=2022.1', 'the rest stays as it is'],
     ['back-office set luma exports=/srv/exports/luma', 'the folder of its scheduled exports'],
+    [
+      'back-office set luma exports=sftp://luma@files.example/out exportsHostKey=SHA256:… exportsKey=/etc/tillbridge/exports_key',
+      'or fetched from a server that is known by its key',
+    ],
+    ['back-office set luma every.customers=5m every.stock=1m', 'how often feeds are pulled'],
+    ['back-office set luma gateway.paypal.merchantId=LUMA-PP gateway.paypal.cardType=PP', 'what it knows a gateway by'],
     ['back-office set luma driver=embedded', 'whatever the environment says, its own tables'],
   )}`
 }
 
+interface PasswordFiles {
+  passwordFile?: string
+  exportsPasswordFile?: string
+}
 type Change = { [name in keyof BackOfficeSettings]?: BackOfficeSettings[name] | undefined }
 
 /** What is to change; throws with all that is wrong. An empty value takes a setting away. */
-async function changeFrom(assignments: readonly string[], passwordFile: string | undefined): Promise<Change> {
-  const faults: string[] = []
+async function changeFrom(assignments: readonly string[], { passwordFile, exportsPasswordFile }: PasswordFiles) {
+  const { rest, faults, choices } = chosen.choicesAmong(assignments)
   const change: Record<string, string | undefined> = {}
-  for (const assignment of assignments) {
+  for (const assignment of rest) {
     const [, name = '', value = ''] = /^([A-Za-z]+)=(.*)$/s.exec(assignment) ?? []
     const unfit = faultOf(name, value, assignment)
     if (unfit !== undefined) faults.push(unfit)
@@ -136,12 +151,14 @@ async function changeFrom(assignments: readonly string[], passwordFile: string |
   if ('user' in change && change.user === undefined) change.password = undefined
   else if (passwordFile !== undefined || change.user !== undefined)
     change.password = await readSecret('Password: ', passwordFile)
-  return change as Change
+  const isInputTaken = change.user !== undefined && passwordFile === undefined
+  const signIn = await signInOf(change, exportsPasswordFile, isInputTaken)
+  return { change: { ...signIn, ...change } as Change, choices }
 }
 
 function faultOf(name: string, value: string, assignment: string): string | undefined {
-  if (name === 'password')
-    return 'A password on the command line is seen by everybody on this machine: use --password-file, or standard input.'
+  if (name === 'password' || name === 'exportsPassword')
+    return 'A password on the command line is seen by everybody on this machine: use --password-file or --exports-password-file, or standard input.'
   if (name === 'driver') {
     const isKnown = (driverNames as readonly string[]).includes(value)
     return isKnown ? undefined : `driver is one of ${driverNames.join(', ')}.`
@@ -165,19 +182,31 @@ async function certificates(path: string): Promise<string> {
   }
 }
 
-async function merge(tx: Db, { keys }: Session, service: Service, change: Change): Promise<BackOfficeSettings> {
+async function merge(
+  tx: Db,
+  { keys }: Session,
+  service: Service,
+  change: Change,
+  choices: chosen.ChoiceChange,
+): Promise<BackOfficeSettings> {
   const before = await storedBackOffice(tx, keys, service)
-  if (before?.isLocked && !('password' in change))
-    throw new Error('The password that is kept was encrypted with another key: give it again, with user=.')
+  if (before?.isLocked && !('password' in change || 'exportsPassword' in change))
+    throw new Error('A password that is kept was encrypted with another key: give it again, with user= or exports=.')
   // An own back office is another one than the environment's: it takes nothing over from there, least of all a password.
-  const given = { driver: 'apparel21' as DriverName, ...before?.settings, ...change }
+  const given = {
+    driver: 'apparel21' as DriverName,
+    ...before?.settings,
+    ...change,
+    ...chosen.withChoices(before?.settings, choices),
+  }
   const merged = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   const settings = (given.driver === 'embedded' ? { driver: given.driver } : merged) as unknown as BackOfficeSettings
   const faults = contradictionsIn(settings, name => name)
+  if (!faults.length) faults.push(...chosen.unknownFeeds(choices, settings, service))
   if (faults.length) throw new Error(faults.join('\n'))
   await setBackOffice(tx, keys, service, settings)
-  const { password: _, ...told } = change
-  await note(tx, service, 'back-office set', told)
+  const { password: _, exportsPassword: __, ...told } = change
+  await note(tx, service, 'back-office set', { ...told, ...chosen.fieldsOf(choices) })
   return settings
 }
 
@@ -199,34 +228,14 @@ async function effective({ db, keys }: Session, service: Service) {
     : { settings: backOfficeOf(readConfig()), whose: "the environment's" }
 }
 
-function linesOf(settings: BackOfficeSettings, whose: string): string[] {
+function linesOf(settings: BackOfficeSettings, whose: string, service: Service): string[] {
   const shown = fields.flatMap(name => (settings[name] === undefined ? [] : [`${name} = ${settings[name]}`]))
   return [
     `driver = ${settings.driver} (${whose})`,
     ...shown,
     ...(settings.password === undefined ? [] : ['password = (set)']),
+    ...(settings.exportsPassword === undefined ? [] : ['exportsPassword = (set)']),
     ...(settings.ca === undefined ? [] : ['ca = (set)']),
+    ...chosen.choiceLines(settings, service),
   ]
-}
-
-async function examine(settings: BackOfficeSettings, service: Service) {
-  const log = { info() {}, warn: (facts: object, message: string) => console.error(message, JSON.stringify(facts)) }
-  const driver = drivers[settings.driver](settings, service, log)
-  try {
-    if (driver.feeds.length) {
-      const { release, stores, currency } = await driver.look()
-      console.log(`Reached: release ${release ?? 'unknown'}, ${stores} stores${currency ? `, ${currency}` : ''}.`)
-      if (currency !== undefined && currency !== service.settings.currency)
-        console.log(
-          `The service is set to ${service.settings.currency}: tillbridge service set ${service.name} currency=${currency}`,
-        )
-    }
-    for (const { name, available, reason } of (await driver.backOffice(service).capabilities()).capabilities)
-      console.log(`${available ? 'works ' : 'lacks '} ${name}${reason ? `: ${reason.replaceAll('`', '')}` : ''}`)
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    throw new Error(`The back office of ${service.name} does not answer as it should: ${error.message} (${error.code})`)
-  } finally {
-    driver.close()
-  }
 }

@@ -2,12 +2,13 @@ import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { listServices } from '../accounts.ts'
+import { openOffices } from '../backoffice/offices.ts'
 import { backOfficeOf, type Config, readConfig } from '../config.ts'
 import { sql } from '../db.ts'
 import { ApiError } from '../errors.ts'
 import { type Installation, joinInstallation } from '../installation.ts'
-import { openOffices } from '../offices.ts'
 import { listAlerts } from '../store/alerts.ts'
+import { dueJobs } from '../store/jobs.ts'
 import { localCertificate, readCertificate } from '../tls.ts'
 import { examples } from './examples.ts'
 import { quietLog } from './quiet-log.ts'
@@ -69,6 +70,7 @@ export const doctorCommand = (program: Command) =>
           what: 'Back office',
           look: async () => backOffices(need(installation, 'the database'), need(config, 'the settings')),
         },
+        { what: 'Jobs', look: async () => jobs(need(installation, 'the database')) },
         { what: 'Alerts', look: async () => alerts(need(installation, 'the database')) },
       ]
       for (const { what, look } of checks) {
@@ -137,7 +139,7 @@ async function backOffices({ db, keys }: Installation, config: Config) {
         unreached.push(`${service.name}: ${error.message} See: tillbridge back-office test ${service.name}`)
         continue
       }
-      const { driver, release, capabilities } = await opened.backOffice(service).capabilities()
+      const { driver, release, capabilities } = await opened.backOffice(service).capabilities(db)
       const lacking = capabilities.filter(capability => !capability.available)
       lines.push(`${service.name}: ${driver} ${release}${lacking.length ? ', without' : ''}`)
       for (const { name, reason } of lacking) lines.push(`  ${name}: ${reason?.replaceAll('`', '')}`)
@@ -147,6 +149,16 @@ async function backOffices({ db, keys }: Installation, config: Config) {
   }
   if (unreached.length) throw new Error([...unreached, ...lines].join('\n'))
   return lines.join('\n')
+}
+
+async function jobs({ db }: Installation) {
+  const { oldestSeconds, isIdle } = await dueJobs(db)
+  const oldest = `the oldest has been due for ${Math.floor(oldestSeconds)} s`
+  if (isIdle)
+    throw new Error(
+      `No process does them, ${oldest}: e-mails wait, and nothing is pulled from back offices. Start with JOBS=on, or run: tillbridge worker`,
+    )
+  return oldestSeconds ? oldest : 'none is due'
 }
 
 async function alerts({ db }: Installation) {

@@ -44,7 +44,12 @@ function banner({ baseUrl, caFile, access, workers }: Facts, config: Config) {
       `These facts are in ${quoted(resolve(dataDir, 'access.json'))}.`,
     )
   } else lines.push('Make a service and a user with: tillbridge service add, tillbridge user add')
-  lines.push(jobs === 'on' ? whereMailGoes(config) : 'E-mails and other jobs are done by: tillbridge worker')
+  if (jobs === 'on') lines.push(whereMailGoes(config))
+  else
+    lines.push(
+      'E-mails and other jobs are done by: tillbridge worker',
+      'Until one runs, e-mails wait and nothing is pulled from back offices.',
+    )
   lines.push(`The API reference: ${baseUrl}/docs`, 'Ctrl-C stops it.', '')
   return lines.join('\n')
 }

@@ -1,5 +1,5 @@
-import type { BackOfficeSettings } from '../back-office-settings.ts'
 import type { Service } from '../settings.ts'
+import type { BackOfficeSettings } from './back-office-settings.ts'
 import type { BackOffice } from './backoffice.ts'
 import type { Feed } from './feed.ts'
 
@@ -8,6 +8,9 @@ export interface DriverLog {
   info(facts: object, message: string): void
   warn(facts: object, message: string): void
 }
+
+/** Hears what becomes of the user and the password that a back office was given: the first time, and each time that it changes. */
+export type OnCredentials = (state: 'accepted' | 'refused') => void
 
 /** What a driver sees of its back office when it looks. */
 export interface Sight {
@@ -33,4 +36,9 @@ export interface Driver {
 }
 
 /** Opens what the settings name for a service. Nothing is asked of it yet. */
-export type OpenDriver = (settings: BackOfficeSettings, service: Service, log: DriverLog) => Driver
+export type OpenDriver = (
+  settings: BackOfficeSettings,
+  service: Service,
+  log: DriverLog,
+  onCredentials?: OnCredentials,
+) => Driver

@@ -2,6 +2,7 @@ import type { Static, TObject } from 'typebox'
 import type { Settings } from '../settings.ts'
 import type { CustomerRow } from './customers.ts'
 import type { TransactionParts } from './merge-lines.ts'
+import type { LineStatus } from './orders.ts'
 import type { ProductRow } from './products.ts'
 import type { ReferenceRow } from './references.ts'
 import type { RewardAccountRow, RewardLotRow, RewardProgramRow } from './rewards.ts'
@@ -50,6 +51,8 @@ export interface FeedRows {
   }
   rewardGifts: { programId: string; giftId: string; name: string; styles: string[] }
   rewardAccounts: Clearing<typeof RewardAccountRow>
+  /** Lines of an order of ours that are not `processing` any more. */
+  orders: { orderId: string; steps: { sequence: number; status: LineStatus }[] }
   /** All open lots of an account: others that are stored of it have ended. */
   rewardLots: {
     accountId: string
@@ -72,6 +75,13 @@ export interface Visit {
 export interface ReferenceKey {
   type: string
   value: string
+}
+
+/** An order some of whose lines are still `processing`: all of its lines, by the back office's SKUs. */
+export interface OpenOrder {
+  id: string
+  customerId: string
+  lines: { sequence: number; skuId: string; isOpen: boolean }[]
 }
 
 /** A portion of what a feed brings. */
@@ -105,6 +115,7 @@ export interface PullRequest {
   settings: Settings
   /** Which of these the reference cache does not have. */
   unknownReferences(wanted: readonly ReferenceKey[]): Promise<ReferenceKey[]>
+  openOrders(): Promise<OpenOrder[]>
   /** What this feed has to visit. */
   visits: AsyncIterable<Visit>
   signal: AbortSignal

@@ -46,7 +46,7 @@ const reference = Text("The gateway's reference.", 'PAYID-MX2A7', 100)
 const voucherNumber = Id('The number of the gift voucher that pays.', '2062389')
 
 const line = (text: string, example: string, maxLength = 50) =>
-  Type.String({ description: text, minLength: 1, maxLength, examples: [example] })
+  Type.String({ description: text, minLength: 1, maxLength, pattern: '\\S', examples: [example] })
 const optional = (text: string, example: string, maxLength = 50) =>
   Type.Optional(Nullable(Text(text, example, maxLength)))
 

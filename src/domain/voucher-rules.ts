@@ -1,5 +1,6 @@
 import { ApiError, type Fault, type Members } from '../errors.ts'
 import type { Settings } from '../settings.ts'
+import type { Configured } from './backoffice.ts'
 import { amount, decimalsOf, minorUnits } from './money.ts'
 import type { VoucherState } from './voucher-states.ts'
 import type { VoucherInput } from './vouchers.ts'
@@ -59,6 +60,24 @@ export function unconfigured({ vouchersEnabled, voucherType, giftCardSku }: Sett
     ...(giftCardSku === null ? [missing('giftCardSku', 'no SKU is chosen that gift vouchers are sold as')] : []),
   ]
 }
+
+/** The SKU that vouchers are sold as is not there. */
+export const unknownGiftCard = ({ giftCardSku }: Settings): Fault => ({
+  code: 'voucher_not_configured',
+  detail: `The back office has no SKU \`${giftCardSku}\`, which the setting \`giftCardSku\` names.`,
+})
+
+/** Why no vouchers can be made, all of it; undefined where they can. What is not `known` is not looked at. */
+export function whyNoVouchers(settings: Settings, known?: Configured): string | undefined {
+  const faults = unconfigured(settings)
+  if (known && settings.giftCardSku !== null && !known.hasGiftCard) faults.push(unknownGiftCard(settings))
+  const reasons = [...faults.map(({ detail }) => detail), ...(whyNoGateways(known) ?? [])]
+  return reasons.length ? reasons.join(' ') : undefined
+}
+
+/** Why nothing can be paid but with vouchers. */
+export const whyNoGateways = (known?: Configured): string[] | undefined =>
+  known?.gateways.length === 0 ? ['The setting `gateways` has no payment gateway.'] : undefined
 
 /** What a new voucher may be worth: a bound for slips of the keyboard. Most currencies have decimals; one without has small units. */
 const mostUnits = (decimals: number) => (decimals ? 100_000n * 10n ** BigInt(decimals) : 10_000_000n)

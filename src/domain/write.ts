@@ -13,6 +13,8 @@ export interface Write {
   address: string
   /** The same for a repeat with the same Idempotency-Key, else one of its own: what numbers upstream are derived from. */
   reference: string
+  /** Whether it has an Idempotency-Key: only then may it be the repeat of an attempt whose outcome nobody knows. */
+  isKeyed: boolean
   /** Throws where `If-Match` names another state than this record, or is missing where the service wants it. */
   requireMatch: (record: string) => void
 }

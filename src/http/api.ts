@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import type { ApiError } from '../errors.ts'
+import type { ApiError, Fault } from '../errors.ts'
 import { faulty, notFound } from '../errors.ts'
+import type { Service } from '../settings.ts'
 import type { Page, Step } from '../store/page.ts'
 import { requireJsonBody } from './body.ts'
 import { admit, type Gate } from './gate.ts'
@@ -22,6 +23,8 @@ import { handleWrite, type WriteContext, type WriteDescribed, type Written } fro
 
 interface Read<Q extends TObject, P extends Params> extends Described<P> {
   query?: Q
+  /** What is wrong with a query beside the shape of each parameter; `given` also has those that could not be read. */
+  judge?: (query: Partial<Static<Q>>, given: URLSearchParams, service: Service) => Fault[]
 }
 
 interface Got<Q extends TObject, P extends Params> extends Read<Q, P> {
@@ -127,8 +130,9 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     get(path, described, answer) {
       const shape = described.query ?? none
       read(path, described, async (request, reply, context) => {
-        const { query, faults } = readQuery(shape, request.query as URLSearchParams, context.service.settings.timeZone)
-        const [first, ...more] = faults
+        const given = request.query as URLSearchParams
+        const { query, faults } = readQuery(shape, given, context.service.settings.timeZone)
+        const [first, ...more] = [...faults, ...(described.judge?.(query as never, given, context.service) ?? [])]
         if (first) throw faulty([first, ...more])
         const found = await answer({ ...context, query: query as never, params: context.params as never })
         if (!found) throw notFound(described.kind ?? 'record')
@@ -136,13 +140,16 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         return described.etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
       })
     },
-    list(path, { item, whole = 100, query: filters, ...described }, page) {
+    list(path, { item, whole = 100, query: filters, judge, ...described }, page) {
       const shape = Type.Object({ ...(filters?.properties ?? {}), ...paging(whole) })
       read(path, { ...described, query: shape, answer: PageOf(item) }, async (request, reply, context) => {
         const { service } = context
-        const { query, faults } = readQuery(shape, request.query as URLSearchParams, service.settings.timeZone)
+        const given = request.query as URLSearchParams
+        const { query, faults } = readQuery(shape, given, service.settings.timeZone)
         const { limit, after_cursor, ...chosen } = query as { limit?: number; after_cursor?: string }
-        const listing = { service, cursors: gate.keys.cursors, list: instanceOf(request), filters: chosen }
+        faults.push(...(judge?.(chosen as never, given, service) ?? []))
+        const walk = { service, cursors: gate.keys.cursors, list: instanceOf(request), filters: chosen }
+        const listing = { ...walk, synced: gate.syncedAt?.(service) }
         const step = stepOf(listing, { ...(limit && { limit }), ...(after_cursor && { after_cursor }) }, whole, faults)
         const answered = await page({ ...context, query: chosen as never, params: context.params as never }, step)
         const { page: found, warnings } = 'page' in answered ? answered : { page: answered, warnings: undefined }

@@ -17,7 +17,7 @@ export function takeBodies(server: FastifyInstance) {
   server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: largestBody }, (_, body, done) => done(null, body))
 }
 
-/** What Fastify says of a body that it cannot take, in our words. */
+/** What Fastify and Node say of a request that they cannot take, in our words. */
 export const bodyErrors: Readonly<Record<string, () => ApiError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('body_too_large'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('unsupported_media_type'),
@@ -25,6 +25,10 @@ export const bodyErrors: Readonly<Record<string, () => ApiError>> = {
     new ApiError('malformed_request', 'The body is not as long as `Content-Length` says.', {
       headers: { connection: 'close' },
     }),
+  // A method that nobody has heard of, over HTTP/2; over HTTP/1.1 Node's parser refuses it.
+  FST_ERR_NOT_FOUND: () => new ApiError('malformed_request', 'There is no such method.'),
+  // Whoever closes the connection half-way is no fault of ours, to be logged as one; what breaks behind us has its own error by now.
+  ECONNRESET: () => new ApiError('malformed_request', 'The connection was closed before all of the body had come.'),
 }
 
 /** Refuses a body that is not plain JSON before it is read. */
@@ -32,13 +36,12 @@ export function requireJsonBody({ headers }: FastifyRequest) {
   const [type = '', ...parameters] = String(headers['content-type'] ?? '')
     .split(';')
     .map(part => part.trim().toLowerCase())
-  const charset =
-    parameters
-      .find(parameter => parameter.startsWith('charset='))
-      ?.slice(8)
-      .replace(/^"(.*)"$/, '$1') ?? 'utf-8'
+  const charsets = parameters.filter(parameter => parameter.startsWith('charset='))
+  const isUtf8 = charsets.every(charset => /^charset=("?)utf-8\1$/.test(charset))
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
-  if (type !== 'application/json' || charset !== 'utf-8' || encoding !== 'identity')
+  // Node takes the chunks apart, and leaves what is within them packed.
+  const coding = String(headers['transfer-encoding'] ?? 'chunked').toLowerCase()
+  if (type !== 'application/json' || !isUtf8 || encoding !== 'identity' || coding !== 'chunked')
     throw new ApiError('unsupported_media_type')
 }
 

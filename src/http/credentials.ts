@@ -28,7 +28,7 @@ export function basicCredentials(header: string | undefined): { username: string
 }
 
 /** Headers that may be sent once: of two, which one counts would hang on who reads them. */
-const single = new Set(['authorization', 'x-service-name', 'idempotency-key', 'x-voucher-pin', 'host'])
+const single = new Set(['authorization', 'x-service-name', 'idempotency-key', 'x-voucher-pin', 'content-type', 'host'])
 
 /** Where one request may be two, or for somebody else, nothing more is read from the connection. */
 const close = { headers: { connection: 'close' } }

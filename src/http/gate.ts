@@ -7,7 +7,6 @@ import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 import { requireJson } from './accept.ts'
 import { basicCredentials, invalidCredentials } from './credentials.ts'
-import { noteSynced } from './lists.ts'
 import { type Policy, type Rate, rateHeaders } from './rates.ts'
 
 declare module 'fastify' {
@@ -25,6 +24,8 @@ export interface Gate {
   signIn: SignIn
   rate: (service: Service, username: string, policy: Policy) => Rate | undefined
   backOffice: (service: Service) => BackOffice
+  /** Waits until a write of the service may have a connection; the answer gives it back. */
+  turn?: (service: Service) => Promise<() => void>
   /** When the feeds of a service were last pulled, by their names; undefined where nothing is pulled. Costs nothing. */
   syncedAt?: (service: Service) => ReadonlyMap<string, string> | undefined
 }
@@ -47,7 +48,6 @@ export async function admit(gate: Gate, request: FastifyRequest, reply: FastifyR
   if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
   if (!reaches(assignment.role, needed)) throw new ApiError('insufficient_role', `The role \`${needed}\` is needed.`)
   requireJson(request.headers.accept)
-  if (gate.syncedAt) noteSynced(assignment.service, gate.syncedAt(assignment.service))
   request.assignment = assignment
   request.username = username
 }

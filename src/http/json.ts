@@ -54,9 +54,13 @@ function faultOf(text: string): string | undefined {
   return
 }
 
-/** A number that is kept as it is written, and that nothing else is written for. */
-const isPlain = (token: string) =>
-  /^-?\d+(\.\d+)?$/.test(token) && token !== '-0' && Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER
+/** A number that is kept as it is written, zeros at its end apart, and that nothing else is written for. */
+const isPlain = (token: string) => {
+  const shortest = token.replace(/\.0+$|(\.\d*[1-9])0+$/, '$1')
+  return (
+    /^-?[\d.]+$/.test(token) && String(Number(token)) === shortest && Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER
+  )
+}
 
 /** A name from outside, fit to be shown. */
 export const shown = (name: string) => `\`${name.slice(0, 40).replace(/[^\w.$@-]/gu, '?')}\``

@@ -91,6 +91,8 @@ export interface Listing {
   list: string
   /** The filters as read, which the cursor is bound to. */
   filters: object
+  /** When each feed of the service was last pulled; undefined: nothing is pulled. */
+  synced?: ReadonlyMap<string, string> | undefined
 }
 
 interface Paging {
@@ -125,18 +127,10 @@ const filledBy: readonly [path: RegExp, feed: string][] = [
   [/^\/orders\/transactions\/search$/, 'transactions'],
   [/^\/customers\/[^/]+\/transactions$/, 'transactions'],
 ]
-const synced = new WeakMap<Service, ReadonlyMap<string, string>>()
 
-/** Notes when the feeds of a service were last pulled, for the answers about it; undefined: nothing is pulled. */
-export function noteSynced(service: Service, feeds: ReadonlyMap<string, string> | undefined) {
-  if (feeds) synced.set(service, feeds)
-  else synced.delete(service)
-}
-
-function syncedAt({ service, list }: Listing): string | undefined {
-  const feeds = synced.get(service)
-  const feed = feeds && filledBy.find(([path]) => path.test(list))?.[1]
-  return feed && feeds.get(feed)
+function syncedAt({ list, synced }: Listing): string | undefined {
+  const feed = synced && filledBy.find(([path]) => path.test(list))?.[1]
+  return feed && synced.get(feed)
 }
 
 /** A page's answer: the records as they are stored, and the meta around them. Behind the last record a walk stays where it is. */

@@ -4,7 +4,7 @@ import type { TObject, TSchema } from 'typebox'
 import type { Role } from '../accounts.ts'
 import type { Database } from '../db.ts'
 import type { BackOffice } from '../domain/backoffice.ts'
-import { type ApiError, type ErrorCode, faulty, notFound } from '../errors.ts'
+import { type ErrorCode, notFound } from '../errors.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 import { hasControls } from './controls.ts'
@@ -90,8 +90,9 @@ export function contextOf(gate: Gate, request: FastifyRequest): Context {
 
 export const json = 'application/json; charset=utf-8'
 
-/** The path that was asked for, without its query. */
-export const instanceOf = (request: FastifyRequest) => request.url.split('?', 1)[0] ?? ''
+/** The path that was asked for, without its query, and without the host that a proxy may put before it (RFC 9112, section 3.2.2). */
+export const instanceOf = (request: FastifyRequest) =>
+  (request.url.split('?', 1)[0] ?? '').replace(/^https?:\/\/[^/]*/i, '')
 
 /** The path's parameters; one that no identifier can be names no record. */
 function pathParams(request: FastifyRequest) {
@@ -110,7 +111,3 @@ export function namesTag(list: string | undefined, tag: string) {
   const tags = (list ?? '').split(',').map(text => text.trim().replace(/^W\//, ''))
   return tags.includes(tag) || tags.includes('*')
 }
-
-/** The one error of a parameter whose value is known only to the resource. */
-export const refuse = (parameter: string, code: ErrorCode, detail: string): ApiError =>
-  faulty([{ parameter, code, detail }])

@@ -57,7 +57,7 @@ export function faultsOf(shape: TSchema, value: unknown, circumstances: Circumst
     const kind = kindOf(given)
     const wanted = typeOf(of)
     if (kind !== wanted && !(wanted === 'number' && kind === 'integer')) {
-      const found = kind === 'null' ? 'null' : `a ${kind === 'integer' ? 'number' : kind}`
+      const found = kind === 'integer' ? words.number : words[kind]
       fault('invalid_body', at, `${nameOf(at)} is ${words[wanted] ?? wanted}, not ${found}${exampleOf(of)}.`)
     } else if (wanted === 'object') judgeObject(of, given as Record<string, unknown>, at)
     else if (wanted === 'array') judgeArray(of, given as unknown[], at)
@@ -170,7 +170,7 @@ const formats: Record<string, (text: string, circumstances: Circumstances) => st
   email: text => (isEmail(text) ? undefined : 'one e-mail address'),
   money(text, { currency }) {
     const decimals = decimalsOf(currency)
-    const form = new RegExp(`^\\d{1,9}${decimals ? `\\.\\d{${decimals}}` : ''}$`)
+    const form = new RegExp(`^(0|[1-9]\\d{0,8})${decimals ? `\\.\\d{${decimals}}` : ''}$`)
     return form.test(text) ? undefined : `an amount in ${currency} with ${decimals} decimals`
   },
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import type { Role } from '../accounts.ts'
+import type { Db } from '../db.ts'
 import type { Write } from '../domain/write.ts'
 import { ApiError, type ErrorCode, faulty } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
@@ -71,11 +72,12 @@ export async function handleWrite(
   const body = readBody(how.body, request, service)
   const requested = canonicalJson({ path: instanceOf(request), body })
   const username = request.username ?? ''
-  const { answer, replayed } = await once(gate, service, how.operation, key, requested, async (tx, reference) => {
+  const attempt = async (tx: Db, reference: string) => {
     const requireMatch = (current: string) =>
       matches(context.header('if-match'), current, service.settings.requireIfMatch)
     failpoint('before_effect')
-    const written = await work({ ...context, tx, body, username, requestId: request.id, reference, requireMatch })
+    const keyed = { reference, isKeyed: key !== undefined }
+    const written = await work({ ...context, tx, body, username, requestId: request.id, ...keyed, requireMatch })
     failpoint('after_effect')
     if (written instanceof ApiError) return written
     if (how.audited)
@@ -87,7 +89,9 @@ export async function handleWrite(
         body,
       })
     return answerOf(how, written)
-  })
+  }
+  const end = await gate.turn?.(service)
+  const { answer, replayed } = await once(gate, service, how.operation, key, requested, attempt).finally(end)
   failpoint('after_commit')
   reply.headers(answer.headers).code(answer.status).type(json)
   if (replayed) reply.header('idempotent-replayed', 'true')

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
 import { filePost } from './files.ts'
 import type { Message } from './message.ts'
 import { smtpPost } from './smtp.ts'
@@ -11,5 +10,5 @@ export interface Post {
 }
 
 /** SMTP where `SMTP_URL` says so, else files in `<DATA_DIR>/mail`. */
-export const postOf = ({ smtpUrl, dataDir }: Pick<Config, 'smtpUrl' | 'dataDir'>): Post =>
+export const postOf = ({ smtpUrl, dataDir }: { smtpUrl: string | undefined; dataDir: string }): Post =>
   smtpUrl === undefined ? filePost(join(dataDir, 'mail')) : smtpPost(smtpUrl)

@@ -3,10 +3,9 @@ import { CustomerChange, CustomerInput } from '../domain/customer-input.ts'
 import { Customer } from '../domain/customers.ts'
 import { RewardAccount } from '../domain/rewards.ts'
 import { RetailTransaction } from '../domain/transactions.ts'
-import { ApiError, notFound } from '../errors.ts'
+import { ApiError, type Fault, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Filter, updatedAfter } from '../http/lists.ts'
-import { refuse } from '../http/operation.ts'
 import { customerPage, customerRecord } from '../store/customers.ts'
 import { emptyPage } from '../store/page.ts'
 import { transactionPage } from '../store/transactions.ts'
@@ -16,6 +15,12 @@ const params = { id: { description: 'The customer.', example: '65432' } }
 
 const consent =
   "With `emailSubscription` or `smsSubscription` true, `privacy` becomes false, whatever the body says: `privacy_overridden` warns of it. Both change the reference that the service's subscription mapping names; without a mapping the flag is kept by the service, and `subscription_not_mapped` warns of that. Every change of consent is recorded."
+
+const oneOf = (parameter: string): Fault => ({
+  parameter,
+  code: 'invalid_parameter',
+  detail: 'Exactly one of `email` and `updated_after` is needed.',
+})
 
 const pathOf = (id: string) => `/customers/${encodeURIComponent(id)}`
 
@@ -47,15 +52,13 @@ export function customers(api: Api) {
       }),
       item: Customer,
       errors: ['capability_unavailable'],
+      judge: (_, given) =>
+        given.has('email') === given.has('updated_after')
+          ? [oneOf(given.has('email') ? 'updated_after' : 'email')]
+          : [],
     },
     async ({ db, service, backOffice, query, strict }, step) => {
       const { email, updated_after } = query
-      if ((email === undefined) === (updated_after === undefined))
-        throw refuse(
-          email === undefined ? 'email' : 'updated_after',
-          'invalid_parameter',
-          'Exactly one of `email` and `updated_after` is needed.',
-        )
       if (updated_after === undefined) return customerPage(db, service, { email, ecommerceIds: true }, step)
 
       const { capabilities } = await backOffice.capabilities()

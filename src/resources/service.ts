@@ -3,6 +3,7 @@ import { Nullable } from '../domain/fields.ts'
 import { faultsAmong, SettingsChange, ShownSettings } from '../domain/settings.ts'
 import { faulty } from '../errors.ts'
 import type { Api } from '../http/api.ts'
+import { dueJobs } from '../store/jobs.ts'
 import { changeSettings, holdSettings, shownSettings } from '../store/settings.ts'
 import { syncFacts } from '../store/sync-facts.ts'
 
@@ -56,6 +57,8 @@ const Capabilities = Type.Object(
   { $id: 'Capabilities', additionalProperties: false },
 )
 
+const noWorker = 'No process does jobs: e-mails wait, and nothing is pulled from a back office.'
+
 /** What the service is and can do (contract 9). */
 export function service(api: Api) {
   api.get(
@@ -66,9 +69,13 @@ export function service(api: Api) {
       answer: Capabilities,
     },
     async ({ backOffice, db, service }) => {
-      const { driver, release, capabilities } = await backOffice.capabilities()
+      const { driver, release, capabilities } = await backOffice.capabilities(db)
+      const { isIdle } = await dueJobs(db)
+      const jobs = isIdle ? { name: 'jobs', available: false, reason: noWorker } : { name: 'jobs', available: true }
       const sync = await syncFacts(db, service)
-      return { data: { backOffice: { driver, release }, capabilities, ...(sync.length && { sync }) } }
+      return {
+        data: { backOffice: { driver, release }, capabilities: [...capabilities, jobs], ...(sync.length && { sync }) },
+      }
     },
   )
 

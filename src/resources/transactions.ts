@@ -1,9 +1,15 @@
 import { Type } from 'typebox'
 import { RetailTransaction } from '../domain/transactions.ts'
+import type { Fault } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Moment, updatedAfter } from '../http/lists.ts'
-import { refuse } from '../http/operation.ts'
 import { transactionPage } from '../store/transactions.ts'
+
+const inverted: Fault = {
+  parameter: 'updated_before',
+  code: 'date_range_inverted',
+  detail: '`updated_before` is earlier than `updated_after`.',
+}
 
 /** Contract 5. */
 export function transactions(api: Api) {
@@ -23,17 +29,15 @@ export function transactions(api: Api) {
       }),
       item: RetailTransaction,
       errors: ['date_range_inverted'],
+      judge: ({ updated_after, updated_before }) =>
+        updated_after !== undefined && updated_before !== undefined && updated_after > updated_before ? [inverted] : [],
     },
-    async ({ db, service, query }, step) => {
-      const { updated_after, updated_before, asc } = query
-      if (updated_after !== undefined && updated_before !== undefined && updated_after > updated_before)
-        throw refuse('updated_before', 'date_range_inverted', '`updated_before` is earlier than `updated_after`.')
-      return transactionPage(
+    ({ db, service, query: { updated_after, updated_before, asc } }, step) =>
+      transactionPage(
         db,
         service,
         { updatedAfter: updated_after, updatedBefore: updated_before, ascending: asc },
         step,
-      )
-    },
+      ),
   )
 }

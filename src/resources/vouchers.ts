@@ -10,9 +10,8 @@ import {
   VoucherOpening,
   VoucherValidation,
 } from '../domain/vouchers.ts'
-import { ApiError, faulty } from '../errors.ts'
+import { ApiError, type Fault, faulty } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { refuse } from '../http/operation.ts'
 
 const tag = 'Gift vouchers'
 const number = { description: 'The number printed on the voucher.', example: '2062389' }
@@ -47,10 +46,10 @@ export function vouchers(api: Api) {
       }),
       answer: ReadVoucher,
       errors: errorsOfValidation,
+      judge: ({ amount }, _, { settings }) => (amount === undefined ? [] : faultsOfAmount(amount, settings.currency)),
     },
     async ({ db, backOffice, service, keys, address, params, header, query: { amount } }) => {
       const opening = { number: params.number, pin: header('X-Voucher-Pin') ?? '' }
-      if (amount !== undefined) requireAmount(amount, service.settings.currency)
       const found = await db.transaction<object>(tx => {
         const reading = { tx, service, keys, address }
         return amount === undefined
@@ -147,11 +146,12 @@ export function vouchers(api: Api) {
 }
 
 /** An amount in a query is written as one in a body. */
-function requireAmount(text: string, currency: string) {
+function faultsOfAmount(text: string, currency: string): Fault[] {
   const decimals = decimalsOf(currency)
   const units = minorUnits(text, decimals)
-  if (units === undefined || units <= 0n || canonical(units, decimals) !== text)
-    throw refuse('amount', 'invalid_parameter', `\`amount\` is more than 0, in ${currency} with ${decimals} decimals.`)
+  if (units !== undefined && units > 0n && canonical(units, decimals) === text) return []
+  const detail = `\`amount\` is more than 0, in ${currency} with ${decimals} decimals.`
+  return [{ parameter: 'amount', code: 'invalid_parameter', detail }]
 }
 
 /** What is wrong with a field is, here, wrong with a parameter of the same name. */

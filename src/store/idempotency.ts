@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
 import { hmac, type Keys, seal, unseal } from '../secrets.ts'
 import type { Service } from '../settings.ts'
+import { isContention } from './contention.ts'
 
 /** An answer as it is stored and given again. */
 export interface Answer {
@@ -75,8 +76,6 @@ export async function once(
 
 const attempts = 4
 
-/** Two transactions stood in each other's way (SQLSTATE 40001, 40P01): one of them begins anew. */
-const isContention = (error: unknown) => /^40(001|P01)$/.test(String((error as { code?: unknown } | undefined)?.code))
 const isUnknown = (error: unknown) => error instanceof ApiError && error.code === 'outcome_unknown'
 
 interface Entry {

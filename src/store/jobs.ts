@@ -40,6 +40,18 @@ export async function addScheduled(db: Db, ofInstallation: readonly string[], of
     on conflict do nothing`)
 }
 
+/** Seconds that a job of the installation may be due before nobody is at it: each worker looks every second. */
+const idleSeconds = 60
+
+/** For how long the job has been due that nobody has taken for longest, in seconds; and whether no worker is at work at all. */
+export async function dueJobs(db: Db): Promise<{ oldestSeconds: number; isIdle: boolean }> {
+  const row = await db.row<{ oldestSeconds: number; isIdle: boolean }>(sql`
+    select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as "oldestSeconds",
+           coalesce(bool_or(service_id is null and due_at < now() - ${idleSeconds} * interval '1 s'), false) as "isIdle"
+      from job where due_at <= now() and (leased_until is null or leased_until <= now())`)
+  return row ?? { oldestSeconds: 0, isIdle: false }
+}
+
 /** How many jobs of a name may be taken, and how many of one service may run. */
 export interface Slots {
   free: number

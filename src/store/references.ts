@@ -1,4 +1,4 @@
-import { type Database, sql } from '../db.ts'
+import { type Database, type Db, sql } from '../db.ts'
 import type { Service } from '../settings.ts'
 import { beginChange, countUpserted, type Upserted } from './change.ts'
 import { renderCustomers } from './customers.ts'
@@ -12,17 +12,19 @@ const references: Table = {
 }
 
 /** Merges rows (`ReferenceRow`) into the reference cache; the customers and products that show a value follow. */
-export function upsertReferences(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
-  return db.transaction(async tx => {
-    const touched = await mergeRows<{ type: string; reference_value_id: string }>(tx, service, references, rows)
-    if (touched.length) {
-      const change = await beginChange(tx, service, ['customer', 'product'])
-      const shown = (owner: 'c' | 'p') => sql`
-        and exists (select from jsonb_each_text(${owner === 'c' ? sql`c` : sql`p`}.reference_values) v
-                     join json_to_recordset(${JSON.stringify(touched)}) as t (type text, reference_value_id text) on t.type = v.key and t.reference_value_id = v.value)`
-      await renderCustomers(tx, service, change, shown('c'))
-      await renderProducts(tx, service, change, shown('p'))
-    }
-    return countUpserted(touched)
-  })
+export const upsertReferences = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  db.transaction(tx => mergeReferences(tx, service, rows))
+
+/** The same within a transaction. */
+export async function mergeReferences(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
+  const touched = await mergeRows<{ type: string; reference_value_id: string }>(tx, service, references, rows)
+  if (touched.length) {
+    const change = await beginChange(tx, service, ['customer', 'product'])
+    const shown = (owner: 'c' | 'p') => sql`
+      and exists (select from jsonb_each_text(${owner === 'c' ? sql`c` : sql`p`}.reference_values) v
+                   join json_to_recordset(${JSON.stringify(touched)}) as t (type text, reference_value_id text) on t.type = v.key and t.reference_value_id = v.value)`
+    await renderCustomers(tx, service, change, shown('c'))
+    await renderProducts(tx, service, change, shown('p'))
+  }
+  return countUpserted(touched)
 }

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../db.ts'
 import type { FeedRows, RowKind, WholeList } from '../domain/feed.ts'
 import type { Service } from '../settings.ts'
 import type { Upserted } from './change.ts'
+import { persistently } from './contention.ts'
 import { upsertCustomers } from './customers.ts'
 import { upsertProducts } from './products.ts'
 import { upsertReferences } from './references.ts'
@@ -17,6 +17,7 @@ import {
   soldItemKey,
   storesByNumberOrCode,
 } from './sync-lookups.ts'
+import { followOrders } from './sync-orders.ts'
 import { upsertTransactions } from './transactions.ts'
 
 /** What became of rows. */
@@ -63,6 +64,7 @@ export const writers: { readonly [K in RowKind]: Writer<K> } = {
       rows.flatMap(row => row.lots),
     )
   },
+  orders: rowByRow(followOrders),
   async transactions(db, service, rows) {
     const names = rows.flatMap(({ header }) => header.storeNumber ?? [])
     const stores = await storesByNumberOrCode(db, service, [...new Set(names)])
@@ -146,19 +148,4 @@ function rowByRow<Row extends object>(write: Write<Row>, instead: Instead<Row> =
 function refusalOf(error: unknown): string | undefined {
   const { code = '', constraint = '' } = error as { code?: string; constraint?: string }
   return /^(21000$|22|23)/.test(code) ? constraint : undefined
-}
-
-/** Milliseconds to wait before each further attempt when another transaction stood in the way. */
-const waitsMs = [20, 100, 500, 2_000]
-
-async function persistently<T>(work: () => Promise<T>): Promise<T> {
-  for (const waitMs of waitsMs) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!['40001', '40P01'].includes(String((error as { code?: unknown }).code))) throw error
-      await delay(waitMs)
-    }
-  }
-  return work()
 }

@@ -115,6 +115,8 @@ const tablesOf: Readonly<Record<RowKind, readonly string[]>> = {
   rewardGifts: ['reward_gift'],
   rewardAccounts: ['reward_account'],
   rewardLots: ['reward_lot'],
+  // They change what is there.
+  orders: [],
 }
 
 /**

@@ -145,3 +145,12 @@ export async function shownVoucher(
     email: null,
   }
 }
+
+/**
+ * The daily job: deletes what is known of vouchers whose validation has ended, and of those that were left alone for a week. All that
+ * is lost is which ids were right once: they are wrong ones from then on. Returns how many.
+ */
+export const forgetUpstreamVouchers = (db: Db) =>
+  db.run(sql`
+    delete from upstream_voucher
+     where coalesce(validated_until < now() - interval '7 days', true) and coalesce(locked_until < now() - interval '7 days', true)`)

@@ -4,6 +4,8 @@ import { Failure } from './failure.ts'
 import { noData, Refusal, refusalIn } from './refusal.ts'
 import { readDocument } from './xml.ts'
 
+/** Milliseconds without a call after the credentials were refused: an account may be locked for asking on. */
+const deniedMs = 60_000
 /** An error answer has a page or a few lines. */
 const mostErrorBytes = 64 * 1024
 
@@ -27,7 +29,8 @@ export async function judge(incoming: Incoming): Promise<Refusal | undefined> {
 
 function failureOf(status: number, headers: IncomingHttpHeaders) {
   const message = `The answer has status ${status}.`
-  if (status === 401) return new Failure('denied', 'The back office does not accept the credentials.')
+  if (status === 401)
+    return new Failure('denied', 'The back office does not accept the credentials.', { waitMs: deniedMs })
   if (status === 429 || status === 503) {
     const waitMs = retryAfterMs(headers['retry-after'])
     return new Failure('busy', message, waitMs === undefined ? {} : { waitMs })
@@ -52,6 +55,13 @@ async function beginning({ body }: Incoming): Promise<Buffer> {
     if (size > mostErrorBytes) break
   }
   return Buffer.concat(parts)
+}
+
+/** Whether what should be the answer to a write is a web page, as a proxy in between has them: it says nothing of the write. */
+export async function isPage({ headers, ...incoming }: Incoming): Promise<boolean> {
+  if (!/^text\/html\b/i.test(headers['content-type'] ?? '')) return false
+  const body = await beginning({ headers, ...incoming }).catch(() => undefined)
+  return body === undefined || body.toString().trim() !== ''
 }
 
 /** Throws where a body has been compressed, which nobody asked for. */

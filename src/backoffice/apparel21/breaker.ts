@@ -16,7 +16,7 @@ interface Settings {
   openMs: number
   mostOpenMs: number
   now?: () => number
-  onChange?: (state: Breaker['state']) => void
+  onChange?: (state: 'open' | 'closed') => void
 }
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { judge } from './answers.ts'
+import { isPage, judge } from './answers.ts'
 import { makeBreaker } from './breaker.ts'
 import { makeBulkhead } from './bulkhead.ts'
 import { type Connection, defaultLimits, type Limits } from './connection.ts'
@@ -7,7 +7,7 @@ import { apiErrorFor } from './errors.ts'
 import { type Incoming, openWire } from './exchange.ts'
 import { apiErrorOf, Failure, isOutage } from './failure.ts'
 import { noData, Refusal } from './refusal.ts'
-import { type Asking, addressOf, headersOf } from './request.ts'
+import { type Asking, addressOf, headersOf, isPath } from './request.ts'
 import { makeRetryBudget } from './retries.ts'
 import { XmlFault } from './xml.ts'
 
@@ -36,17 +36,23 @@ export interface Calls {
   close(): void
 }
 
-/** Milliseconds without a call after the credentials were refused: an account may be locked for asking on. */
-const deniedMs = 60_000
-
 export function openCalls(connection: Connection): Calls {
   const limits: Limits = { ...defaultLimits, ...connection.limits }
   const { log } = connection
   const wire = openWire(connection, limits.concurrency)
   const bulkhead = makeBulkhead(limits)
   const budget = makeRetryBudget()
-  const onChange = (state: string) => log?.warn({ state }, 'The breaker of the back office has changed.')
+  const onChange = (state: 'open' | 'closed') => {
+    log?.warn({ state }, 'The breaker of the back office has changed.')
+    connection.onBreaker?.(state)
+  }
   const breaker = makeBreaker({ ...limits, onChange })
+  let credentials: 'accepted' | 'refused' | undefined
+  const hear = (now: 'accepted' | 'refused') => {
+    if (credentials === now) return
+    credentials = now
+    connection.onCredentials?.(now)
+  }
   /** Nothing is asked before: the back office has said so. */
   let restsUntil = 0
 
@@ -60,6 +66,7 @@ export function openCalls(connection: Connection): Calls {
 
   /** Gets an answer's head. */
   async function begin(asking: Asking & Partial<Writing>, signal: AbortSignal): Promise<Call> {
+    if (!isPath(asking)) return nobody
     const { method = 'GET', body, size = 'call' } = asking
     const { target: url, shown } = addressOf(connection, asking)
     const note = (facts: object, message: string) => log?.warn({ call: `${method} ${shown}`, ...facts }, message)
@@ -75,19 +82,23 @@ export function openCalls(connection: Connection): Calls {
       const failure = error instanceof Failure ? error : undefined
       if (failure?.kind === 'busy' && failure.waitMs)
         restsUntil = Math.max(restsUntil, performance.now() + failure.waitMs)
-      if (failure?.kind === 'denied') breaker.open(deniedMs)
-      else if (failure?.kind === 'closed' || asking.signal?.aborted) breaker.gaveUp()
+      if (failure?.kind === 'denied') {
+        hear('refused')
+        breaker.open(failure.waitMs ?? limits.mostOpenMs)
+      } else if (failure?.kind === 'closed' || asking.signal?.aborted) breaker.gaveUp()
       else if (failure && isOutage(failure)) breaker.failed()
       else breaker.passed()
       if (failure) note(told(failure), 'A call of the back office came to nothing.')
     }
-    const giveUp = () => settle()
+    const giveUp = () => settle(new Failure('lost', 'The answer did not end in time.'))
     try {
       await rest(signal)
       leave = await bulkhead.enter(signal)
       const headers = headersOf(connection, asking)
       const incoming = await wire.exchange({ method, url, body, headers, signal, mostBytes: sizes[size].bytes })
       const refusal = await judge(incoming)
+      // The page at the root is for everybody.
+      if (asking.path.length) hear('accepted')
       if (refusal && refusal.code !== noData)
         note({ status: refusal.status, code: refusal.code }, 'The back office refuses a call.')
       // However its answer is left, it is over at its deadline.
@@ -135,9 +146,11 @@ export function openCalls(connection: Connection): Calls {
       budget.earn()
       try {
         const call = await begin(writing, deadlineOf(writing))
+        const page = !call.refusal && (await isPage(call.incoming))
+        const failure = page ? new Failure('crashed', 'A page came instead of an answer.') : undefined
         call.incoming.discard()
-        call.settle()
-        if (call.refusal) throw call.refusal
+        call.settle(failure)
+        if (call.refusal ?? failure) throw call.refusal ?? failure
         return read(call)
       } catch (error) {
         if (error instanceof Refusal) throw apiErrorFor(writing.endpoint, error)
@@ -146,6 +159,13 @@ export function openCalls(connection: Connection): Calls {
     },
     close: () => wire.close(),
   }
+}
+
+/** What is answered to a question about nobody, which is not asked. */
+const nobody: Call = {
+  incoming: { status: 404, headers: {}, body: ReadableStream.from([]), discard() {} },
+  refusal: new Refusal(404, noData, ''),
+  settle() {},
 }
 
 /** What was not the XML that was asked for is a failure of the call. */

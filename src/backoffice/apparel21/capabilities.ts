@@ -1,12 +1,12 @@
-import { type Capabilities, type Capability, customersByChangeSince } from '../../domain/backoffice.ts'
+import { type Capabilities, type Capability, type Configured, customersByChangeSince } from '../../domain/backoffice.ts'
 import { isAtLeast } from '../../domain/release.ts'
-import { unconfigured } from '../../domain/voucher-rules.ts'
+import { whyNoGateways, whyNoVouchers } from '../../domain/voucher-rules.ts'
 import type { Service, Settings } from '../../settings.ts'
 import { type Release, since } from './release.ts'
 
 const always = [
   ...['stores', 'inventory', 'products', 'customers', 'customerWrites', 'customerTransactions', 'rewards', 'orders'],
-  ...['vouchers', 'paymentGateways'],
+  'vouchers',
 ]
 
 /** What only the back office's export files tell, and what there is without them. */
@@ -34,14 +34,20 @@ const never: readonly Capability[] = [
   ),
 ]
 
-/**
- * What works for a service, and what does not and why. A back office that cannot be reached counts as one of no known release.
- * `hasExports`: it leaves its export files for us.
- */
+/** What is set of the back office that capabilities hang on. */
+interface Arranged {
+  /** It leaves its export files for us. */
+  hasExports: boolean
+  /** The gateways whose merchants it was told. */
+  merchants: readonly string[]
+}
+
+/** What works for a service, and what does not and why. A back office that cannot be reached counts as one of no known release. */
 export async function capabilitiesOf(
   release: Release,
   { settings }: Service,
-  hasExports = false,
+  { hasExports, merchants }: Arranged,
+  configured?: Configured,
 ): Promise<Capabilities> {
   const known = await release.read()
   return {
@@ -54,9 +60,20 @@ export async function capabilitiesOf(
       needing('customersUpdatedAfter', known, customersByChangeSince, 'GET /customers?updated_after='),
       needing('voucherDeliveryDate', known, since.voucherDeliveryDate, 'A `deliveryDate` other than today'),
       settings.returnReasons.length ? needing('returns', known, since.returns, 'A return') : noReasons,
+      capability('paymentGateways', whyNoGateways(configured)?.join(' ')),
+      capability('gatewayMerchants', whyNoMerchants(merchants, configured)),
+      capability('vouchersIssue', whyNoVouchers(settings, configured)),
       ...conditional.map(([name, reason]) => capability(name, reason(settings))),
     ],
   }
+}
+
+/** Payments go out without a merchant then; the back office has to have one for PayPal, Afterpay and some others. */
+function whyNoMerchants(merchants: readonly string[], configured?: Configured): string | undefined {
+  const without = configured?.gateways.filter(name => !merchants.includes(name)) ?? []
+  return without.length
+    ? `The back office is not told the merchant of ${without.map(name => `\`${name}\``).join(', ')}, and some kinds of gateway are refused without: \`tillbridge back-office set\`.`
+    : undefined
 }
 
 const noReasons = lacking('returns', 'A return names its reason, and the setting `returnReasons` has none.')
@@ -75,13 +92,6 @@ const capability = (name: string, reason: string | undefined): Capability =>
   reason === undefined ? { name, available: true } : lacking(name, reason)
 
 const conditional: readonly [name: string, reason: (settings: Settings) => string | undefined][] = [
-  [
-    'vouchersIssue',
-    settings => {
-      const missing = unconfigured(settings).map(({ detail }) => detail)
-      return missing.length ? missing.join(' ') : undefined
-    },
-  ],
   ['emailSubscriptionMapping', ({ subscriptionMapping }) => unmapped('email', subscriptionMapping.email)],
   ['smsSubscriptionMapping', ({ subscriptionMapping }) => unmapped('sms', subscriptionMapping.sms)],
 ]

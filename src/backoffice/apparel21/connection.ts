@@ -1,3 +1,5 @@
+import type { Merchant } from '../../domain/back-office-settings.ts'
+
 /** What to call when something happens that an operator should know; a pino logger is one. */
 export interface Log {
   info(facts: object, message: string): void
@@ -23,17 +25,10 @@ export interface Connection {
   gateways?: Readonly<Record<string, Merchant>> | undefined
   limits?: Partial<Limits>
   log?: Log
-}
-
-/** A payment gateway as the back office has it set up. */
-export interface Merchant {
-  /** `CreditCard` where it is absent; also what PayPal and Afterpay are. */
-  origin?: 'CreditCard' | 'DirectDebit' | 'Zip' | 'AdyenWallet' | 'Openpay'
-  /** One of its sales payment gateways (SPayGate). Some kinds of gateway have to have one. */
-  merchantId?: string
-  /** The gateway's name where it is absent; a wallet's own for `AdyenWallet`. */
-  cardType?: string
-  accountId?: string
+  /** Hears that calls are kept back from now on, and that they are not any more. */
+  onBreaker?: (state: 'open' | 'closed') => void
+  /** Hears what becomes of user and password: the first time, and each time that it changes. */
+  onCredentials?: (state: 'accepted' | 'refused') => void
 }
 
 export interface Limits {

@@ -36,7 +36,8 @@ const freeSocketMs = 20_000
 export function openWire({ url, ca }: Pick<Connection, 'url' | 'ca'>, concurrency: number): Wire {
   const isSecure = new URL(url).protocol === 'https:'
   const { Agent, request } = isSecure ? https : http
-  const trust = isSecure && ca !== undefined ? { ca } : {}
+  // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+  const trust = isSecure ? { rejectUnauthorized: true, ...(ca !== undefined && { ca }) } : {}
   const pool = new Agent({ keepAlive: true, maxSockets: concurrency, timeout: freeSocketMs, ...trust })
   // A write gets a connection of its own: one that broke before it was made has certainly done nothing.
   const fresh = new Agent({ keepAlive: false, ...trust })

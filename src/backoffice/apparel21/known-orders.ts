@@ -64,7 +64,7 @@ async function upToDate({ tx, service }: Write, order: HeldOrder, live: Xml | un
 }
 
 /** What is returned was shipped; how much of it came back is counted by returns. */
-const stepTo = (status: LineStatus): LineStatus => (status === 'returned' ? 'shipped' : status)
+export const stepTo = (status: LineStatus): LineStatus => (status === 'returned' ? 'shipped' : status)
 
 async function adopt(client: Client, write: Write, live: Xml): Promise<HeldOrder | undefined> {
   const { tx, service } = write

@@ -11,10 +11,12 @@ import {
   insertPayments,
   knownToOrder,
   orderNumberTaken,
+  type SoldVariant,
   variantsOf,
 } from '../../store/order-placing.ts'
 import { orderRecord } from '../../store/orders.ts'
 import { storesByNumber } from '../../store/stock.ts'
+import { type EarlierOrder, earlierOrder } from './earlier-order.ts'
 import { afterEffect, effect } from './effect.ts'
 import type { Client } from './http.ts'
 import { derivedNumber } from './numbers.ts'
@@ -38,42 +40,64 @@ const numberExists = 5052
  */
 export const orderWrites = (client: Client, release: Release): OrderWrites => ({
   async placeOrder(write, input) {
-    const { tx, service } = write
-    const { currency } = service.settings
-    const decimals = decimalsOf(currency)
-    const skus = input.lines.map(line => line.sku)
-    const variants = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
-    const prices = new Map([...variants].map(([sku, variant]) => [sku, variant.price]))
-    const known = await knownToOrder(tx, service, input)
-    const customer = known.customer || (await isCustomer(client, write, input.customerId))
-    const priced = priceOrder(input, { ...known, customer, prices }, currency, decimals)
-    const contact = customer ? await contactOf(write, input.customerId) : undefined
-    const faults = [...priced.faults, ...faultsOfOrder(input, priced.freight)]
-    if (customer && !contact) faults.push(noAddress)
-    const [fault, ...more] = inOrder(faults)
-    if (fault || !contact) throw faulty([fault ?? noAddress, ...more])
-
-    const order: PlacedOrder = {
-      ...{ ...priced, input, decimals, contact, personId: input.customerId },
-      number: input.orderNumber ?? (await freeNumber(write)),
-      skuIds: new Map([...variants].map(([sku, variant]) => [sku, variant.skuId])),
-      pickupStoreId: await storeIdOf(write, input),
-      payments: await paymentsOf(client, write, input, decimals),
+    const decimals = decimalsOf(write.service.settings.currency)
+    const number = input.orderNumber ?? (await freeNumber(write))
+    try {
+      const { order, variants } = await judged(client, write, input, { number, decimals })
+      const id = await place(client, order, input)
+      return await afterEffect(() => stored(write, input, { ...order, id, decimals, variants }))
+    } catch (error) {
+      const earlier = await earlierOrder(client, write, input, { number, decimals, error })
+      if (!earlier) throw error
+      return afterEffect(() => stored(write, input, { ...earlier, number, decimals }))
     }
-    const id = await place(client, order, input)
-    return afterEffect(async () => {
-      const identity = { number: order.number, id }
-      const made = await insertOrder(tx, service, identity, input, { ...priced, currency, decimals })
-      if (!made) throw taken(order.number)
-      await insertLines(tx, service, made, input.lines, priced.lines, variants, new Map())
-      await insertPayments(tx, service, made, input.payments)
-      const record = await orderRecord(tx, service, id)
-      if (!record) throw new Error('what was just written is there')
-      return { id, ...record }
-    })
   },
   createReturn: createReturn(client, release),
 })
+
+/** The order as the back office is to have it, with what it sells; throws all that is wrong with it. */
+async function judged(
+  client: Client,
+  write: Write,
+  input: OrderInput,
+  { number, decimals }: { number: string; decimals: number },
+): Promise<{ order: PlacedOrder; variants: ReadonlyMap<string, SoldVariant> }> {
+  const { tx, service } = write
+  const skus = input.lines.map(line => line.sku)
+  const variants = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
+  const prices = new Map([...variants].map(([sku, variant]) => [sku, variant.price]))
+  const known = await knownToOrder(tx, service, input)
+  const customer = known.customer || (await isCustomer(client, write, input.customerId))
+  const priced = priceOrder(input, { ...known, customer, prices }, service.settings.currency, decimals)
+  const contact = customer ? await contactOf(write, input.customerId) : undefined
+  const faults = [...priced.faults, ...faultsOfOrder(input, priced.freight)]
+  if (customer && !contact) faults.push(noAddress)
+  const [fault, ...more] = inOrder(faults)
+  if (fault || !contact) throw faulty([fault ?? noAddress, ...more])
+  const order = {
+    ...{ ...priced, input, decimals, contact, number, personId: input.customerId },
+    skuIds: new Map([...variants].map(([sku, variant]) => [sku, variant.skuId])),
+    pickupStoreId: await storeIdOf(write, input),
+    payments: await paymentsOf(client, write, input, decimals),
+  }
+  return { order, variants }
+}
+
+/** Puts an order that the back office has into our tables. */
+async function stored(
+  { tx, service }: Write,
+  input: OrderInput,
+  { id, number, decimals, variants, ...priced }: EarlierOrder & { number: string; decimals: number },
+) {
+  const { currency } = service.settings
+  const made = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
+  if (!made) throw taken(number)
+  await insertLines(tx, service, made, input.lines, priced.lines, variants, new Map())
+  await insertPayments(tx, service, made, input.payments)
+  const record = await orderRecord(tx, service, id)
+  if (!record) throw new Error('what was just written is there')
+  return { id, ...record }
+}
 
 const noAddress: Fault = {
   pointer: '/customerId',

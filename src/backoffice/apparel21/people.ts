@@ -4,9 +4,12 @@ import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../store/customer-writes.ts'
 import { knownCustomers } from '../../store/customers.ts'
+import { mergeReferences } from '../../store/references.ts'
+import { unknownReferences } from '../../store/sync-lookups.ts'
 import type { Client } from './http.ts'
 import { customerFrom, idOf } from './persons.ts'
 import { openReferenceBook, type ReferenceBook } from './reference-book.ts'
+import { carried } from './references.ts'
 import { remembered } from './remembered.ts'
 import { Untranslatable } from './untranslatable.ts'
 import { every, text } from './values.ts'
@@ -74,13 +77,23 @@ export async function rowOf(client: Client, service: Service, person: Xml) {
   }
 }
 
-async function loyaltyCodes(client: Client) {
+const loyaltyCodes = (client: Client) => looked(client, book => book.loyaltyCodes())
+
+/** What a book says. Where it cannot tell there will be another one: it would go on saying so. */
+async function looked<T>(client: Client, look: (book: ReferenceBook) => Promise<T>): Promise<T> {
   const book = await bookOf(client)
-  return book.loyaltyCodes().catch(error => {
-    // The book would go on saying so.
+  return look(book).catch(error => {
     books.delete(client)
     throw error
   })
+}
+
+/** Puts the values of a person's references into the cache that it does not have yet: they are told with the person. */
+async function learnReferences(client: Client, { tx, service }: Pick<Write, 'tx' | 'service'>, person: Xml) {
+  const names = await looked(client, book => book.namesFor([person]))
+  const keys = carried(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
+  const unknown = keys.length ? await unknownReferences(tx, service, keys) : []
+  if (unknown.length) await mergeReferences(tx, service, await looked(client, book => book.missing(unknown)))
 }
 
 /**
@@ -94,6 +107,7 @@ export async function storePerson(
   flags: Partial<Consent> = {},
 ): Promise<StoredCustomer> {
   const row = { ...(await rowOf(client, service, person)) }
+  await learnReferences(client, { tx, service }, person)
   const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping
   // Privacy at the head office ends every subscription.
   if (row.privacy === false && !mappedEmail && flags.emailSubscription !== undefined)

@@ -5,7 +5,7 @@ import type { Endpoint } from './errors.ts'
 export interface Asking {
   /** What it is about, for the meaning of its errors. */
   endpoint: Endpoint
-  /** Below the base, e.g. `['Persons', id, 'Orders']`. */
+  /** Below the base, e.g. `['Persons', id, 'Orders']`. What no identifier can be is nobody's, and is not asked for. */
   path: readonly (string | number)[]
   /** Without `countryCode`, which every call has. */
   query?: Readonly<Record<string, string | number | boolean | undefined>>
@@ -21,12 +21,15 @@ export interface Asking {
 /** What goes into a log as it is; everything else in a query may be personal, or a secret. */
 const harmless = new Set(['countrycode', 'startrow', 'pagerows', 'updatedafter', 'changedsince', 'storeid', 'order'])
 
+/** Whether a path is the one that it is meant to be: an identifier with anything else in it could lead to another one. */
+export const isPath = ({ path }: Pick<Asking, 'path'>) => path.every(name => /^[\w-]+$/.test(String(name)))
+
 const part = (text: string | number | boolean) => encodeURIComponent(String(text).toWellFormed())
 
 /** The address of a call, and the same without values of its query, for logs. */
 export function addressOf({ url, countryCode }: Pick<Connection, 'url' | 'countryCode'>, { path, query = {} }: Asking) {
   const asked = Object.entries({ countryCode, ...query }).filter(entry => entry[1] !== undefined) as [string, string][]
-  const below = path.map(part).join('/')
+  const below = path.join('/')
   const search = (shown: (name: string, value: string) => string) =>
     asked.map(([name, value]) => `${part(name)}=${shown(name, value)}`).join('&')
   const target = new URL(url.endsWith('/') ? url : `${url}/`)

@@ -1,5 +1,5 @@
 import { amount, decimalsOf } from '../../domain/money.ts'
-import { issueFaults, unconfigured } from '../../domain/voucher-rules.ts'
+import { issueFaults, unconfigured, unknownGiftCard } from '../../domain/voucher-rules.ts'
 import type { IssuedVoucher, VoucherInput } from '../../domain/vouchers.ts'
 import type { Write } from '../../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../../errors.ts'
@@ -39,7 +39,8 @@ export async function sellVoucher(
   const { currency, voucherType } = write.service.settings
   const { skuId, faults, today } = await faultsOf(release, write, input)
   const [first, ...more] = faults
-  if (first || voucherType === null || skuId === undefined) throw faulty([first ?? unknownSku(write), ...more])
+  if (first || voucherType === null || skuId === undefined)
+    throw faulty([first ?? unknownGiftCard(write.service.settings), ...more])
 
   const sold = { ...input, deliveryDate: input.deliveryDate === today ? null : (input.deliveryDate ?? null) }
   const number = await place(client, write, { ...sold, skuId, voucherType })
@@ -79,7 +80,7 @@ async function faultsOf(release: Release, write: Write, input: VoucherInput) {
   const days = await voucherDays(tx, service)
   const skuId = settings.giftCardSku === null ? undefined : await giftCardSkuId(tx, service, settings.giftCardSku)
   const faults: Fault[] = unconfigured(settings)
-  if (settings.giftCardSku !== null && skuId === undefined) faults.push(unknownSku(write))
+  if (settings.giftCardSku !== null && skuId === undefined) faults.push(unknownGiftCard(settings))
   faults.push(...issueFaults(input, settings, { gateways: await gatewayNames(tx, service), ...days }))
   const { deliveryDate, orderNumber } = input
   // Releases before ignore the day, and a present that comes early is spoilt.
@@ -99,11 +100,6 @@ async function faultsOf(release: Release, write: Write, input: VoucherInput) {
 }
 
 const longestNumber = 30
-
-const unknownSku = ({ service }: Write): Fault => ({
-  code: 'voucher_not_configured',
-  detail: `The back office has no SKU \`${service.settings.giftCardSku}\`, which the setting \`giftCardSku\` names.`,
-})
 
 /** The number is another order's, or return's. */
 const numberTaken = 5052

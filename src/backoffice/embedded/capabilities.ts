@@ -1,27 +1,40 @@
-import { type Capabilities, type Capability, customersByChangeSince } from '../../domain/backoffice.ts'
+import type { Db } from '../../db.ts'
+import { type Capabilities, type Capability, type Configured, customersByChangeSince } from '../../domain/backoffice.ts'
 import { isAtLeast } from '../../domain/release.ts'
-import { unconfigured } from '../../domain/voucher-rules.ts'
+import { whyNoGateways, whyNoVouchers } from '../../domain/voucher-rules.ts'
 import type { Service, Settings } from '../../settings.ts'
+import { gatewayNames } from '../../store/gateways.ts'
+import { isSku } from '../../store/voucher-issue.ts'
 
 const always = [
   ...['stores', 'staff', 'inventory', 'products', 'customers', 'customerWrites', 'transactions', 'rewards'],
-  ...['paymentGateways', 'orders'],
+  'orders',
 ]
 
 /** What works for a service, and what does not and why: with the embedded back office that hangs on its settings alone. */
-export function capabilitiesOf({ settings }: Service): Capabilities {
+export function capabilitiesOf({ settings }: Service, known?: Configured): Capabilities {
   return {
     driver: 'embedded',
     release: settings.release,
-    capabilities: [...always.map(name => ({ name, available: true })), ...conditional.map(judge => judge(settings))],
+    capabilities: [
+      ...always.map(name => ({ name, available: true })),
+      ...conditional.map(judge => judge(settings, known)),
+    ],
   }
 }
+
+/** What the tables of a service have of what its settings name. */
+export const configured = async (db: Db, service: Service): Promise<Configured> => ({
+  gateways: await gatewayNames(db, service),
+  hasGiftCard: await isSku(db, service, service.settings.giftCardSku ?? ''),
+})
 
 /** A capability and, where it is lacking, why. */
 const capability = (name: string, reason: string | undefined): Capability =>
   reason === undefined ? { name, available: true } : { name, available: false, reason }
 
-const conditional: readonly ((settings: Settings) => Capability)[] = [
+const conditional: readonly ((settings: Settings, known?: Configured) => Capability)[] = [
+  (_, known) => capability('paymentGateways', whyNoGateways(known)?.join(' ')),
   ({ release }) =>
     capability(
       'customersUpdatedAfter',
@@ -34,10 +47,7 @@ const conditional: readonly ((settings: Settings) => Capability)[] = [
       'returns',
       returnReasons.length ? undefined : 'A return names its reason, and the setting `returnReasons` has none.',
     ),
-  settings => {
-    const missing = unconfigured(settings).map(({ detail }) => detail)
-    return capability('vouchersIssue', missing.length ? missing.join(' ') : undefined)
-  },
+  (settings, known) => capability('vouchersIssue', whyNoVouchers(settings, known)),
   ({ mailSender }) =>
     capability(
       'mailSender',

@@ -1,4 +1,4 @@
-import { issueFaults, unconfigured } from '../../domain/voucher-rules.ts'
+import { issueFaults, unconfigured, unknownGiftCard } from '../../domain/voucher-rules.ts'
 import type { VoucherWrites } from '../../domain/vouchers.ts'
 import { ApiError, type Fault, faulty } from '../../errors.ts'
 import { gatewayNames } from '../../store/gateways.ts'
@@ -33,10 +33,7 @@ export const voucherWrites: VoucherWrites = {
     const days = await voucherDays(tx, service)
     const faults: Fault[] = unconfigured(settings)
     if (settings.giftCardSku !== null && !(await isSku(tx, service, settings.giftCardSku)))
-      faults.push({
-        code: 'voucher_not_configured',
-        detail: `The back office has no SKU \`${settings.giftCardSku}\`, which the setting \`giftCardSku\` names.`,
-      })
+      faults.push(unknownGiftCard(settings))
     faults.push(...issueFaults(input, settings, { gateways: await gatewayNames(tx, service), ...days }))
     const [first, ...more] = faults
     if (first) throw faulty([first, ...more])

@@ -1,12 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import type { Upserted } from '../../store/change.ts'
+import { persistently } from '../../store/contention.ts'
 import type { Fault } from './fault.ts'
 import type { Kind } from './kinds.ts'
 import { isFault } from './known.ts'
 import type { Line } from './lines.ts'
-import { isPassing, refusalOf } from './refusals.ts'
+import { refusalOf } from './refusals.ts'
 import type { Row } from './rows.ts'
 
 /** A line on its way: its row, or what is wrong with it. */
@@ -73,19 +73,4 @@ async function putPairs(pairs: readonly Pair[], target: Target): Promise<Upserte
     const second = await putPairs(pairs.slice(half), target)
     return { inserted: first.inserted + second.inserted, changed: first.changed + second.changed }
   }
-}
-
-/** Waits before each further attempt when another transaction stood in the way, in milliseconds. */
-const waitsMs = [20, 100, 500, 2_000]
-
-async function persistently<T>(work: () => Promise<T>): Promise<T> {
-  for (const waitMs of waitsMs) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isPassing(error)) throw error
-      await delay(waitMs)
-    }
-  }
-  return work()
 }

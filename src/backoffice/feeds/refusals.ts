@@ -45,7 +45,4 @@ export function refusalOf(error: unknown): ((row: Row) => Fault) | undefined {
   return () => ({ column: '', reason: 'A value is outside of what can be stored.' })
 }
 
-/** Whether trying once more may do: another transaction stood in the way. */
-export const isPassing = (error: unknown) => ['40001', '40P01'].includes(String((error as DatabaseError).code))
-
 const camelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
