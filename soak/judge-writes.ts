@@ -1,0 +1,239 @@
+import type { Order, Return } from '../simulator/shop/sales.ts'
+import { type Sql, sql } from '../src/db.ts'
+import type { Client } from './client.ts'
+import { type Verdict, verdict } from './compare.ts'
+import type { Deed, Kind, Shared } from './shoppers.ts'
+import type { Done } from './staff.ts'
+import type { World } from './world.ts'
+
+const tally = <T>(list: Iterable<T>, keyOf: (one: T) => string) =>
+  new Map([...Map.groupBy(list, keyOf)].map(([key, all]) => [key, all.length]))
+
+/** Under which key each write is known to the simulator: something of it that only this write has. */
+const keyOfOrder = ({ billing }: Order) => billing.line2
+const keyOfReturn = ({ lines }: Return) => lines[0]?.returnReasonNotes ?? ''
+
+const wasDone = ({ answer: { status } }: Deed) => status === 201 || status === 202
+
+/** Holds what clients were told of their writes against the simulator, its ledger, and our tables. */
+export async function judgeWrites(world: World, shared: Shared, done: Done): Promise<Verdict[]> {
+  const { simulator, db, service } = world
+  const { state, ledger } = simulator
+  const id = service.id
+  const orders = [...state.orders.values()]
+  const counted = async (query: Sql) =>
+    new Map((await db.rows<{ key: string; count: number }>(query)).map(({ key, count }) => [key, count]))
+  /** Each acknowledged write once, each refused one never; `strays`: whatever else carries a key. */
+  const judge = (what: string, kind: Kind, place: string, effects: ReadonlyMap<string, number>): Verdict => {
+    const deeds = shared.deeds.filter(deed => deed.kind === kind)
+    const wrong = deeds.flatMap(deed => {
+      const [is, due] = [effects.get(deed.key) ?? 0, wasDone(deed) ? 1 : 0]
+      const { status, json, attempts } = deed.answer
+      return is === due
+        ? []
+        : [`${deed.key} is there ${is} times, answered ${status} ${json?.code ?? ''} at attempt ${attempts}`]
+    })
+    const known = new Set(deeds.map(({ key }) => key))
+    const strays = [...effects.keys()].filter(key => !known.has(key)).map(key => `${key} is nobody's`)
+    return verdict(
+      `${what} ${place}: each acknowledged one is there once, and none that was refused`,
+      [...wrong, ...strays],
+      deeds.length,
+    )
+  }
+  const isKey = (key: string) => /^s\d+-\d+-\d+$/.test(key)
+  const keyed = (effects: ReadonlyMap<string, number>) => new Map([...effects].filter(([key]) => isKey(key)))
+  const isSale = ({ lines }: Order) => lines.some(line => line.voucher)
+  const persons = ledger.effectsOf('person created').map(({ facts }) => String(facts.email))
+  const made = persons.flatMap(email => /^(.*)@soak\.test$/.exec(email)?.[1] ?? [])
+  const orderEffects = new Map(ledger.effectsOf('order created').map(effect => [effect.id, effect]))
+
+  return [
+    judge(
+      'customers',
+      'customer',
+      'at the back office',
+      tally(made, key => key),
+    ),
+    judge(
+      'customers',
+      'customer',
+      'here',
+      keyed(
+        await counted(sql`
+      select split_part(email, '@', 1) as key, count(*)::integer as count from customer where service_id = ${id} and email like '%@soak.test' group by 1`),
+      ),
+    ),
+    judge(
+      'orders',
+      'order',
+      'at the back office',
+      keyed(
+        tally(
+          orders.filter(order => !isSale(order)),
+          keyOfOrder,
+        ),
+      ),
+    ),
+    judge(
+      'orders',
+      'order',
+      'here',
+      keyed(
+        await counted(sql`
+      select billing_address->>'addressLine2' as key, count(*)::integer as count from sales_order where service_id = ${id} and billing_address->>'addressLine2' is not null group by 1`),
+      ),
+    ),
+    judge('returns', 'return', 'at the back office', keyed(tally(state.returns.values(), keyOfReturn))),
+    judge(
+      'returns',
+      'return',
+      'here',
+      keyed(
+        await counted(sql`
+      select notes as key, count(distinct return_id)::integer as count from return_line where service_id = ${id} and notes is not null group by 1`),
+      ),
+    ),
+    judge('vouchers sold', 'sale', 'at the back office', keyed(tally(orders.filter(isSale), keyOfOrder))),
+    judge('vouchers sold', 'sale', 'by e-mail', keyed(tally(state.mail, ({ subject }) => subject))),
+    verdict(
+      'vouchers sold: each that was acknowledged is noted here, under its order, and no other',
+      difference(
+        shared.deeds
+          .filter(deed => deed.kind === 'sale' && wasDone(deed))
+          .map(({ answer }) => answer.json.data.orderNumber),
+        (
+          await db.rows<{ key: string }>(
+            sql`select order_number as key from upstream_voucher_sale where service_id = ${id} and order_id is not null`,
+          )
+        ).map(row => row.key),
+      ),
+    ),
+    verdict(
+      'receivers of vouchers: nobody was made twice, nobody for a sale that was refused',
+      [
+        ...tally(
+          persons.flatMap(email => /^ann@(.*)\.test$/.exec(email)?.[1] ?? []),
+          key => key,
+        ),
+      ].flatMap(([key, times]) =>
+        times === 1 && shared.deeds.some(deed => deed.key === key && wasDone(deed)) ? [] : [`${key}: ${times}`],
+      ),
+    ),
+    verdict(
+      'every order of the simulator that its ledger tells of came with one request',
+      orders
+        .filter(order => isKey(keyOfOrder(order)) && orderEffects.get(String(order.id))?.request == null)
+        .map(order => order.number),
+    ),
+    ...(await judgeChanges(world, shared, done)),
+  ]
+}
+
+/** What changes a person's fields, from either side. */
+async function judgeChanges({ simulator: { state } }: World, shared: Shared, done: Done): Promise<Verdict[]> {
+  const changes = shared.deeds.filter(deed => deed.kind === 'change')
+  const workOf = (deed: Deed): string => (deed.body as { contact: { phones: { work: string } } }).contact.phones.work
+  const last = new Map(
+    changes.filter(({ answer }) => answer.status === 200).map(deed => [deed.path.slice('/customers/'.length), deed]),
+  )
+  const refused = new Set(changes.filter(({ answer }) => answer.status !== 200).map(workOf))
+  const persons = [...state.persons.values()]
+  return [
+    verdict(
+      'changes: of each customer the last acknowledged one is there',
+      [...last].flatMap(([id, deed]) => {
+        const is = state.persons.get(Number(id))?.work
+        return is === workOf(deed) ? [] : [`${id} has ${is}, not ${workOf(deed)}`]
+      }),
+      last.size,
+    ),
+    verdict(
+      'changes: none that was refused is there',
+      persons.filter(({ work }) => refused.has(work)).map(({ id }) => String(id)),
+    ),
+    verdict(
+      'changes: none undid what head office had said meanwhile',
+      [...done.said].flatMap(([id, said]) => {
+        const person = state.persons.get(id)
+        return person?.title.trim() === said.title && person.home.trim() === said.home
+          ? []
+          : [`${id}: ${person?.title} ${person?.home}`]
+      }),
+      done.said.size,
+    ),
+  ]
+}
+
+/** What stands in one list only. */
+function difference(expected: readonly string[], found: readonly string[]): string[] {
+  const [theirs, ours] = [new Set(expected), new Set(found)]
+  return [
+    ...[...theirs].filter(key => !ours.has(key)).map(key => `${key} is missing`),
+    ...[...ours].filter(key => !theirs.has(key)).map(key => `${key} is nobody's`),
+  ]
+}
+
+/** Balances of vouchers here and there, and what drew on them. */
+export async function judgeVouchers(
+  world: World,
+  client: Client,
+  done: Done,
+  usedBefore: ReadonlyMap<string, number>,
+): Promise<Verdict[]> {
+  const {
+    simulator: { state, ledger, clock },
+    db,
+    service,
+  } = world
+  const cents = (amount: number) => Math.round(amount * 100)
+  const sumBy = (list: Iterable<[string, number]>) => {
+    const sums = new Map<string, number>()
+    for (const [key, amount] of list) sums.set(key, (sums.get(key) ?? 0) + amount)
+    return sums
+  }
+  const effects = ledger
+    .effectsOf('voucher drawn')
+    .map(({ id, facts }) => ({ id, order: String(facts.order), amount: cents(Number(facts.amount)) }))
+  const drawn = sumBy(effects.map(({ id, amount }) => [id, amount]))
+  const line = (number: string, order: string, amount: number) => `${number} for ${order}: ${amount}`
+  const paid = await db.rows<{ number: string; order: string; amount: string }>(sql`
+    select voucher_number as number, order_id as order, amount::text as amount from order_payment where service_id = ${service.id} and voucher_number is not null`)
+  const vouchers = [...state.vouchers.values()]
+  const today = new Date(clock.wall()).toISOString().slice(0, 10)
+  const wrong: string[] = []
+  let looked = 0
+  for (const { number, pin, used, original, writtenOff, state: is, secure, currency, expires } of vouchers) {
+    if (is !== 'issued' || !secure || currency !== 'AUD' || (expires && expires < today)) continue
+    looked++
+    const left = cents(original - used - writtenOff)
+    const { status, json } = await client.ask({ method: 'POST', path: '/vouchers/lookup', body: { number, pin } })
+    const told =
+      status === 200
+        ? [cents(Number(json.data.usedAmount)), cents(Number(json.data.availableAmount))]
+        : [json.code, json.reason]
+    const due = left > 0 ? [cents(used), left] : ['voucher_unusable', 'redeemed']
+    if (told.join() !== due.join()) wrong.push(`${number}: ${told.join(' ')}, not ${due.join(' ')}`)
+  }
+  return [
+    verdict('vouchers: each look-up tells the balance that the back office has', wrong, looked),
+    verdict(
+      'vouchers: what was used of each is what it was, what tills took, and what orders drew',
+      vouchers.flatMap(({ number, used }) => {
+        const due = cents((usedBefore.get(number) ?? 0) + (done.taken.get(number) ?? 0)) + (drawn.get(number) ?? 0)
+        return cents(used) === due ? [] : [`${number}: ${cents(used)}, not ${due}`]
+      }),
+    ),
+    verdict(
+      'vouchers: each draw at the back office is a payment here, and none is doubled',
+      [
+        ...difference(
+          effects.map(({ id, order, amount }) => line(id, order, amount)),
+          paid.map(({ number, order, amount }) => line(number, order, cents(Number(amount)))),
+        ),
+        ...(effects.length === paid.length ? [] : [`${effects.length} draws, ${paid.length} payments`]),
+      ],
+      effects.length,
+    ),
+  ]
+}

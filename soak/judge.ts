@@ -1,0 +1,45 @@
+import { sql } from '../src/db.ts'
+import { type Verdict, verdict } from './compare.ts'
+import { judgeLists } from './judge-lists.ts'
+import { judgeVouchers, judgeWrites } from './judge-writes.ts'
+import type { Judging } from './soak.ts'
+
+/** Holds the read model, and what clients were told, against the simulator. */
+export async function judge({ world, shared, done, usedBefore, client, seen, troubles }: Judging): Promise<Verdict[]> {
+  const { db, service, log } = world
+  return [
+    verdict('every write was settled', [], shared.deeds.length),
+    ...(await judgeLists(world, client)),
+    ...seen,
+    ...(await judgeWrites(world, shared, done)),
+    ...(await judgeVouchers(world, client, done, usedBefore)),
+    verdict('a key is answered the same, however often it is asked', shared.contradictions),
+    await replays(),
+    verdict(
+      'no key, no lock and no pull is left hanging',
+      (
+        await db.rows<{ what: string }>(sql`
+          select 'a lock of ' || locktype as what from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
+          union all select 'a pull of ' || feed from sync_state where service_id = ${service.id} and run is not null
+          union all select 'a transaction' from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`)
+      ).map(({ what }) => what),
+    ),
+    verdict(
+      'no answer was internal_error',
+      [...troubles.keys()].filter(code => /internal_error/.test(code)),
+    ),
+    verdict('nothing unexpected was logged', log.slice(0, 3)),
+  ]
+
+  /** Every key that was acknowledged is asked for once more. */
+  async function replays(): Promise<Verdict> {
+    const keyed = shared.deeds.filter(({ kind, answer }) => kind !== 'change' && answer.status < 300)
+    const wrong: string[] = []
+    for (const { key, method, path, body, answer } of keyed) {
+      const again = await client.ask({ method, path, body, key })
+      if (!again.isReplay || JSON.stringify(again.json) !== JSON.stringify(answer.json))
+        wrong.push(`${key}: ${again.status} ${again.json?.code ?? ''}`)
+    }
+    return verdict('each acknowledged key is answered again, and does nothing again', wrong, keyed.length)
+  }
+}
