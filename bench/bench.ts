@@ -71,9 +71,8 @@ export async function ask(bench: Bench, service: Running, { request }: Scenario,
 }
 
 /** Loads a bare server with one request. */
-export const askBare = async (bench: Bench, port: number, request: string, connections: number, ca?: string) =>
-  (await bench.generator.ask({ port, request, connections, seconds: bench.seconds, ...(ca && { ca }) }))
-    .answersPerSecond
+export const askBare = (bench: Bench, port: number, request: string, asking: Asking & { ca?: string }) =>
+  bench.generator.ask({ port, request, seconds: bench.seconds, ...asking })
 
 /** Runs a request's statement alone. */
 export const askSql = async (bench: Bench, { connection }: Loaded, { query }: Scenario, askers: number) =>
