@@ -120,13 +120,17 @@ async function lastStep(
 /** The last statement that reading sends. */
 async function lastQuery({ db, service }: Loaded, read: Read) {
   let last: pg.QueryConfig | undefined
-  const query = db.pool.query
-  db.pool.query = ((config: pg.QueryConfig) => {
-    last = config
-    return (query as (config: pg.QueryConfig) => unknown).call(db.pool, config)
-  }) as typeof query
+  const hear = (client: pg.PoolClient) => {
+    const query = client.query
+    client.query = ((config: pg.QueryConfig, done: () => void) => {
+      last = config
+      client.query = query
+      return (query as (config: pg.QueryConfig, done: () => void) => unknown).call(client, config, done)
+    }) as typeof query
+  }
+  db.pool.on('acquire', hear)
   await read(db, service)
-  db.pool.query = query
+  db.pool.off('acquire', hear)
   if (!last) throw new Error('Reading has sent no statement.')
   return last
 }

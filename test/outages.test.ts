@@ -43,6 +43,34 @@ after(async () => {
 
 const get = (path: string, more = {}) => server.ask(path, { headers: { ...headers, ...more } })
 
+test('a connection that stands still is given up in time, in and out of a transaction, and not used again', async () => {
+  const impatient = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
+  const backend = async () =>
+    (await impatient.row<{ pid: number }>(sql`select pg_backend_pid() as pid`))?.pid ?? assert.fail('no backend')
+  const halted: number[] = []
+  const halt = (pid: number) => {
+    halted.push(pid)
+    process.kill(pid, 'SIGSTOP')
+  }
+  const outage = { code: 'back_office_unavailable' }
+  try {
+    halt(await backend())
+    await assert.rejects(impatient.row(sql`select 1`), outage)
+    halt(await backend())
+    await assert.rejects(
+      impatient.transaction(tx => tx.row(sql`select 1`)),
+      outage,
+    )
+    const left = await backend()
+    assert.ok(!halted.includes(left))
+    await assert.rejects(impatient.row(sql`select 1 / 0`), { code: '22012' })
+    assert.equal(await backend(), left, 'a statement that is wrong costs no connection')
+  } finally {
+    for (const pid of halted) process.kill(pid, 'SIGCONT')
+    await impatient.close()
+  }
+})
+
 test('an unexpected fault tells the request id alone', async () => {
   assert.equal((await get('/customers/search')).status, 200)
   await db.run(sql`alter table customer rename to customer_away`)
