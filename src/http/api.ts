@@ -39,6 +39,8 @@ interface Listed<Q extends TObject, P extends Params> extends Read<Q, P> {
   item: TSchema
   /** How many records come without a `limit`. */
   whole?: number
+  /** The feed that fills the list where a back office is pulled from; `meta.syncedAt` tells when it last did. */
+  feed?: string
 }
 
 /** What a page's function answers. */
@@ -140,7 +142,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         return described.etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
       })
     },
-    list(path, { item, whole = 100, query: filters, judge, ...described }, page) {
+    list(path, { item, whole = 100, feed, query: filters, judge, ...described }, page) {
       const shape = Type.Object({ ...(filters?.properties ?? {}), ...paging(whole) })
       read(path, { ...described, query: shape, answer: PageOf(item) }, async (request, reply, context) => {
         const { service } = context
@@ -148,12 +150,12 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         const { query, faults } = readQuery(shape, given, service.settings.timeZone)
         const { limit, after_cursor, ...chosen } = query as { limit?: number; after_cursor?: string }
         faults.push(...(judge?.(chosen as never, given, service) ?? []))
-        const walk = { service, cursors: gate.keys.cursors, list: instanceOf(request), filters: chosen }
-        const listing = { ...walk, synced: gate.syncedAt?.(service) }
+        const listing = { service, cursors: gate.keys.cursors, list: instanceOf(request), filters: chosen }
         const step = stepOf(listing, { ...(limit && { limit }), ...(after_cursor && { after_cursor }) }, whole, faults)
         const answered = await page({ ...context, query: chosen as never, params: context.params as never }, step)
         const { page: found, warnings } = 'page' in answered ? answered : { page: answered, warnings: undefined }
-        return reply.type(json).send(envelope(listing, found, step.after, warnings))
+        const syncedAt = feed && gate.syncedAt?.(service)?.get(feed)
+        return reply.type(json).send(envelope(listing, found, step.after, { syncedAt, warnings }))
       })
     },
     post: write('POST'),

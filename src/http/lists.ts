@@ -91,8 +91,6 @@ export interface Listing {
   list: string
   /** The filters as read, which the cursor is bound to. */
   filters: object
-  /** When each feed of the service was last pulled; undefined: nothing is pulled. */
-  synced?: ReadonlyMap<string, string> | undefined
 }
 
 interface Paging {
@@ -118,32 +116,22 @@ export function stepOf(listing: Listing, { limit, after_cursor }: Paging, whole:
   }
 }
 
-/** The feed that fills a list, by the list's path. */
-const filledBy: readonly [path: RegExp, feed: string][] = [
-  [/^\/stores$/, 'stores'],
-  [/^\/inventory$/, 'stock'],
-  [/^\/products$/, 'products'],
-  [/^\/customers(\/search)?$/, 'customers'],
-  [/^\/orders\/transactions\/search$/, 'transactions'],
-  [/^\/customers\/[^/]+\/transactions$/, 'transactions'],
-]
-
-function syncedAt({ list, synced }: Listing): string | undefined {
-  const feed = synced && filledBy.find(([path]) => path.test(list))?.[1]
-  return feed && synced.get(feed)
+/** What the meta of a page tells beside the walk. */
+interface Told {
+  syncedAt?: string | undefined
+  warnings?: Warning[] | undefined
 }
 
 /** A page's answer: the records as they are stored, and the meta around them. Behind the last record a walk stays where it is. */
-export function envelope(listing: Listing, page: Page, before: Position | undefined, warnings?: Warning[]): string {
+export function envelope(listing: Listing, page: Page, before: Position | undefined, told: Told): string {
   const end = page.end ?? before
-  const pulled = syncedAt(listing)
   const meta = {
     hasNextPage: page.hasNextPage,
     endCursor: end ? writeCursor(listing.cursors, listing, { asOf: page.asOf, after: end }) : null,
     asOf: page.asOf,
     timeZone: listing.service.settings.timeZone,
-    ...(pulled !== undefined && { syncedAt: pulled }),
-    ...(warnings && { warnings }),
+    // What is undefined is left out.
+    ...told,
   }
   return `{"data":[${page.records ?? ''}],"meta":${JSON.stringify(meta)}}`
 }

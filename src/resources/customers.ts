@@ -29,6 +29,7 @@ export function customers(api: Api) {
   api.list(
     '/customers/search',
     {
+      feed: 'customers',
       tag,
       summary: 'Customers by the time of their last change.',
       description: 'Ordered by change time, then id; with loyalty programme and joined store.',
@@ -42,6 +43,7 @@ export function customers(api: Api) {
   api.list(
     '/customers',
     {
+      feed: 'customers',
       tag,
       summary: 'The customer with an e-mail address, or customers by the time of their last change.',
       description:
@@ -121,6 +123,7 @@ export function customers(api: Api) {
   api.list(
     '/customers/:id/transactions',
     {
+      feed: 'transactions',
       tag,
       summary: 'The retail history of one customer, the newest first.',
       params,

@@ -10,6 +10,7 @@ export function inventory(api: Api) {
   api.list(
     '/inventory',
     {
+      feed: 'stock',
       tag: 'Inventory',
       summary: 'Stock per store and SKU, with the buffer in force.',
       description: 'A `sku` that no variant carries is 404.',

@@ -9,6 +9,7 @@ export function products(api: Api) {
   api.list(
     '/products',
     {
+      feed: 'products',
       tag: 'Products',
       summary: 'Products with their colours and sizes.',
       query: Type.Object({

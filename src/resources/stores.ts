@@ -9,6 +9,7 @@ export function stores(api: Api) {
   api.list(
     '/stores',
     {
+      feed: 'stores',
       tag: 'Stores',
       summary: 'The stores.',
       description: 'All stores in one answer (up to 10,000), or in pages where a `limit` is given.',

@@ -16,6 +16,7 @@ export function transactions(api: Api) {
   api.list(
     '/orders/transactions/search',
     {
+      feed: 'transactions',
       tag: 'Retail transactions',
       summary: 'Retail transactions by sale date.',
       description:
