@@ -11,7 +11,7 @@ import type { Random } from './random.ts'
 type Meta = Static<typeof ListMeta>
 
 /** What an answer's body says: `data` where something was made or found, `code` where it was refused. */
-interface Body<Data> {
+export interface Body<Data> {
   data?: Data
   meta?: Meta
   code?: string
@@ -24,14 +24,15 @@ export interface Settled<Data> extends Body<Data> {
   text: string
 }
 
-interface Asked {
+export interface Asked {
   method: 'GET' | 'POST' | 'PUT'
   path: string
-  body?: object
-  key?: string
+  body?: object | undefined
+  key?: string | undefined
 }
 
-const patienceMs = 90_000
+/** Milliseconds after which nothing but a fault can be the reason that nothing is settled. */
+export const patienceMs = 90_000
 const answerMs = 20_000
 
 /** A client that asks any of the processes, and asks again with the same key until the answer settles it. */
@@ -109,5 +110,6 @@ export function clientOf(apis: readonly Kept[], directory: string, headers: Reco
 
 export type Client = ReturnType<typeof clientOf>
 
-const isSettled = (status: number, code?: string) =>
+/** Whether an answer leaves nothing open: anything else is asked for again. */
+export const isSettled = (status: number, code?: string) =>
   status < 500 && status !== 429 && code !== 'idempotency_in_progress' && code !== 'concurrent_update'

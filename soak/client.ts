@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Asked, type Body, isSettled, patienceMs } from '../chaos/client.ts'
 import type { Random } from '../chaos/random.ts'
 
 /** A server of the API as its callers know it. */
@@ -9,21 +10,13 @@ export interface Reached {
   caFile: string
 }
 
-/** An answer that settles a request. */
-export interface Settled {
+/** An answer that settles a request. `Data` is what the API documents for it: the run judges effects, not shapes. */
+export interface Settled<Data = unknown> {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: what comes back is judged by those who asked
-  json: any
+  json: Body<Data> & { reason?: string }
   /** The stored answer of an earlier attempt. */
   isReplay: boolean
   attempts: number
-}
-
-export interface Asked {
-  method: 'GET' | 'POST' | 'PUT'
-  path: string
-  body?: object | undefined
-  key?: string | undefined
 }
 
 /** What befell all clients on the way to what was settled. */
@@ -32,8 +25,6 @@ export interface Troubles {
   byCode: Map<string, number>
 }
 
-/** Milliseconds after which nothing but a fault can be the reason that nothing is settled. */
-const patienceMs = 90_000
 const answerMs = 20_000
 /** Longer than this nobody waits for `Retry-After` here. */
 const longestRestMs = 1_500
@@ -53,7 +44,7 @@ export function clientOf(
   )
 
   const once = ({ method, path, body, key }: Asked, server: Reached, waitMs: number) =>
-    new Promise<Omit<Settled, 'attempts'> & { restMs: number }>((resolve, reject) => {
+    new Promise<Omit<Settled<never>, 'attempts'> & { restMs: number }>((resolve, reject) => {
       const asked = request(
         `${server.baseUrl}${path}`,
         {
@@ -72,7 +63,7 @@ export function clientOf(
             const text = Buffer.concat(chunks).toString()
             resolve({
               status: answer.statusCode ?? 0,
-              json: text ? JSON.parse(text) : undefined,
+              json: text ? JSON.parse(text) : {},
               isReplay: answer.headers['idempotent-replayed'] === 'true',
               restMs: Number(answer.headers['retry-after'] ?? 0) * 1_000,
             })
@@ -85,7 +76,7 @@ export function clientOf(
 
   return {
     /** Throws where nothing settles it within 90 seconds: that is a finding of its own. */
-    async ask(asked: Asked): Promise<Settled> {
+    async ask<Data>(asked: Asked): Promise<Settled<Data>> {
       const until = performance.now() + patienceMs
       let last = ''
       for (let attempts = 1; performance.now() < until; attempts++) {
@@ -95,8 +86,8 @@ export function clientOf(
         if (answer instanceof Error) last = 'no answer'
         else {
           const { restMs, ...settled } = answer
-          if (isSettled(answer.status, answer.json?.code)) return { ...settled, attempts }
-          last = `${answer.status} ${answer.json?.code}`
+          if (isSettled(answer.status, answer.json.code)) return { ...settled, attempts }
+          last = `${answer.status} ${answer.json.code}`
           await delay(random.whole(0, Math.min(restMs, longestRestMs)))
         }
         byCode.set(last, (byCode.get(last) ?? 0) + 1)
@@ -111,9 +102,9 @@ export function clientOf(
       const records: T[] = []
       let asOf = ''
       for (let cursor = '', more = true; more; ) {
-        const { status, json } = await this.ask({ method: 'GET', path: `${path}${cursor}` })
-        if (status !== 200) throw new Error(`${path} was answered with ${status} ${json?.code}`)
-        records.push(...json.data)
+        const { status, json } = await this.ask<T[]>({ method: 'GET', path: `${path}${cursor}` })
+        if (status !== 200) throw new Error(`${path} was answered with ${status} ${json.code}`)
+        records.push(...(json.data ?? []))
         asOf = json.meta?.asOf ?? ''
         more = json.meta?.hasNextPage === true
         cursor = `${path.includes('?') ? '&' : '?'}after_cursor=${json.meta?.endCursor}`
@@ -127,6 +118,3 @@ export function clientOf(
 }
 
 export type Client = ReturnType<typeof clientOf>
-
-const isSettled = (status: number, code: string) =>
-  status < 500 && status !== 429 && code !== 'idempotency_in_progress' && code !== 'concurrent_update'

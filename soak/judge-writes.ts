@@ -1,5 +1,6 @@
 import type { Order, Return } from '../simulator/shop/sales.ts'
 import { type Sql, sql } from '../src/db.ts'
+import type { Voucher } from '../src/domain/vouchers.ts'
 import type { Client } from './client.ts'
 import { type Verdict, verdict } from './compare.ts'
 import type { Deed, Kind, Shared } from './shoppers.ts'
@@ -31,7 +32,7 @@ export async function judgeWrites(world: World, shared: Shared, done: Done): Pro
       const { status, json, attempts } = deed.answer
       return is === due
         ? []
-        : [`${deed.key} is there ${is} times, answered ${status} ${json?.code ?? ''} at attempt ${attempts}`]
+        : [`${deed.key} is there ${is} times, answered ${status} ${json.code ?? ''} at attempt ${attempts}`]
     })
     const known = new Set(deeds.map(({ key }) => key))
     const strays = [...effects.keys()].filter(key => !known.has(key)).map(key => `${key} is nobody's`)
@@ -101,7 +102,7 @@ export async function judgeWrites(world: World, shared: Shared, done: Done): Pro
       difference(
         shared.deeds
           .filter(deed => deed.kind === 'sale' && wasDone(deed))
-          .map(({ answer }) => answer.json.data.orderNumber),
+          .map(({ answer }) => answer.json.data?.orderNumber ?? 'no number'),
         (
           await db.rows<{ key: string }>(
             sql`select order_number as key from upstream_voucher_sale where service_id = ${id} and order_id is not null`,
@@ -207,11 +208,11 @@ export async function judgeVouchers(
     if (is !== 'issued' || !secure || currency !== 'AUD' || (expires && expires < today)) continue
     looked++
     const left = cents(original - used - writtenOff)
-    const { status, json } = await client.ask({ method: 'POST', path: '/vouchers/lookup', body: { number, pin } })
-    const told =
-      status === 200
-        ? [cents(Number(json.data.usedAmount)), cents(Number(json.data.availableAmount))]
-        : [json.code, json.reason]
+    const body = { number, pin }
+    const { json } = await client.ask<Voucher>({ method: 'POST', path: '/vouchers/lookup', body })
+    const told = json.data
+      ? [cents(Number(json.data.usedAmount)), cents(Number(json.data.availableAmount))]
+      : [json.code, json.reason]
     const due = left > 0 ? [cents(used), left] : ['voucher_unusable', 'redeemed']
     if (told.join() !== due.join()) wrong.push(`${number}: ${told.join(' ')}, not ${due.join(' ')}`)
   }

@@ -38,7 +38,7 @@ export async function judge({ world, shared, done, usedBefore, client, seen, tro
     for (const { key, method, path, body, answer } of keyed) {
       const again = await client.ask({ method, path, body, key })
       if (!again.isReplay || JSON.stringify(again.json) !== JSON.stringify(answer.json))
-        wrong.push(`${key}: ${again.status} ${again.json?.code ?? ''}`)
+        wrong.push(`${key}: ${again.status} ${again.json.code ?? ''}`)
     }
     return verdict('each acknowledged key is answered again, and does nothing again', wrong, keyed.length)
   }

@@ -92,7 +92,7 @@ function progressOf(seconds: number) {
 function answers({ deeds }: Soaked) {
   const kinds = Map.groupBy(
     deeds,
-    ({ kind, answer: { status, json } }) => `${kind} ${status}${json?.code ? ` ${json.code}` : ''}`,
+    ({ kind, answer: { status, json } }) => `${kind} ${status}${json.code ? ` ${json.code}` : ''}`,
   )
   return new Map([...kinds].map(([kind, all]) => [kind, all.length]))
 }

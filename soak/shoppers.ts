@@ -1,5 +1,8 @@
+import type { Asked } from '../chaos/client.ts'
 import type { Random } from '../chaos/random.ts'
-import type { Asked, Client, Settled } from './client.ts'
+import type { Product } from '../src/domain/products.ts'
+import type { ValidatedVoucher } from '../src/domain/vouchers.ts'
+import type { Client, Settled } from './client.ts'
 
 export type Kind = 'customer' | 'change' | 'order' | 'return' | 'sale' | 'lock'
 
@@ -7,7 +10,13 @@ export type Kind = 'customer' | 'change' | 'order' | 'return' | 'sale' | 'lock'
 export interface Deed extends Asked {
   kind: Kind
   key: string
-  answer: Settled
+  answer: Settled<Made>
+}
+
+/** What is asked of what was made; an order number where it is an order or a voucher's sale. */
+interface Made {
+  id: string
+  orderNumber: string
 }
 
 interface Customer {
@@ -59,12 +68,12 @@ export async function shop(
   const nextKey = () => `${name}-${++count}`
   const placed: Placed[] = []
 
-  async function write(kind: Kind, asked: Asked & { key: string }, isKeyed = true): Promise<Settled> {
+  async function write(kind: Kind, asked: Asked & { key: string }, isKeyed = true): Promise<Settled<Made>> {
     const sent = { ...asked, key: isKeyed ? asked.key : undefined }
     // Now and then somebody clicks twice.
     const [answer, twin] = await Promise.all([
-      client.ask(sent),
-      isKeyed && random.chance(0.08) ? client.ask(sent) : undefined,
+      client.ask<Made>(sent),
+      isKeyed && random.chance(0.08) ? client.ask<Made>(sent) : undefined,
     ])
     // Refused at first, when there was nothing to return yet, it may be done a moment later.
     const settled = answer.status >= 400 && twin && twin.status < 300 ? twin : answer
@@ -82,10 +91,8 @@ export async function shop(
   const customer = () => (own.length ? random.pick(own) : undefined)
   /** Something to buy, at the price that the API tells. */
   async function basket() {
-    const { json } = await client.ask({ method: 'GET', path: '/products?limit=100' })
-    type Size = { ecommerceSku: string; skuId: string; price: string }
-    type Product = { colours: { sizes: Size[] }[] }
-    const sizes = (json.data as Product[])
+    const { json } = await client.ask<Product[]>({ method: 'GET', path: '/products?limit=100' })
+    const sizes = (json.data ?? [])
       .flatMap(({ colours }) => colours.flatMap(colour => colour.sizes))
       .filter(({ skuId, price }) => skuId !== '9001' && Number(price) > 0)
     if (!sizes.length) return
@@ -101,7 +108,7 @@ export async function shop(
     const number = random.chance(0.5) ? { orderNumber: `O${key}` } : {}
     const body = { customerId: who.id, ...addresses, ...number, lines, payments }
     const { status, json } = await write('order', { method: 'POST', path: '/orders', body, key })
-    if (status === 201) placed.push({ id: json.data.id, lines })
+    if (status === 201 && json.data) placed.push({ id: json.data.id, lines })
   }
 
   const acts: (() => Promise<unknown>)[] = [
@@ -117,8 +124,7 @@ export async function shop(
         ...more,
       }
       const { status, json } = await write('customer', { method: 'POST', path: '/customers', body, key })
-      if (status !== 201) return
-      own.push({ id: json.data.id, email })
+      if (status === 201 && json.data) own.push({ id: json.data.id, email })
     },
     async () => {
       const who = customer()
@@ -139,8 +145,9 @@ export async function shop(
       const key = nextKey()
       const part = random.whole(100, Math.min(bought.due, 1_500))
       const amount = money(part)
-      const validated = await client.ask({ method: 'POST', path: '/vouchers/validate', body: { ...voucher, amount } })
-      if (validated.status !== 200) return
+      const body = { ...voucher, amount }
+      const validated = await client.ask<ValidatedVoucher>({ method: 'POST', path: '/vouchers/validate', body })
+      if (validated.status !== 200 || !validated.json.data) return
       const { validationId } = validated.json.data
       const lock = (lockSeconds: number) => {
         const asked = {

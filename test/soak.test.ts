@@ -29,7 +29,7 @@ test('after changes and faults at random our tables are as the back office, and 
 
   const { db, service, simulator } = soaked.world
   const deeds = (kind: string) => soaked.deeds.find(deed => deed.kind === kind && deed.answer.status < 300)?.answer.json
-  const order = deeds('order')?.data.id ?? assert.fail('no order was placed')
+  const order = deeds('order')?.data?.id ?? assert.fail('no order was placed')
   await db.run(sql`delete from sales_order where service_id = ${service.id} and id = ${order}`)
   await db.run(sql`update stock set record = regexp_replace(record, '"freeStock":[-0-9]+', '"freeStock":999')
     where ctid = (select ctid from stock where service_id = ${service.id} limit 1)`)
