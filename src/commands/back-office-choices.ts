@@ -1,6 +1,6 @@
 import { drivers } from '../backoffice/drivers.ts'
 import type { Db } from '../db.ts'
-import { type BackOfficeSettings, type Merchant, paymentOrigins } from '../domain/back-office-settings.ts'
+import { type BackOfficeSettings, type Merchant, most, paymentOrigins } from '../domain/back-office-settings.ts'
 import type { Feed } from '../domain/feed.ts'
 import type { Service } from '../settings.ts'
 import { gatewayNames } from '../store/gateways.ts'
@@ -27,13 +27,6 @@ const parts: Readonly<Record<keyof Merchant, (text: string) => string | undefine
   merchantId: most(100),
   cardType: most(250),
   accountId: most(100),
-}
-
-function most(characters: number) {
-  return (text: string) =>
-    text.length > characters || /\p{Cc}/u.test(text)
-      ? `has at most ${characters} characters, none of control`
-      : undefined
 }
 
 /** Reads the assignments of `every.` and `gateway.` (`every.stock=1m`); the others are given back. */

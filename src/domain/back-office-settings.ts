@@ -55,7 +55,8 @@ interface Field {
   unfit?: (text: string) => string | undefined
 }
 
-const most =
+/** What is wrong with a text that may have so many characters. */
+export const most =
   (characters: number) =>
   (text: string): string | undefined =>
     text.length > characters || /\p{Cc}/u.test(text)
