@@ -48,8 +48,9 @@ export function unitsOf(text: string, { currency }: Settings): bigint {
   return units
 }
 
-/** What has to be set before vouchers can be made, where it is not: every setting at once. */
-export function unconfigured({ vouchersEnabled, voucherType, giftCardSku }: Settings): Fault[] {
+/** What has to be set before vouchers can be made, where it is not: every setting at once. `hasGiftCard`: whether the SKU they are sold as is there; undefined: not looked at. */
+export function unconfigured(settings: Settings, hasGiftCard?: boolean): Fault[] {
+  const { vouchersEnabled, voucherType, giftCardSku } = settings
   const missing = (setting: string, what: string): Fault => ({
     code: 'voucher_not_configured',
     detail: `The setting \`${setting}\` is missing: ${what}.`,
@@ -58,6 +59,7 @@ export function unconfigured({ vouchersEnabled, voucherType, giftCardSku }: Sett
     ...(vouchersEnabled ? [] : [missing('vouchersEnabled', 'the gift voucher function is off')]),
     ...(voucherType === null ? [missing('voucherType', 'no type of voucher is chosen')] : []),
     ...(giftCardSku === null ? [missing('giftCardSku', 'no SKU is chosen that gift vouchers are sold as')] : []),
+    ...(giftCardSku !== null && hasGiftCard === false ? [unknownGiftCard(settings)] : []),
   ]
 }
 
@@ -69,8 +71,7 @@ export const unknownGiftCard = ({ giftCardSku }: Settings): Fault => ({
 
 /** Why no vouchers can be made, all of it; undefined where they can. What is not `known` is not looked at. */
 export function whyNoVouchers(settings: Settings, known?: Configured): string | undefined {
-  const faults = unconfigured(settings)
-  if (known && settings.giftCardSku !== null && !known.hasGiftCard) faults.push(unknownGiftCard(settings))
+  const faults = unconfigured(settings, known?.hasGiftCard)
   const reasons = [...faults.map(({ detail }) => detail), ...(whyNoGateways(known) ?? [])]
   return reasons.length ? reasons.join(' ') : undefined
 }

@@ -18,7 +18,7 @@ export async function voucherDays(db: Db, service: Service) {
 }
 
 /** Whether some variant has this SKU. */
-export const isSku = async (db: Db, service: Service, sku: string) =>
+export const isSku = async (db: Db, service: Service, sku: string | null) =>
   (await db.run(sql`select from variant where service_id = ${service.id} and sku = ${sku}`)) > 0
 
 /** Makes an active voucher with its ledger, and queues the e-mail that tells its receiver of it: all of it, or nothing. */

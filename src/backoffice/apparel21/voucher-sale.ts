@@ -79,8 +79,7 @@ async function faultsOf(release: Release, write: Write, input: VoucherInput) {
   const { settings } = service
   const days = await voucherDays(tx, service)
   const skuId = settings.giftCardSku === null ? undefined : await giftCardSkuId(tx, service, settings.giftCardSku)
-  const faults: Fault[] = unconfigured(settings)
-  if (settings.giftCardSku !== null && skuId === undefined) faults.push(unknownGiftCard(settings))
+  const faults: Fault[] = unconfigured(settings, skuId !== undefined)
   faults.push(...issueFaults(input, settings, { gateways: await gatewayNames(tx, service), ...days }))
   const { deliveryDate, orderNumber } = input
   // Releases before ignore the day, and a present that comes early is spoilt.

@@ -26,7 +26,7 @@ export function capabilitiesOf({ settings }: Service, known?: Configured): Capab
 /** What the tables of a service have of what its settings name. */
 export const configured = async (db: Db, service: Service): Promise<Configured> => ({
   gateways: await gatewayNames(db, service),
-  hasGiftCard: await isSku(db, service, service.settings.giftCardSku ?? ''),
+  hasGiftCard: await isSku(db, service, service.settings.giftCardSku),
 })
 
 /** A capability and, where it is lacking, why. */

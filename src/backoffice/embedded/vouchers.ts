@@ -1,6 +1,6 @@
-import { issueFaults, unconfigured, unknownGiftCard } from '../../domain/voucher-rules.ts'
+import { issueFaults, unconfigured } from '../../domain/voucher-rules.ts'
 import type { VoucherWrites } from '../../domain/vouchers.ts'
-import { ApiError, type Fault, faulty } from '../../errors.ts'
+import { ApiError, faulty } from '../../errors.ts'
 import { gatewayNames } from '../../store/gateways.ts'
 import { lockVoucher, validateVoucher } from '../../store/voucher-holding.ts'
 import { isSku, issueVoucher, voucherDays } from '../../store/voucher-issue.ts'
@@ -31,11 +31,10 @@ export const voucherWrites: VoucherWrites = {
   async issueVoucher({ tx, keys, service }, input) {
     const { settings } = service
     const days = await voucherDays(tx, service)
-    const faults: Fault[] = unconfigured(settings)
-    if (settings.giftCardSku !== null && !(await isSku(tx, service, settings.giftCardSku)))
-      faults.push(unknownGiftCard(settings))
-    faults.push(...issueFaults(input, settings, { gateways: await gatewayNames(tx, service), ...days }))
-    const [first, ...more] = faults
+    const [first, ...more] = [
+      ...unconfigured(settings, await isSku(tx, service, settings.giftCardSku)),
+      ...issueFaults(input, settings, { gateways: await gatewayNames(tx, service), ...days }),
+    ]
     if (first) throw faulty([first, ...more])
     return issueVoucher(tx, keys, service, { ...input, expiryDate: days.expiryDate })
   },
