@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, type Sql, sql } from '../src/db.ts'
-import { retryMails } from '../src/store/mails.ts'
+import { retryMails } from '../src/store/running/mails.ts'
 import type { Deed, Kind, Shop } from './shoppers.ts'
 import type { World } from './world.ts'
 

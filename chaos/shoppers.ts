@@ -1,8 +1,8 @@
-import type { Customer } from '../src/domain/customers.ts'
-import type { Order } from '../src/domain/orders.ts'
-import type { Product } from '../src/domain/products.ts'
-import type { Return } from '../src/domain/returns.ts'
-import type { IssuedVoucher, ValidatedVoucher, Voucher } from '../src/domain/vouchers.ts'
+import type { Customer } from '../src/domain/customers/customers.ts'
+import type { Product } from '../src/domain/goods/products.ts'
+import type { Order } from '../src/domain/orders/orders.ts'
+import type { Return } from '../src/domain/orders/returns.ts'
+import type { IssuedVoucher, ValidatedVoucher, Voucher } from '../src/domain/vouchers/vouchers.ts'
 import type { Client, Settled } from './client.ts'
 import type { Random } from './random.ts'
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { type Db, sql } from '../src/db.ts'
-import { freshDatabase } from '../test/database.ts'
+import { freshDatabase } from '../test/support/database.ts'
 
 /** Where the schema is kept for reading. */
 export const schemaFile = new URL('../migrations/schema.sql', import.meta.url)

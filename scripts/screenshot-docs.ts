@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import { browserMissing, openPage } from '../test/browser.ts'
-import { startTestService } from '../test/service.ts'
+import { browserMissing, openPage } from '../test/support/browser.ts'
+import { startTestService } from '../test/support/service.ts'
 
 // Takes the picture of the API reference that stands in `docs/`: run it after the page has changed.
 if (browserMissing) throw new Error(browserMissing)

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { voucherMail } from '../src/mail/voucher-mail.ts'
-import { localCertificate } from '../src/tls.ts'
-import { browserMissing, openPage } from '../test/browser.ts'
+import { localCertificate } from '../src/tls/tls.ts'
+import { browserMissing, openPage } from '../test/support/browser.ts'
 
 // Takes the picture of a voucher's e-mail that stands in `docs/`: run it after the e-mail has changed.
 if (browserMissing) throw new Error(browserMissing)

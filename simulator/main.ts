@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type SizeName, sizes } from './generate/shop.ts'
-import { parseRelease } from './release.ts'
-import type { Settings } from './settings.ts'
 import { counts } from './shop/shop.ts'
 import { startSimulator } from './simulator.ts'
+import { parseRelease } from './world/release.ts'
+import type { Settings } from './world/settings.ts'
 
 const count = (text: string) => {
   if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It is a whole number.')

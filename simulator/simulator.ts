@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { type Clock, makeClock } from './clock.ts'
 import { applyChange, type Change } from './control/changes.ts'
 import { answerControl } from './control/control.ts'
-import { type Faults, makeFaults } from './faults/faults.ts'
+import type { Simulator } from './control/handle.ts'
+import { makeFaults } from './faults/faults.ts'
 import { makeShop, type Size, type SizeName, sizes } from './generate/shop.ts'
-import { apiServer } from './http/server.ts'
-import { type Call, type Ledger, makeLedger } from './ledger.ts'
-import { randomFor } from './random.ts'
-import { changeSettings, defaultSettings, type Settings } from './settings.ts'
-import type { Shop } from './shop/shop.ts'
-import type { World } from './world.ts'
+import { apiServer } from './serve/server.ts'
+import { makeClock } from './shop/clock.ts'
+import { randomFor } from './shop/random.ts'
+import { type Call, makeLedger } from './world/ledger.ts'
+import { changeSettings, defaultSettings, type Settings } from './world/settings.ts'
+import type { World } from './world/world.ts'
 
 export interface SimulatorOptions {
   /** Default: one that is free. */
@@ -28,29 +28,6 @@ export interface SimulatorOptions {
   settings?: Partial<Settings>
   /** A key and its certificate, in PEM: HTTPS, perhaps with a certificate that is expired or somebody else's. */
   tls?: { key: string; cert: string }
-}
-
-/** A retail API that runs. */
-export interface Simulator {
-  /** The base: `http://127.0.0.1:8021/RetailAPI/`. */
-  readonly url: string
-  /** The control surface: `http://127.0.0.1:8021/_simulator`. */
-  readonly controlUrl: string
-  readonly state: Shop
-  readonly settings: Readonly<Settings>
-  readonly ledger: Ledger
-  readonly faults: Faults
-  readonly clock: Clock
-  /** Throws a TypeError for a setting that cannot be. */
-  set(changes: Partial<Settings>): void
-  /** What somebody at head office does; returns the identifier of what changed. */
-  change(change: Change): string
-  /** Refuses connections until `accept`: the port is closed, and what is open is cut. */
-  refuse(): Promise<void>
-  accept(): Promise<void>
-  /** The shop, clock, faults and ledger as at the start, perhaps with another seed. Settings stay. */
-  reset(seed?: string): void
-  close(): Promise<void>
 }
 
 async function listening(server: Server, port: number, host: string): Promise<number> {

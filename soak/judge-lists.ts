@@ -1,4 +1,4 @@
-import { dateText } from '../simulator/clock.ts'
+import { dateText } from '../simulator/shop/clock.ts'
 import { sql } from '../src/db.ts'
 import type { Client } from './client.ts'
 import { judgeList, type Verdict, verdict } from './compare.ts'

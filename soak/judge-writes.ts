@@ -1,6 +1,6 @@
 import type { Order, Return } from '../simulator/shop/sales.ts'
 import { type Sql, sql } from '../src/db.ts'
-import type { Voucher } from '../src/domain/vouchers.ts'
+import type { Voucher } from '../src/domain/vouchers/vouchers.ts'
 import type { Client } from './client.ts'
 import { type Verdict, verdict } from './compare.ts'
 import type { Deed, Kind, Shared } from './shoppers.ts'

@@ -8,7 +8,7 @@ import { Presets, SingleBar } from 'cli-progress'
 import { Command, InvalidArgumentError } from 'commander'
 import { openDatabase } from '../src/db.ts'
 import { migrate } from '../src/migrate.ts'
-import { startPostgres } from '../src/postgres.ts'
+import { startPostgres } from '../src/postgres/postgres.ts'
 import { type Progress, type Soaked, soak } from './soak.ts'
 
 const number = (form: RegExp, what: string) => (text: string) => {

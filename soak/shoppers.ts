@@ -1,7 +1,7 @@
 import type { Asked } from '../chaos/client.ts'
 import type { Random } from '../chaos/random.ts'
-import type { Product } from '../src/domain/products.ts'
-import type { ValidatedVoucher } from '../src/domain/vouchers.ts'
+import type { Product } from '../src/domain/goods/products.ts'
+import type { ValidatedVoucher } from '../src/domain/vouchers/vouchers.ts'
 import type { Client, Settled } from './client.ts'
 
 export type Kind = 'customer' | 'change' | 'order' | 'return' | 'sale' | 'lock'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { seeded } from '../chaos/random.ts'
-import { takeTurn } from '../src/backoffice/sync-turn.ts'
+import { takeTurn } from '../src/backoffice/sync/turn.ts'
 import { type Client, clientOf, type Troubles } from './client.ts'
 import type { Verdict } from './compare.ts'
 import { judge } from './judge.ts'

@@ -10,7 +10,7 @@ import {
   driverNames,
   type SettingName,
   unfitFor,
-} from './domain/back-office-settings.ts'
+} from './domain/port/settings.ts'
 import { failpoints } from './failpoints.ts'
 
 const office = (name: BackOfficeField): Setting<string | undefined> => ({

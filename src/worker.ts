@@ -12,7 +12,7 @@ import {
   type Slots,
   type Taken,
   takeDue,
-} from './store/jobs.ts'
+} from './store/running/jobs.ts'
 
 /** Something that does jobs until it is stopped. */
 export interface Worker {

@@ -1,5 +1,5 @@
-import { readWall } from '../clock.ts'
 import { refusal } from '../http/errors.ts'
+import { readWall } from '../shop/clock.ts'
 import type { Card } from '../shop/records.ts'
 import { at, every, type Payload } from '../xml/payload.ts'
 

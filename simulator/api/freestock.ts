@@ -4,7 +4,7 @@ import { nothing, refusal } from '../http/errors.ts'
 import { fromOne, paged } from '../http/paging.ts'
 import type { Handler } from '../http/router.ts'
 import type { Colour, Sku, Store, Style } from '../shop/records.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { type Element, el } from '../xml/element.ts'
 
 function index(asking: Asking): number {

@@ -1,4 +1,4 @@
-import { isoText } from '../clock.ts'
+import { isoText } from '../shop/clock.ts'
 import type { Order, OrderLine, Payment } from '../shop/sales.ts'
 import { cents, type Shop, sum } from '../shop/shop.ts'
 import { array, type Element, el, fields } from '../xml/element.ts'

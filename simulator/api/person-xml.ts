@@ -1,4 +1,4 @@
-import { australianText } from '../clock.ts'
+import { australianText } from '../shop/clock.ts'
 import type { Address, Card, Contacts, Loyalty, Person } from '../shop/records.ts'
 import type { Shop } from '../shop/shop.ts'
 import { array, type Element, el, fields } from '../xml/element.ts'

@@ -1,8 +1,8 @@
-import { readWall } from '../clock.ts'
 import type { Asking } from '../http/asking.ts'
 import { refusal } from '../http/errors.ts'
+import { readWall } from '../shop/clock.ts'
 import type { Address, Contacts } from '../shop/records.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { type Shape, settled, shape } from '../xml/order.ts'
 import { at, type Payload, textAt } from '../xml/payload.ts'
 

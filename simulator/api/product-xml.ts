@@ -1,5 +1,5 @@
-import { isoText } from '../clock.ts'
 import type { Asking } from '../http/asking.ts'
+import { isoText } from '../shop/clock.ts'
 import type { Colour, Sku, Style } from '../shop/records.ts'
 import { cents, type Shop, sum } from '../shop/shop.ts'
 import { array, type Element, el, fields } from '../xml/element.ts'

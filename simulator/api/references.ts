@@ -3,7 +3,7 @@ import { whole } from '../http/asking.ts'
 import { nothing } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
 import type { ReferenceType } from '../shop/records.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { array, el, fields } from '../xml/element.ts'
 
 const typeElement = ({ id, code, name }: ReferenceType) =>

@@ -1,5 +1,5 @@
 import type { Answer } from '../http/answers.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 
 /** The HTML page at the root: the only place where the release can be read. Its exact markup is not known. */
 export function rootPage({ settings }: World): Answer {

@@ -1,10 +1,10 @@
-import { fractionText, readWall, type Wall } from '../clock.ts'
 import { ok } from '../http/answers.ts'
 import { whole } from '../http/asking.ts'
 import { nothing, refusal } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
+import { fractionText, readWall, type Wall } from '../shop/clock.ts'
 import type { Store } from '../shop/records.ts'
-import { isAfter, type World } from '../world.ts'
+import { isAfter, type World } from '../world/world.ts'
 import { type Element, el } from '../xml/element.ts'
 
 function changesIn(

@@ -1,7 +1,7 @@
 import { fromZero, paged } from '../http/paging.ts'
 import type { Handler } from '../http/router.ts'
 import type { Transaction, TransactionLine } from '../shop/records.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { array, type Element, el, fields } from '../xml/element.ts'
 import { currencyElement } from './person-xml.ts'
 import { personOf } from './persons.ts'

@@ -1,9 +1,9 @@
-import { dateText, second } from '../clock.ts'
 import { refusal } from '../http/errors.ts'
+import { dateText, second } from '../shop/clock.ts'
 import { emailVoucher, type Voucher } from '../shop/records.ts'
 import type { Order, OrderLine, VoucherSale } from '../shop/sales.ts'
 import { next } from '../shop/shop.ts'
-import { has, type World } from '../world.ts'
+import { has, type World } from '../world/world.ts'
 import { at, type Payload } from '../xml/payload.ts'
 import { dayOf, text } from './posted.ts'
 

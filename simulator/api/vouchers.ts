@@ -1,11 +1,11 @@
-import { dateText, second } from '../clock.ts'
 import { ok } from '../http/answers.ts'
 import { type Asking, whole } from '../http/asking.ts'
 import { refusal } from '../http/errors.ts'
 import type { Handler } from '../http/router.ts'
+import { dateText, second } from '../shop/clock.ts'
 import type { Voucher } from '../shop/records.ts'
 import { cents } from '../shop/shop.ts'
-import { has, type World } from '../world.ts'
+import { has, type World } from '../world/world.ts'
 import { el, fields } from '../xml/element.ts'
 
 export const isExpired = ({ expires }: Voucher, { clock }: World) => expires !== '' && expires < dateText(clock.wall())

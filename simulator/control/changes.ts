@@ -1,12 +1,12 @@
 import { warehouseOf } from '../api/order-xml.ts'
 import { nextStamp } from '../api/person-write.ts'
 import { allotDueVouchers } from '../api/voucher-sales.ts'
-import { readWall } from '../clock.ts'
 import { saleOf } from '../generate/sales.ts'
+import { readWall } from '../shop/clock.ts'
 import type { Sku, Store } from '../shop/records.ts'
 import type { Order } from '../shop/sales.ts'
 import { cents, next, type Shop } from '../shop/shop.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 
 type Fields = Record<string, unknown>
 

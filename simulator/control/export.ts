@@ -1,7 +1,7 @@
-import { australianText, isoText } from '../clock.ts'
+import { australianText, isoText } from '../shop/clock.ts'
 import type { Person } from '../shop/records.ts'
 import type { Shop } from '../shop/shop.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 
 type Cell = string | number
 

@@ -1,5 +1,5 @@
 import { counts } from '../shop/shop.ts'
-import type { Simulator } from '../simulator.ts'
+import type { Simulator } from './handle.ts'
 
 const escaped = (value: unknown) =>
   String(value).replace(/[&<>"]/g, c => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c] ?? c)

@@ -1,7 +1,7 @@
 import type { Fault, FaultInput } from '../faults/fault.ts'
-import type { Call, Effect, EffectKind } from '../ledger.ts'
-import type { Settings } from '../settings.ts'
 import type { Mail, Voucher } from '../shop/records.ts'
+import type { Call, Effect, EffectKind } from '../world/ledger.ts'
+import type { Settings } from '../world/settings.ts'
 import type { Change } from './changes.ts'
 
 /** Steers a simulator in another process, by its `controlUrl`. Throws what it refuses. */

@@ -1,4 +1,4 @@
-import { pathMatches } from '../ledger.ts'
+import { pathMatches } from '../world/ledger.ts'
 import { type Fault, type FaultInput, readFault } from './fault.ts'
 
 /** The faults that are set. */

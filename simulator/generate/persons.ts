@@ -1,5 +1,5 @@
-import { dateText, day, second, type Wall } from '../clock.ts'
-import type { Random } from '../random.ts'
+import { dateText, day, second, type Wall } from '../shop/clock.ts'
+import type { Random } from '../shop/random.ts'
 import type { Loyalty, Person, Store } from '../shop/records.ts'
 import { noAddress, someAddress } from './stores.ts'
 import { firstnames, surnames } from './words.ts'

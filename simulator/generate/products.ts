@@ -1,5 +1,5 @@
-import { day, second, type Wall } from '../clock.ts'
-import type { Random } from '../random.ts'
+import { day, second, type Wall } from '../shop/clock.ts'
+import type { Random } from '../shop/random.ts'
 import type { Colour, Depth, Sku, Store, Style } from '../shop/records.ts'
 import { cents } from '../shop/shop.ts'
 import { makeStock, type Stock } from '../shop/stock.ts'

@@ -1,5 +1,5 @@
-import { dateText, day, second, type Wall } from '../clock.ts'
-import type { Random } from '../random.ts'
+import { dateText, day, second, type Wall } from '../shop/clock.ts'
+import type { Random } from '../shop/random.ts'
 import type { Lot, Program, RewardAccount } from '../shop/sales.ts'
 import { next, type Shop } from '../shop/shop.ts'
 

@@ -1,5 +1,5 @@
-import { dateText, day, second, type Wall } from '../clock.ts'
-import type { Random } from '../random.ts'
+import { dateText, day, second, type Wall } from '../shop/clock.ts'
+import type { Random } from '../shop/random.ts'
 import type { Person, Sku, Store, Transaction, TransactionLine } from '../shop/records.ts'
 import type { LineStatus, Order, OrderLine } from '../shop/sales.ts'
 import { cents, next, type Shop, sum, webNumber } from '../shop/shop.ts'

@@ -1,5 +1,5 @@
-import { day, type Wall } from '../clock.ts'
-import { randomFor } from '../random.ts'
+import { day, type Wall } from '../shop/clock.ts'
+import { randomFor } from '../shop/random.ts'
 import type { Shop } from '../shop/shop.ts'
 import { makePersons } from './persons.ts'
 import { makeStocks, makeStyles } from './products.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../random.ts'
+import type { Random } from '../shop/random.ts'
 import type { Address, Store } from '../shop/records.ts'
 import { centres, places, streets } from './words.ts'
 

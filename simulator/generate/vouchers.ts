@@ -1,5 +1,5 @@
-import { dateText, day, type Wall } from '../clock.ts'
-import type { Random } from '../random.ts'
+import { dateText, day, type Wall } from '../shop/clock.ts'
+import type { Random } from '../shop/random.ts'
 import { emailVoucher, type Voucher } from '../shop/records.ts'
 
 /** Vouchers that are in every shop, whatever its seed: one for each thing that can be the matter with one. */

@@ -1,4 +1,4 @@
-import type { Country } from '../settings.ts'
+import type { Country } from '../world/settings.ts'
 import type { Payload } from '../xml/payload.ts'
 
 /** A request, once it has been let in. */

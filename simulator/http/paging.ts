@@ -1,4 +1,4 @@
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { array, type Children } from '../xml/element.ts'
 import { type Answer, ok } from './answers.ts'
 import { type Asking, whole } from './asking.ts'

@@ -1,5 +1,5 @@
-import { atLeast, type Feature, firstReleases } from '../release.ts'
-import type { World } from '../world.ts'
+import { atLeast, type Feature, firstReleases } from '../world/release.ts'
+import type { World } from '../world/world.ts'
 import type { Answer } from './answers.ts'
 import type { Asking } from './asking.ts'
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { cutOff } from '../faults/cut.ts'
 import { documentWith } from '../faults/distort.ts'
 import type { Fault, FaultKind } from '../faults/fault.ts'
-import type { Call } from '../ledger.ts'
+import type { Call } from '../world/ledger.ts'
 import type { Answer } from './answers.ts'
 
 const blockSize = 65_536

@@ -1,4 +1,4 @@
-import type { Wall } from '../clock.ts'
+import type { Wall } from './clock.ts'
 
 export interface Address {
   contactName: string

@@ -1,4 +1,4 @@
-import type { Wall } from '../clock.ts'
+import type { Wall } from './clock.ts'
 import type { Address, Contacts } from './records.ts'
 
 export type LineStatus = 'Processing' | 'Shipped' | 'Cancelled' | 'Returned'

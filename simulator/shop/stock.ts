@@ -1,4 +1,4 @@
-import type { Wall } from '../clock.ts'
+import type { Wall } from './clock.ts'
 
 /** Free stock of each SKU (row) in each store (column). */
 export interface Stock {

@@ -1,7 +1,7 @@
-import type { DriverName } from '../domain/back-office-settings.ts'
-import type { Driver, OpenDriver } from '../domain/driver.ts'
-import { openApparel21 } from './apparel21.ts'
-import { embedded } from './embedded.ts'
+import type { Driver, OpenDriver } from '../domain/port/driver.ts'
+import type { DriverName } from '../domain/port/settings.ts'
+import { openApparel21 } from './apparel21/apparel21.ts'
+import { embedded } from './embedded/embedded.ts'
 
 const ownTables: Driver = {
   backOffice: embedded,

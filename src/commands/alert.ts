@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { listAlerts, settleKind } from '../store/alerts.ts'
+import { listAlerts, settleKind } from '../store/running/alerts.ts'
 import { examples } from './examples.ts'
 import { withDatabase } from './session.ts'
 import { table } from './table.ts'

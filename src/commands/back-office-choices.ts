@@ -1,9 +1,9 @@
 import { drivers } from '../backoffice/drivers.ts'
 import type { Db } from '../db.ts'
-import { type BackOfficeSettings, type Merchant, most, paymentOrigins } from '../domain/back-office-settings.ts'
-import type { Feed } from '../domain/feed.ts'
+import type { Feed } from '../domain/port/feed.ts'
+import { type BackOfficeSettings, type Merchant, most, paymentOrigins } from '../domain/port/settings.ts'
 import type { Service } from '../settings.ts'
-import { gatewayNames } from '../store/gateways.ts'
+import { gatewayNames } from '../store/running/gateways.ts'
 import { quietLog } from './quiet-log.ts'
 
 /** What is to change of the schedules and of the merchants of gateways; undefined takes one away. */

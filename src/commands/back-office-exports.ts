@@ -1,4 +1,4 @@
-import { type BackOfficeSettings, sftpAddressIn } from '../domain/back-office-settings.ts'
+import { type BackOfficeSettings, sftpAddressIn } from '../domain/port/settings.ts'
 import { readSecret } from './secret.ts'
 
 type SignIn = { [name in 'exportsHostKey' | 'exportsKey' | 'exportsPassword']?: string | undefined }

@@ -1,8 +1,8 @@
+import { lookInto } from '../backoffice/apparel21/exports/files.ts'
 import { drivers } from '../backoffice/drivers.ts'
-import { lookInto } from '../backoffice/exports/files.ts'
-import { openExports } from '../backoffice/exports/places.ts'
+import { openExports } from '../backoffice/places/places.ts'
 import type { Database } from '../db.ts'
-import type { BackOfficeSettings } from '../domain/back-office-settings.ts'
+import type { BackOfficeSettings } from '../domain/port/settings.ts'
 import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
 

@@ -11,11 +11,11 @@ import {
   type DriverName,
   driverNames,
   unfitFor,
-} from '../domain/back-office-settings.ts'
+} from '../domain/port/settings.ts'
 import type { Service } from '../settings.ts'
-import { record } from '../store/audit.ts'
-import { clearBackOffice, setBackOffice, storedBackOffice } from '../store/back-office.ts'
-import { addJob } from '../store/jobs.ts'
+import { record } from '../store/running/audit.ts'
+import { clearBackOffice, setBackOffice, storedBackOffice } from '../store/running/back-office.ts'
+import { addJob } from '../store/running/jobs.ts'
 import * as chosen from './back-office-choices.ts'
 import { signInOf } from './back-office-exports.ts'
 import { examine } from './back-office-test.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { makeDemo } from '../access.ts'
+import { makeDemo } from '../running/access.ts'
 import { examples } from './examples.ts'
 import { requireServiceName } from './service.ts'
 import { withDatabase } from './session.ts'

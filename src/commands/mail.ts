@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { listMails, type MailStatus, retryMails } from '../store/mails.ts'
+import { listMails, type MailStatus, retryMails } from '../store/running/mails.ts'
 import { examples } from './examples.ts'
 import { withDatabase } from './session.ts'
 import { table } from './table.ts'

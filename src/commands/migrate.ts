@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { joinInstallation } from '../installation.ts'
+import { joinInstallation } from '../running/installation.ts'
 import { examples } from './examples.ts'
 
 export const migrateCommand = (program: Command) =>

@@ -1,7 +1,7 @@
 import { listServices } from '../accounts.ts'
 import { readConfig } from '../config.ts'
 import type { Database } from '../db.ts'
-import { joinInstallation } from '../installation.ts'
+import { joinInstallation } from '../running/installation.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 

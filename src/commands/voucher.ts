@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { type Decision, decideOnVoucher, readLedger } from '../store/voucher-standing.ts'
-import { readVoucher } from '../store/vouchers.ts'
+import { type Decision, decideOnVoucher, readLedger } from '../store/vouchers/standing.ts'
+import { readVoucher } from '../store/vouchers/vouchers.ts'
 import { examples } from './examples.ts'
 import { withDatabase } from './session.ts'
 import { table } from './table.ts'

@@ -1,4 +1,4 @@
-import type { TransactionParts } from '../domain/merge-lines.ts'
+import type { TransactionParts } from '../domain/orders/merge-lines.ts'
 import { paid } from './basket.ts'
 import { timeText } from './calendar.ts'
 import { dollars } from './money.ts'

@@ -1,5 +1,5 @@
 import { amount } from '../domain/money.ts'
-import type { VoucherRow } from '../store/vouchers.ts'
+import type { VoucherRow } from '../store/vouchers/vouchers.ts'
 import { randomFor } from './random.ts'
 
 /** The first voucher of the demo, whose PIN the README tells; nobody's money hangs on it. */

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Service } from '../settings.ts'
-import type { Position } from '../store/page.ts'
+import type { Position } from '../store/lists/page.ts'
 
 /** What a cursor carries: the walk's moment, and where its last page ended (null after an empty page). */
 export interface Cursor {

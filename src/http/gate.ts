@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Assignment, type Role, reaches, type SignIn } from '../accounts.ts'
 import type { Database } from '../db.ts'
-import type { BackOffice } from '../domain/backoffice.ts'
+import type { BackOffice } from '../domain/port/backoffice.ts'
 import { ApiError } from '../errors.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Nullable } from '../domain/fields.ts'
 import { type Fault, faulty } from '../errors.ts'
 import type { Service } from '../settings.ts'
-import type { Page, Position, Step } from '../store/page.ts'
+import type { Page, Position, Step } from '../store/lists/page.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 
 /** A time in a query: read in the service's time zone unless it brings its own. */

@@ -1,5 +1,5 @@
-import { forgetUpstreamVouchers } from '../store/upstream-vouchers.ts'
-import { expireVouchers as expire } from '../store/voucher-standing.ts'
+import { expireVouchers as expire } from '../store/vouchers/standing.ts'
+import { forgetUpstreamVouchers } from '../store/vouchers/upstream.ts'
 import type { Work } from './job.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { forgetAlerts } from '../store/alerts.ts'
-import { forgetAnswers as forget } from '../store/idempotency.ts'
-import { forgetFailedMails } from '../store/mails.ts'
-import { forgetWrongPins } from '../store/voucher-pin.ts'
+import { forgetAlerts } from '../store/running/alerts.ts'
+import { forgetAnswers as forget } from '../store/running/idempotency.ts'
+import { forgetFailedMails } from '../store/running/mails.ts'
+import { forgetWrongPins } from '../store/vouchers/pin.ts'
 import type { Work } from './job.ts'
 
 /** Deletes what is kept for a time only: answers to writes and wrong PINs, the words of mails that failed, old alerts. */

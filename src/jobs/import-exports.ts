@@ -1,10 +1,10 @@
-import { type ExportFile, isSame, type Look, lookInto } from '../backoffice/exports/files.ts'
-import { type Imported, importExport, mostBytes, tooLarge } from '../backoffice/exports/import.ts'
-import { type ExportPlace, ExportsUnreadable } from '../backoffice/exports/place.ts'
-import { openExports } from '../backoffice/exports/places.ts'
+import { type ExportFile, isSame, type Look, lookInto } from '../backoffice/apparel21/exports/files.ts'
+import { type Imported, importExport, mostBytes, tooLarge } from '../backoffice/apparel21/exports/import.ts'
 import type { Offices } from '../backoffice/offices.ts'
+import { type ExportPlace, ExportsUnreadable } from '../backoffice/places/place.ts'
+import { openExports } from '../backoffice/places/places.ts'
 import { ApiError } from '../errors.ts'
-import { raiseAlert, settleAlert } from '../store/alerts.ts'
+import { raiseAlert, settleAlert } from '../store/running/alerts.ts'
 import type { Job, Work } from './job.ts'
 
 /** Seconds between two looks into a place; and until a file that has just come is looked at again. */

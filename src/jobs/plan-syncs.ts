@@ -1,8 +1,8 @@
 import { listServices } from '../accounts.ts'
 import type { Offices } from '../backoffice/offices.ts'
-import { raiseAlert } from '../store/alerts.ts'
-import { syncJob } from '../store/sync-facts.ts'
-import { hastenFeeds, newlyStalled, planJobs, stalledAlert } from '../store/sync-plan.ts'
+import { raiseAlert } from '../store/running/alerts.ts'
+import { syncJob } from '../store/sync/facts.ts'
+import { hastenFeeds, newlyStalled, planJobs, stalledAlert } from '../store/sync/plan.ts'
 import type { Job, Work } from './job.ts'
 
 /** Sees to it that every feed of every service has its job, and that somebody is told of one that has not been pulled for too long. */

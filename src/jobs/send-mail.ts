@@ -4,8 +4,8 @@ import { failpoint } from '../failpoints.ts'
 import { MailFault } from '../mail/fault.ts'
 import { compose, Unsendable } from '../mail/message.ts'
 import { voucherLetter } from '../mail/voucher-mail.ts'
-import { raiseAlert } from '../store/alerts.ts'
-import { markFault, markSent, readWaiting } from '../store/mails.ts'
+import { raiseAlert } from '../store/running/alerts.ts'
+import { markFault, markSent, readWaiting } from '../store/running/mails.ts'
 import type { Work } from './job.ts'
 
 /**

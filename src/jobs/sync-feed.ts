@@ -1,8 +1,8 @@
 import type { Offices } from '../backoffice/offices.ts'
-import { takeTurn } from '../backoffice/sync-turn.ts'
+import { takeTurn } from '../backoffice/sync/turn.ts'
 import { ApiError } from '../errors.ts'
-import { raiseAlert, settleAlert } from '../store/alerts.ts'
-import { failingAlert, stalledAlert } from '../store/sync-plan.ts'
+import { raiseAlert, settleAlert } from '../store/running/alerts.ts'
+import { failingAlert, stalledAlert } from '../store/sync/plan.ts'
 import type { Job, Work } from './job.ts'
 
 const [minute, hour] = [60, 3_600]

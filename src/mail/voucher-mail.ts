@@ -1,5 +1,5 @@
 import type { Service } from '../settings.ts'
-import { senderOf, type VoucherMail, type Waiting } from '../store/mails.ts'
+import { senderOf, type VoucherMail, type Waiting } from '../store/running/mails.ts'
 import { html, raw } from './html.ts'
 import { type Letter, oneLine } from './message.ts'
 

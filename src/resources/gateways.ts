@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Api } from '../http/api.ts'
-import { gatewayNames } from '../store/gateways.ts'
+import { gatewayNames } from '../store/running/gateways.ts'
 
 /** Contract 8. */
 export function paymentGateways(api: Api) {

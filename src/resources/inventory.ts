@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { StockLevel } from '../domain/inventory.ts'
+import { StockLevel } from '../domain/goods/inventory.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Filter, updatedAfter } from '../http/lists.ts'
-import { skuIds, stockPage } from '../store/stock.ts'
+import { skuIds, stockPage } from '../store/goods/stock.ts'
 
 /** Contract 3. */
 export function inventory(api: Api) {

@@ -1,8 +1,8 @@
-import { Order, OrderInput } from '../domain/orders.ts'
+import { Order, OrderInput } from '../domain/orders/orders.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { customerRecord } from '../store/customers.ts'
-import { orderPage, orderRecord } from '../store/orders.ts'
+import { customerRecord } from '../store/customers/customers.ts'
+import { orderPage, orderRecord } from '../store/orders/orders.ts'
 
 const tag = 'Orders'
 

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { Product } from '../domain/products.ts'
+import { Product } from '../domain/goods/products.ts'
 import type { Api } from '../http/api.ts'
 import { Filter, updatedAfter } from '../http/lists.ts'
-import { productPage, productRecord } from '../store/products.ts'
+import { productPage, productRecord } from '../store/goods/products.ts'
 
 /** Contract 3. */
 export function products(api: Api) {

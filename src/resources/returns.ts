@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { Return, Returnable, ReturnInput, ReturnReason } from '../domain/returns.ts'
+import { Return, Returnable, ReturnInput, ReturnReason } from '../domain/orders/returns.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { orderExists } from '../store/orders.ts'
-import { returnableRecord, returnPage, returnRecord } from '../store/returns.ts'
+import { orderExists } from '../store/orders/orders.ts'
+import { returnableRecord, returnPage, returnRecord } from '../store/orders/returns.ts'
 
 const tag = 'Returns'
 const ofOrder = { id: { description: 'The order.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' } }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { RewardAccount, RewardProgram } from '../domain/rewards.ts'
+import { RewardAccount, RewardProgram } from '../domain/rewards/rewards.ts'
 import type { Api } from '../http/api.ts'
-import { rewardPrograms } from '../store/rewards.ts'
+import { rewardPrograms } from '../store/rewards/rewards.ts'
 
 const liveRewards =
   'What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer.'

@@ -3,9 +3,9 @@ import { Nullable } from '../domain/fields.ts'
 import { faultsAmong, SettingsChange, ShownSettings } from '../domain/settings.ts'
 import { faulty } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { dueJobs } from '../store/jobs.ts'
-import { changeSettings, holdSettings, shownSettings } from '../store/settings.ts'
-import { syncFacts } from '../store/sync-facts.ts'
+import { dueJobs } from '../store/running/jobs.ts'
+import { changeSettings, holdSettings, shownSettings } from '../store/running/settings.ts'
+import { syncFacts } from '../store/sync/facts.ts'
 
 const moment = (description: string, example: string) =>
   Nullable(Type.String({ description, format: 'date-time', examples: [example] }))

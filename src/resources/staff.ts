@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { StaffMember } from '../domain/staff.ts'
+import { StaffMember } from '../domain/goods/staff.ts'
 import type { Api } from '../http/api.ts'
 import { Filter } from '../http/lists.ts'
-import { staffPage, staffRecord } from '../store/staff.ts'
+import { staffPage, staffRecord } from '../store/goods/staff.ts'
 
 /** Contract 2. */
 export function staff(api: Api) {

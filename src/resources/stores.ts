@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { Store } from '../domain/stores.ts'
+import { Store } from '../domain/goods/stores.ts'
 import type { Api } from '../http/api.ts'
 import { Filter } from '../http/lists.ts'
-import { storePage, storeRecord } from '../store/stores.ts'
+import { storePage, storeRecord } from '../store/goods/stores.ts'
 
 /** Contract 2. */
 export function stores(api: Api) {

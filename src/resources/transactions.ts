@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { RetailTransaction } from '../domain/transactions.ts'
+import { RetailTransaction } from '../domain/orders/transactions.ts'
 import type { Fault } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Moment, updatedAfter } from '../http/lists.ts'
-import { transactionPage } from '../store/transactions.ts'
+import { transactionPage } from '../store/orders/transactions.ts'
 
 const inverted: Fault = {
   parameter: 'updated_before',

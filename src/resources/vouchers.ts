@@ -9,7 +9,7 @@ import {
   VoucherLock,
   VoucherOpening,
   VoucherValidation,
-} from '../domain/vouchers.ts'
+} from '../domain/vouchers/vouchers.ts'
 import { ApiError, type Fault, faulty } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 

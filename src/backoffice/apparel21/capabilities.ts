@@ -1,8 +1,8 @@
-import { type Capabilities, type Capability, type Configured, customersByChangeSince } from '../../domain/backoffice.ts'
+import { type Capabilities, type Capability, customersByChangeSince } from '../../domain/port/backoffice.ts'
 import { isAtLeast } from '../../domain/release.ts'
-import { whyNoGateways, whyNoVouchers } from '../../domain/voucher-rules.ts'
+import { type Configured, whyNoGateways, whyNoVouchers } from '../../domain/vouchers/rules.ts'
 import type { Service, Settings } from '../../settings.ts'
-import { type Release, since } from './release.ts'
+import { type Release, since } from './calls/release.ts'
 
 const always = [
   ...['stores', 'inventory', 'products', 'customers', 'customerWrites', 'customerTransactions', 'rewards', 'orders'],

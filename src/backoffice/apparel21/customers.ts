@@ -1,27 +1,27 @@
-import { consentChanges, consentWarnings } from '../../domain/consent.ts'
-import { type CustomerState, type JudgedChange, judgeChange } from '../../domain/customer-change.ts'
+import { type CustomerState, type JudgedChange, judgeChange } from '../../domain/customers/change.ts'
+import { consentChanges, consentWarnings } from '../../domain/customers/consent.ts'
 import {
   type CustomerChange,
   type CustomerInput,
   type CustomerWrites,
   withoutNulls,
-} from '../../domain/customer-input.ts'
-import { type KnownReferences, pointerTo } from '../../domain/customer-references.ts'
+} from '../../domain/customers/input.ts'
+import { type KnownReferences, pointerTo } from '../../domain/customers/references.ts'
 import type { Write } from '../../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../../errors.ts'
-import { isCreatedHere, recordConsent } from '../../store/consent.ts'
-import { lockReferencesOf } from '../../store/customer-references.ts'
-import { holdEmail, lockCustomer } from '../../store/customer-writes.ts'
-import { customerWithEmail } from '../../store/customers.ts'
-import { afterEffect, effect } from './effect.ts'
-import type { Client } from './http.ts'
-import { personByEmail, personById, referenceTypeIds, rowOf, storePerson } from './people.ts'
-import { changedPerson, faultsOfLength, newPerson, type PersonOutcome } from './person-write.ts'
-import { idOf } from './persons.ts'
-import { refusalBehind } from './refusal.ts'
-import type { Release } from './release.ts'
-import { isWhatWasAsked } from './same-person.ts'
-import type { Xml } from './xml.ts'
+import { isCreatedHere, recordConsent } from '../../store/customers/consent.ts'
+import { customerWithEmail } from '../../store/customers/customers.ts'
+import { lockReferencesOf } from '../../store/customers/references-written.ts'
+import { holdEmail, lockCustomer } from '../../store/customers/writes.ts'
+import type { Client } from './calls/client.ts'
+import { afterEffect, effect } from './calls/effect.ts'
+import { refusalBehind } from './calls/refusal.ts'
+import type { Release } from './calls/release.ts'
+import { personByEmail, personById, referenceTypeIds, rowOf, storePerson } from './lookup/people.ts'
+import { changedPerson, faultsOfLength, newPerson, type PersonOutcome } from './records/person-write.ts'
+import { idOf } from './records/persons.ts'
+import { isWhatWasAsked } from './records/same-person.ts'
+import type { Xml } from './xml/xml.ts'
 
 /** How often a change is tried that somebody at the head office gets ahead of. */
 const mostTries = 3

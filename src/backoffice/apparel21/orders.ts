@@ -1,10 +1,12 @@
 import { amount, decimalsOf } from '../../domain/money.ts'
-import { inOrder, numberTaken, priceOrder } from '../../domain/order-check.ts'
-import type { OrderInput, OrderWrites } from '../../domain/orders.ts'
-import { forEachVoucher } from '../../domain/voucher-payments.ts'
+import { inOrder, numberTaken, priceOrder } from '../../domain/orders/check.ts'
+import type { OrderInput, OrderWrites } from '../../domain/orders/orders.ts'
+import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import type { Write } from '../../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../../errors.ts'
-import { customerRecord } from '../../store/customers.ts'
+import { customerRecord } from '../../store/customers/customers.ts'
+import { storesByNumber } from '../../store/goods/stock.ts'
+import { orderRecord } from '../../store/orders/orders.ts'
 import {
   insertLines,
   insertOrder,
@@ -13,23 +15,21 @@ import {
   orderNumberTaken,
   type SoldVariant,
   variantsOf,
-} from '../../store/order-placing.ts'
-import { orderRecord } from '../../store/orders.ts'
-import { storesByNumber } from '../../store/stock.ts'
-import { type EarlierOrder, earlierOrder } from './earlier-order.ts'
-import { afterEffect, effect } from './effect.ts'
-import type { Client } from './http.ts'
-import { derivedNumber } from './numbers.ts'
-import { orderNumbered } from './order-search.ts'
-import { faultsOfOrder, isThisOrder, type OrderContact, orderPayload, type PlacedOrder } from './order-write.ts'
-import type { Fields } from './payload.ts'
-import { noPayment, paymentByVoucher, paymentThrough } from './payment.ts'
-import { isCustomer } from './people.ts'
-import { refusalBehind } from './refusal.ts'
-import type { Release } from './release.ts'
+} from '../../store/orders/placing.ts'
+import type { Client } from './calls/client.ts'
+import { afterEffect, effect } from './calls/effect.ts'
+import { refusalBehind } from './calls/refusal.ts'
+import type { Release } from './calls/release.ts'
+import { type EarlierOrder, earlierOrder } from './lookup/earlier-order.ts'
+import { orderNumbered } from './lookup/order-search.ts'
+import { isCustomer } from './lookup/people.ts'
+import { derivedNumber } from './records/numbers.ts'
+import { faultsOfOrder, isThisOrder, type OrderContact, orderPayload, type PlacedOrder } from './records/order-write.ts'
+import { noPayment, paymentByVoucher, paymentThrough } from './records/payment.ts'
 import { createReturn } from './returns.ts'
-import { text } from './values.ts'
 import { drawnValidation } from './vouchers.ts'
+import type { Fields } from './xml/payload.ts'
+import { text } from './xml/values.ts'
 
 /** An order with this number exists. */
 const numberExists = 5052

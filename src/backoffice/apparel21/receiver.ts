@@ -1,12 +1,12 @@
-import type { VoucherInput } from '../../domain/vouchers.ts'
+import type { VoucherInput } from '../../domain/vouchers/vouchers.ts'
 import { ApiError, faulty } from '../../errors.ts'
-import { effect } from './effect.ts'
-import type { Client } from './http.ts'
-import { wallAt } from './mark.ts'
-import { personByEmail } from './people.ts'
-import { newPerson } from './person-write.ts'
-import { idOf } from './persons.ts'
-import { refusalBehind } from './refusal.ts'
+import type { Client } from './calls/client.ts'
+import { effect } from './calls/effect.ts'
+import { refusalBehind } from './calls/refusal.ts'
+import { personByEmail } from './lookup/people.ts'
+import { wallAt } from './pull/mark.ts'
+import { newPerson } from './records/person-write.ts'
+import { idOf } from './records/persons.ts'
 
 type Receiver = Pick<VoucherInput, 'receiverName' | 'receiverEmail' | 'mobile'>
 

@@ -1,13 +1,13 @@
 import { amount, decimalsOf, minorUnits } from '../../domain/money.ts'
-import type { RewardAccount, RewardReads } from '../../domain/rewards.ts'
+import type { RewardAccount, RewardReads } from '../../domain/rewards/rewards.ts'
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
-import type { Client } from './http.ts'
-import { personById } from './people.ts'
-import { accountFrom, lotsFrom } from './rewards.ts'
-import { Untranslatable } from './untranslatable.ts'
-import { at, every, money, text, whole } from './values.ts'
-import type { Xml } from './xml.ts'
+import type { Client } from './calls/client.ts'
+import { personById } from './lookup/people.ts'
+import { accountFrom, lotsFrom } from './records/rewards.ts'
+import { Untranslatable } from './xml/untranslatable.ts'
+import { at, every, money, text, whole } from './xml/values.ts'
+import type { Xml } from './xml/xml.ts'
 
 /** An identifier as this system has them; others are of nothing, and may not stand in a path. */
 const isId = (id: string) => /^\d{1,22}$/.test(id)

@@ -1,9 +1,11 @@
 import { decimalsOf } from '../../domain/money.ts'
-import { undrawable, unitsOf, unusable } from '../../domain/voucher-rules.ts'
-import type { VoucherReading, VoucherWrites } from '../../domain/vouchers.ts'
+import { undrawable, unitsOf, unusable } from '../../domain/vouchers/rules.ts'
+import type { VoucherReading, VoucherWrites } from '../../domain/vouchers/vouchers.ts'
 import type { Write } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
+import { countWrongId } from '../../store/vouchers/holding.ts'
+import { beginGuess, countWrongGuess, forgetGuesses } from '../../store/vouchers/pin.ts'
 import {
   endUpstreamValidation,
   keepValidation,
@@ -14,16 +16,14 @@ import {
   takeUpstream,
   type UpstreamVoucher,
   upstreamValidationOf,
-} from '../../store/upstream-vouchers.ts'
-import { countWrongId } from '../../store/voucher-holding.ts'
-import { beginGuess, countWrongGuess, forgetGuesses } from '../../store/voucher-pin.ts'
-import { judgeValidation, lockedError, supersededError } from '../../store/voucher-validation.ts'
-import type { Client } from './http.ts'
-import { Refusal, refusalBehind } from './refusal.ts'
-import type { Release } from './release.ts'
-import { day, money, text } from './values.ts'
+} from '../../store/vouchers/upstream.ts'
+import { judgeValidation, lockedError, supersededError } from '../../store/vouchers/validation.ts'
+import type { Client } from './calls/client.ts'
+import { Refusal, refusalBehind } from './calls/refusal.ts'
+import type { Release } from './calls/release.ts'
 import { sellVoucher } from './voucher-sale.ts'
-import type { Xml } from './xml.ts'
+import { day, money, text } from './xml/values.ts'
+import type { Xml } from './xml/xml.ts'
 
 /**
  * Gift vouchers that the back office keeps (contract 7). Who has the newest validation, and who holds a voucher, is known here: the back

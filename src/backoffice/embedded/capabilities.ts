@@ -1,10 +1,10 @@
 import type { Db } from '../../db.ts'
-import { type Capabilities, type Capability, type Configured, customersByChangeSince } from '../../domain/backoffice.ts'
+import { type Capabilities, type Capability, customersByChangeSince } from '../../domain/port/backoffice.ts'
 import { isAtLeast } from '../../domain/release.ts'
-import { whyNoGateways, whyNoVouchers } from '../../domain/voucher-rules.ts'
+import { type Configured, whyNoGateways, whyNoVouchers } from '../../domain/vouchers/rules.ts'
 import type { Service, Settings } from '../../settings.ts'
-import { gatewayNames } from '../../store/gateways.ts'
-import { isSku } from '../../store/voucher-issue.ts'
+import { gatewayNames } from '../../store/running/gateways.ts'
+import { isSku } from '../../store/vouchers/issue.ts'
 
 const always = [
   ...['stores', 'staff', 'inventory', 'products', 'customers', 'customerWrites', 'transactions', 'rewards'],

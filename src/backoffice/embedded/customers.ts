@@ -1,18 +1,18 @@
 import { randomInt, randomUUIDv7 } from 'node:crypto'
-import { consentChanges, consentWarnings } from '../../domain/consent.ts'
-import { columnsFrom, judgeChange } from '../../domain/customer-change.ts'
+import { columnsFrom, judgeChange } from '../../domain/customers/change.ts'
+import { consentChanges, consentWarnings } from '../../domain/customers/consent.ts'
 import {
   type CustomerChange,
   type CustomerWrites,
   type CustomerWritten,
   withoutNulls,
-} from '../../domain/customer-input.ts'
-import type { KnownReferences } from '../../domain/customer-references.ts'
+} from '../../domain/customers/input.ts'
+import type { KnownReferences } from '../../domain/customers/references.ts'
 import type { Write } from '../../domain/write.ts'
 import { faulty } from '../../errors.ts'
-import { recordConsent } from '../../store/consent.ts'
-import { lockReferencesOf } from '../../store/customer-references.ts'
-import { lockCustomer, putCustomer, type StoredCustomer } from '../../store/customer-writes.ts'
+import { recordConsent } from '../../store/customers/consent.ts'
+import { lockReferencesOf } from '../../store/customers/references-written.ts'
+import { lockCustomer, putCustomer, type StoredCustomer } from '../../store/customers/writes.ts'
 
 /** Customers written into our own tables. */
 export const customerWrites: CustomerWrites = {

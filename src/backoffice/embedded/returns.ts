@@ -1,17 +1,17 @@
 import type { Db } from '../../db.ts'
 import { amount } from '../../domain/money.ts'
-import { inOrder, numberTaken } from '../../domain/order-check.ts'
-import type { OrderWrites } from '../../domain/orders.ts'
-import { sum } from '../../domain/pricing.ts'
-import { judgeReturn } from '../../domain/return-check.ts'
-import { nextReturnStatus, type ReturnStep, returnSteps } from '../../domain/returns.ts'
+import { inOrder, numberTaken } from '../../domain/orders/check.ts'
+import type { OrderWrites } from '../../domain/orders/orders.ts'
+import { sum } from '../../domain/orders/pricing.ts'
+import { judgeReturn } from '../../domain/orders/return-check.ts'
+import { nextReturnStatus, type ReturnStep, returnSteps } from '../../domain/orders/returns.ts'
 import { faulty, notFound } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
-import { beginChange } from '../../store/change.ts'
-import { linesOf, stampOrder } from '../../store/order-lines.ts'
-import { withNextNumber } from '../../store/order-numbers.ts'
-import { addReturn } from '../../store/order-sales.ts'
-import { holdOrder } from '../../store/orders.ts'
+import { holdStock, moveStock } from '../../store/goods/stock.ts'
+import { beginChange } from '../../store/lists/change.ts'
+import { linesOf, stampOrder } from '../../store/orders/lines.ts'
+import { withNextNumber } from '../../store/orders/numbers.ts'
+import { holdOrder } from '../../store/orders/orders.ts'
 import {
   type FoundReturn,
   findReturn,
@@ -22,9 +22,9 @@ import {
   returnRecord,
   setReturnStatus,
   takeBack,
-} from '../../store/returns.ts'
-import { restoreRewards, reverseRewards } from '../../store/reward-ledger.ts'
-import { holdStock, moveStock } from '../../store/stock.ts'
+} from '../../store/orders/returns.ts'
+import { addReturn } from '../../store/orders/sales.ts'
+import { restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
 
 /** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
 export const createReturn: OrderWrites['createReturn'] = async ({ tx, service }, orderId, input) => {

@@ -1,11 +1,11 @@
-import { issueFaults, unconfigured } from '../../domain/voucher-rules.ts'
-import type { VoucherWrites } from '../../domain/vouchers.ts'
+import { issueFaults, unconfigured } from '../../domain/vouchers/rules.ts'
+import type { VoucherWrites } from '../../domain/vouchers/vouchers.ts'
 import { ApiError, faulty } from '../../errors.ts'
-import { gatewayNames } from '../../store/gateways.ts'
-import { lockVoucher, validateVoucher } from '../../store/voucher-holding.ts'
-import { isSku, issueVoucher, voucherDays } from '../../store/voucher-issue.ts'
-import { judgePin } from '../../store/voucher-pin.ts'
-import { readVoucher } from '../../store/vouchers.ts'
+import { gatewayNames } from '../../store/running/gateways.ts'
+import { lockVoucher, validateVoucher } from '../../store/vouchers/holding.ts'
+import { isSku, issueVoucher, voucherDays } from '../../store/vouchers/issue.ts'
+import { judgePin } from '../../store/vouchers/pin.ts'
+import { readVoucher } from '../../store/vouchers/vouchers.ts'
 
 /** Gift vouchers of our own (contract 7). */
 export const voucherWrites: VoucherWrites = {

@@ -1,8 +1,8 @@
 import type { Db } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { knownCustomers } from '../../store/customers.ts'
-import { knownSkuIds, skuIds, storesByNumber } from '../../store/stock.ts'
-import { knownStores } from '../../store/stores.ts'
+import { knownCustomers } from '../../store/customers/customers.ts'
+import { knownSkuIds, skuIds, storesByNumber } from '../../store/goods/stock.ts'
+import { knownStores } from '../../store/goods/stores.ts'
 import type { Fault } from './fault.ts'
 import { type Names, type Row, transactionFrom } from './rows.ts'
 

@@ -1,4 +1,4 @@
-import type { TransactionParts } from '../../domain/merge-lines.ts'
+import type { TransactionParts } from '../../domain/orders/merge-lines.ts'
 
 /** A validated row by our column names; a column that is not given is missing, null clears. */
 export type Row = Readonly<Record<string, unknown>>

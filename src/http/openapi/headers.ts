@@ -1,4 +1,4 @@
-import { guards } from '../docs.ts'
+import { guards } from '../guards.ts'
 import { standingHeaders } from '../problem.ts'
 import { rateHeaders } from '../rates.ts'
 import type { Schema } from './shapes.ts'

@@ -1,0 +1,118 @@
+import { wallOf } from '../shop/clock.ts'
+import { parseRelease } from './release.ts'
+
+/** What a country code stands for at head office: a web store with its currency. */
+export interface Country {
+  code: string
+  currency: string
+  /** Prices are those of the first country times this. */
+  priceFactor: number
+  taxPercent: number
+  /** The code that every call gets while this country is badly set up: 5030, 5031 or 5036. */
+  problem?: number
+}
+
+/** What can be set while the simulator runs. */
+export interface Settings {
+  release: string
+  /** The virtual directory, with a leading and no trailing slash. */
+  base: string
+  /** The zone of the head office: all times without a zone are its local ones. */
+  zone: string
+  /** Null: everybody may come in. */
+  credentials: { user: string; password: string } | null
+  countries: Country[]
+  /** The answer to a call without a country code; what the real one says is not known. */
+  missingCountryCode: { status: number; code: number }
+  /** Elements of a posted payload that are out of order: refused with 5121, silently dropped (as .NET may do), or taken. */
+  elementOrder: 'strict' | 'drop' | 'any'
+  /** Two writes of a person in one second: the stamp moves on by a second, or stays as a database of whole seconds would have it. */
+  stamps: 'bump' | 'keep'
+  /** The answer to a page past the end: 200 with an empty body, 404 with 5008, or an empty list. */
+  pastEnd: 'empty' | '5008' | 'list'
+  /** Whether `updatedAfter` shows what changed in that very second. */
+  updatedAfter: 'after' | 'from'
+  /** The root of a search for persons that finds one. */
+  onePersonRoot: 'Persons' | 'Person'
+  transactionStoreCode: 'number' | 'code'
+  returnStatus: 200 | 201
+  /** Reference types that every person must have (5091). */
+  mandatoryPersonReferences: number[]
+  /** The payment gateways (SPayGate) that a payment may name. */
+  merchantIds: string[]
+  /** How long after the order a sold voucher gets its number and PIN, and is mailed. */
+  voucherSeconds: number
+}
+
+export const defaultSettings: Settings = {
+  release: '2025.1',
+  base: '/RetailAPI',
+  zone: 'Australia/Melbourne',
+  credentials: null,
+  countries: [
+    { code: 'AU', currency: 'AUD', priceFactor: 1, taxPercent: 10 },
+    { code: 'NZ', currency: 'NZD', priceFactor: 1.1, taxPercent: 15 },
+  ],
+  missingCountryCode: { status: 403, code: 5029 },
+  elementOrder: 'strict',
+  stamps: 'bump',
+  pastEnd: 'empty',
+  updatedAfter: 'after',
+  onePersonRoot: 'Persons',
+  transactionStoreCode: 'number',
+  returnStatus: 201,
+  mandatoryPersonReferences: [],
+  merchantIds: ['SIMPAY', 'PAYPAL', 'AFTERPAY'],
+  voucherSeconds: 30,
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+const oneOf =
+  (...values: readonly unknown[]) =>
+  (value: unknown) =>
+    values.includes(value)
+const succeeds = (attempt: () => unknown) => {
+  try {
+    attempt()
+    return true
+  } catch {
+    return false
+  }
+}
+const isCountry = (value: unknown) =>
+  isObject(value) &&
+  typeof value.code === 'string' &&
+  typeof value.currency === 'string' &&
+  typeof value.priceFactor === 'number' &&
+  typeof value.taxPercent === 'number' &&
+  (value.problem === undefined || Number.isInteger(value.problem))
+
+const accepted: Record<keyof Settings, (value: unknown) => boolean> = {
+  release: value => succeeds(() => parseRelease(String(value))),
+  base: value => typeof value === 'string' && /^(\/[\w.-]+)+$/.test(value),
+  zone: value => typeof value === 'string' && succeeds(() => wallOf(0, value)),
+  credentials: value =>
+    value === null || (isObject(value) && typeof value.user === 'string' && typeof value.password === 'string'),
+  countries: value => Array.isArray(value) && value.length > 0 && value.every(isCountry),
+  missingCountryCode: value => isObject(value) && Number.isInteger(value.status) && Number.isInteger(value.code),
+  elementOrder: oneOf('strict', 'drop', 'any'),
+  stamps: oneOf('bump', 'keep'),
+  pastEnd: oneOf('empty', '5008', 'list'),
+  updatedAfter: oneOf('after', 'from'),
+  onePersonRoot: oneOf('Persons', 'Person'),
+  transactionStoreCode: oneOf('number', 'code'),
+  returnStatus: oneOf(200, 201),
+  mandatoryPersonReferences: value => Array.isArray(value) && value.every(Number.isInteger),
+  merchantIds: value => Array.isArray(value) && value.every(id => typeof id === 'string'),
+  voucherSeconds: value => typeof value === 'number' && value >= 0,
+}
+
+/** Sets some of the settings; throws a TypeError for one that is unknown or has a value it cannot have, and then sets none. */
+export function changeSettings(settings: Settings, changes: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(changes)) {
+    const accepts = Object.hasOwn(accepted, name) ? accepted[name as keyof Settings] : undefined
+    if (!accepts) throw new TypeError(`There is no setting ${name}; there are ${Object.keys(accepted).join(', ')}`)
+    if (!accepts(value)) throw new TypeError(`${name} cannot be ${JSON.stringify(value)}`)
+  }
+  Object.assign(settings, changes)
+}

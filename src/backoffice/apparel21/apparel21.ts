@@ -1,0 +1,109 @@
+import type { Db } from '../../db.ts'
+import type { BackOffice } from '../../domain/port/backoffice.ts'
+import type { Driver, DriverLog, OnCredentials, Sight } from '../../domain/port/driver.ts'
+import type { BackOfficeSettings } from '../../domain/port/settings.ts'
+import { ApiError } from '../../errors.ts'
+import type { Service } from '../../settings.ts'
+import { gatewayNames } from '../../store/running/gateways.ts'
+import { giftCardSkuId } from '../../store/vouchers/upstream-sales.ts'
+import { type Client, openClient } from './calls/client.ts'
+import type { Connection } from './calls/connection.ts'
+import { type Release, releaseOf } from './calls/release.ts'
+import { capabilitiesOf } from './capabilities.ts'
+import { customerWrites } from './customers.ts'
+import { orderWrites } from './orders.ts'
+import { feedsOf } from './pull/feeds.ts'
+import { rewardReads } from './reward-accounts.ts'
+import { voucherWrites } from './vouchers.ts'
+import { every, text } from './xml/values.ts'
+
+/** A retailer's Apparel21, by its Retail API. `hasExports`: its export files are read as well. */
+export const apparel21 = (client: Client, release: Release, service: Service, hasExports = false): BackOffice => ({
+  ...customerWrites(client, release),
+  ...orderWrites(client, release),
+  ...voucherWrites(client, release),
+  ...rewardReads(client),
+  capabilities: async db => {
+    const merchants = Object.keys(client.connection.gateways ?? {})
+    return capabilitiesOf(release, service, { hasExports, merchants }, db && (await configured(db, service)))
+  },
+})
+
+/** What the tables of a service have of what its settings name. */
+async function configured(db: Db, service: Service): Promise<Configured> {
+  const { giftCardSku } = service.settings
+  const skuId = giftCardSku === null ? undefined : await giftCardSkuId(db, service, giftCardSku)
+  return { gateways: await gatewayNames(db, service), hasGiftCard: skuId !== undefined }
+}
+
+export function openApparel21(
+  settings: BackOfficeSettings,
+  service: Service,
+  log: DriverLog,
+  onCredentials: OnCredentials = () => {},
+): Driver {
+  let breaker: Driver['breaker'] = 'closed'
+  const client = openClient({
+    ...connectionFrom(settings, service),
+    log,
+    onBreaker(state) {
+      breaker = state
+    },
+    onCredentials,
+  })
+  const release = releaseOf(client)
+  const feeds = feedsOf(client, release, settings.every)
+  return {
+    backOffice: of => apparel21(client, release, of, settings.exports !== undefined),
+    // The files have every sale, also those of nobody in particular; taken from both, lines would be there twice.
+    feeds: settings.exports === undefined ? feeds : feeds.filter(({ name }) => name !== 'transactions'),
+    source: `apparel21 ${client.connection.url} ${client.connection.countryCode}`,
+    get breaker() {
+      return breaker
+    },
+    look: () => look(client, release),
+    close: client.close,
+  }
+}
+
+function connectionFrom(settings: BackOfficeSettings, service: Service): Connection {
+  const { url = '', country = '', user, password, ca, timeZone, release, gateways } = settings
+  return {
+    url,
+    countryCode: country,
+    ...(user !== undefined && password !== undefined && { username: user, password }),
+    ...(ca !== undefined && { ca }),
+    timeZone: timeZone ?? service.settings.timeZone,
+    ...(release !== undefined && { pinnedRelease: release }),
+    ...(gateways !== undefined && { gateways }),
+  }
+}
+
+async function look(client: Client, release: Release): Promise<Sight> {
+  const told = await release.read()
+  const { records } = await client.list({
+    ...{ endpoint: 'stores', path: ['Stores'], roots: ['Stores', 'Store'], record: 'Store' },
+  })
+  const stores = (await Array.fromAsync(records)).length
+  return { release: told, stores, currency: await currencyOf(client) }
+}
+
+/** That of the rewards programmes; where there are none, nothing says it for all. */
+async function currencyOf(client: Client): Promise<string | undefined> {
+  try {
+    const asking = {
+      endpoint: 'rewards',
+      path: ['Rewards', 'Programs'],
+      version: 1,
+      roots: ['RewardPrograms'],
+    } as const
+    const [program] = every(await client.document(asking), 'Program')
+    const code = text(program, 'Currency')?.toUpperCase() ?? ''
+    return Intl.supportedValuesOf('currency').includes(code) ? code : undefined
+  } catch (error) {
+    if (error instanceof ApiError) return
+    throw error
+  }
+}
+
+import type { Configured } from '../../domain/vouchers/rules.ts'

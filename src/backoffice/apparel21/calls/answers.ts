@@ -1,0 +1,87 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { readDocument } from '../xml/xml.ts'
+import type { Incoming } from './exchange.ts'
+import { Failure } from './failure.ts'
+import { noData, Refusal, refusalIn } from './refusal.ts'
+
+/** Milliseconds without a call after the credentials were refused: an account may be locked for asking on. */
+const deniedMs = 60_000
+/** An error answer has a page or a few lines. */
+const mostErrorBytes = 64 * 1024
+
+/**
+ * Looks at an answer's head, and at its body where it is an error. Returns the refusal of an `AP21Error`, and of a bare 404; undefined
+ * where the answer is good. Throws a `Failure` where it is none of this system.
+ */
+export async function judge(incoming: Incoming): Promise<Refusal | undefined> {
+  const { status, headers } = incoming
+  if (status >= 200 && status < 300) return
+  if (status >= 300 && status < 400) {
+    incoming.discard()
+    throw new Failure('unreadable', 'The answer sends somewhere else.')
+  }
+  const body = await beginning(incoming)
+  const root = status === 401 ? undefined : await errorRoot(body)
+  if (root) return refusalIn(status, root)
+  if (status === 404 && body.length === 0) return new Refusal(status, noData, '')
+  throw failureOf(status, headers)
+}
+
+function failureOf(status: number, headers: IncomingHttpHeaders) {
+  const message = `The answer has status ${status}.`
+  if (status === 401)
+    return new Failure('denied', 'The back office does not accept the credentials.', { waitMs: deniedMs })
+  if (status === 429 || status === 503) {
+    const waitMs = retryAfterMs(headers['retry-after'])
+    return new Failure('busy', message, waitMs === undefined ? {} : { waitMs })
+  }
+  if (status === 502 || status === 504) return new Failure('gateway', message)
+  return new Failure(status >= 500 ? 'crashed' : 'unreadable', message)
+}
+
+/** Milliseconds of a `Retry-After` (RFC 9110): seconds, or a date. */
+function retryAfterMs(value: string | undefined): number | undefined {
+  if (value === undefined) return
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+async function beginning({ body }: Incoming): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of body) {
+    parts.push(part)
+    size += part.length
+    if (size > mostErrorBytes) break
+  }
+  return Buffer.concat(parts)
+}
+
+/** Whether what should be the answer to a write is a web page, as a proxy in between has them: it says nothing of the write. */
+export async function isPage({ headers, ...incoming }: Incoming): Promise<boolean> {
+  if (!/^text\/html\b/i.test(headers['content-type'] ?? '')) return false
+  const body = await beginning({ headers, ...incoming }).catch(() => undefined)
+  return body === undefined || body.toString().trim() !== ''
+}
+
+/** Throws where a body has been compressed, which nobody asked for. */
+export function requirePlain({ headers, discard }: Incoming) {
+  if (/^(identity)?$/i.test(headers['content-encoding'] ?? '')) return
+  discard()
+  throw new Failure('unreadable', 'The answer is compressed.')
+}
+
+/** The root of an `AP21Error`, whatever the case of its letters; undefined for a page, or anything else. */
+async function errorRoot(body: Buffer) {
+  const [, root] = /^[^<]*(?:<\?[^>]*\?>\s*)?<(ap21error)[\s/>]/i.exec(body.toString('utf8', 0, 1_000)) ?? []
+  if (root === undefined) return
+  try {
+    return await readDocument(one(body), [root])
+  } catch {
+    return
+  }
+}
+
+async function* one(body: Buffer) {
+  yield body
+}

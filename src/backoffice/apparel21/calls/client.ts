@@ -1,0 +1,111 @@
+import { type Expected, readDocument, readRecords, type Xml, XmlFault } from '../xml/xml.ts'
+import { requirePlain } from './answers.ts'
+import { asFailure, type Call, openCalls, type Writing } from './calls.ts'
+import type { Connection, Limits } from './connection.ts'
+import { apiErrorOf, Failure } from './failure.ts'
+import { noData, type Refusal } from './refusal.ts'
+import { type Asking, idIn } from './request.ts'
+
+/** A list as it arrives. */
+export interface Listed {
+  /** Without its records; undefined where there is no such data. */
+  root: Xml | undefined
+  /** To be walked, or left: until then the call is under way. */
+  records: AsyncGenerator<Xml, void>
+}
+
+/**
+ * Talks to one Retail API. Everything throws an `ApiError`: 503 `back_office_unavailable` where it cannot be reached, is too slow or is
+ * given a rest; 502 for an answer that is none; 504 `outcome_unknown` for a write that may have been done; what is refused as
+ * `errors.ts` has it, with the refusal in `cause`. Reads are repeated once, within a budget; writes never.
+ */
+export interface Client {
+  readonly connection: Connection
+  readonly limits: Limits
+  /** A document; undefined where there is no such data. */
+  document(asking: Asking & Expected): Promise<Xml | undefined>
+  /** The records of a list, which may be an empty body where that stands for none. A fault in the first ones has the call repeated; one in later ones ends the walk. */
+  list(asking: Asking & Expected & { mayBeEmpty?: boolean }): Promise<Listed>
+  /** The HTML page at the root. */
+  page(signal?: AbortSignal): Promise<string>
+  /** Carries out a write. Returns the identifier that `Location` ends in, where there is one. */
+  write(writing: Writing): Promise<{ status: number; id: string | undefined }>
+  close(): void
+}
+
+const mostPageCharacters = 1024 ** 2
+
+export function openClient(connection: Connection): Client {
+  const { limits, reading, writing, close } = openCalls(connection)
+  return {
+    connection,
+    limits,
+    document: asking =>
+      reading(asking, async call => {
+        if (call.refusal) return settled(call, nothing(call.refusal))
+        requirePlain(call.incoming)
+        const root = await readDocument(call.incoming.body, asking.roots)
+        if (!root) throw new XmlFault('The answer is empty.')
+        return settled(call, root)
+      }),
+    list: asking =>
+      reading(asking, async call => {
+        if (call.refusal) return settled(call, { root: nothing(call.refusal), records: these([]) })
+        requirePlain(call.incoming)
+        const { root, records } = await readRecords(call.incoming.body, asking)
+        if (!root && !asking.mayBeEmpty) throw new XmlFault('The answer is empty.')
+        const most = asking.size === 'bulk' ? 1 : 2 * limits.pageRows
+        const first: Xml[] = []
+        while (first.length < most) {
+          const { value, done } = await records.next()
+          if (done) return settled(call, { root, records: these(first) })
+          first.push(value)
+        }
+        return { root, records: remaining(first, records, call) }
+      }),
+    page: signal =>
+      reading({ endpoint: 'stores', path: [], ...(signal && { signal }) }, async call => {
+        if (call.refusal) throw call.refusal
+        requirePlain(call.incoming)
+        const decoder = new TextDecoder()
+        let text = ''
+        for await (const bytes of call.incoming.body) {
+          text += decoder.decode(bytes, { stream: true })
+          if (text.length > mostPageCharacters) throw new Failure('unreadable', 'The page is too large.')
+        }
+        return settled(call, text)
+      }),
+    write: asking =>
+      writing(asking, ({ incoming }) => ({ status: incoming.status, id: idIn(incoming.headers.location) })),
+    close,
+  }
+}
+
+function settled<T>(call: Call, value: T): T {
+  call.settle()
+  return value
+}
+
+/** "No data" is an answer; every other refusal is thrown. */
+function nothing(refusal: Refusal): undefined {
+  if (refusal.code !== noData) throw refusal
+}
+
+async function* these(records: readonly Xml[]): AsyncGenerator<Xml, void> {
+  yield* records
+}
+
+/** The rest of a list, which is still coming. */
+async function* remaining(first: readonly Xml[], records: AsyncGenerator<Xml>, call: Call): AsyncGenerator<Xml, void> {
+  try {
+    yield* first
+    yield* records
+  } catch (error) {
+    const failure = asFailure(error)
+    call.settle(failure)
+    throw failure instanceof Failure ? apiErrorOf(failure, false) : error
+  } finally {
+    await records.return(undefined)
+    call.settle()
+  }
+}

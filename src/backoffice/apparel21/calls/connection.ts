@@ -1,0 +1,76 @@
+import type { Merchant } from '../../../domain/port/settings.ts'
+
+/** What to call when something happens that an operator should know; a pino logger is one. */
+export interface Log {
+  info(facts: object, message: string): void
+  warn(facts: object, message: string): void
+}
+
+/** How to reach one retailer's Retail API. */
+export interface Connection {
+  /** The base, with or without a slash at its end: `https://retail.example/RetailAPI/`. */
+  url: string
+  /** The retailer's own code of a country, which every call names: `AU`, `AU-GA-IO`. */
+  countryCode: string
+  /** With a password: Basic authentication; without, none. */
+  username?: string | undefined
+  password?: string | undefined
+  /** Certificates (PEM) to trust instead of those that Node.js comes with. */
+  ca?: string | undefined
+  /** The zone of the head office, as the IANA names it: all times of this system are its wall-clock times. */
+  timeZone: string
+  /** The release, where the root page cannot tell it. */
+  pinnedRelease?: string | undefined
+  /** What the back office knows payment gateways by, by their names in `GET /payment-gateways`. */
+  gateways?: Readonly<Record<string, Merchant>> | undefined
+  limits?: Partial<Limits>
+  log?: Log
+  /** Hears that calls are kept back from now on, and that they are not any more. */
+  onBreaker?: (state: 'open' | 'closed') => void
+  /** Hears what becomes of user and password: the first time, and each time that it changes. */
+  onCredentials?: (state: 'accepted' | 'refused') => void
+}
+
+export interface Limits {
+  /** Milliseconds for a call, its repeat included: from asking to the last byte. */
+  deadlineMs: number
+  /** The same for a page of a list. */
+  pageDeadlineMs: number
+  /** The same for an answer that has everything at once. */
+  bulkDeadlineMs: number
+  /** Bytes of an answer. */
+  answerBytes: number
+  pageBytes: number
+  bulkBytes: number
+  /** Calls under way at a time, and how many may wait for their turn. */
+  concurrency: number
+  waiting: number
+  /** Failures in a row after which nothing is tried for `openMs`, which doubles up to `mostOpenMs`. */
+  breakerFailures: number
+  openMs: number
+  mostOpenMs: number
+  /** The longest `Retry-After` that a read waits out. */
+  patienceMs: number
+  /** Rows of a page. */
+  pageRows: number
+  /** Seconds that a pull goes back behind the newest change it knows: changes are committed late, and clocks differ. */
+  overlapSeconds: number
+}
+
+export const defaultLimits: Limits = {
+  deadlineMs: 10_000,
+  pageDeadlineMs: 120_000,
+  bulkDeadlineMs: 900_000,
+  answerBytes: 8 * 1024 ** 2,
+  pageBytes: 64 * 1024 ** 2,
+  bulkBytes: 512 * 1024 ** 2,
+  // A write holds a connection of the database meanwhile, and there are few of them (`DATABASE_POOL`).
+  concurrency: 4,
+  waiting: 32,
+  breakerFailures: 5,
+  openMs: 2_000,
+  mostOpenMs: 60_000,
+  patienceMs: 2_000,
+  pageRows: 500,
+  overlapSeconds: 600,
+}

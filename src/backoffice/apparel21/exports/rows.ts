@@ -1,0 +1,161 @@
+import type { Database } from '../../../db.ts'
+import type { Service } from '../../../settings.ts'
+import { knownCustomers } from '../../../store/customers/customers.ts'
+import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../store/sync/exports.ts'
+import type { ExportKind } from './files.ts'
+
+/** A line of an export, by the names of its columns. */
+export type Exported = Readonly<Record<string, string | undefined>>
+type Row = Record<string, string | null>
+
+/** Makes rows of one of our kinds (`backoffice/feeds/kinds.ts`) of lines of an export; some lines come to nothing. */
+export interface Pass {
+  kind: 'customers' | 'staff' | 'transactions' | 'reward-accounts'
+  /** The columns without which it says nothing. */
+  columns: readonly string[]
+  rows(lines: readonly Exported[]): Promise<Row[]>
+}
+
+/** What is made of each kind of export, in this order; `leaveOut` is told of lines that are not for us, and why. */
+export const passesOf: Readonly<
+  Record<ExportKind, (db: Database, service: Service, leaveOut: (why: string) => void) => Pass[]>
+> = {
+  customers: (db, service) => [customers(db, service), staff(db, service)],
+  orders: (db, service, leaveOut) => [sales(db, service, leaveOut)],
+  rewards: () => [accounts],
+}
+
+const cell = (line: Exported, name: string): string | null => line[name]?.trim() || null
+const given = (lines: readonly Exported[], name: string) => [...new Set(lines.flatMap(line => cell(line, name) ?? []))]
+
+/** What is given, and nothing of what is not: an empty cell of an export says nothing. */
+const saying = (row: Row): Row => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
+
+/**
+ * Of a customer who is known only what the API does not tell is taken: an export is hours old when it arrives, and what the API told
+ * meanwhile is newer.
+ */
+const customers = (db: Database, service: Service): Pass => ({
+  kind: 'customers',
+  columns: ['PERIDX', 'FIRSTNAME', 'SURNAME'],
+  async rows(lines) {
+    const known = new Set((await knownCustomers(db, service, given(lines, 'PERIDX'))).map(({ id }) => id))
+    return lines.map(line => {
+      const own = { id: cell(line, 'PERIDX'), joinedStoreId: cell(line, 'JOINED_STORE_ID') }
+      return saying(known.has(own.id ?? '') ? own : { ...own, ...personOf(line) })
+    })
+  },
+})
+
+function personOf(line: Exported): Row {
+  const started = cell(line, 'CREATED_DATE')
+  return {
+    code: cell(line, 'PERSON_CODE'),
+    firstname: cell(line, 'FIRSTNAME'),
+    surname: cell(line, 'SURNAME'),
+    email: cell(line, 'EMAIL'),
+    phoneMobile: cell(line, 'MOBILE'),
+    dateOfBirth: cell(line, 'DOB'),
+    startDate: started && `${started.slice(0, 10)} 00:00:00`,
+    addressLine1: cell(line, 'ADRS1'),
+    addressLine2: cell(line, 'ADRS2'),
+    city: cell(line, 'CITY'),
+    state: cell(line, 'STATE'),
+    postcode: cell(line, 'POSTCODE'),
+    country: cell(line, 'COUNTRY'),
+    privacy: cell(line, 'PRIVACY'),
+    loyaltyCode: cell(line, 'LOYALTY_CODE'),
+  }
+}
+
+/** The staff are persons with a tick; who has lost it has left. */
+const staff = (db: Database, service: Service): Pass => ({
+  kind: 'staff',
+  columns: ['PERIDX', 'PERSON_CODE', 'SURNAME', 'RETAIL_REP'],
+  async rows(lines) {
+    const known = await knownStaff(db, service, given(lines, 'PERIDX'))
+    return lines.flatMap((line): Row[] => {
+      const isStaff = cell(line, 'RETAIL_REP')?.toLowerCase() === 'yes'
+      if (!isStaff && !known.has(cell(line, 'PERIDX') ?? '')) return []
+      const row = saying({
+        id: cell(line, 'PERIDX'),
+        code: cell(line, 'PERSON_CODE'),
+        firstname: cell(line, 'FIRSTNAME'),
+        surname: cell(line, 'SURNAME'),
+        email: cell(line, 'EMAIL'),
+        storeNumber: cell(line, 'STORE_NUMBER'),
+        active: String(isStaff),
+      })
+      return [row]
+    })
+  },
+})
+
+const channels: Readonly<Record<string, string>> = { W: 'web', H: 'headOffice', D: 'store' }
+/** What the lines of exports are called, which have no identifier: the first of a transaction is `x1`. */
+const linePrefix = 'x'
+
+const sales = (db: Database, service: Service, leaveOut: (why: string) => void): Pass => {
+  const counted = new Map<string, number>()
+  let stores: ReturnType<typeof storeNumbers> | undefined
+  return {
+    kind: 'transactions',
+    columns: ['TRANSACTION_ID', 'SALE_DATE', 'SKUIDX', 'QUANTITY', 'PRICE'],
+    async rows(lines) {
+      stores ??= storeNumbers(db, service)
+      const { byId, byCode } = await stores
+      const told = await toldOtherwise(db, service, given(lines, 'TRANSACTION_ID'), linePrefix)
+      const skus = new Map((await soldSkus(db, service, given(lines, 'SKUIDX'))).map(sku => [sku.skuId, sku]))
+      return lines.flatMap((line): Row[] => {
+        const id = cell(line, 'TRANSACTION_ID') ?? ''
+        const place = (counted.get(id) ?? 0) + 1
+        counted.set(id, place)
+        const currency = cell(line, 'CURRENCY')?.toUpperCase()
+        if (told.has(id)) return left('are of transactions that the API has told of, with more about them')
+        if (currency && currency !== service.settings.currency) return left('are in another currency')
+        const number = cell(line, 'NUMBER')
+        const [storeId, storeCode] = [cell(line, 'STORE_ID') ?? '', cell(line, 'STORE_CODE')]
+        const { skuId: _, ...sold } = skus.get(cell(line, 'SKUIDX') ?? '') ?? { skuId: '' }
+        const day = cell(line, 'SALE_DATE')
+        const row = saying({
+          ...{ id, number, lineId: `${linePrefix}${place}`, sequence: String(place) },
+          orderNumber: cell(line, 'ORDER_NUMBER'),
+          channel: channels[number?.charAt(0).toUpperCase() ?? ''] ?? 'store',
+          type: typeIn(cell(line, 'TYPE')),
+          saleDate: day && (day.length === 10 ? `${day} 00:00:00` : day.replace('T', ' ')),
+          customerId: cell(line, 'PERIDX'),
+          storeNumber: byId.get(storeId) ?? byCode.get(storeCode ?? '') ?? storeCode,
+          skuId: cell(line, 'SKUIDX'),
+          ...sold,
+          quantity: cell(line, 'QUANTITY'),
+          price: cell(line, 'PRICE'),
+          value: cell(line, 'VALUE'),
+        })
+        return [row]
+      })
+    },
+  }
+  function left(why: string): Row[] {
+    leaveOut(why)
+    return []
+  }
+}
+
+/** `Layby Update` is `laybyUpdate`. */
+const typeIn = (text: string | null) =>
+  (text ?? 'Sale').toLowerCase().replaceAll(/\s+(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+const accounts: Pass = {
+  kind: 'reward-accounts',
+  columns: ['ACCOUNT_ID', 'PERIDX', 'PROGRAM_ID', 'TIER_ID'],
+  rows: async lines =>
+    lines.map(line =>
+      saying({
+        id: cell(line, 'ACCOUNT_ID'),
+        customerId: cell(line, 'PERIDX'),
+        programId: cell(line, 'PROGRAM_ID'),
+        tierId: cell(line, 'TIER_ID'),
+        joinDate: cell(line, 'JOIN_DATE')?.slice(0, 10) ?? null,
+      }),
+    ),
+}

@@ -1,0 +1,78 @@
+import type { Priced } from '../../../domain/orders/check.ts'
+import type { OrderInput } from '../../../domain/orders/orders.ts'
+import { sum, units } from '../../../domain/orders/pricing.ts'
+import type { Write } from '../../../domain/write.ts'
+import { ApiError, type ErrorCode, type Fault } from '../../../errors.ts'
+import { type SoldVariant, variantsOf } from '../../../store/orders/placing.ts'
+import type { Client } from '../calls/client.ts'
+import { refusalBehind } from '../calls/refusal.ts'
+import { orderFrom, type ReadLine } from '../records/order-read.ts'
+import { Untranslatable } from '../xml/untranslatable.ts'
+import { orderNumbered } from './order-search.ts'
+
+/** An order that the back office has, as far as our tables need it. */
+export interface EarlierOrder extends Pick<Priced, 'lines' | 'freight' | 'total'> {
+  id: string
+  variants: ReadonlyMap<string, SoldVariant>
+}
+
+/** What a request may be refused for that an earlier attempt was not: prices, SKUs and vouchers change in between. */
+const changing: ReadonlySet<ErrorCode> = new Set([
+  ...(['unknown_sku', 'payment_total_mismatch', 'validation_id_incorrect', 'voucher_locked'] as const),
+  ...(['voucher_unusable', 'voucher_must_be_used_in_full', 'insufficient_voucher_balance'] as const),
+])
+
+const mayBeNew = ({ code, pointer = '' }: Partial<Fault>) =>
+  (code !== undefined && changing.has(code)) || /^\/lines\/\d+\/(price|discounts)$/.test(pointer)
+
+/**
+ * The order that an earlier attempt at this write has placed, whose outcome nobody knew, where `error` is what it would be refused for
+ * now: whoever is told that it was refused would place another one. It is known by its number, person, units and payments; its
+ * prices are those of that attempt. Undefined: there is none.
+ */
+export async function earlierOrder(
+  client: Client,
+  { tx, service, isKeyed }: Pick<Write, 'tx' | 'service' | 'isKeyed'>,
+  input: OrderInput,
+  { number, decimals, error }: { number: string; decimals: number; error: unknown },
+): Promise<EarlierOrder | undefined> {
+  if (!isKeyed || !(error instanceof ApiError) || refusalBehind(error)) return
+  const faults: Partial<Fault>[] = error.faults.length ? [...error.faults] : [error]
+  if (!faults.every(mayBeNew)) return
+  const found = await orderNumbered(client, number, input.customerId)
+  if (!found) return
+  let read: ReturnType<typeof orderFrom>
+  try {
+    read = orderFrom(found, service.settings.currency)
+  } catch (fault) {
+    if (fault instanceof Untranslatable) return
+    throw fault
+  }
+  const { id, personId, freight } = read
+  const total = sum(read.lines.map(line => line.value)) + freight
+  const paid = sum(input.payments.map(payment => units(payment.amount, decimals)))
+  const skus = input.lines.map(({ sku }) => sku)
+  const known = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
+  const lines = matched(input, read.lines, known)
+  if (!lines || personId !== input.customerId || paid !== total) return
+  const variants = new Map(input.lines.map(({ sku }, i) => [sku, known.get(sku) ?? soldAs(sku, lines[i])]))
+  return { id, lines, freight, total, variants }
+}
+
+/** The line of the order for each one of the input, of the same SKU where that is still known; undefined: they are not the same. */
+function matched({ lines }: OrderInput, read: readonly ReadLine[], known: ReadonlyMap<string, SoldVariant>) {
+  const left = [...read]
+  const found = lines.flatMap(({ sku, quantity }) => {
+    const skuId = known.get(sku)?.skuId
+    const place = left.findIndex(line => line.quantity === quantity && (skuId ?? line.skuId) === line.skuId)
+    return place < 0 ? [] : left.splice(place, 1)
+  })
+  return found.length === lines.length && left.length === 0 ? found : undefined
+}
+
+/** A SKU that is not known any more, as it was sold. */
+function soldAs(sku: string, line: ReadLine | undefined): SoldVariant {
+  if (!line) throw new Error('each line was found')
+  const { skuId, productCode, productName, colourCode, colourName, sizeCode } = line
+  return { sku, skuId, price: '0', productCode, productName, colourCode, colourName, sizeCode }
+}

@@ -1,0 +1,59 @@
+import { isAtLeast } from '../../../domain/release.ts'
+import type { Client } from '../calls/client.ts'
+import { pagesOf } from '../calls/paging.ts'
+import { type Release, since } from '../calls/release.ts'
+import { every, text } from '../xml/values.ts'
+import type { Xml } from '../xml/xml.ts'
+
+const roots = ['Order', 'Orders', 'ReturnOrder']
+
+/** What may stand in a path without being taken for another one. */
+const isNumber = (number: string) => /^[\w-]{1,50}$/.test(number)
+const isId = (id: string) => /^\d{1,22}$/.test(id)
+
+const ordersIn = (root: Xml | undefined) => (root?.name === 'Orders' ? every(root, 'Order') : root ? [root] : [])
+
+/** All orders of a person, as they are now. */
+async function* ordersOf(client: Client, personId: string): AsyncGenerator<Xml> {
+  const pages = pagesOf(client, {
+    ...{ endpoint: 'orders', path: ['Persons', personId, 'Orders'], roots: ['Orders'], record: 'Order' },
+    keyOf: order => text(order, 'Id') ?? '',
+  })
+  for await (const page of pages) yield* page
+}
+
+async function first(orders: AsyncIterable<Xml>, is: (order: Xml) => boolean) {
+  for await (const order of orders) if (is(order)) return order
+  return
+}
+
+/**
+ * The order, or the return, with a number, as it was posted: from the table of web sales, which forgets. With `personId` also from all
+ * orders of that person.
+ */
+export async function orderNumbered(client: Client, number: string, personId?: string): Promise<Xml | undefined> {
+  // Numbers are compared here whatever their case.
+  const is = (order: Xml) => text(order, 'OrderNumber')?.toLowerCase() === number.toLowerCase()
+  if (isNumber(number)) {
+    const root = await client.document({ endpoint: 'orders', path: ['OrderNumbers', number], roots })
+    const found = ordersIn(root).find(is)
+    if (found) return found
+  }
+  return personId === undefined ? undefined : first(ordersOf(client, personId), is)
+}
+
+/** An order by its identifier, as it is now; without `personId` only where the release can find it. */
+export async function orderById(
+  client: Client,
+  release: Release,
+  id: string,
+  personId?: string,
+): Promise<Xml | undefined> {
+  if (!isId(id)) return
+  const is = (order: Xml) => text(order, 'Id') === id
+  if (isAtLeast((await release.read()) ?? '', since.ordersOfEveryone)) {
+    const root = await client.document({ endpoint: 'orders', path: ['Orders'], query: { id }, roots })
+    return ordersIn(root).find(is)
+  }
+  return personId === undefined ? undefined : first(ordersOf(client, personId), is)
+}

@@ -1,0 +1,136 @@
+import type { Consent } from '../../../domain/customers/consent.ts'
+import type { Write } from '../../../domain/write.ts'
+import { ApiError } from '../../../errors.ts'
+import type { Service } from '../../../settings.ts'
+import { knownCustomers } from '../../../store/customers/customers.ts'
+import { lockCustomer, putCustomer, type StoredCustomer } from '../../../store/customers/writes.ts'
+import { mergeReferences } from '../../../store/goods/references.ts'
+import { unknownReferences } from '../../../store/sync/lookups.ts'
+import type { Client } from '../calls/client.ts'
+import { remembered } from '../calls/remembered.ts'
+import { customerFrom, idOf } from '../records/persons.ts'
+import { carried } from '../records/references.ts'
+import { Untranslatable } from '../xml/untranslatable.ts'
+import { every, text } from '../xml/values.ts'
+import type { Xml } from '../xml/xml.ts'
+import { openReferenceBook, type ReferenceBook } from './reference-book.ts'
+
+/** Milliseconds that the names of types of reference count: head office hardly ever adds one. */
+const namesMs = 600_000
+const forever = new AbortController().signal
+
+/** What each back office's types of reference are called; a driver is made for every request, its client lasts. */
+const books = new WeakMap<Client, ReturnType<typeof remembered<ReferenceBook>>>()
+
+function bookOf(client: Client): Promise<ReferenceBook> {
+  const known =
+    books.get(client) ??
+    remembered(namesMs, async () => {
+      const book = openReferenceBook(client, forever)
+      await book.names()
+      return book
+    })
+  books.set(client, known)
+  return known.get()
+}
+
+/** The identifier of a type of reference by the name that it goes by here. */
+export async function referenceTypeIds(client: Client): Promise<ReadonlyMap<string, string>> {
+  const names = await (await bookOf(client)).names()
+  return new Map([...names].map(([id, name]) => [name, id]))
+}
+
+/** A person; undefined where there is none, or can be none, with this identifier. */
+export const personById = async (client: Client, id: string): Promise<Xml | undefined> =>
+  /^\d{1,22}$/.test(id) ? client.document({ endpoint: 'persons', path: ['Persons', id], roots: ['Person'] }) : undefined
+
+/** The person with an e-mail address, whatever its case; of several the one who was there first. */
+export async function personByEmail(client: Client, email: string): Promise<Xml | undefined> {
+  const { records } = await client.list({
+    ...{ endpoint: 'persons', path: ['Persons'], query: { email } },
+    ...{ roots: ['Persons', 'Person'], record: 'Person' },
+  })
+  const wanted = comparable(email)
+  const found: Xml[] = []
+  for await (const person of records)
+    if (comparable(text(person, 'Contacts', 'Email') ?? '') === wanted) found.push(person)
+  return found.sort((a, b) => Number(text(a, 'Id')) - Number(text(b, 'Id')))[0]
+}
+
+const comparable = (email: string) => email.normalize('NFC').toLowerCase()
+
+/** A person as a row of our customers. One that cannot be read is 502. */
+export async function rowOf(client: Client, service: Service, person: Xml) {
+  const book = await bookOf(client)
+  const isLoyal = every(person, 'Loyalties', 'Loyalty').length > 0
+  const reading = {
+    typeNames: await book.namesFor([person]),
+    loyaltyCodes: isLoyal ? await loyaltyCodes(client) : new Map<string, string>(),
+    subscriptionMapping: service.settings.subscriptionMapping,
+  }
+  try {
+    return customerFrom(person, reading)
+  } catch (error) {
+    if (!(error instanceof Untranslatable)) throw error
+    client.connection.log?.warn({ reason: error.message }, 'A person cannot be taken.')
+    throw new ApiError('back_office_error')
+  }
+}
+
+const loyaltyCodes = (client: Client) => looked(client, book => book.loyaltyCodes())
+
+/** What a book says. Where it cannot tell there will be another one: it would go on saying so. */
+async function looked<T>(client: Client, look: (book: ReferenceBook) => Promise<T>): Promise<T> {
+  const book = await bookOf(client)
+  return look(book).catch(error => {
+    books.delete(client)
+    throw error
+  })
+}
+
+/** Puts the values of a person's references into the cache that it does not have yet: they are told with the person. */
+async function learnReferences(client: Client, { tx, service }: Pick<Write, 'tx' | 'service'>, person: Xml) {
+  const names = await looked(client, book => book.namesFor([person]))
+  const keys = carried(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
+  const unknown = keys.length ? await unknownReferences(tx, service, keys) : []
+  if (unknown.length) await mergeReferences(tx, service, await looked(client, book => book.missing(unknown)))
+}
+
+/**
+ * Puts a person into our customers, and holds it. The subscriptions that no reference stands for are kept here alone: `flags` says
+ * what they become, where that changes. An e-mail address that our tables have with somebody else stays with them.
+ */
+export async function storePerson(
+  client: Client,
+  { tx, service }: Pick<Write, 'tx' | 'service'>,
+  person: Xml,
+  flags: Partial<Consent> = {},
+): Promise<StoredCustomer> {
+  const row = { ...(await rowOf(client, service, person)) }
+  await learnReferences(client, { tx, service }, person)
+  const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping
+  // Privacy at the head office ends every subscription.
+  if (row.privacy === false && !mappedEmail && flags.emailSubscription !== undefined)
+    row.emailSubscription = flags.emailSubscription
+  if (row.privacy === false && !mappedSms && flags.smsSubscription !== undefined)
+    row.smsSubscription = flags.smsSubscription
+  try {
+    await putCustomer(tx, service, row)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'email_taken') throw error
+    await putCustomer(tx, service, { ...row, email: null })
+  }
+  const stored = await lockCustomer(tx, service, row.id)
+  if (!stored) throw new Error('a customer that was put in is there')
+  return stored
+}
+
+/** Whether somebody is a customer here; one that the back office alone knows becomes one. */
+export async function isCustomer(client: Client, write: Pick<Write, 'tx' | 'service'>, id: string): Promise<boolean> {
+  const [known] = await knownCustomers(write.tx, write.service, [id])
+  if (known) return true
+  const person = await personById(client, id)
+  if (!person || idOf(person) !== id) return false
+  await storePerson(client, write, person)
+  return true
+}

@@ -1,0 +1,40 @@
+import type { OpenOrder, Portion, PullRequest } from '../../../domain/port/feed.ts'
+import type { Client } from '../calls/client.ts'
+import { pagesOf } from '../calls/paging.ts'
+import { stepTo } from '../lookup/known-orders.ts'
+import { statusesIn } from '../records/order-read.ts'
+import { text } from '../xml/values.ts'
+import { visited } from './visits.ts'
+
+/**
+ * Where the orders stand that are still `processing` here. The live orders of a person are what every release can tell: one call for
+ * each customer with such an order, whatever else has been ordered in the shop.
+ */
+export async function* pullOrders(client: Client, { signal, openOrders }: PullRequest): AsyncGenerator<Portion> {
+  const byCustomer = Map.groupBy(await openOrders(), ({ customerId }) => customerId)
+  const customers = async function* () {
+    for (const id of byCustomer.keys()) yield { id, stamp: '' }
+  }
+  const portions = visited(customers(), async ({ id }) => {
+    const pages = pagesOf(client, {
+      ...{ endpoint: 'orders', path: ['Persons', id, 'Orders'], roots: ['Orders'], record: 'Order', signal },
+      keyOf: order => text(order, 'Id') ?? '',
+    })
+    const wanted = new Map(byCustomer.get(id)?.map(order => [order.id, order]))
+    const rows = []
+    for await (const page of pages)
+      for (const order of page) {
+        const open = wanted.get(text(order, 'Id') ?? '')
+        if (open) rows.push({ orderId: open.id, steps: stepsOf(statusesIn(order, open.lines), open) })
+      }
+    return { rows: { orders: rows.filter(({ steps }) => steps.length) } }
+  })
+  // Whom it asks about follows from the orders: no visit has to be noted.
+  for await (const { visited: _, ...portion } of portions) yield portion
+}
+
+const stepsOf = (seen: ReturnType<typeof statusesIn>, { lines }: OpenOrder) =>
+  lines.flatMap(({ sequence, isOpen }) => {
+    const status = stepTo(seen.get(sequence) ?? 'processing')
+    return !isOpen || status === 'processing' ? [] : [{ sequence, status }]
+  })

@@ -1,0 +1,53 @@
+import { decimalsOf } from '../../../domain/money.ts'
+import type { Portion, PullRequest } from '../../../domain/port/feed.ts'
+import type { Client } from '../calls/client.ts'
+import { pagesOf, type Report } from '../calls/paging.ts'
+import type { Release } from '../calls/release.ts'
+import { openReferenceBook } from '../lookup/reference-book.ts'
+import { productChangedAt, productIdOf, productRowsFrom, skuIdsOf } from '../records/products.ts'
+import { carried } from '../records/references.ts'
+import { translated } from '../xml/untranslatable.ts'
+import { text } from '../xml/values.ts'
+import { followPull } from './mark.ts'
+
+/** The styles that the web store exports, or those that changed; nothing where the release cannot tell which did. */
+export async function* pullProducts(client: Client, release: Release, request: PullRequest): AsyncGenerator<Portion> {
+  const { since, settings, signal } = request
+  if (since !== undefined && !(await release.has('productsByChange'))) return
+  const pull = followPull({ ...client.connection, ...client.limits })
+  const book = openReferenceBook(client, signal)
+  const decimals = decimalsOf(settings.currency)
+  const report: Report = {}
+  const pages = pagesOf(
+    client,
+    {
+      ...{ endpoint: 'products', path: ['Products'], roots: ['Products', 'Product'], record: 'Product', signal },
+      query: { updatedAfter: since, order: '{id:asc}' },
+      keyOf: product => text(product, 'Id') ?? '',
+    },
+    report,
+  )
+  for await (const page of pages) {
+    const typeNames = await book.namesFor(page)
+    const { rows, refused } = translated(page, product => productRowsFrom(product, { typeNames, decimals }))
+    const keys = page.flatMap(carried).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
+    const ids = translated(page, productIdOf).rows
+    for (const product of page) pull.show(productChangedAt(product))
+    yield {
+      rows: {
+        references: await book.missing(await request.unknownReferences(keys)),
+        products: rows.flatMap(product => product.rows),
+      },
+      seen: [
+        { list: 'product', ids },
+        { list: 'variant', ids: page.flatMap(skuIdsOf) },
+      ],
+      refused: [...refused, ...rows.flatMap(product => product.refused)],
+      isUnclear: ids.length < page.length,
+    }
+  }
+  yield { end: { ...pull.end(), ...totalOf('product', report) } }
+}
+
+export const totalOf = (list: string, { total }: Report) =>
+  total === undefined ? {} : { total: { list, atLeast: total } }

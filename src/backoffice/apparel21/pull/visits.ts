@@ -1,0 +1,38 @@
+import type { Portion, Visit } from '../../../domain/port/feed.ts'
+import { ApiError } from '../../../errors.ts'
+
+/** Visits under way at a time: few, so that the callers of the API find a place. */
+const atOnce = 3
+/** One record that cannot be read is passed over; so many in a row are a back office that is not well. */
+const mostFaults = 10
+
+/**
+ * Visits records one after the other, a few at a time, and brings their portions in order. A visit that answers with something
+ * unreadable is refused, and done with until it is due again.
+ */
+export async function* visited(
+  visits: AsyncIterable<Visit>,
+  visit: (visit: Visit) => Promise<Portion>,
+): AsyncGenerator<Portion> {
+  const underWay: { one: Visit; portion: Promise<Portion> }[] = []
+  let faults = 0
+  async function* next(): AsyncGenerator<Portion> {
+    const begun = underWay.shift()
+    if (!begun) return
+    try {
+      yield { ...(await begun.portion), visited: begun.one }
+      faults = 0
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'back_office_error' || ++faults > mostFaults) throw error
+      yield { refused: ['The answer about a record could not be read.'], visited: begun.one }
+    }
+  }
+  for await (const one of visits) {
+    const portion = visit(one)
+    // It may fail before it is its turn.
+    portion.catch(() => {})
+    underWay.push({ one, portion })
+    if (underWay.length >= atOnce) yield* next()
+  }
+  while (underWay.length) yield* next()
+}

@@ -1,0 +1,200 @@
+import type { Database } from '../../db.ts'
+import type { Feed, FeedRows, Portion, PullEnd, ReferenceKey, RowKind, Visit } from '../../domain/port/feed.ts'
+import { ApiError } from '../../errors.ts'
+import type { Service } from '../../settings.ts'
+import { unknownReferences } from '../../store/sync/lookups.ts'
+import { openOrders } from '../../store/sync/orders.ts'
+import { removeUnseen } from '../../store/sync/removal.ts'
+import {
+  beat,
+  countSeen,
+  failFeed,
+  finishFeed,
+  type Hold,
+  holdFeed,
+  noteSeen,
+  refreshPlans,
+  type Tally,
+} from '../../store/sync/sync.ts'
+import { addAllVisits, addVisits, dueVisits, noteVisited, staleVisits } from '../../store/sync/visits.ts'
+import { type Written, writers } from '../../store/sync/writers.ts'
+
+export interface SyncOptions {
+  /** Read everything, whatever is known. */
+  full?: boolean
+  /** Breaks the run off; the next one begins where it did. */
+  signal?: AbortSignal
+  onProgress?: (tally: Readonly<Tally>) => void
+}
+
+/** What a run has come to. */
+export interface SyncResult extends Tally {
+  /** It has read everything, and not only what changed. */
+  isFull: boolean
+}
+
+/** Milliseconds between two beats: several to the time after which a run is taken to be dead. */
+const beatMs = 15_000
+/** Records that a run visits at most, unless it is to visit all. */
+const mostVisits = 5_000
+
+/**
+ * Reads a feed and puts what it brings into the store: what changed since the last run that ended well, or everything where there is no
+ * mark, where `full` says so, or where it is time. Undefined where another run has the feed. The mark moves when all is in: a run
+ * that fails or is killed is repeated by the next one, which changes nothing that is in already. A run that has read everything, and
+ * seen all of it, takes away what was not there (`removeUnseen`).
+ */
+export async function syncFeed(
+  db: Database,
+  service: Service,
+  feed: Feed,
+  { full = false, signal, onProgress = () => {} }: SyncOptions = {},
+): Promise<SyncResult | undefined> {
+  const held = await holdFeed(db, service, feed.name)
+  if (!held) return
+  const hold: Hold = { feed: feed.name, run: held.run }
+  const tally: Tally = { read: 0, inserted: 0, changed: 0, removed: 0, refused: 0, notes: {} }
+  const lost = new AbortController()
+  const keep = async () => {
+    if (!(await beat(db, service, hold, tally))) lost.abort(new Error('Another run has taken over.'))
+    lost.signal.throwIfAborted()
+    onProgress(tally)
+  }
+  // An answer may take longer than a run may be silent. A beat that is missed is found out by the next portion.
+  const beats = setInterval(() => void keep().catch(() => {}), beatMs)
+  const isFull = full || isDue(feed, held)
+  try {
+    const signals = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])])
+    const since = isFull ? undefined : held.since
+    const run: Run = { db, service, feed, tally, keep, isFull, since, signal: signals, inserted: new Map() }
+    const end = await pull(run)
+    await finishFeed(db, service, hold, { since: end.since, isFull })
+    return { ...tally, isFull }
+  } catch (error) {
+    const fault = error instanceof ApiError ? `${error.code}: ${error.message}` : 'internal_error'
+    await failFeed(db, service, hold, signal?.aborted ? 'The run was stopped.' : fault).catch(() => {})
+    throw error
+  } finally {
+    clearInterval(beats)
+  }
+}
+
+interface Known {
+  since: string | null
+  secondsSinceFinished: number | null
+  secondsSinceFull: number | null
+}
+
+/** Whether everything has to be read. */
+function isDue({ fullEverySeconds, reachSeconds, revisitSeconds }: Feed, known: Known): boolean {
+  if (revisitSeconds !== undefined) return false
+  if (fullEverySeconds === undefined || known.since === null) return true
+  if ((known.secondsSinceFull ?? Number.POSITIVE_INFINITY) >= fullEverySeconds) return true
+  return reachSeconds !== undefined && (known.secondsSinceFinished ?? Number.POSITIVE_INFINITY) >= reachSeconds
+}
+
+interface Run {
+  db: Database
+  service: Service
+  feed: Feed
+  tally: Tally
+  /** Shows that the run lives; throws where it is not its turn any more. */
+  keep(): Promise<void>
+  isFull: boolean
+  since: string | null | undefined
+  signal: AbortSignal
+  /** New rows of each kind, and at how many of them the planner was told of them. */
+  inserted: Map<RowKind, { rows: number; told: number }>
+}
+
+async function pull(run: Run): Promise<PullEnd> {
+  const { db, service, feed, tally, keep, isFull, since, signal } = run
+  let end: PullEnd = {}
+  let isUnclear = false
+  const portions = feed.pull({
+    since: since ?? undefined,
+    settings: service.settings,
+    unknownReferences: async (wanted: readonly ReferenceKey[]) =>
+      wanted.length ? unknownReferences(db, service, wanted) : [],
+    openOrders: () => openOrders(db, service),
+    visits: visitsOf(run),
+    signal,
+  })
+  for await (const portion of portions) {
+    signal.throwIfAborted()
+    await put(portion, run)
+    if (portion.isUnclear) isUnclear = true
+    end = portion.end ?? end
+    await keep()
+  }
+  if (end.total && (await countSeen(db, service, feed.name, end.total.list)) < end.total.atLeast)
+    throw new ApiError('back_office_error', 'A list of the back office has fewer records than it says.')
+  if (!isFull || !feed.whole) return end
+  if (isUnclear) count(tally, 'some records could not be told apart: nothing was taken away')
+  else {
+    await refreshPlans(db, 'seen')
+    for (const list of feed.whole) await remove(list)
+  }
+  return end
+
+  async function remove(list: NonNullable<Feed['whole']>[number]) {
+    const { kept } = await removeUnseen(db, service, feed.name, list, async removed => {
+      tally.removed += removed
+      await keep()
+    })
+    if (kept) count(tally, `of the list ${list} are gone, more than half of it: nothing was taken away`, kept)
+  }
+}
+
+const count = ({ notes }: Tally, text: string, by = 1) => {
+  notes[text] = (notes[text] ?? 0) + by
+}
+
+/** Puts a portion in; a visit is done when all that it brought is in. */
+async function put({ rows = {}, seen = [], refused = [], visits = [], visited }: Portion, run: Run) {
+  const { db, service, feed, tally } = run
+  for (const kind of Object.keys(writers) as RowKind[]) await putRows(kind, rows[kind] ?? [], run)
+  for (const { list, ids } of seen) await noteSeen(db, service, feed.name, list, ids)
+  for (const { feed: other, due } of visits) if (due.length) await addVisits(db, service, other, due)
+  if (visited) await noteVisited(db, service, feed.name, visited)
+  tally.read += refused.length
+  tally.refused += refused.length
+  for (const reason of refused) count(tally, reason)
+}
+
+async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][], run: Run) {
+  const { db, service, feed, tally, inserted } = run
+  if (!rows.length) return
+  const write: (...given: [Database, Service, readonly FeedRows[K][]]) => Promise<Written> = writers[kind]
+  const written = await write(db, service, rows)
+  tally.read += written.read
+  tally.inserted += written.inserted
+  tally.changed += written.changed
+  tally.refused += written.refused
+  for (const [text, times] of Object.entries(written.notes)) count(tally, text, times)
+  if (written.seen) await noteSeen(db, service, feed.name, written.seen.list, written.seen.ids)
+  const { rows: before, told } = inserted.get(kind) ?? { rows: 0, told: 0 }
+  const now = before + written.inserted
+  // With the first, and then with twice as many each time: a few stores that it takes for one cost as much as many rows.
+  const isTold = now > 0 && now >= 2 * told
+  inserted.set(kind, { rows: now, told: isTold ? now : told })
+  if (isTold) await refreshPlans(db, kind)
+}
+
+/** What a feed has to visit: all, or what is due and what was not visited for long. */
+async function* visitsOf({ db, service, feed: { name, revisitSeconds }, isFull }: Run): AsyncGenerator<Visit> {
+  if (revisitSeconds === undefined) return
+  if (isFull) await addAllVisits(db, service, name)
+  else await staleVisits(db, service, name, revisitSeconds, mostVisits)
+  let given = 0
+  for (let after = ''; ; ) {
+    const some = await dueVisits(db, service, name, after, 200)
+    for (const visit of some) {
+      if (!isFull && given++ >= mostVisits) return
+      yield visit
+    }
+    const last = some.at(-1)
+    if (!last) return
+    after = last.id
+  }
+}

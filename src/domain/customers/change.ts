@@ -1,0 +1,71 @@
+import type { Fault } from '../../errors.ts'
+import type { Settings } from '../../settings.ts'
+import { type Consent, consentAfter, contradictions, mappedReferences, mappedTypes, noConsent } from './consent.ts'
+import { type CustomerChange, faultsOfCustomer, phonesOf } from './input.ts'
+import {
+  chosenReferences,
+  faultsOfReferences,
+  type KnownReferences,
+  namedValues,
+  referencesAfter,
+  valueIdOf,
+} from './references.ts'
+
+/** What a change of a customer hangs on. */
+export interface CustomerState {
+  consent: Consent
+  /** Reference values by type. */
+  references: ReadonlyMap<string, string>
+}
+
+/** What a change comes to, where it has no faults. */
+export interface JudgedChange {
+  faults: Fault[]
+  consent: Consent
+  /** The references that the change sets, by type; null takes one away. */
+  chosen: ReadonlyMap<string, string | null>
+  /** All references after it: value by type. */
+  references: Record<string, string>
+}
+
+/** Judges a change of a customer, or a new one, by every rule that needs no look at other customers. `today` is the service's. */
+export function judgeChange(
+  change: CustomerChange,
+  before: CustomerState | undefined,
+  known: KnownReferences,
+  { subscriptionMapping: mapping, referenceTypes }: Settings,
+  today: string,
+): JudgedChange {
+  const consent = consentAfter(before?.consent ?? noConsent, change)
+  const stored = before?.references ?? new Map<string, string>()
+  const choices = chosenReferences(change, stored, mappedTypes(mapping))
+  const given = new Map([...choices].map(([type, choice]) => [type, valueIdOf(choice)]))
+  const chosen = new Map<string, string | null>([...given, ...mappedReferences(change, mapping)])
+  const faults = [
+    ...faultsOfCustomer(change, today),
+    ...faultsOfReferences(choices, stored, known, referenceTypes),
+    ...contradictions(given, stored, change, consent, mapping),
+  ]
+  return { faults, consent, chosen, references: referencesAfter(stored, chosen) }
+}
+
+/** The reference values that a change may set, with their types. */
+export const valuesOfChange = (change: CustomerChange, mapping: Settings['subscriptionMapping']) => [
+  ...namedValues(change),
+  ...mappedReferences(change, mapping),
+]
+
+/** What a change says by the columns of a customer; undefined is not mentioned. */
+export function columnsFrom(change: CustomerChange) {
+  const { title, firstname, surname, dateOfBirth, contact, address } = change
+  const { home, mobile, work } = phonesOf(change)
+  return {
+    ...{ title, firstname, surname, dateOfBirth, email: contact?.email },
+    ...{ phoneHome: home, phoneMobile: mobile, phoneWork: work },
+    ...(address === null ? noAddress : address),
+  }
+}
+
+const noAddress = {
+  ...{ addressLine1: null, addressLine2: null, city: null, state: null, postcode: null, country: null },
+}

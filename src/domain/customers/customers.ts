@@ -1,0 +1,90 @@
+import { type Static, Type } from 'typebox'
+import { Address, addressColumns } from '../address.ts'
+import { Flag, Id, LocalDate, LocalTime, Nullable, Text } from '../fields.ts'
+import { References, referencePairs } from '../references.ts'
+
+const id = Id("The back office's identifier of the customer.", '65432')
+const code = Text('The code of the customer in the back office.', 'SMITJOHN22', 50)
+const title = Text('Title.', 'Mr', 50)
+const firstname = Text('First name.', 'John', 50)
+const surname = Text('Surname.', 'Smith', 50)
+const dateOfBirth = LocalDate('Date of birth.', '1980-02-29')
+const startDate = LocalTime('When the customer joined.', '2021-03-25 00:00:00')
+const email = Text('E-mail address; unique in the service, whatever its case.', 'john.smith@example.com')
+const phone = (which: string) => Text(`${which} telephone number.`, '+61 400 123 456', 50)
+const privacy = Flag('The inverse of the accept-marketing status: true when the customer wants no marketing.', false)
+const emailSubscription = Flag('Whether the customer takes e-mails.')
+const smsSubscription = Flag('Whether the customer takes text messages.', false)
+const loyaltyCode = Text('The code of the loyalty programme the customer is in.', '99', 50)
+const loyaltyName = Text('The name of that loyalty programme.', 'Gold', 100)
+const joinedStoreId = Id('The store the customer signed up in.', '4983')
+const ecommerceAdminId = Text(
+  "The customer's identifier in the e-commerce platform, admin form. Absent when `updated_after` is used on `/customers`.",
+  'gid://shop/Customer/6477890125896',
+)
+const ecommerceLegacyId = Text('The same in the legacy form. Absent under the same condition.', '6477890125896')
+
+/** Contract 4. */
+export type Customer = Static<typeof Customer>
+export const Customer = Type.Object(
+  {
+    id,
+    code: Nullable(code),
+    title: Nullable(title),
+    firstname: Nullable(firstname),
+    surname: Nullable(surname),
+    dateOfBirth: Nullable(dateOfBirth),
+    startDate: Nullable(startDate),
+    privacy,
+    emailSubscription,
+    smsSubscription,
+    contact: Type.Object(
+      {
+        email: Nullable(email),
+        phones: Type.Object(
+          { home: Nullable(phone('Home')), mobile: Nullable(phone('Mobile')), work: Nullable(phone('Work')) },
+          { additionalProperties: false },
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    address: Address,
+    references: References,
+    loyaltyCode: Nullable(loyaltyCode),
+    loyaltyName: Nullable(loyaltyName),
+    joinedStoreId: Nullable(joinedStoreId),
+    joinedStoreCode: Nullable(Text('The code of that store.', 'DONC', 50)),
+    updateTimeStamp: LocalTime('When the record last changed.', '2023-03-06 10:50:16'),
+    ecommerceAdminId: Type.Optional(Nullable(ecommerceAdminId)),
+    ecommerceLegacyId: Type.Optional(Nullable(ecommerceLegacyId)),
+  },
+  { $id: 'Customer', additionalProperties: false },
+)
+
+export const CustomerRow = Type.Object({
+  id,
+  code: Type.Optional(code),
+  title: Type.Optional(title),
+  firstname: Type.Optional(firstname),
+  surname: Type.Optional(surname),
+  dateOfBirth: Type.Optional(dateOfBirth),
+  startDate: Type.Optional(startDate),
+  email: Type.Optional(email),
+  phoneHome: Type.Optional(phone('Home')),
+  phoneMobile: Type.Optional(phone('Mobile')),
+  phoneWork: Type.Optional(phone('Work')),
+  ...addressColumns,
+  privacy: Type.Optional(privacy),
+  emailSubscription: Type.Optional(emailSubscription),
+  smsSubscription: Type.Optional(smsSubscription),
+  references: Type.Optional(referencePairs),
+  loyaltyCode: Type.Optional(loyaltyCode),
+  loyaltyName: Type.Optional(loyaltyName),
+  joinedStoreId: Type.Optional(joinedStoreId),
+})
+
+export const CustomerMappingRow = Type.Object({
+  customerId: id,
+  ecommerceAdminId: Type.Optional(ecommerceAdminId),
+  ecommerceLegacyId: Type.Optional(ecommerceLegacyId),
+})

@@ -1,0 +1,154 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import type { Fault } from '../../errors.ts'
+import { Address } from '../address.ts'
+import { Flag, Id, LocalDate, Nullable, Text } from '../fields.ts'
+import type { Write } from '../write.ts'
+import { Customer } from './customers.ts'
+
+const Optional = <T extends TSchema>(shape: T) => Type.Optional(Nullable(shape))
+
+const Name = (description: string, example: string) =>
+  Type.String({ description, minLength: 1, maxLength: 50, pattern: '\\S', examples: [example] })
+
+const Phone = (what: string) =>
+  Optional(
+    Type.String({
+      description: `${what}: 3 to 20 digits, with spaces, \`+\`, \`-\`, \`(\`, \`)\`, \`.\` and \`/\` between them.`,
+      maxLength: 50,
+      pattern: '^(?=(?:[^0-9]*[0-9]){3,20}[^0-9]*$)[0-9 +().\\/-]+$',
+      examples: ['+61 400 123 456'],
+    }),
+  )
+
+const referenceValueId = Id('The identifier of a value that the reference cache knows.', '4411')
+
+/** A reference as a request gives it: the value's identifier alone, or the object that answers have. */
+const ChosenReference = Type.Union(
+  [
+    referenceValueId,
+    Type.Object(
+      {
+        referenceValueId,
+        code: Optional(Text('Its code.', 'CBD', 50)),
+        name: Optional(Text('What it says.', 'Collins Street')),
+      },
+      {
+        additionalProperties: false,
+        description: 'As answers have it; `code` and `name` have to be those of the value.',
+      },
+    ),
+    Type.Null(),
+  ],
+  { examples: ['4411'] },
+)
+export type ChosenReference = Static<typeof ChosenReference>
+
+const firstname = Name('First name.', 'John')
+const surname = Name('Surname.', 'Smith')
+const email = Type.String({
+  description: 'E-mail address; unique in the service, whatever its case.',
+  maxLength: 250,
+  format: 'email',
+  examples: ['john.smith@example.com'],
+})
+const phones = Optional(
+  Type.Object(
+    {
+      home: Phone('Home telephone number'),
+      mobile: Phone('Mobile telephone number'),
+      work: Phone('Work telephone number'),
+    },
+    { additionalProperties: false },
+  ),
+)
+
+const optional = {
+  title: Type.Optional(Customer.properties.title),
+  mobile: Phone('Mobile telephone number, short for `contact.phones.mobile`'),
+  dateOfBirth: Optional(LocalDate('Date of birth, from 1900-01-01 to today.', '1980-02-29')),
+  privacy: Optional(
+    Flag(
+      'The inverse of the accept-marketing status: true when the customer wants no marketing. A subscription is consent to marketing, and makes it false.',
+      false,
+    ),
+  ),
+  emailSubscription: Optional(Flag('Whether the customer takes e-mails.')),
+  smsSubscription: Optional(Flag('Whether the customer takes text messages.', false)),
+  address: Optional(Type.Partial(Address, { additionalProperties: false })),
+  references: Optional(
+    Type.Record(Type.String(), ChosenReference, {
+      description:
+        'References by the name of their type: the identifier of the value, or an object as answers have it. Those that stand for a subscription follow its flag.',
+      examples: [{ favouriteStore: '4411' }],
+    }),
+  ),
+}
+
+/** A new customer (contract 4). Null says as much as leaving out. */
+export type CustomerInput = Static<typeof CustomerInput>
+export const CustomerInput = Type.Object(
+  {
+    ...{ firstname, surname },
+    contact: Type.Object({ email, phones }, { additionalProperties: false }),
+    ...optional,
+  },
+  { $id: 'CustomerInput', additionalProperties: false },
+)
+
+/** A change of a customer: what is not mentioned stays, null clears (contract 4). */
+export type CustomerChange = Static<typeof CustomerChange>
+export const CustomerChange = Type.Object(
+  {
+    ...{ firstname: Type.Optional(firstname), surname: Type.Optional(surname) },
+    contact: Type.Optional(Type.Object({ email: Type.Optional(email), phones }, { additionalProperties: false })),
+    ...optional,
+  },
+  { $id: 'CustomerChange', additionalProperties: false },
+)
+
+/** A customer as written. */
+export interface CustomerWritten {
+  id: string
+  /** The whole record (`Customer`), as JSON text. */
+  record: string
+  warnings: { code: string; detail: string }[]
+}
+
+/** What a driver does with customers (contract 4). Both throw `invalid_field` and `email_taken`, naming each field. */
+export interface CustomerWrites {
+  createCustomer(write: Write, input: CustomerInput): Promise<CustomerWritten>
+  /** Undefined: there is no such customer. Throws `precondition_failed` and `precondition_required` as well. */
+  updateCustomer(write: Write, id: string, change: CustomerChange): Promise<CustomerWritten | undefined>
+}
+
+/** A new customer has nothing to clear. */
+export const withoutNulls = (input: CustomerInput): CustomerInput =>
+  JSON.parse(JSON.stringify(input), (_, value) => value ?? undefined)
+
+/** The telephone numbers that a change sets. */
+export function phonesOf({ mobile, contact }: CustomerChange) {
+  const phones = contact?.phones === null ? { home: null, mobile: null, work: null } : { ...contact?.phones }
+  return mobile === undefined ? phones : { ...phones, mobile }
+}
+
+/** Every fault of a customer that its shape cannot tell. `today` is the day in the service's time zone. */
+export const faultsOfCustomer = (change: CustomerChange, today: string): Fault[] => [
+  ...mobileTwice(change),
+  ...bornOutOfRange(change, today),
+]
+
+function mobileTwice({ mobile, contact }: CustomerChange): Fault[] {
+  const other = phonesOf({ contact: contact ?? {} }).mobile
+  if (mobile === undefined || other === undefined || mobile === other) return []
+  const detail = '`mobile` is short for `contact.phones.mobile`: give one of them, or the same number in both.'
+  const place = contact?.phones ? '/contact/phones/mobile' : '/contact/phones'
+  return ['/mobile', place].map(pointer => ({ pointer, code: 'invalid_field', detail }))
+}
+
+const earliestBirth = '1900-01-01'
+
+function bornOutOfRange({ dateOfBirth }: CustomerChange, today: string): Fault[] {
+  if (!dateOfBirth || (dateOfBirth >= earliestBirth && dateOfBirth <= today)) return []
+  const detail = `\`dateOfBirth\` is a day from ${earliestBirth} to today.`
+  return [{ pointer: '/dateOfBirth', code: 'invalid_field', detail }]
+}

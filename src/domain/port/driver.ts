@@ -1,0 +1,44 @@
+import type { Service } from '../../settings.ts'
+import type { BackOffice } from './backoffice.ts'
+import type { Feed } from './feed.ts'
+import type { BackOfficeSettings } from './settings.ts'
+
+/** What to call when something happens that an operator should know; a pino logger is one. */
+export interface DriverLog {
+  info(facts: object, message: string): void
+  warn(facts: object, message: string): void
+}
+
+/** Hears what becomes of the user and the password that a back office was given: the first time, and each time that it changes. */
+export type OnCredentials = (state: 'accepted' | 'refused') => void
+
+/** What a driver sees of its back office when it looks. */
+export interface Sight {
+  /** Undefined where it does not tell. */
+  release: string | undefined
+  stores: number
+  /** ISO 4217; undefined where it does not tell. */
+  currency: string | undefined
+}
+
+/** One service's back office, in one process. */
+export interface Driver {
+  backOffice(service: Service): BackOffice
+  /** What can be pulled, in the order in which one needs the other. None: all of it is in our own tables. */
+  readonly feeds: readonly Feed[]
+  /** Which back office it is, without secrets: what was noted of another one means nothing to it. */
+  readonly source: string
+  /** Whether calls go through; `open` is a breaker that keeps them back. Undefined: there are none. */
+  readonly breaker: 'closed' | 'open' | undefined
+  /** Asks for its release, and for something that needs the user and the country to be right. Throws `ApiError`s. */
+  look(): Promise<Sight>
+  close(): void
+}
+
+/** Opens what the settings name for a service. Nothing is asked of it yet. */
+export type OpenDriver = (
+  settings: BackOfficeSettings,
+  service: Service,
+  log: DriverLog,
+  onCredentials?: OnCredentials,
+) => Driver

@@ -1,0 +1,124 @@
+import { ApiError, type Fault, type Members } from '../../errors.ts'
+import type { Settings } from '../../settings.ts'
+import { amount, decimalsOf, minorUnits } from '../money.ts'
+import type { VoucherState } from './states.ts'
+import type { VoucherInput } from './vouchers.ts'
+
+/** What a service has that some capabilities depend on. */
+export interface Configured {
+  /** The names of its payment gateways. */
+  gateways: readonly string[]
+  /** Whether the SKU is known that gift vouchers are sold as, where one is set. */
+  hasGiftCard: boolean
+}
+
+const reasons: Partial<Record<VoucherState, NonNullable<Members['reason']>>> = {
+  redeemed: 'redeemed',
+  expired: 'expired',
+  suspended: 'suspended',
+  pending: 'not issued',
+}
+
+/** Why a voucher cannot be used for anything at all; undefined where it can. A lock is another matter. */
+export function unusable(state: VoucherState, currency: string, settings: Settings): ApiError | undefined {
+  const reason = reasons[state]
+  if (reason) return new ApiError('voucher_unusable', `The voucher is ${reason}.`, { members: { reason } })
+  if (currency !== settings.currency)
+    return new ApiError('voucher_unusable', `The voucher is in ${currency}; amounts here are in ${settings.currency}.`)
+  return
+}
+
+/** Why so much cannot be drawn of a voucher; undefined where it can. Amounts in minor units, `pointer` is where the amount stands. */
+export function undrawable(
+  wanted: bigint,
+  available: bigint,
+  { currency, voucherInFull }: Settings,
+  pointer: string,
+): ApiError | undefined {
+  const text = (units: bigint) => `${amount(units, decimalsOf(currency))} ${currency}`
+  const refusal = (
+    code: 'invalid_field' | 'insufficient_voucher_balance' | 'voucher_must_be_used_in_full',
+    detail: string,
+  ) => new ApiError(code, detail, { faults: [{ pointer, code, detail }] })
+  if (wanted <= 0n) return refusal('invalid_field', 'The amount is more than 0.')
+  if (wanted > available)
+    return refusal('insufficient_voucher_balance', `The voucher has ${text(available)}, and not ${text(wanted)}.`)
+  if (voucherInFull && wanted !== available)
+    return refusal('voucher_must_be_used_in_full', `The voucher can only be used in full: ${text(available)}.`)
+  return
+}
+
+/** An amount that has been judged by its shape, in minor units. */
+export function unitsOf(text: string, { currency }: Settings): bigint {
+  const units = minorUnits(text, decimalsOf(currency))
+  if (units === undefined) throw new Error('an amount has the decimals of its currency')
+  return units
+}
+
+/** What has to be set before vouchers can be made, where it is not: every setting at once. `hasGiftCard`: whether the SKU they are sold as is there; undefined: not looked at. */
+export function unconfigured(settings: Settings, hasGiftCard?: boolean): Fault[] {
+  const { vouchersEnabled, voucherType, giftCardSku } = settings
+  const missing = (setting: string, what: string): Fault => ({
+    code: 'voucher_not_configured',
+    detail: `The setting \`${setting}\` is missing: ${what}.`,
+  })
+  return [
+    ...(vouchersEnabled ? [] : [missing('vouchersEnabled', 'the gift voucher function is off')]),
+    ...(voucherType === null ? [missing('voucherType', 'no type of voucher is chosen')] : []),
+    ...(giftCardSku === null ? [missing('giftCardSku', 'no SKU is chosen that gift vouchers are sold as')] : []),
+    ...(giftCardSku !== null && hasGiftCard === false ? [unknownGiftCard(settings)] : []),
+  ]
+}
+
+/** The SKU that vouchers are sold as is not there. */
+export const unknownGiftCard = ({ giftCardSku }: Settings): Fault => ({
+  code: 'voucher_not_configured',
+  detail: `The back office has no SKU \`${giftCardSku}\`, which the setting \`giftCardSku\` names.`,
+})
+
+/** Why no vouchers can be made, all of it; undefined where they can. What is not `known` is not looked at. */
+export function whyNoVouchers(settings: Settings, known?: Configured): string | undefined {
+  const faults = unconfigured(settings, known?.hasGiftCard)
+  const reasons = [...faults.map(({ detail }) => detail), ...(whyNoGateways(known) ?? [])]
+  return reasons.length ? reasons.join(' ') : undefined
+}
+
+/** Why nothing can be paid but with vouchers. */
+export const whyNoGateways = (known?: Configured): string[] | undefined =>
+  known?.gateways.length === 0 ? ['The setting `gateways` has no payment gateway.'] : undefined
+
+/** What a new voucher may be worth: a bound for slips of the keyboard. Most currencies have decimals; one without has small units. */
+const mostUnits = (decimals: number) => (decimals ? 100_000n * 10n ** BigInt(decimals) : 10_000_000n)
+
+interface Known {
+  /** The names of the payment gateways. */
+  gateways: readonly string[]
+  /** Days, `YYYY-MM-DD`, in the service's time zone. */
+  today: string
+  expiryDate: string
+}
+
+/** What a new voucher cannot be, beside its shape: every fault at once. */
+export function issueFaults(input: VoucherInput, settings: Settings, { gateways, today, expiryDate }: Known): Fault[] {
+  const { currency } = settings
+  const faults: Fault[] = []
+  const fault = (field: string, detail: string, code: Fault['code'] = 'invalid_field') =>
+    faults.push({ pointer: `/${field}`, code, detail })
+  const units = unitsOf(input.amount, settings)
+  const most = mostUnits(decimalsOf(currency))
+  if (units <= 0n || units > most)
+    fault('amount', `\`amount\` is more than 0 and at most ${amount(most, decimalsOf(currency))} ${currency}.`)
+  if (input.currency !== undefined && input.currency !== currency)
+    fault('currency', `\`currency\` is ${currency}, the currency of the service.`)
+  if (!gateways.includes(input.gateway))
+    fault('gateway', `\`gateway\` is one of ${gateways.map(name => `\`${name}\``).join(', ')}.`, 'unknown_gateway')
+  const { deliveryDate } = input
+  if (deliveryDate && (deliveryDate < today || deliveryDate > expiryDate))
+    fault(
+      'deliveryDate',
+      `\`deliveryDate\` is a day from ${today} to ${expiryDate}, the last on which the voucher can be used.`,
+    )
+  if (!Object.values(input.billingAddress).some(text => text?.trim()))
+    fault('billingAddress', '`billingAddress` says at least where the payer lives: a street, a city, a country.')
+  return faults
+}

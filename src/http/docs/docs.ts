@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { guards } from '../guards.ts'
+
+/** The API reference at `/docs`: a page, what starts it, and the viewer, all from here. */
+export function docsPages(server: FastifyInstance): void {
+  server.get('/docs', (_, reply) => reply.headers(guards).type('text/html; charset=utf-8').send(page))
+  server.get('/docs/start.js', (_, reply) => reply.type(javascript).send(start))
+  server.get('/docs/icon.svg', (_, reply) => reply.headers(keep).type('image/svg+xml').send(icon))
+  server.get('/docs/viewer.js', async (request, reply) => sendKept(request, reply, await viewer()))
+}
+
+const [page, start, icon] = ['page.html', 'start.js', 'icon.svg'].map(name =>
+  readFileSync(new URL(name, import.meta.url), 'utf8'),
+)
+
+const javascript = 'text/javascript; charset=utf-8'
+const keep = { 'cache-control': 'public, max-age=3600' }
+
+interface Kept {
+  bytes: Buffer
+  tag: string
+}
+
+let loaded: Promise<Kept> | undefined
+
+/** Scalar's bundle for browsers, read when the first reader comes: it is large, and most processes never need it. */
+function viewer(): Promise<Kept> {
+  loaded ??= readViewer().catch(error => {
+    loaded = undefined
+    throw error
+  })
+  return loaded
+}
+
+// The package keeps its bundle to itself and hands it out only as a route: a server that never listens asks for it.
+async function readViewer(): Promise<Kept> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference')
+  const donor = Fastify()
+  try {
+    await donor.register(scalar, { routePrefix: '/scalar', configuration: { url: '/openapi.json' } })
+    const { statusCode, rawPayload: bytes } = await donor.inject('/scalar/js/scalar.js')
+    if (statusCode !== 200) throw new Error(`the viewer's bundle is not where it was: ${statusCode}`)
+    return { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` }
+  } finally {
+    await donor.close()
+  }
+}
+
+function sendKept(request: FastifyRequest, reply: FastifyReply, { bytes, tag }: Kept) {
+  reply.headers({ ...keep, etag: tag })
+  if (request.headers['if-none-match'] === tag) return reply.code(304).send()
+  return reply.type(javascript).send(bytes)
+}

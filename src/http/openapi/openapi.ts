@@ -1,0 +1,208 @@
+import { type TSchema, Type } from 'typebox'
+import manifest from '../../../package.json' with { type: 'json' }
+import { Reference } from '../../domain/references.ts'
+import { momentForms } from '../../domain/timestamp.ts'
+import { catalogue, type ErrorCode } from '../../errors.ts'
+import { ListMeta, Warning } from '../lists.ts'
+import type { Operation } from '../operation.ts'
+import { Problem } from '../problem.ts'
+import { errorsOfEveryWrite, errorsOfRepeatable } from '../writes.ts'
+import { errorsOfEveryOperation, errorsOfEveryRequest, errorWriter } from './errors.ts'
+import { exampleOf } from './examples.ts'
+import { answerHeaders, headerParameters, headersOf, rateLimitHeaders } from './headers.ts'
+import { type PageAnswer, type PageOperation, pages, pagesTag } from './pages.ts'
+import { type Schema, schemaWriter } from './shapes.ts'
+import { introduction, tagDescriptions } from './texts.ts'
+
+/** The OpenAPI document of the operations and of the public pages, all of it made from what the server itself runs on. */
+export function openApiDocument(operations: readonly Operation[], publicUrl: string): object {
+  const { write, components } = schemaWriter()
+  const errors = errorWriter(publicUrl)
+  // Shapes that others name but do not hold.
+  for (const shape of [Problem, ListMeta, Warning, Reference]) write(shape)
+
+  const json = (shape: TSchema) => {
+    const schema = write(shape)
+    return { 'application/json': { schema, example: exampleOf(schema, components) } }
+  }
+
+  const answers = (operation: Operation) => {
+    const { method, statuses, etag, repeatable, warns } = operation
+    const content = json(isList(operation) ? operation.answer : (warns ? WarnedEnvelope : Envelope)(operation.answer))
+    const tagged = etag ? (['ETag'] as const) : []
+    const repeated = repeatable ? (['Idempotent-Replayed'] as const) : []
+    const answered = (status: number) => {
+      const located = status === 201 || status === 202 ? (['Location'] as const) : []
+      const headers = headersOf(...rateLimitHeaders, ...tagged, ...repeated, ...located)
+      return { description: operation.summary, headers, content }
+    }
+    return {
+      ...Object.fromEntries(statuses.map(status => [status, answered(status)])),
+      ...(etag &&
+        method === 'GET' && { 304: { description: notModified, headers: headersOf(...rateLimitHeaders, ...tagged) } }),
+      ...errors.write(errorsOf(operation)),
+    }
+  }
+
+  const ownOperation = (operation: Operation) => ({
+    operationId: operationId(operation.path, operation.method),
+    tags: [operation.tag],
+    summary: heading(operation.summary),
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    parameters: [
+      { $ref: '#/components/parameters/ServiceName' },
+      ...Object.entries(operation.params).map(([name, { description, example }]) =>
+        pathParameter(name, description, example),
+      ),
+      ...Object.entries(operation.query.properties).map(([name, shape]) =>
+        queryParameter(name, write(shape), operation.query.required?.includes(name) ?? false, isMoment(shape)),
+      ),
+      ...Object.entries(operation.headers).map(([name, { description, example, required = true }]) =>
+        ownHeader(name, description, example, required),
+      ),
+      ...requestHeaders(operation).map(name => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    ...(operation.body && {
+      requestBody: { description: operation.summary, required: true, content: json(operation.body) },
+    }),
+    responses: answers(operation),
+  })
+
+  const pageAnswer = ({ description, shape, headers = [] }: PageAnswer) => ({
+    description,
+    headers: headersOf(...headers),
+    content: shape ? json(shape) : html,
+  })
+
+  const pageOperation = (page: PageOperation) => ({
+    operationId: operationId(page.path),
+    tags: [pagesTag],
+    summary: heading(page.summary),
+    ...(page.description === undefined ? {} : { description: page.description }),
+    security: [],
+    parameters: [
+      ...Object.entries(page.params ?? {}).map(([name, { description, example, words }]) =>
+        pathParameter(name, description, example, { enum: words }),
+      ),
+      ...sentWithAny.map(name => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    responses: {
+      ...Object.fromEntries(Object.entries(page.answers).map(([status, answer]) => [status, pageAnswer(answer)])),
+      ...errors.write([...errorsOfEveryRequest, ...(page.errors ?? [])]),
+    },
+  })
+
+  const methodsOf = (mine: readonly Operation[]) =>
+    Object.fromEntries(mine.map(each => [each.method.toLowerCase(), ownOperation(each)]))
+  const paths = Object.fromEntries([
+    ...[...Map.groupBy(operations, each => documentedPath(each.path))].map(([path, mine]) => [path, methodsOf(mine)]),
+    ...pages.map(each => [each.path, { get: pageOperation(each) }]),
+  ])
+  const tags = new Set([...operations.map(({ tag }) => tag), pagesTag])
+  return {
+    openapi: '3.1.1',
+    info: { title: 'Tillbridge', version: manifest.version, summary: manifest.description, description: introduction },
+    servers: [{ url: publicUrl }],
+    security: [{ basic: [] }],
+    tags: [...tags].map(name => ({ name, description: tagDescriptions[name] })),
+    paths,
+    components: {
+      securitySchemes: {
+        basic: { type: 'http', scheme: 'basic', description: 'Username and password of an account.' },
+      },
+      parameters: headerParameters,
+      headers: answerHeaders,
+      responses: errors.components,
+      schemas: components,
+    },
+  }
+}
+
+const notModified = 'The record is still the one that `If-None-Match` names.'
+
+const Envelope = (shape: TSchema) => Type.Object({ data: shape }, { additionalProperties: false })
+
+const WarnedEnvelope = (shape: TSchema) =>
+  Type.Object(
+    {
+      data: shape,
+      meta: Type.Optional(Type.Object({ warnings: Type.Array(Type.Ref('Warning')) }, { additionalProperties: false })),
+    },
+    { additionalProperties: false },
+  )
+
+const isList = ({ query }: Operation) => 'after_cursor' in query.properties
+const isMoment = (shape: unknown) => (shape as { format?: string }).format === 'moment'
+
+/** Every error that the operation can end in. */
+function errorsOf(operation: Operation): ErrorCode[] {
+  const { params, query, role, errors, body, repeatable } = operation
+  const found = new Set<ErrorCode>([...errorsOfEveryOperation, ...errors])
+  if (body) for (const code of errorsOfEveryWrite) found.add(code)
+  if (repeatable) for (const code of errorsOfRepeatable) found.add(code)
+  if (isList(operation)) found.add('invalid_cursor')
+  if (Object.values(query.properties).some(isMoment)) found.add('invalid_timestamp')
+  if (Object.keys(params).length) found.add('not_found')
+  if (role !== undefined && role !== 'visitor') found.add('insufficient_role')
+  // In the order of the catalogue, so that the document does not hang on where an error was named.
+  return (Object.keys(catalogue) as ErrorCode[]).filter(code => found.has(code))
+}
+
+const sentWithAny = ['RequestId', 'Traceparent'] as const satisfies (keyof typeof headerParameters)[]
+
+const requestHeaders = ({ etag, errors, method, repeatable }: Operation): (keyof typeof headerParameters)[] => [
+  ...(etag && method === 'GET' ? (['IfNoneMatch'] as const) : []),
+  ...(errors.includes('precondition_failed') ? (['IfMatch'] as const) : []),
+  ...(repeatable ? (['IdempotencyKey'] as const) : []),
+  ...(errors.includes('capability_unavailable') && method === 'GET' ? (['Prefer'] as const) : []),
+  ...sentWithAny,
+]
+
+const pathParameter = (name: string, description: string, example: string, keywords: Schema = {}) => ({
+  name,
+  in: 'path',
+  description,
+  required: true,
+  schema: { type: 'string', minLength: 1, maxLength: 250, ...keywords, examples: [example] },
+  example,
+})
+
+const ownHeader = (name: string, description: string, example: string, required: boolean) => ({
+  name,
+  in: 'header',
+  description,
+  required,
+  schema: { type: 'string', examples: [example] },
+  example,
+})
+
+function queryParameter(name: string, schema: Schema, required: boolean, moment: boolean) {
+  const { description = '', ...rest } = schema
+  const about = moment ? { description: `${description} Written as ${momentForms}.` } : { description }
+  const example = moment ? { examples: momentExamples } : { example: rest.examples?.[0] }
+  return { name, in: 'query', ...about, required, schema: rest, ...example }
+}
+
+const momentExamples = {
+  instant: { summary: 'A moment in UTC, as `asOf` is.', value: '2026-11-21T09:31:27.803870Z' },
+  offset: { summary: 'With an offset; `+` is `%2B` in a URL.', value: '2026-11-21T20:31:27+11:00' },
+  wallClock: { summary: "On the clock of the service's time zone.", value: '2024-05-10 09:30:00' },
+  day: { summary: 'The first moment of a day.', value: '2024-05-10' },
+}
+
+const html = {
+  'text/html': { schema: { type: 'string', examples: ['<!doctype html>…'] }, example: '<!doctype html>…' },
+}
+
+/** A sentence as a heading. */
+const heading = (sentence: string) => sentence.replace(/\.$/, '')
+
+/** `:id` is `{id}`. */
+const documentedPath = (path: string) => path.replace(/:(\w+)/g, '{$1}')
+
+/** GET `/customers/:id/orders` is `getCustomersByIdOrders`. */
+const operationId = (path: string, method = 'GET') =>
+  `${method.toLowerCase()}${documentedPath(path)
+    .split(/[^A-Za-z{]+/)
+    .map(word => word.replace('{', 'by-').replace(/(^|-)[a-z]/g, letter => letter.at(-1)?.toUpperCase() ?? ''))
+    .join('')}`

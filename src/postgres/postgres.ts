@@ -1,0 +1,158 @@
+import { mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { findBinaries } from './binaries.ts'
+import { databaseName, logDirectory, openCluster } from './cluster.ts'
+import { lockDirectory } from './lock.ts'
+import { endOrphans } from './orphans.ts'
+import { chooseRunAs } from './run-as.ts'
+import { type Connection, type Server, spawnServer, untilReady } from './server.ts'
+import { port, socketDirectory } from './socket.ts'
+
+/** The bundled PostgreSQL, running. */
+export interface Postgres {
+  /** A `pg` client configuration; it stays the same when the server has to be started again. */
+  connection: Connection
+  /** The server's process; another one after a restart. */
+  readonly pid: number
+  /** When it no longer runs: nothing after `stop()`, an error when starting it again was given up. */
+  ended: Promise<Error | undefined>
+  /** Shuts it down: fast, and if that takes longer than `graceMs`, at once. */
+  stop(): Promise<void>
+}
+
+export interface PostgresOptions {
+  /** Server settings that replace or add to the ones here. */
+  settings?: Readonly<Record<string, string>>
+  /** Told, in a line each, about unexpected ends and restarts. */
+  onNotice?: (notice: string) => void
+  /** How long a fast shutdown may take. */
+  graceMs?: number
+  /** Waits before each further attempt to start a server that has ended by itself; the list's length is their number. */
+  restartWaitsMs?: readonly number[]
+}
+
+/** A server that ran this long counts as healthy again. */
+const healthyMs = 60_000
+
+/**
+ * Starts the bundled PostgreSQL on `<directory>`, which is created on first use and holds all that belongs to it: the data
+ * directory `data`, `log`, `socket` and the owner's lock. Fails at once when another living process owns the directory.
+ */
+export async function startPostgres(directory: string, options: PostgresOptions = {}): Promise<Postgres> {
+  // Whoever runs the server has to pass through it; its parts are closed to others themselves.
+  mkdirSync(directory, { recursive: true, mode: 0o711 })
+  const home = realpathSync(directory)
+  const unlock = await lockDirectory(home)
+  try {
+    return await startLocked(home, options, unlock)
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+async function startLocked(home: string, options: PostgresOptions, unlock: () => void): Promise<Postgres> {
+  const { graceMs = 20_000, onNotice = () => {}, restartWaitsMs = [0, 500, 2_000, 5_000, 15_000] } = options
+  const { dev, ino } = statSync(home)
+  const clusterName = `tillbridge-${dev}-${ino}`
+  const { initdb, postgres } = findBinaries()
+  const { runAs, major } = chooseRunAs(postgres, home)
+  const data = await openCluster(home, initdb, major, runAs)
+  const logs = logDirectory(home, runAs)
+  const abort = new AbortController()
+  let stopping: Promise<void> | undefined
+  let server: Server | undefined
+
+  async function launch(): Promise<Connection> {
+    await endOrphans(data, clusterName)
+    const host = socketDirectory(home, runAs)
+    if (stopping) throw new Error('PostgreSQL is being stopped.')
+    const settings = { ...settingsFor(host, logs), ...options.settings }
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    // The name is followed by something, so that its end can be told from a longer name.
+    server = spawnServer(postgres, ['-c', `cluster_name=${clusterName}`, '-D', data, ...args], runAs, logs)
+    const connection = { host, port, user: databaseName, database: databaseName, ssl: false } as const
+    await untilReady(server, connection).catch(error => {
+      throw new Error(`${error.message} (see ${logs})`)
+    })
+    return connection
+  }
+
+  /** Returns when it is stopped, or with the error after which it is not tried again. */
+  async function keepRunning(): Promise<Error | undefined> {
+    let attempt = 0
+    for (;;) {
+      const since = Date.now()
+      const why = await server?.exited
+      if (stopping) return undefined
+      if (Date.now() - since > healthyMs) attempt = 0
+      const waitMs = restartWaitsMs[attempt++]
+      if (waitMs === undefined) return new Error(`PostgreSQL ended again and again, the last time by ${why}.`)
+      onNotice(`PostgreSQL ended unexpectedly (${why}); it is started again in ${waitMs} ms.`)
+      await delay(waitMs, undefined, { ref: false, signal: abort.signal }).catch(() => {})
+      if (stopping) return undefined
+      try {
+        await launch()
+        onNotice('PostgreSQL answers again.')
+      } catch (error) {
+        await server?.end(graceMs)
+        if (!stopping) onNotice((error as Error).message)
+      }
+    }
+  }
+
+  const connection = await launch().catch(async error => {
+    await server?.end(graceMs)
+    throw error
+  })
+  const ended = keepRunning().finally(() => {
+    rmSync(connection.host, { recursive: true, force: true })
+    unlock()
+  })
+
+  async function stop(): Promise<void> {
+    abort.abort()
+    await server?.end(graceMs)
+    await ended
+  }
+  return {
+    connection,
+    get pid() {
+      return server?.pid ?? 0
+    },
+    ended,
+    stop: () => {
+      stopping ??= stop()
+      return stopping
+    },
+  }
+}
+
+/** Durability is PostgreSQL's default and stays so; these are what one machine with one service needs otherwise. */
+const settingsFor = (socket: string, logs: string) => ({
+  listen_addresses: '',
+  unix_socket_directories: socket,
+  unix_socket_permissions: '0700',
+  port: String(port),
+  fsync: 'on',
+  synchronous_commit: 'on',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // Some service processes with a pool each, the worker, and people with psql.
+  max_connections: '200',
+  // Keeps the index pages of a shop's lists; the rest is left to the machine's file cache. A machine of 1 GB bears it.
+  shared_buffers: '256MB',
+  // A bulk load then is not slowed by a checkpoint each gigabyte. It is also the most that a recovery has to read.
+  max_wal_size: '4GB',
+  // Solid-state disks read at random almost as fast as in order.
+  random_page_cost: '1.1',
+  // A file per weekday, written over a week later.
+  logging_collector: 'on',
+  log_directory: logs,
+  log_filename: 'postgres-%a.log',
+  log_rotation_age: '1d',
+  log_rotation_size: '0',
+  log_truncate_on_rotation: 'on',
+  // Without the details of an error, which quote records and with them personal data.
+  log_error_verbosity: 'terse',
+})

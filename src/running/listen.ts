@@ -1,0 +1,161 @@
+import { createServer, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { signIn } from '../accounts.ts'
+import { type Offices, openOffices } from '../backoffice/offices.ts'
+import { backOfficeOf, type Config } from '../config.ts'
+import type { BackOffice } from '../domain/port/backoffice.ts'
+import { ApiError } from '../errors.ts'
+import { armFailpoint } from '../failpoints.ts'
+import { measureRequests, type Sample } from '../http/metrics.ts'
+import { problem, problemType, standingHeaders } from '../http/problem.ts'
+import { rateLimiter } from '../http/rates.ts'
+import { writeTurns } from '../http/turns.ts'
+import { buildServer } from '../server.ts'
+import type { Service } from '../settings.ts'
+import { localCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
+import type { Installation } from './installation.ts'
+import { processSamples } from './metrics.ts'
+
+/** A process that serves requests. */
+export interface Listening {
+  /** Where callers reach it. */
+  baseUrl: string
+  /** The authority that callers have to trust, where the certificate is a local one. */
+  caFile: string | undefined
+  server: FastifyInstance
+  /** What this process has to tell of itself. */
+  samples(): Sample[]
+  /** Stops accepting, finishes what runs, for at most `graceMs`. */
+  close(graceMs: number): Promise<void>
+}
+
+/** What stands behind the services, where that is not for `listen` to open. */
+interface Behind {
+  /** Open already, and closed by whoever opened them. */
+  offices?: Offices
+  /** Instead of what services are set to. */
+  backOffice?: ((service: Service) => BackOffice) | undefined
+}
+
+/** Serves the installation over HTTPS. */
+export async function listen(
+  config: Config,
+  { db, keys, pools = {} }: Installation,
+  log: Logger,
+  { offices: given, backOffice }: Behind = {},
+): Promise<Listening> {
+  const certificate =
+    config.tlsCertFile && config.tlsKeyFile
+      ? { ...readCertificate(config.tlsCertFile, config.tlsKeyFile), caFile: undefined }
+      : localCertificate(join(config.dataDir, 'tls'))
+  createSecureContext({ cert: certificate.cert, key: certificate.key })
+  armFailpoint(config.failpoint)
+  const offices = given ?? (await openOffices({ db, keys, defaults: backOfficeOf(config), log }))
+  let open = true
+  let baseUrl = ''
+  const publicUrl = () => config.publicUrl ?? baseUrl
+  const turns = writeTurns(
+    (pools.writes ?? db.pool).options.max,
+    service => offices.settingsOf(service).driver !== 'embedded',
+  )
+  const server = await buildServer({
+    gate: {
+      ...{ db, keys, signIn: signIn(db, keys), rate: rateLimiter() },
+      backOffice: backOffice ?? offices.of,
+      turn: turns.take,
+      syncedAt: offices.syncedAt,
+    },
+    log,
+    certificate,
+    http2: config.http2 === 'on',
+    trustedProxies: config.trustedProxies,
+    publicUrl,
+    ready: () => open,
+  })
+  const requests = measureRequests(server)
+  // An HTTP/2 server cannot close its connections by itself.
+  const sockets = new Set<Socket>()
+  server.server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await server.listen({ port: config.port, host: config.host }).catch(async fault => {
+    if (!given) offices.close()
+    refused(config, 'PORT')(fault)
+  })
+  const address = server.server.address()
+  baseUrl = `https://localhost:${typeof address === 'object' ? address?.port : config.port}`
+  const unwatch = watchCertificate(server.server as never, certificate, {
+    onChange: ({ notAfter }) => log.info({ notAfter }, 'The certificate was read again.'),
+    onFault: fault => log.error({ err: fault }, 'The changed certificate cannot be used; the one before stays.'),
+  })
+  // A local certificate is renewed in its last month, also where nobody starts the service anew; the watch takes it over.
+  const renewal = setInterval(() => {
+    try {
+      if (certificate.caFile) localCertificate(join(config.dataDir, 'tls'))
+    } catch (error) {
+      log.error({ err: error }, 'The certificate cannot be renewed.')
+    }
+  }, 86_400_000).unref()
+  let plain: Server | undefined
+  const close = async (graceMs: number) => {
+    open = false
+    unwatch()
+    clearInterval(renewal)
+    plain?.close()
+    const force = setTimeout(() => {
+      for (const socket of sockets) socket.destroy()
+    }, graceMs)
+    await server.close()
+    clearTimeout(force)
+    if (!given) offices.close()
+  }
+  try {
+    if (config.plainPort !== undefined)
+      plain = await refusePlainHttp(config.plainPort, config.host, publicUrl).catch(refused(config, 'PLAIN_PORT'))
+  } catch (error) {
+    await close(0)
+    throw error
+  }
+  // A certificate of one's own is for a name of one's own.
+  const reach = certificate.caFile === undefined ? publicUrl() : baseUrl
+  const samples = () => [...requests(), ...processSamples(pools, offices, turns.waiting())]
+  return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
+}
+
+/** Says why nothing can listen there to whoever chose the address. */
+const refused =
+  ({ host, port, plainPort }: Config, setting: 'PORT' | 'PLAIN_PORT') =>
+  ({ code, message }: NodeJS.ErrnoException): never => {
+    const number = setting === 'PORT' ? port : plainPort
+    if (code === 'EADDRINUSE')
+      throw new Error(`Port ${number} of ${host} is in use by another program; set ${setting} to a free one.`)
+    throw new Error(`Port ${number} of ${host} cannot be listened on (${code ?? message}); check HOST and ${setting}.`)
+  }
+
+/** Plain HTTP gets the reason, never data and never a redirect: its client would go on sending passwords in the clear. */
+function refusePlainHttp(port: number, host: string, publicUrl: () => string): Promise<Server> {
+  const server = createServer((request, response) => {
+    const error = new ApiError('https_required')
+    const requestId = crypto.randomUUID()
+    response.writeHead(error.status, {
+      ...standingHeaders,
+      'x-request-id': requestId,
+      'content-type': problemType,
+      connection: 'close',
+    })
+    response.end(
+      JSON.stringify(
+        problem(error, { publicUrl: publicUrl(), requestId, instance: (request.url ?? '').split('?', 1)[0] ?? '' }),
+      ),
+    )
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => resolve(server))
+  })
+}

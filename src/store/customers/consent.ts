@@ -1,0 +1,25 @@
+import { type Db, sql } from '../../db.ts'
+import type { ConsentChange } from '../../domain/customers/consent.ts'
+import type { Write } from '../../domain/write.ts'
+import type { Service } from '../../settings.ts'
+
+/** Appends what a write has changed of a customer's consent to the record of it (contract 4). */
+export async function recordConsent(
+  { tx, service, username, requestId }: Write,
+  customerId: string,
+  changes: readonly ConsentChange[],
+) {
+  if (!changes.length) return
+  await tx.run(sql`
+    insert into consent_change (service_id, customer_id, channel, old_value, new_value, username, request_id)
+    select ${service.id}, ${customerId}, channel, old, new, ${username}, ${requestId}
+      from json_to_recordset(${JSON.stringify(changes)}) as c (channel text, old boolean, new boolean)`)
+}
+
+/** Whether a customer was created by a write of this service: such a one has a consent record from the beginning. */
+export const isCreatedHere = async (tx: Db, service: Service, customerId: string) =>
+  Boolean(
+    await tx.row(sql`
+      select true as created from consent_change
+       where service_id = ${service.id} and customer_id = ${customerId} and old_value is null limit 1`),
+  )

@@ -1,0 +1,117 @@
+import { type Database, type Db, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { address, addressColumns } from '../lists/address.ts'
+import { beginChange, type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
+import { columnsOf, merged, type Table } from '../lists/merge.ts'
+import { byChange, changedAfter, filter, readPage, type Step } from '../lists/page.ts'
+
+const customers: Table = {
+  name: 'customer',
+  key: ['id'],
+  columns: [
+    ...['service_id', 'id', 'code', 'title', 'firstname', 'surname', 'date_of_birth', 'start_date'],
+    ...['email', 'phone_home', 'phone_mobile', 'phone_work'],
+    ...addressColumns,
+    ...['privacy', 'email_subscription', 'sms_subscription', 'reference_values'],
+    ...['loyalty_code', 'loyalty_name', 'joined_store_id', 'ecommerce_admin_id', 'ecommerce_legacy_id'],
+  ],
+  // No marketing without consent.
+  fresh: { privacy: true, email_subscription: false, sms_subscription: false, reference_values: {} },
+}
+const content = columnsOf(customers)
+
+/** The record of a row `c` of `customer`, its stamp and its e-commerce identifiers apart. */
+const body = sql`
+  (select row_to_json(r)::text from (select
+     c.id, c.code, c.title, c.firstname, c.surname, c.date_of_birth as "dateOfBirth",
+     to_char(c.start_date, 'YYYY-MM-DD HH24:MI:SS') as "startDate", c.privacy,
+     c.email_subscription as "emailSubscription", c.sms_subscription as "smsSubscription",
+     (select row_to_json(k) from (select c.email, (select row_to_json(p) from (select c.phone_home as home, c.phone_mobile as mobile, c.phone_work as work) p) as phones) k) as contact,
+     ${address} as address,
+     rendered_references(c.service_id, c.reference_values) as references,
+     c.loyalty_code as "loyaltyCode", c.loyalty_name as "loyaltyName", c.joined_store_id as "joinedStoreId",
+     (select code from store where service_id = c.service_id and store_id = c.joined_store_id) as "joinedStoreCode") r)`
+
+/** What follows the record where the e-commerce identifiers are shown. */
+const ecommerceIds = sql`
+  format(',"ecommerceAdminId":%s,"ecommerceLegacyId":%s}', coalesce(to_json(c.ecommerce_admin_id)::text, 'null'), coalesce(to_json(c.ecommerce_legacy_id)::text, 'null'))`
+
+/** Merges rows (`CustomerRow`, `CustomerMappingRow`) into the customers. */
+export const upsertCustomers = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  db.transaction(tx => mergeCustomers(tx, service, rows))
+
+/** The same within a transaction. A subscription is consent, so it outranks privacy. */
+export async function mergeCustomers(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
+  await lockCustomers(tx, service, sql`and c.id = any(${rows.map(row => (row as { id: string }).id)})`)
+  const change = await beginChange(tx, service, ['customer'])
+  return countUpserted(
+    await tx.rows<{ inserted: boolean }>(sql`
+      insert into customer (${content.list}, changed_at, record, ecommerce_ids)
+      select ${content.of('c')}, ${change.at}, left(${stamped(body, change)}, -1), ${ecommerceIds}
+        from ${merged(service, customers, rows)} given
+        cross join lateral json_populate_record(given, case when given.email_subscription or given.sms_subscription then json '{"privacy":false}' else json '{}' end) c
+      on conflict (service_id, id) do update
+        set (${content.list}, changed_at, record, ecommerce_ids) = (${content.excluded}, excluded.changed_at, excluded.record, excluded.ecommerce_ids)
+        where ${said(sql`customer.record || '}'`)} is distinct from ${said(sql`excluded.record || '}'`)} or customer.ecommerce_ids is distinct from excluded.ecommerce_ids
+      returning (xmax = 0) as inserted`),
+  )
+}
+
+/** Locks customers before they are read and written anew: what another transaction changes meanwhile would be lost. */
+const lockCustomers = (tx: Db, service: Service, where: Sql) =>
+  tx.run(sql`select from customer c where c.service_id = ${service.id} ${where} order by c.id for no key update`)
+
+/** Renders customers anew after something that they show has changed; `where` begins with `and`. */
+export async function renderCustomers(tx: Db, service: Service, change: Change, where: Sql) {
+  await lockCustomers(tx, service, where)
+  await tx.run(sql`
+    update customer set record = left(${stamped(sql`r.body`, change)}, -1), changed_at = ${change.at}
+      from (select c.id, ${body} as body from customer c where c.service_id = ${service.id} ${where}) r
+     where customer.service_id = ${service.id} and customer.id = r.id
+       and ${said(sql`customer.record || '}'`)} <> left(r.body, -1)`)
+}
+
+/** The whole record, and the one without the e-commerce identifiers. */
+const whole = sql`record || ecommerce_ids`
+const withoutEcommerceIds = sql`record || '}'`
+
+/** An e-mail address in the form in which two are compared; as the index `customer_email` has it. */
+const comparable = (email: Sql) => sql`lower(normalize(${email}, NFC))`
+
+interface Filters {
+  email?: string | undefined
+  updatedAfter?: string | undefined
+  /** Whether the records show the e-commerce identifiers. */
+  ecommerceIds: boolean
+}
+
+export const customerPage = (db: Db, service: Service, { email, updatedAfter, ecommerceIds }: Filters, step: Step) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`customer`,
+      record: ecommerceIds ? whole : withoutEcommerceIds,
+      ...(email === undefined ? { order: byChange } : { live: true }),
+      key: sql`id`,
+      where: sql`
+        ${filter(email, text => sql`and ${comparable(sql`email`)} = ${comparable(sql`${text}`)}`)}
+        ${filter(updatedAfter, changedAfter)}`,
+    },
+    step,
+  )
+
+/** The record of one customer, as JSON text. */
+export const customerRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(
+    sql`select ${whole} as record from customer where service_id = ${service.id} and id = ${id}`,
+  )
+
+/** The customer with an e-mail address. */
+export const customerWithEmail = (db: Db, service: Service, email: string) =>
+  db.row<{ id: string }>(sql`
+    select id from customer where service_id = ${service.id} and ${comparable(sql`email`)} = ${comparable(sql`${email}`)}`)
+
+/** Which of these identifiers some customer has. */
+export const knownCustomers = (db: Db, service: Service, ids: readonly string[]) =>
+  db.rows<{ id: string }>(sql`select id from customer where service_id = ${service.id} and id = any(${ids})`)

@@ -1,0 +1,63 @@
+import { type Db, sql } from '../../db.ts'
+import type { CustomerState } from '../../domain/customers/change.ts'
+import type { Consent } from '../../domain/customers/consent.ts'
+import { faulty } from '../../errors.ts'
+import type { Service } from '../../settings.ts'
+import { customerRecord, customerWithEmail, mergeCustomers } from './customers.ts'
+
+/** A customer as stored, and what a change of it hangs on. */
+export interface StoredCustomer extends CustomerState {
+  id: string
+  /** JSON text (`Customer`). */
+  record: string
+}
+
+/** Locks a customer until the transaction ends, and reads it as it stands then: of two changes at once the second sees the first. */
+export async function lockCustomer(tx: Db, service: Service, id: string): Promise<StoredCustomer | undefined> {
+  const row = await tx.row<Consent & { record: string; references: Record<string, string> }>(sql`
+    select record || ecommerce_ids as record, privacy, email_subscription as "emailSubscription",
+           sms_subscription as "smsSubscription", reference_values as references
+      from customer where service_id = ${service.id} and id = ${id} for no key update`)
+  if (!row) return
+  const { record, references, ...consent } = row
+  return { id, record, consent, references: new Map(Object.entries(references)) }
+}
+
+/** Has whoever is about to write the same e-mail address, in this service, wait until the transaction ends. */
+export const holdEmail = (tx: Db, service: Service, email: string) =>
+  tx.run(
+    sql`select pg_advisory_xact_lock(hashtext('e-mail addresses of ' || ${service.id}::text), hashtext(lower(normalize(${email}::text, NFC))))`,
+  )
+
+/** A customer's row: the columns that change, and for a new one all that it says. */
+interface CustomerRow {
+  id: string
+  email?: string | null | undefined
+  [column: string]: unknown
+}
+
+/** Puts a customer in and returns its whole record, as JSON text. An address that another one has is `email_taken`. */
+export async function putCustomer(tx: Db, service: Service, row: CustomerRow): Promise<string> {
+  await tx.run(sql`savepoint customer`)
+  try {
+    await mergeCustomers(tx, service, [row])
+  } catch (error) {
+    if (!isEmailTaken(error)) throw error
+    await tx.run(sql`rollback to savepoint customer`)
+    throw await emailTaken(tx, service, row.email ?? '')
+  }
+  const written = await customerRecord(tx, service, row.id)
+  if (!written) throw new Error('a customer that was put in is there')
+  return written.record
+}
+
+const isEmailTaken = (error: unknown) => {
+  const { code, constraint } = (error ?? {}) as { code?: unknown; constraint?: unknown }
+  return code === '23505' && constraint === 'customer_email'
+}
+
+async function emailTaken(tx: Db, service: Service, email: string) {
+  const owner = await customerWithEmail(tx, service, email)
+  const detail = `${owner ? `Customer ${owner.id}` : 'Another customer'} has this e-mail address.`
+  return faulty([{ pointer: '/contact/email', code: 'email_taken', detail }])
+}

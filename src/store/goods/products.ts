@@ -1,0 +1,170 @@
+import { type Database, type Db, type Sql, sql } from '../../db.ts'
+import { decimalsOf } from '../../domain/money.ts'
+import type { Service } from '../../settings.ts'
+import { beginChange, type Change, said, stamped, type Upserted } from '../lists/change.ts'
+import { columnsOf, merged, mergeRows, type Table } from '../lists/merge.ts'
+import { byChange, changedAfter, filter, readPage, type Step } from '../lists/page.ts'
+import { renderStock } from './stock.ts'
+
+const products: Table = {
+  name: 'product',
+  key: ['product_id'],
+  columns: ['service_id', 'product_id', 'product_code', 'name', 'description', 'size_range', 'reference_values'],
+  fresh: { reference_values: {} },
+}
+const colours: Table = {
+  name: 'colour',
+  key: ['product_id', 'colour_id'],
+  columns: ['service_id', 'product_id', 'colour_id', 'code', 'name', 'ecommerce_product_id', 'markdown_status'],
+  fresh: { markdown_status: 'none' },
+}
+const variants: Table = {
+  name: 'variant',
+  key: ['sku_id'],
+  columns: [
+    ...['service_id', 'sku_id', 'product_id', 'colour_id', 'sku', 'size_code', 'sequence'],
+    ...['original_price', 'price', 'barcode'],
+  ],
+}
+const productContent = columnsOf(products)
+const variantContent = columnsOf(variants)
+
+/** The record of a row `p` of `product` with its colours and sizes, its stamp apart. */
+const body = (service: Service) => {
+  const decimals = decimalsOf(service.settings.currency)
+  return sql`
+  (select row_to_json(r)::text from (select
+     p.product_id as id, p.product_code as "productCode", p.name, p.description, p.size_range as "sizeRange",
+     ${service.settings.currency}::text as currency, rendered_references(p.service_id, p.reference_values) as references,
+     (select coalesce('[' || string_agg(row_to_json(colours)::text, ',' order by colours.id) || ']', '[]')::json from (select
+        c.colour_id as id, c.code, c.name, c.ecommerce_product_id as "ecommerceProductId", c.markdown_status as "markdownStatus",
+        (select coalesce('[' || string_agg(row_to_json(sizes)::text, ',' order by sizes.sequence, sizes."skuId") || ']', '[]')::json from (select
+           v.sku_id as "skuId", v.size_code as "sizeCode", v.sequence,
+           round(v.original_price, ${decimals}::integer)::text as "originalPrice", round(v.price, ${decimals}::integer)::text as price,
+           v.barcode, v.sku as "ecommerceSku"
+           from variant v where v.service_id = c.service_id and v.product_id = c.product_id and v.colour_id = c.colour_id) sizes) as sizes
+        from colour c where c.service_id = p.service_id and c.product_id = p.product_id) colours) as colours) r)`
+}
+
+/** The part of a row (`ProductRow`) that each table holds. */
+interface Parts {
+  product: Record<string, unknown>
+  colour: Record<string, unknown>
+  variant: Record<string, unknown>
+}
+
+/** Merges rows, one a colour/size, into the products; the stock that shows a SKU follows. Counts are of rows. */
+export function upsertProducts(db: Database, service: Service, rows: readonly Parts[]): Promise<Upserted> {
+  return db.transaction(async tx => {
+    const change = await beginChange(tx, service, ['product', 'stock'])
+    const givenProducts = lastOf(
+      rows.map(row => row.product),
+      row => row.productId,
+    )
+    const givenColours = lastOf(
+      rows.map(row => row.colour),
+      row => `${row.productId} ${row.colourId}`,
+    )
+    await tx.run(sql`
+      insert into product (${productContent.list}, changed_at, record)
+      select ${productContent.of('p')}, ${change.at}, '' from ${merged(service, products, givenProducts)} p
+      on conflict (service_id, product_id) do update set (${productContent.list}) = (${productContent.excluded})`)
+    await mergeRows(tx, service, colours, givenColours)
+    // A SKU that moves to another product has to leave the one it was in.
+    const before = await tx.rows<{ product_id: string }>(sql`
+      select distinct product_id from variant where service_id = ${service.id} and sku_id = any(${rows.map(row => row.variant.skuId)})`)
+    const touched = await tx.rows<{ sku_id: string; inserted: boolean }>(sql`
+      insert into variant (${variantContent.list})
+      select ${variantContent.of('v')}
+        from ${merged(
+          service,
+          variants,
+          rows.map(row => row.variant),
+        )} given
+        cross join lateral json_populate_record(given, json_build_object('sku', coalesce(given.sku, given.sku_id), 'original_price', coalesce(given.original_price, given.price))) v
+      on conflict (service_id, sku_id) do update set (${variantContent.list}) = (${variantContent.excluded})
+        where (${variantContent.of('variant')}) is distinct from (${variantContent.excluded})
+      returning sku_id, (xmax = 0) as inserted`)
+    const skus = touched.map(row => row.sku_id)
+    const rendered = await renderProducts(
+      tx,
+      service,
+      change,
+      sql`and p.product_id = any(${[...givenProducts.map(row => row.productId), ...before.map(row => row.product_id)]})`,
+    )
+    if (skus.length) await renderStock(tx, service, change, sql`and s.sku_id = any(${skus})`)
+    const inserted = touched.filter(row => row.inserted).length
+    const changed = new Set([
+      ...rows.filter(row => rendered.has(row.product.productId as string)).map(row => row.variant.skuId),
+      ...skus,
+    ]).size
+    return { inserted, changed: changed - inserted }
+  })
+}
+
+/** Gives SKUs the names that the e-commerce platform knows them by. Returns the SKU ids that no variant carries. */
+export function mapSkus(
+  db: Database,
+  service: Service,
+  rows: readonly { skuId: string; ecommerceSku: string }[],
+): Promise<Upserted> {
+  return db.transaction(async tx => {
+    const change = await beginChange(tx, service, ['product', 'stock'])
+    const touched = await tx.rows<{ sku_id: string; product_id: string }>(sql`
+      update variant set sku = i->>'ecommerceSku'
+        from json_array_elements(${JSON.stringify(rows)}) i
+       where service_id = ${service.id} and sku_id = i->>'skuId' and sku <> i->>'ecommerceSku'
+      returning sku_id, product_id`)
+    if (touched.length) {
+      await renderProducts(tx, service, change, sql`and p.product_id = any(${touched.map(row => row.product_id)})`)
+      await renderStock(tx, service, change, sql`and s.sku_id = any(${touched.map(row => row.sku_id)})`)
+    }
+    return { inserted: 0, changed: touched.length }
+  })
+}
+
+/** Renders products anew after something that they show has changed; `where` begins with `and`. Returns those that differ. */
+export async function renderProducts(tx: Db, service: Service, change: Change, where: Sql): Promise<Set<string>> {
+  const rows = await tx.rows<{ product_id: string }>(sql`
+    update product set record = ${stamped(sql`r.body`, change)}, changed_at = ${change.at}
+      from (select p.product_id, ${body(service)} as body from product p where p.service_id = ${service.id} ${where}) r
+     where product.service_id = ${service.id} and product.product_id = r.product_id
+       and ${said(sql`product.record`)} is distinct from left(r.body, -1)
+    returning product.product_id`)
+  return new Set(rows.map(row => row.product_id))
+}
+
+function lastOf<T extends object>(rows: readonly T[], key: (row: T) => unknown): T[] {
+  const last = new Map<unknown, T>()
+  for (const row of rows) last.set(key(row), { ...last.get(key(row)), ...row })
+  return [...last.values()]
+}
+
+interface Filters {
+  code?: string | undefined
+  sku?: string | undefined
+  updatedAfter?: string | undefined
+}
+
+export const productPage = (db: Db, service: Service, { code, sku, updatedAfter }: Filters, step: Step) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`product`,
+      record: sql`record`,
+      ...((code === undefined && sku === undefined) || updatedAfter !== undefined
+        ? { order: byChange }
+        : { live: true }),
+      key: sql`product_id`,
+      where: sql`
+        ${filter(code, text => sql`and product_code = ${text}`)}
+        ${filter(sku, text => sql`and product_id = (select product_id from variant where service_id = ${service.id} and sku = ${text})`)}
+        ${filter(updatedAfter, changedAfter)}`,
+    },
+    step,
+  )
+
+/** The record of one product, as JSON text. */
+export const productRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(sql`select record from product where service_id = ${service.id} and product_id = ${id}`)

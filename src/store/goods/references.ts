@@ -1,0 +1,30 @@
+import { type Database, type Db, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { renderCustomers } from '../customers/customers.ts'
+import { beginChange, countUpserted, type Upserted } from '../lists/change.ts'
+import { mergeRows, type Table } from '../lists/merge.ts'
+import { renderProducts } from './products.ts'
+
+const references: Table = {
+  name: 'reference',
+  key: ['type', 'reference_value_id'],
+  columns: ['service_id', 'type', 'reference_value_id', 'code', 'name'],
+}
+
+/** Merges rows (`ReferenceRow`) into the reference cache; the customers and products that show a value follow. */
+export const upsertReferences = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  db.transaction(tx => mergeReferences(tx, service, rows))
+
+/** The same within a transaction. */
+export async function mergeReferences(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
+  const touched = await mergeRows<{ type: string; reference_value_id: string }>(tx, service, references, rows)
+  if (touched.length) {
+    const change = await beginChange(tx, service, ['customer', 'product'])
+    const shown = (owner: 'c' | 'p') => sql`
+      and exists (select from jsonb_each_text(${owner === 'c' ? sql`c` : sql`p`}.reference_values) v
+                   join json_to_recordset(${JSON.stringify(touched)}) as t (type text, reference_value_id text) on t.type = v.key and t.reference_value_id = v.value)`
+    await renderCustomers(tx, service, change, shown('c'))
+    await renderProducts(tx, service, change, shown('p'))
+  }
+  return countUpserted(touched)
+}

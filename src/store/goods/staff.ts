@@ -1,0 +1,54 @@
+import { type Database, type Db, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { beginChange, countUpserted, type Upserted } from '../lists/change.ts'
+import { columnsOf, merged, type Table } from '../lists/merge.ts'
+import { filter, readPage, type Step } from '../lists/page.ts'
+
+const staff: Table = {
+  name: 'staff',
+  key: ['id'],
+  columns: ['service_id', 'id', 'code', 'firstname', 'surname', 'email', 'store_number', 'active'],
+  fresh: { active: true },
+}
+const content = columnsOf(staff)
+
+/** Merges rows (`StaffRow`) into the staff. */
+export function upsertStaff(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
+  return db.transaction(async tx => {
+    const change = await beginChange(tx, service, ['staff'])
+    return countUpserted(
+      await tx.rows<{ inserted: boolean }>(sql`
+        insert into staff (${content.list}, changed_at, record)
+        select ${content.of('c')}, ${change.at},
+               (select row_to_json(r)::text from (select c.id, c.code, c.firstname, c.surname, c.email, c.store_number as "storeNumber", c.active) r)
+          from ${merged(service, staff, rows)} c
+        on conflict (service_id, id) do update
+          set (${content.list}, changed_at, record) = (${content.excluded}, excluded.changed_at, excluded.record)
+          where staff.record is distinct from excluded.record
+        returning (xmax = 0) as inserted`),
+    )
+  })
+}
+
+interface Filters {
+  email?: string | undefined
+  code?: string | undefined
+}
+
+export const staffPage = (db: Db, service: Service, { email, code }: Filters, step: Step) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`staff`,
+      record: sql`record`,
+      key: sql`id`,
+      live: true,
+      where: sql`${filter(email, text => sql`and lower(email) = lower(${text})`)} ${filter(code, text => sql`and code = ${text}`)}`,
+    },
+    step,
+  )
+
+/** The record of one staff member, as JSON text. */
+export const staffRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(sql`select record from staff where service_id = ${service.id} and id = ${id}`)

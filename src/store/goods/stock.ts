@@ -1,0 +1,137 @@
+import { type Database, type Db, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { beginChange, type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
+import { merged, type Table } from '../lists/merge.ts'
+import { byChange, changedAfter, filter, readPage, type Step } from '../lists/page.ts'
+
+const stock: Table = {
+  name: 'stock',
+  key: ['store_id', 'sku_id'],
+  columns: ['service_id', 'store_id', 'sku_id', 'free_stock', 'buffer'],
+}
+
+/** The record of stock `s` of variant `v` in store `c`, its stamp apart. The nearest buffer that is set is in force. */
+const body = (service: Service) => sql`
+  (select row_to_json(r)::text from (select
+     c.store_id || '-' || v.sku as id, v.sku, v.sku_id as "skuId", c.store_id as "storeId", c.store_number as "storeNumber",
+     c.name as "storeName", c.ecommerce_location_id as "ecommerceLocationId", s.free_stock as "freeStock", b.buffer,
+     greatest(0, s.free_stock - b.buffer) as sellable
+     from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer) b) r)`
+
+/** Merges rows (`StockRow`, with `storeId` and `skuId` found) into the stock. */
+export function upsertStock(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
+  return db.transaction(async tx => {
+    const change = await beginChange(tx, service, ['stock'])
+    const touched = await tx.rows<{ inserted: boolean }>(sql`
+      insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, record)
+      select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, ${change.at}, ${stamped(body(service), change)}
+        from ${merged(service, stock, rows)} s
+        join store c on c.service_id = ${service.id} and c.store_id = s.store_id
+        join variant v on v.service_id = ${service.id} and v.sku_id = s.sku_id
+      on conflict (service_id, store_id, sku_id) do update
+        set (free_stock, buffer, changed_at, record) = (excluded.free_stock, excluded.buffer, excluded.changed_at, excluded.record)
+        where ${said(sql`stock.record`)} is distinct from ${said(sql`excluded.record`)} or stock.buffer is distinct from excluded.buffer
+      returning (xmax = 0) as inserted`)
+    return countUpserted(touched)
+  })
+}
+
+/** Renders stock anew after something that it shows has changed; `where` begins with `and`. */
+export const renderStock = (tx: Db, service: Service, change: Change, where: Sql) =>
+  tx.run(sql`
+    update stock set record = left(r.body, -1) || ${change.ending}, changed_at = ${change.at}
+      from (select s.store_id, s.sku_id, ${body(service)} as body
+              from stock s
+              join store c on c.service_id = s.service_id and c.store_id = s.store_id
+              join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
+             where s.service_id = ${service.id} ${where}) r
+     where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
+       and ${said(sql`stock.record`)} <> left(r.body, -1)`)
+
+/** Units that come into a store's stock, or leave it below zero. */
+export interface StockMove {
+  storeId: string
+  skuId: string
+  quantity: number
+}
+
+/** Where each SKU is taken from: the store of this number where it keeps the SKU, else the store with most of it. No entry: none keeps it. */
+export async function stockSources(
+  tx: Db,
+  service: Service,
+  skuIds: readonly string[],
+  storeNumber: string | undefined,
+): Promise<Map<string, string>> {
+  const rows = await tx.rows<{ sku_id: string; store_id: string }>(sql`
+    select distinct on (s.sku_id) s.sku_id, s.store_id
+      from stock s join store c on c.service_id = s.service_id and c.store_id = s.store_id
+     where s.service_id = ${service.id} and s.sku_id = any(${skuIds})
+     order by s.sku_id, c.store_number = ${storeNumber ?? null}::text desc nulls last, s.free_stock desc, s.store_id`)
+  return new Map(rows.map(row => [row.sku_id, row.store_id]))
+}
+
+/** Holds the stock that is about to move, in the order of its key, so that no two transactions wait for each other. Before `beginChange`. */
+export const holdStock = (tx: Db, service: Service, moves: readonly StockMove[]) =>
+  tx.run(sql`
+    select from stock
+     where service_id = ${service.id} and (store_id, sku_id) in (select "storeId", "skuId" from ${moved(moves)})
+     order by store_id, sku_id for update`)
+
+/** Moves stock, which may fall below zero. What is no longer kept anywhere does not move. */
+export async function moveStock(tx: Db, service: Service, change: Change, moves: readonly StockMove[]) {
+  // An integer's reach is beyond any stock; reaching it must not keep an order from being placed.
+  await tx.run(sql`
+    update stock s set free_stock = least(greatest(s.free_stock + m.quantity, -2147483648), 2147483647)
+      from (select "storeId", "skuId", sum(quantity) as quantity from ${moved(moves)} group by 1, 2) m
+     where s.service_id = ${service.id} and s.store_id = m."storeId" and s.sku_id = m."skuId"`)
+  await renderStock(
+    tx,
+    service,
+    change,
+    sql`and (s.store_id, s.sku_id) in (select "storeId", "skuId" from ${moved(moves)})`,
+  )
+}
+
+const moved = (moves: readonly StockMove[]) =>
+  sql`json_to_recordset(${JSON.stringify(moves)}) as moved ("storeId" text, "skuId" text, quantity bigint)`
+
+interface Filters {
+  skuId?: string | undefined
+  storeNumber?: string | undefined
+  updatedAfter?: string | undefined
+}
+
+export const stockPage = (db: Db, service: Service, { skuId, storeNumber, updatedAfter }: Filters, step: Step) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`stock`,
+      record: sql`record`,
+      ...(skuId === undefined || updatedAfter !== undefined ? { order: byChange } : { live: true }),
+      key: sql`id`,
+      where: sql`
+        ${filter(skuId, id => sql`and sku_id = ${id}`)}
+        ${filter(storeNumber, number => sql`and store_id = (select store_id from store where service_id = ${service.id} and store_number = ${number})`)}
+        ${filter(updatedAfter, changedAfter)}`,
+    },
+    step,
+  )
+
+/** The back office's identifiers of e-commerce SKUs. */
+export const skuIds = (db: Db, service: Service, skus: readonly string[]) =>
+  db.rows<{ sku: string; sku_id: string }>(
+    sql`select sku, sku_id from variant where service_id = ${service.id} and sku = any(${skus})`,
+  )
+
+/** Which of these identifiers some variant carries. */
+export const knownSkuIds = (db: Db, service: Service, ids: readonly string[]) =>
+  db.rows<{ sku: string; sku_id: string }>(
+    sql`select sku, sku_id from variant where service_id = ${service.id} and sku_id = any(${ids})`,
+  )
+
+/** Store identifiers and names by store number. */
+export const storesByNumber = (db: Db, service: Service, numbers: readonly string[]) =>
+  db.rows<{ store_id: string; store_number: string; name: string }>(
+    sql`select store_id, store_number, name from store where service_id = ${service.id} and store_number = any(${numbers})`,
+  )

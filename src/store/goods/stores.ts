@@ -1,0 +1,73 @@
+import { type Database, type Db, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { renderCustomers } from '../customers/customers.ts'
+import { address, addressColumns } from '../lists/address.ts'
+import { beginChange, countUpserted, type Upserted } from '../lists/change.ts'
+import { columnsOf, merged, type Table } from '../lists/merge.ts'
+import { filter, readPage, type Step } from '../lists/page.ts'
+import { renderStock } from './stock.ts'
+
+const stores: Table = {
+  name: 'store',
+  key: ['store_id'],
+  columns: [
+    ...['service_id', 'store_id', 'store_number', 'code', 'name', 'email'],
+    ...addressColumns,
+    ...['inventory_buffer', 'ecommerce_location_id'],
+  ],
+}
+const content = columnsOf(stores)
+
+/** The record of a row `c` of `store`. */
+const body = sql`
+  (select row_to_json(r)::text from (select
+     c.store_id as "storeId", c.store_number as "storeNumber", c.code, c.name, c.email,
+     ${address} as address,
+     c.ecommerce_location_id as "ecommerceLocationId", c.inventory_buffer as "inventoryBuffer") r)`
+
+/** Merges rows (`StoreRow`, `StoreMappingRow`) into the stores; what shows a store elsewhere follows. */
+export function upsertStores(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
+  return db.transaction(async tx => {
+    const change = await beginChange(tx, service, ['store', 'stock', 'customer'])
+    const touched = await tx.rows<{ store_id: string; inserted: boolean }>(sql`
+      insert into store (${content.list}, changed_at, record)
+      select ${content.of('c')}, ${change.at}, ${body}
+        from ${merged(service, stores, rows)} c
+      on conflict (service_id, store_id) do update
+        set (${content.list}, changed_at, record) = (${content.excluded}, excluded.changed_at, excluded.record)
+        where store.record is distinct from excluded.record
+      returning store_id, (xmax = 0) as inserted`)
+    const ids = touched.map(row => row.store_id)
+    if (ids.length) {
+      await renderStock(tx, service, change, sql`and s.store_id = any(${ids})`)
+      await renderCustomers(tx, service, change, sql`and c.joined_store_id = any(${ids})`)
+    }
+    return countUpserted(touched)
+  })
+}
+
+export const storePage = (db: Db, service: Service, { locationId }: { locationId?: string | undefined }, step: Step) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`store`,
+      record: sql`record`,
+      key: sql`store_id`,
+      live: true,
+      where: filter(locationId, id => sql`and ecommerce_location_id = ${id}`),
+    },
+    step,
+  )
+
+/** The record of one store, as JSON text. */
+export const storeRecord = (db: Db, service: Service, storeNumber: string) =>
+  db.row<{ record: string }>(
+    sql`select record from store where service_id = ${service.id} and store_number = ${storeNumber}`,
+  )
+
+/** Which of these identifiers some store has. */
+export const knownStores = (db: Db, service: Service, ids: readonly string[]) =>
+  db.rows<{ id: string; number: string }>(
+    sql`select store_id as id, store_number as number from store where service_id = ${service.id} and store_id = any(${ids})`,
+  )

@@ -1,0 +1,47 @@
+import { type Db, raw, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+
+/** The tables behind lists. */
+export type List = 'store' | 'staff' | 'product' | 'stock' | 'customer' | 'retail_transaction' | 'audit'
+
+/** One transaction's change of listed records. */
+export interface Change {
+  /** The stamp: text of a `timestamptz`, to the microsecond. */
+  at: string
+  /** What closes a record that carries its stamp. */
+  ending: string
+}
+
+/** Opens the change of a transaction: announces it and takes its stamp (`begin_change` in the migrations says why). */
+export async function beginChange(tx: Db, service: Service, lists: readonly List[]): Promise<Change> {
+  const newest = lists.map(list => `(select max(changed_at) from ${list} where service_id = ${service.id})`)
+  const change = await tx.row<Change>(sql`
+    select at::text, format(',"updateTimeStamp":"%s"}', ${localTime(sql`at`, service)}) as ending
+      from begin_change(${service.id}, greatest(${raw(newest.join(', '))})) at`)
+  if (!change) throw new Error('begin_change answers one row')
+  return change
+}
+
+/** A `timestamptz` as the wall clock of the service's time zone (contract 1.2). */
+export const localTime = (moment: Sql, service: Service) =>
+  sql`to_char(${moment} at time zone ${service.settings.timeZone}, 'YYYY-MM-DD HH24:MI:SS')`
+
+/** A record that carries its stamp ends with `,"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}`: always as long. */
+const endingLength = ',"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}'.length
+
+/** A rendered body, stamped. */
+export const stamped = (body: Sql, change: Change) => sql`left(${body}, -1) || ${change.ending}`
+
+/** What a record says, its stamp apart: equal means unchanged. */
+export const said = (record: Sql) => sql`left(${record}, ${raw(`-${endingLength}`)})`
+
+/** What became of the rows of a batch; the rest were there already, just so. */
+export interface Upserted {
+  inserted: number
+  changed: number
+}
+
+export const countUpserted = (rows: readonly { inserted: boolean }[]): Upserted => {
+  const inserted = rows.filter(row => row.inserted).length
+  return { inserted, changed: rows.length - inserted }
+}

@@ -1,0 +1,52 @@
+import { type Db, raw, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+
+/** A table that feeds' rows go into. */
+export interface Table {
+  name: string
+  /** The primary key, `service_id` apart. */
+  key: readonly string[]
+  /** All that a row says, `service_id` and key included. */
+  columns: readonly string[]
+  /** What a new row says until it is told otherwise. */
+  fresh?: object
+}
+
+/**
+ * Rows merged over what is stored: a field that is missing keeps what is there, null clears it (docs/decisions/0005). For a
+ * `from` clause, where an alias follows it.
+ */
+export const merged = (service: Service, { name, key, fresh = {} }: Table, rows: readonly object[]): Sql => sql`
+  json_array_elements(${incoming(service, rows)}) i
+  left join ${raw(name)} old on old.service_id = ${service.id} and ${raw(key.map(column => `old.${column} = i->>'${column}'`).join(' and '))}
+  cross join lateral json_populate_record(coalesce(old, json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), i)`
+
+/** Merges rows into a table that no list shows. Returns the key of each row that is not what it was, and whether it is new. */
+export function mergeRows<T extends object>(db: Db, service: Service, table: Table, rows: readonly object[]) {
+  const { list, of, excluded } = columnsOf(table)
+  const name = raw(table.name)
+  return db.rows<T & { inserted: boolean }>(sql`
+    insert into ${name} (${list})
+    select ${of('given')} from ${merged(service, table, rows)} given
+    on conflict (service_id, ${raw(table.key.join(', '))}) do update set (${list}) = (${excluded})
+      where (${of(table.name)}) is distinct from (${excluded})
+    returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`)
+}
+
+/** The columns of a table for an upsert: as a list, of a row named `alias`, and as `excluded`. */
+export const columnsOf = ({ columns }: Table) => ({
+  list: raw(columns.join(', ')),
+  of: (alias: string) => raw(columns.map(column => `${alias}.${column}`).join(', ')),
+  excluded: raw(columns.map(column => `excluded.${column}`).join(', ')),
+})
+
+/** Rows as JSON text with the columns' names. */
+const incoming = (service: Service, rows: readonly object[]) =>
+  JSON.stringify(
+    rows.map(row => ({
+      service_id: service.id,
+      ...Object.fromEntries(Object.entries(row).map(([key, value]) => [snakeCase(key), value])),
+    })),
+  )
+
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)

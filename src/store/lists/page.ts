@@ -1,0 +1,162 @@
+import { type Db, raw, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+
+/** Where a page ended: the value it is ordered by, and the key that breaks ties. */
+export type Position = readonly [order: string, key: string]
+
+/** One step of a walk through a list (contract 1.4). */
+export interface Step {
+  limit: number
+  /** The moment up to which the walk is complete, RFC 3339; absent on the first page, which fixes it. */
+  asOf?: string
+  /** Where the last page ended; absent on the first page. */
+  after?: Position
+}
+
+export interface Page {
+  /** The records' JSON texts joined by commas; null for an empty page. */
+  records: string | null
+  asOf: string
+  hasNextPage: boolean
+  end: Position | null
+}
+
+export const emptyPage = (asOf: string): Page => ({ records: null, asOf, hasNextPage: false, end: null })
+
+/** A list as SQL sees it. */
+export interface Source {
+  table: Sql
+  /** The response-ready text. */
+  record: Sql
+  /** What the list is ordered by, before its unique key. Absent: the key alone. */
+  order?: { column: Sql; type: 'timestamp' | 'timestamptz' }
+  key: Sql
+  /**
+   * A look-up rather than a walk through changes: its order is one in which nothing moves, so that it can show what is committed
+   * now, and not only what is safely complete.
+   */
+  live?: boolean
+  descending?: boolean
+  /** Conditions, each beginning with `and`. */
+  where?: Sql
+  /** The best plan hangs on the values of `where`. */
+  planned?: boolean
+}
+
+/** One page: a single index scan from where the last one ended, joined by the database into the text that goes out. */
+export async function readPage(db: Db, service: Service, source: Source, { limit, asOf, after }: Step): Promise<Page> {
+  const {
+    table,
+    record,
+    key,
+    order: { column: order, type } = { column: key, type: 'text' },
+    live = false,
+    descending = false,
+    where = sql``,
+    planned = false,
+  } = source
+  const beyond = raw(descending ? '<' : '>')
+  const direction = raw(descending ? 'desc' : 'asc')
+  const moment =
+    asOf === undefined ? newestWithin(table, service, await horizon(db, service)) : sql`${asOf}::timestamptz`
+  const complete = live ? sql`` : sql`and changed_at <= (select as_of from walk)`
+  const from = after
+    ? sql`and (${order}, ${key}) ${beyond} (${unseen(after[0], type)}, ${unseen(after[1], 'text')})`
+    : sql``
+  const page = await db.row<Read>(
+    sql`
+      with walk as materialized (select ${moment} as as_of)
+      select listed.records, listed.last_order::text, listed.last_key, to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as as_of,
+             -- Ordered, although one record is enough: behind a list's end only the index knows at once that there is none.
+             coalesce((select true from ${table}
+                        where service_id = ${service.id} ${complete} and (${order}, ${key}) ${beyond} (last_order, last_key) ${where}
+                        order by ${order} ${direction}, ${key} ${direction} limit 1), false) as more
+        from walk,
+             (select string_agg(record, ',') as records, (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key
+                from (select * from (
+                      select ${record} as record, ${order} as "order", ${key} as key
+                        from ${table}
+                       where service_id = ${service.id} ${complete} ${from} ${where}
+                       order by ${order} ${direction}, ${key} ${direction}
+                       limit ${atMost(limit)}) most limit ${limit}) page) listed`,
+    { planned },
+  )
+  if (!page) throw new Error('an aggregate answers one row')
+  return {
+    records: page.records,
+    asOf: page.as_of,
+    hasNextPage: page.more,
+    end: page.records === null ? null : [page.last_order, page.last_key],
+  }
+}
+
+interface Read {
+  records: string | null
+  last_order: string
+  last_key: string
+  as_of: string
+  more: boolean
+}
+
+/** Said in the text, because the planner takes a limit that it does not know for a tenth of the table, and then plans each call anew. */
+const atMost = (limit: number) => raw(String(Math.max(limit, 100)))
+
+/** By change: the order of the lists that follow changes. */
+export const byChange = { column: sql`changed_at`, type: 'timestamptz' } as const
+
+/**
+ * A value that the planner does not see. It would plan a page near a list's end, where it expects few records, anew each time: the
+ * planning takes as long as the reading, and the plan is the same.
+ */
+const unseen = (value: string, type: 'text' | 'timestamp' | 'timestamptz') => sql`(select ${value}::${raw(type)})`
+
+/** A list's changes after a moment; see `unseen`. */
+export const changedAfter = (moment: string) => sql`and changed_at > ${unseen(moment, 'timestamptz')}`
+
+/**
+ * The newest change of a list within the horizon: nothing that commits later is stamped at or before it. It never runs ahead
+ * of the changes themselves, so that a machine's clock that is set back cannot hide one (docs/decisions/0002).
+ */
+const newestWithin = (table: Sql, service: Service, within: string) => sql`
+  coalesce((select max(changed_at) from ${table} where service_id = ${service.id} and changed_at <= ${within}::timestamptz), ${within}::timestamptz)`
+
+interface Questions {
+  current?: Promise<string>
+  next?: Promise<string>
+}
+const questions = new WeakMap<Db, Map<number, Questions>>()
+
+/**
+ * The moment before which nothing in progress can still commit (`list_horizon` in the migrations). Who asks while a question
+ * is under way shares the next one: an answer is never older than the request, and the database is asked once for many.
+ */
+function horizon(db: Db, service: Service): Promise<string> {
+  const services = questions.get(db) ?? new Map<number, Questions>()
+  questions.set(db, services)
+  const mine = services.get(service.id) ?? {}
+  services.set(service.id, mine)
+  return ask(db, service, mine)
+}
+
+function ask(db: Db, service: Service, mine: Questions): Promise<string> {
+  if (mine.current) {
+    mine.next ??= mine.current
+      .catch(() => {})
+      .then(() => {
+        delete mine.next
+        return ask(db, service, mine)
+      })
+    return mine.next
+  }
+  mine.current = db
+    .row<{ horizon: string }>(sql`select list_horizon(${service.id})::text as horizon`)
+    .then(row => row?.horizon ?? '-infinity')
+    .finally(() => {
+      delete mine.current
+    })
+  return mine.current
+}
+
+/** A condition, beginning with `and`, for a filter that is given. */
+export const filter = <T>(value: T | undefined, condition: (value: T) => Sql): Sql =>
+  value === undefined ? sql`` : condition(value)

@@ -1,0 +1,41 @@
+import { type Db, sql } from '../../db.ts'
+import type { LineStatus } from '../../domain/orders/orders.ts'
+import { units } from '../../domain/orders/pricing.ts'
+import type { SoldLine } from '../../domain/orders/return-check.ts'
+import type { Service } from '../../settings.ts'
+import type { Change } from '../lists/change.ts'
+import type { HeldOrder } from './orders.ts'
+
+/** A line of an order that is held. */
+export interface HeldLine extends SoldLine {
+  skuId: string
+  /** Where the goods came from; null where no store keeps them. */
+  storeId: string | null
+}
+
+export async function linesOf(tx: Db, service: Service, order: HeldOrder): Promise<HeldLine[]> {
+  const { decimals } = order
+  const rows = await tx.rows<Omit<HeldLine, 'value' | 'refunded'> & { value: string; refunded: string }>(sql`
+    select sequence, sku, sku_id as "skuId", store_id as "storeId", status, quantity, returned, value::text, refunded::text
+      from order_line where service_id = ${service.id} and order_id = ${order.id} order by sequence`)
+  return rows.map(row => ({ ...row, value: units(row.value, decimals), refunded: units(row.refunded, decimals) }))
+}
+
+/** Gives all lines of an order another status. */
+export const setLineStatus = (tx: Db, service: Service, order: HeldOrder, status: LineStatus) =>
+  tx.run(sql`update order_line set status = ${status} where service_id = ${service.id} and order_id = ${order.id}`)
+
+/** Gives some lines that are still `processing` another status. */
+export const followLines = (
+  tx: Db,
+  service: Service,
+  order: HeldOrder,
+  steps: readonly { sequence: number; status: LineStatus }[],
+) =>
+  tx.run(sql`
+    update order_line l set status = step.status
+      from json_to_recordset(${JSON.stringify(steps)}) as step (sequence integer, status text)
+     where l.service_id = ${service.id} and l.order_id = ${order.id} and l.sequence = step.sequence and l.status = 'processing'`)
+
+export const stampOrder = (tx: Db, service: Service, order: HeldOrder, change: Change) =>
+  tx.run(sql`update sales_order set changed_at = ${change.at} where service_id = ${service.id} and id = ${order.id}`)

@@ -1,0 +1,55 @@
+import { type Db, raw, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+
+/** The numbers that are made here, and where those that are taken stand. */
+const kinds = {
+  order: { letter: 'W', table: raw('sales_order'), column: raw('order_number') },
+  return: { letter: 'R', table: raw('sales_return'), column: raw('return_number') },
+} as const
+
+/**
+ * Makes the next number of a kind, `W0000001` or `R0000001`, and has it taken: `take` answers undefined where somebody has it
+ * already, and is asked again with one that is free.
+ */
+export async function withNextNumber<T>(
+  tx: Db,
+  service: Service,
+  kind: keyof typeof kinds,
+  take: (number: string) => Promise<T | undefined>,
+): Promise<T> {
+  const { letter, table, column } = kinds[kind]
+  for (;;) {
+    const last = (await increase(tx, service, kind)) ?? (await begin(tx, service, kind))
+    const taken = await take(letter + last.padStart(7, '0'))
+    if (taken !== undefined) return taken
+    // Callers give numbers of this form as well: the next one that they have left free.
+    await tx.run(sql`
+      update order_counter set last_number = free.number - 1
+        from (select number from generate_series(${last}::bigint + 1, ${last}::bigint + 100000) number
+               where not exists (select from ${table}
+                                  where service_id = ${service.id}
+                                    and ${column} = ${letter}::text || lpad(number::text, greatest(7, length(number::text)), '0'))
+               order by number limit 1) free
+       where service_id = ${service.id} and kind = ${kind}`)
+  }
+}
+
+const increase = async (tx: Db, service: Service, kind: string) =>
+  (
+    await tx.row<{ last: string }>(sql`
+      update order_counter set last_number = last_number + 1
+       where service_id = ${service.id} and kind = ${kind} returning last_number::text as last`)
+  )?.last
+
+/** The first number of a service follows on the orders that are known from its newest sales. */
+async function begin(tx: Db, service: Service, kind: keyof typeof kinds) {
+  const row = await tx.row<{ last: string }>(sql`
+    insert into order_counter (service_id, kind, last_number)
+    select ${service.id}, ${kind}, coalesce(max(number), 0) + 1
+      from (select substring(record::json->>'orderNumber' from ${`^${kinds[kind].letter}(\\d{7,9})$`})::bigint as number
+              from (select record from retail_transaction where service_id = ${service.id} order by sale_date desc, id desc limit 10000) newest) sold
+    on conflict (service_id, kind) do update set last_number = order_counter.last_number + 1
+    returning last_number::text as last`)
+  if (!row) throw new Error('an upsert answers its row')
+  return row.last
+}

@@ -1,0 +1,72 @@
+import { type Db, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { localTime } from '../lists/change.ts'
+import { readPage, type Step } from '../lists/page.ts'
+
+/** An amount of an order `o` with the decimals of its currency. */
+export const orderMoney = (amount: Sql) => sql`round(${amount}, o.decimals)::text`
+
+/** Rows, each a JSON object, as a JSON array; `source` is aliased `each`. */
+export const arrayOf = (source: Sql) =>
+  sql`(select coalesce('[' || string_agg(row_to_json(each)::text, ',') || ']', '[]')::json from (${source}) each)`
+
+/** The record of an order `o` (`Order`). */
+const record = (service: Service) => sql`
+  (select row_to_json(r)::text from (select
+     o.id, o.order_number as "orderNumber", o.customer_id as "customerId", o.pickup_store_number as "pickupStoreNumber",
+     o.billing_address as "billingAddress", o.delivery_address as "deliveryAddress", o.currency,
+     ${arrayOf(sql`
+       select l.sequence::text as id, l.sequence, l.sku, l.product_code as "productCode", l.product_name as "productName",
+              l.colour_code as "colourCode", l.colour_name as "colourName", l.size_code as "sizeCode", l.quantity, l.returned,
+              ${orderMoney(sql`l.price`)} as price, l.discounts, ${orderMoney(sql`l.value`)} as value, l.status
+         from order_line l where l.service_id = o.service_id and l.order_id = o.id order by l.sequence`)} as lines,
+     ${orderMoney(sql`o.freight`)} as freight, ${orderMoney(sql`o.total`)} as total,
+     ${arrayOf(sql`
+       select p.gateway, ${orderMoney(sql`p.amount`)} as amount, p.reference, p.voucher_number as "voucherNumber"
+         from order_payment p where p.service_id = o.service_id and p.order_id = o.id order by p.sequence`)} as payments,
+     ${localTime(sql`o.placed_at`, service)} as "placedAt", ${localTime(sql`o.changed_at`, service)} as "updateTimeStamp") r)`
+
+/** The record of one order, as JSON text. */
+export const orderRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(
+    sql`select ${record(service)} as record from sales_order o where o.service_id = ${service.id} and o.id = ${id}`,
+  )
+
+export const orderExists = async (db: Db, service: Service, id: string) =>
+  Boolean(await db.row(sql`select true as there from sales_order where service_id = ${service.id} and id = ${id}`))
+
+/** The orders of a customer, the newest first. */
+export const orderPage = (db: Db, service: Service, { customerId }: { customerId: string }, step: Step) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`sales_order o`,
+      record: record(service),
+      order: { column: sql`placed_at`, type: 'timestamptz' },
+      key: sql`id`,
+      live: true,
+      descending: true,
+      where: sql`and customer_id = ${customerId}`,
+    },
+    step,
+  )
+
+/** The order with an identifier or a number. */
+export type OrderKey = { id: string } | { number: string }
+
+/** An order that is held until the transaction ends: its writes come one after the other. */
+export interface HeldOrder {
+  id: string
+  number: string
+  customerId: string
+  currency: string
+  decimals: number
+}
+
+export const holdOrder = (tx: Db, service: Service, key: OrderKey) =>
+  tx.row<HeldOrder>(sql`
+    select id, order_number as number, customer_id as "customerId", currency, decimals
+      from sales_order
+     where service_id = ${service.id} and ${'id' in key ? sql`id = ${key.id}` : sql`order_number = ${key.number}`}
+       for update`)

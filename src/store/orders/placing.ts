@@ -1,0 +1,157 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { type Db, sql } from '../../db.ts'
+import type { Address } from '../../domain/address.ts'
+import { amount } from '../../domain/money.ts'
+import type { KnownToOrder, Priced } from '../../domain/orders/check.ts'
+import type { OrderInput } from '../../domain/orders/orders.ts'
+import type { Service } from '../../settings.ts'
+import { knownCustomers } from '../customers/customers.ts'
+import { storesByNumber } from '../goods/stock.ts'
+import { gatewayNames } from '../running/gateways.ts'
+import type { HeldOrder } from './orders.ts'
+
+/** A SKU as it is sold now. */
+export interface SoldVariant {
+  sku: string
+  skuId: string
+  /** With the currency's decimals, as `GET /products` shows it. */
+  price: string
+  productCode: string
+  productName: string
+  colourCode: string | null
+  colourName: string | null
+  sizeCode: string
+}
+
+export const variantsOf = (tx: Db, service: Service, skus: readonly string[], decimals: number) =>
+  tx.rows<SoldVariant>(sql`
+    select v.sku, v.sku_id as "skuId", round(v.price, ${decimals}::integer)::text as price, p.product_code as "productCode", p.name as "productName",
+           c.code as "colourCode", c.name as "colourName", v.size_code as "sizeCode"
+      from variant v
+      join product p on p.service_id = v.service_id and p.product_id = v.product_id
+      join colour c on c.service_id = v.service_id and c.product_id = v.product_id and c.colour_id = v.colour_id
+     where v.service_id = ${service.id} and v.sku = any(${skus})`)
+
+export const orderNumberTaken = async (tx: Db, service: Service, number: string) =>
+  Boolean(
+    await tx.row(
+      sql`select true as taken from sales_order where service_id = ${service.id} and order_number = ${number}`,
+    ),
+  )
+
+/** What is known of what an order names, the SKUs apart. */
+export async function knownToOrder(
+  tx: Db,
+  service: Service,
+  { customerId, pickupStoreNumber, orderNumber }: OrderInput,
+): Promise<Omit<KnownToOrder, 'prices'>> {
+  const customers = await knownCustomers(tx, service, [customerId])
+  const stores = pickupStoreNumber ? await storesByNumber(tx, service, [pickupStoreNumber]) : undefined
+  return {
+    customer: customers.length > 0,
+    store: stores === undefined || stores.length > 0,
+    numberTaken: orderNumber !== undefined && (await orderNumberTaken(tx, service, orderNumber)),
+    gateways: await gatewayNames(tx, service),
+  }
+}
+
+/** What an order is known by. */
+export interface OrderIdentity {
+  number: string
+  /** Absent: one is made. */
+  id?: string
+  /** When it was placed, as text of a `timestamptz`; absent: now. */
+  placedAt?: string | undefined
+}
+
+type GivenAddress = { [name in keyof Address]?: Address[name] | undefined }
+
+/** What is kept of an order beside its lines and payments. */
+export interface OrderHeader extends Pick<OrderInput, 'customerId' | 'pickupStoreNumber'> {
+  billingAddress: GivenAddress
+  deliveryAddress: GivenAddress
+}
+
+/** Adds an order, without its lines yet; undefined where another order has the number, or the identifier. */
+export const insertOrder = (
+  tx: Db,
+  service: Service,
+  { number, id = randomUUIDv7(), placedAt }: OrderIdentity,
+  { customerId, pickupStoreNumber = null, billingAddress, deliveryAddress }: OrderHeader,
+  { currency, decimals, freight, total }: { currency: string; decimals: number } & Pick<Priced, 'freight' | 'total'>,
+) =>
+  tx.row<HeldOrder>(sql`
+    insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, total)
+    select ${service.id}, ${id}, now, coalesce(${placedAt ?? null}::timestamptz, now), ${number}, ${customerId}, ${pickupStoreNumber}::text, ${addressOf(billingAddress)}::json, ${addressOf(deliveryAddress)}::json,
+           ${currency}, ${decimals}::integer, ${amount(freight, decimals)}::numeric, ${amount(total, decimals)}::numeric
+      from clock_timestamp() now
+    on conflict do nothing
+    returning id, order_number as number, customer_id as "customerId", currency, decimals`)
+
+/** As `Address` has it, in its order. */
+function addressOf(address: GivenAddress) {
+  const {
+    addressLine1 = null,
+    addressLine2 = null,
+    city = null,
+    state = null,
+    postcode = null,
+    country = null,
+  } = address
+  return JSON.stringify({ addressLine1, addressLine2, city, state, postcode, country })
+}
+
+/** Adds the lines of an order, as `processing`. `sources` says which store each SKU comes from. */
+export function insertLines(
+  tx: Db,
+  service: Service,
+  order: HeldOrder,
+  input: OrderInput['lines'],
+  priced: Priced['lines'],
+  variants: ReadonlyMap<string, SoldVariant>,
+  sources: ReadonlyMap<string, string>,
+) {
+  const rows = input.map(({ sku, quantity, discounts = [] }, i) => {
+    const variant = variants.get(sku)
+    return {
+      ...variant,
+      sequence: i + 1,
+      quantity,
+      discounts: discounts.map(({ type, reason = null, amount, percentage = null }) => ({
+        type,
+        reason,
+        amount,
+        percentage,
+      })),
+      price: amount(priced[i]?.price ?? 0n, order.decimals),
+      value: amount(priced[i]?.value ?? 0n, order.decimals),
+      storeId: sources.get(variant?.skuId ?? '') ?? null,
+    }
+  })
+  return tx.run(sql`
+    insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, colour_code, colour_name, size_code, quantity, price, discounts, value, store_id)
+    select ${service.id}, ${order.id}, sequence, 'processing', "skuId", sku, "productCode", "productName", "colourCode", "colourName", "sizeCode", quantity, price, discounts, value, "storeId"
+      from json_to_recordset(${JSON.stringify(rows)}) as line (sequence integer, "skuId" text, sku text, "productCode" text, "productName" text, "colourCode" text,
+           "colourName" text, "sizeCode" text, quantity integer, price numeric, discounts json, value numeric, "storeId" text)`)
+}
+
+/** Adds how an order is paid. Of a voucher only the number is kept. */
+export function insertPayments(tx: Db, service: Service, order: HeldOrder, payments: OrderInput['payments']) {
+  const rows = payments.map(({ gateway, amount, reference = null, voucher }, i) => ({
+    sequence: i + 1,
+    gateway,
+    amount,
+    reference,
+    voucherNumber: voucher?.number ?? null,
+  }))
+  return tx.run(sql`
+    insert into order_payment (service_id, order_id, sequence, gateway, amount, reference, voucher_number)
+    select ${service.id}, ${order.id}, sequence, gateway, amount, reference, "voucherNumber"
+      from json_to_recordset(${JSON.stringify(rows)}) as payment (sequence integer, gateway text, amount numeric, reference text, "voucherNumber" text)`)
+}
+
+/** What vouchers have paid of an order, in the order of their numbers. */
+export const voucherPayments = (tx: Db, service: Service, order: HeldOrder) =>
+  tx.rows<{ number: string; amount: string }>(sql`
+    select voucher_number as number, round(amount, ${order.decimals}::integer)::text as amount
+      from order_payment where service_id = ${service.id} and order_id = ${order.id} and voucher_number is not null order by voucher_number`)

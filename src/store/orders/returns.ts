@@ -1,0 +1,143 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { type Db, type Sql, sql } from '../../db.ts'
+import { amount } from '../../domain/money.ts'
+import { lineSteps } from '../../domain/orders/orders.ts'
+import type { Portion } from '../../domain/orders/return-check.ts'
+import type { ReturnInput, ReturnStatus } from '../../domain/orders/returns.ts'
+import type { Service } from '../../settings.ts'
+import type { StockMove } from '../goods/stock.ts'
+import { localTime } from '../lists/change.ts'
+import { readPage, type Step } from '../lists/page.ts'
+import { arrayOf, type HeldOrder, orderMoney } from './orders.ts'
+
+/** The record of a return `r` (`Return`). */
+const record = (service: Service) => sql`
+  (select row_to_json(x)::text from (select
+     r.id, r.return_number as "returnNumber", r.authorisation_number as "returnAuthorisationNumber",
+     o.id as "orderId", o.order_number as "orderNumber", o.customer_id as "customerId", r.status, r.restock, o.currency,
+     (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total,
+     ${arrayOf(sql`
+       select l.sequence::text as id, l.sequence, l.order_sequence::text as "orderLineId", sold.sku, l.quantity,
+              l.reason_code as "reasonCode", l.notes, ${orderMoney(sql`l.value`)} as value
+         from return_line l
+         join order_line sold on sold.service_id = l.service_id and sold.order_id = l.order_id and sold.sequence = l.order_sequence
+        where l.service_id = r.service_id and l.return_id = r.id order by l.sequence`)} as lines,
+     ${localTime(sql`r.created_at`, service)} as "createdAt", ${localTime(sql`r.changed_at`, service)} as "updateTimeStamp"
+     from sales_order o where o.service_id = r.service_id and o.id = r.order_id) x)`
+
+/** The record of one return, as JSON text. */
+export const returnRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(
+    sql`select ${record(service)} as record from sales_return r where r.service_id = ${service.id} and r.id = ${id}`,
+  )
+
+/** The returns of an order, the oldest first. */
+export const returnPage = (db: Db, service: Service, { orderId }: { orderId: string }, step: Step) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`sales_return r`,
+      record: record(service),
+      order: { column: sql`created_at`, type: 'timestamptz' },
+      key: sql`id`,
+      live: true,
+      where: sql`and order_id = ${orderId}`,
+    },
+    step,
+  )
+
+/** What of an order can come back (`Returnable`), as JSON text; undefined where there is no such order. */
+export const returnableRecord = (db: Db, service: Service, orderId: string) =>
+  db.row<{ record: string }>(sql`
+    select ${arrayOf(sql`
+      select l.sku, sum(s.sold) as sold, sum(l.returned) as returned, sum(s.sold - l.returned) as returnable
+        from order_line l cross join lateral (select case when l.status in ('shipped', 'returned') then l.quantity else 0 end as sold) s
+       where l.service_id = o.service_id and l.order_id = o.id group by l.sku order by min(l.sequence)`)}::text as record
+      from sales_order o where o.service_id = ${service.id} and o.id = ${orderId}`)
+
+export const returnNumberTaken = async (tx: Db, service: Service, number: string) =>
+  Boolean(
+    await tx.row(
+      sql`select true as taken from sales_return where service_id = ${service.id} and return_number = ${number}`,
+    ),
+  )
+
+/** Adds a return, without its lines yet. Undefined where another one has the number. */
+export const insertReturn = (
+  tx: Db,
+  service: Service,
+  order: HeldOrder,
+  { number, restock, authorisation = `RA-${number}` }: { number: string; restock: boolean; authorisation?: string },
+) =>
+  tx.row<{ id: string; number: string }>(sql`
+    insert into sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)
+    select ${service.id}, ${randomUUIDv7()}, now, now, ${order.id}, ${number}, ${authorisation}, 'requested', ${restock}::boolean
+      from clock_timestamp() now
+    on conflict (service_id, return_number) do nothing
+    returning id, return_number as number`)
+
+/** Adds the lines of a return, and counts them on the lines of the order. */
+export async function insertReturnLines(
+  tx: Db,
+  service: Service,
+  order: HeldOrder,
+  returnId: string,
+  input: ReturnInput['lines'],
+  portions: readonly Portion[],
+) {
+  const rows = portions.map(({ entry, orderSequence, quantity, value }, i) => ({
+    sequence: i + 1,
+    orderSequence,
+    quantity,
+    value: amount(value, order.decimals),
+    reasonCode: input[entry]?.reasonCode,
+    notes: input[entry]?.notes ?? null,
+  }))
+  await tx.run(sql`
+    insert into return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code, notes)
+    select ${service.id}, ${returnId}, sequence, ${order.id}, "orderSequence", quantity, value, "reasonCode", notes
+      from json_to_recordset(${JSON.stringify(rows)}) as line (sequence integer, "orderSequence" integer, quantity integer, value numeric, "reasonCode" text, notes text)`)
+  await count(tx, service, returnId, sql`+`)
+}
+
+/** Takes the lines of a return off the lines of the order again. */
+export const takeBack = (tx: Db, service: Service, returnId: string) => count(tx, service, returnId, sql`-`)
+
+const count = (tx: Db, service: Service, returnId: string, sign: Sql) =>
+  tx.run(sql`
+    update order_line l
+       set returned = l.returned ${sign} b.quantity, refunded = l.refunded ${sign} b.value,
+           status = case when l.returned ${sign} b.quantity = l.quantity then ${lineSteps.return.to} else ${lineSteps.cancelReturn.to} end
+      from (select order_id, order_sequence, sum(quantity) as quantity, sum(value) as value
+              from return_line where service_id = ${service.id} and return_id = ${returnId} group by 1, 2) b
+     where l.service_id = ${service.id} and l.order_id = b.order_id and l.sequence = b.order_sequence`)
+
+/** A return, for who holds its order. */
+export interface FoundReturn {
+  id: string
+  number: string
+  orderId: string
+  status: ReturnStatus
+  restock: boolean
+  total: string
+}
+
+export const findReturn = (tx: Db, service: Service, number: string) =>
+  tx.row<FoundReturn>(sql`
+    select r.id, r.return_number as number, r.order_id as "orderId", r.status, r.restock,
+           (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total
+      from sales_return r join sales_order o on o.service_id = r.service_id and o.id = r.order_id
+     where r.service_id = ${service.id} and r.return_number = ${number}`)
+
+/** The stock that a return brings back. */
+export const returnedStock = (tx: Db, service: Service, returnId: string) =>
+  tx.rows<StockMove>(sql`
+    select l.store_id as "storeId", l.sku_id as "skuId", b.quantity
+      from return_line b join order_line l on l.service_id = b.service_id and l.order_id = b.order_id and l.sequence = b.order_sequence
+     where b.service_id = ${service.id} and b.return_id = ${returnId} and l.store_id is not null`)
+
+export const setReturnStatus = (tx: Db, service: Service, returnId: string, status: ReturnStatus, at: string) =>
+  tx.run(
+    sql`update sales_return set (status, changed_at) = (${status}, ${at}) where service_id = ${service.id} and id = ${returnId}`,
+  )

@@ -1,0 +1,113 @@
+import { type Database, type Db, type Sql, sql } from '../../db.ts'
+import { mergeLines, type TransactionParts } from '../../domain/orders/merge-lines.ts'
+import type { RetailTransaction } from '../../domain/orders/transactions.ts'
+import type { Service } from '../../settings.ts'
+import { beginChange, type Change, type Upserted } from '../lists/change.ts'
+import { filter, readPage, type Step } from '../lists/page.ts'
+
+type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
+
+/** Transactions that are in memory at a time, so that a batch of lines of many long ones does not need much of it. */
+const transactionsAtOnce = 200
+
+/** Merges rows, one a line, into the transactions: a line that is there is replaced, another one stays. Counts are of rows. */
+export function upsertTransactions(
+  db: Database,
+  service: Service,
+  rows: readonly TransactionParts[],
+): Promise<Upserted> {
+  return db.transaction(async tx => {
+    // One merge at a time: what another one is about to add cannot be seen, nor locked.
+    await tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`)
+    const change = await beginChange(tx, service, ['retail_transaction'])
+    const byId = Map.groupBy(rows, row => row.header.id)
+    const ids = [...byId.keys()]
+    const sum = { inserted: 0, changed: 0 }
+    for (let at = 0; at < ids.length; at += transactionsAtOnce) {
+      const some = ids.slice(at, at + transactionsAtOnce)
+      const { inserted, changed } = await mergeSome(
+        tx,
+        service,
+        change,
+        some,
+        some.flatMap(id => byId.get(id) ?? []),
+      )
+      sum.inserted += inserted
+      sum.changed += changed
+    }
+    return sum
+  })
+}
+
+/** Merges the rows of some transactions. */
+async function mergeSome(tx: Db, service: Service, change: Change, ids: string[], rows: readonly TransactionParts[]) {
+  const stored = await tx.rows<{ record: string }>(
+    sql`select record from retail_transaction where service_id = ${service.id} and id = any(${ids}) order by id for update`,
+  )
+  const before = new Map(
+    stored.map(({ record }) => unstamped(record)).map(transaction => [transaction.id, transaction]),
+  )
+  const { merged, inserted, changed } = mergeLines(before, rows, service.settings.currency)
+  if (merged.length) {
+    await tx.run(sql`
+      insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
+      select ${service.id}, t.id, t."customerId", t."saleDate", ${change.at}, left(t.record, -1) || ${change.ending}
+        from json_to_recordset(${JSON.stringify(merged.map(columnsOf))}) as t (id text, "customerId" text, "saleDate" timestamp, record text)
+      on conflict (service_id, id) do update
+        set (customer_id, sale_date, changed_at, record) = (excluded.customer_id, excluded.sale_date, excluded.changed_at, excluded.record)`)
+  }
+  return { inserted, changed }
+}
+
+/** Adds transactions of our own making: `source` selects the fields of `RetailTransaction` by their names, the stamp apart. */
+export const addTransactions = (tx: Db, service: Service, change: Change, source: Sql) =>
+  tx.run(sql`
+    insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
+    select ${service.id}, t.id, t."customerId", t."saleDate"::timestamp, ${change.at}, left(row_to_json(t)::text, -1) || ${change.ending}
+      from (${source}) t`)
+
+function unstamped(record: string): Stored {
+  const { updateTimeStamp: _, ...transaction } = JSON.parse(record) as RetailTransaction
+  return transaction
+}
+
+const columnsOf = (transaction: Stored) => ({
+  id: transaction.id,
+  customerId: transaction.customerId,
+  saleDate: transaction.saleDate,
+  record: JSON.stringify(transaction),
+})
+
+interface Filters {
+  customerId?: string | undefined
+  updatedAfter?: string | undefined
+  updatedBefore?: string | undefined
+  ascending?: boolean | undefined
+}
+
+/** Ordered by sale date, the newest first unless `ascending`; ties by id. */
+export const transactionPage = (
+  db: Db,
+  service: Service,
+  { customerId, updatedAfter, updatedBefore, ascending = false }: Filters,
+  step: Step,
+) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`retail_transaction`,
+      record: sql`record`,
+      order: { column: sql`sale_date`, type: 'timestamp' },
+      key: sql`id`,
+      live: customerId !== undefined,
+      descending: !ascending,
+      where: sql`
+        ${filter(customerId, id => sql`and customer_id = ${id}`)}
+        ${filter(updatedAfter, moment => sql`and changed_at > ${moment}::timestamptz`)}
+        ${filter(updatedBefore, moment => sql`and changed_at < ${moment}::timestamptz`)}`,
+      // Few changes are found by their time, many by walking the sale dates.
+      planned: updatedAfter !== undefined || updatedBefore !== undefined,
+    },
+    step,
+  )

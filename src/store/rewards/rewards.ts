@@ -1,0 +1,140 @@
+import { type Database, type Db, raw, type Sql, sql } from '../../db.ts'
+import { decimalsOf } from '../../domain/money.ts'
+import type { Service } from '../../settings.ts'
+import { countUpserted, type Upserted } from '../lists/change.ts'
+import { mergeRows, type Table } from '../lists/merge.ts'
+
+const programs: Table = {
+  name: 'reward_program',
+  key: ['program_id'],
+  columns: ['service_id', 'program_id', 'name', 'description'],
+}
+const tiers: Table = {
+  name: 'reward_tier',
+  key: ['program_id', 'tier_id'],
+  columns: [
+    ...['service_id', 'program_id', 'tier_id', 'name', 'sequence', 'accrual_spend', 'accrual_points'],
+    ...['auto_reward_point_threshold', 'auto_reward_value', 'qualify_spend', 'qualify_months', 'qualify_days'],
+    ...['points_expiry_months', 'points_expiry_days', 'reward_expiry_months', 'reward_expiry_days'],
+  ],
+}
+const gifts: Table = {
+  name: 'reward_gift',
+  key: ['program_id', 'gift_id'],
+  columns: ['service_id', 'program_id', 'gift_id', 'name', 'styles'],
+  fresh: { styles: [] },
+}
+const accounts: Table = {
+  name: 'reward_account',
+  key: ['id'],
+  columns: [
+    ...['service_id', 'id', 'customer_id', 'program_id', 'tier_id'],
+    ...['tier_locked_until_date', 'join_date', 'qualifying_spend'],
+  ],
+  fresh: { qualifying_spend: 0 },
+}
+const lots: Table = {
+  name: 'reward_lot',
+  key: ['account_id', 'kind', 'lot_id'],
+  columns: [
+    ...['service_id', 'account_id', 'kind', 'lot_id', 'created_at', 'description'],
+    ...['total', 'redeemed', 'pending', 'gift_id', 'expiry_date'],
+  ],
+  fresh: { redeemed: 0, pending: 0 },
+}
+
+/** The part of a row (`RewardProgramRow`) that each table holds. */
+interface ProgramParts {
+  program: { programId: string } & Record<string, unknown>
+  tier: Record<string, unknown>
+}
+
+/** Merges rows, one a tier, into the programmes. Counts are of tiers. */
+export function upsertPrograms(db: Database, service: Service, rows: readonly ProgramParts[]): Promise<Upserted> {
+  return db.transaction(async tx => {
+    const given = [...new Map(rows.map(({ program }) => [program.programId, program])).values()]
+    const renamed = await mergeRows<{ program_id: string }>(tx, service, programs, given)
+    const touched = await mergeRows<{ program_id: string }>(
+      tx,
+      service,
+      tiers,
+      rows.map(row => row.tier),
+    )
+    const counted = countUpserted(touched)
+    // A row that only changes its programme has changed something too.
+    const silent = renamed.filter(({ program_id }) => !touched.some(tier => tier.program_id === program_id)).length
+    return { ...counted, changed: counted.changed + silent }
+  })
+}
+
+/** Merges rows (`RewardGiftRow`, its styles as an array) into the gifts of the programmes. */
+export const upsertGifts = async (db: Db, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  countUpserted(await mergeRows(db, service, gifts, rows))
+
+/** Merges rows (`RewardAccountRow`) into the reward accounts. */
+export const upsertRewardAccounts = async (db: Db, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  countUpserted(await mergeRows(db, service, accounts, rows))
+
+/** Merges rows (`RewardLotRow`) into the lots of points, rewards and gifts. */
+export const upsertRewardLots = async (db: Db, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  countUpserted(await mergeRows(db, service, lots, rows))
+
+/** All programmes as the JSON text of an array (`RewardProgram[]`). */
+export async function rewardPrograms(db: Db, service: Service): Promise<string> {
+  const money = moneyOf(service)
+  const row = await db.row<{ programs: string }>(sql`
+    select coalesce('[' || string_agg(row_to_json(r)::text, ',' order by r.id) || ']', '[]') as programs from (select
+      p.program_id as id, p.name, p.description, ${service.settings.currency}::text as currency,
+      (select coalesce('[' || string_agg(row_to_json(tiers)::text, ',' order by tiers.sequence) || ']', '[]')::json from (select
+         t.tier_id as id, t.name, t.sequence, ${money('t.accrual_spend')} as "accrualSpend", t.accrual_points as "accrualPoints",
+         t.auto_reward_point_threshold as "autoRewardPointThreshold", ${money('t.auto_reward_value')} as "autoRewardValue", ${money('t.qualify_spend')} as "qualifySpend",
+         (select row_to_json(s) from (select t.qualify_months as months, t.qualify_days as days) s) as "qualifyPeriod",
+         (select row_to_json(s) from (select t.points_expiry_months as months, t.points_expiry_days as days) s) as "pointsExpiry",
+         (select row_to_json(s) from (select t.reward_expiry_months as months, t.reward_expiry_days as days) s) as "rewardExpiry"
+         from reward_tier t where t.service_id = p.service_id and t.program_id = p.program_id) tiers) as tiers,
+      (select coalesce('[' || string_agg(row_to_json(gifts)::text, ',' order by gifts.id) || ']', '[]')::json from (select
+         g.gift_id as id, g.name, g.styles from reward_gift g where g.service_id = p.service_id and g.program_id = p.program_id) gifts) as gifts
+      from reward_program p where p.service_id = ${service.id}) r`)
+  return row?.programs ?? '[]'
+}
+
+/**
+ * A reward account as JSON text (`RewardAccount`). The lots listed are the unexpired ones, by the day of the service's time zone;
+ * each balance is the sum of what they have left, so that the two can never disagree.
+ */
+export function rewardAccount(db: Db, service: Service, by: { id: string } | { customerId: string }) {
+  const money = moneyOf(service)
+  return db.row<{ record: string }>(sql`
+    with a as materialized (
+      select * from reward_account where service_id = ${service.id} and ${'id' in by ? sql`id = ${by.id}` : sql`customer_id = ${by.customerId}`}
+    ), lot as materialized (
+      select l.*, l.redeemed + l.taken as used, l.total - l.redeemed - l.taken - l.pending as available from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id
+       where l.expiry_date is null or l.expiry_date >= (now() at time zone ${service.settings.timeZone})::date
+    ), balance as materialized (
+      select coalesce(sum(available) filter (where kind = 'points'), 0)::bigint as points, coalesce(sum(available) filter (where kind = 'reward'), 0) as rewards from lot
+    )
+    select row_to_json(r)::text as record from (select
+      a.id, a.customer_id as "customerId", a.program_id as "programId", p.name as "programName", a.tier_id as "tierId", t.name as "tierName",
+      a.tier_locked_until_date as "tierLockedUntilDate", a.join_date as "joinDate", ${service.settings.currency}::text as currency,
+      b.points as "availablePoints", ${money('b.rewards')} as "availableRewards",
+      case when t.auto_reward_value > 0 then t.auto_reward_point_threshold - least(net.points, mod(net.points, t.auto_reward_point_threshold)) end as "pointsToNextReward",
+      case when next.tier_id is not null then ${money('greatest(0, next.qualify_spend - a.qualifying_spend)')} end as "spendToNextTier", next.tier_id as "nextTierId",
+      ${listOf(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, total::bigint, used::bigint as redeemed, pending::bigint, available::bigint, expiry_date as "expiryDate" from lot where kind = 'points'`)} as points,
+      ${listOf(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, ${money('total')} as total, ${money('used')} as redeemed, ${money('pending')} as pending, ${money('available')} as available, expiry_date as "expiryDate" from lot where kind = 'reward'`)} as rewards,
+      ${listOf(sql`select lot_id as id, lot.gift_id as "giftId", coalesce(g.name, lot.description) as name, available > 0 as available, expiry_date as "expiryDate"
+                   from lot left join reward_gift g on g.service_id = a.service_id and g.program_id = a.program_id and g.gift_id = lot.gift_id where kind = 'gift'`)} as gifts
+      from a cross join balance b cross join lateral (select b.points - a.points_owed as points) net
+      join reward_program p on p.service_id = a.service_id and p.program_id = a.program_id
+      left join reward_tier t on t.service_id = a.service_id and t.program_id = a.program_id and t.tier_id = a.tier_id
+      left join lateral (select n.tier_id, n.qualify_spend from reward_tier n where n.service_id = a.service_id and n.program_id = a.program_id
+                          and n.qualify_spend is not null and (t.sequence is null or n.sequence > t.sequence) order by n.sequence limit 1) next on true) r`)
+}
+
+const listOf = (select: Sql) =>
+  sql`(select coalesce('[' || string_agg(row_to_json(l)::text, ',' order by l."expiryDate", l.id) || ']', '[]')::json from (${select}) l)`
+
+/** An amount as text with the currency's decimals. */
+const moneyOf = (service: Service) => {
+  const decimals = raw(String(decimalsOf(service.settings.currency)))
+  return (column: string) => sql`round(${raw(column)}, ${decimals})::text`
+}

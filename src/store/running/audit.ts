@@ -1,0 +1,61 @@
+import { type Db, sql } from '../../db.ts'
+import { defaultSettings, type Service } from '../../settings.ts'
+import { beginChange } from '../lists/change.ts'
+import { byChange, changedAfter, filter, readPage, type Step } from '../lists/page.ts'
+
+/** A write as the audit keeps it. */
+interface Audited {
+  username: string
+  requestId: string
+  /** Method and path, its parameters by their names: `PUT /customers/:id`. */
+  operation: string
+  /** The path of what was written. */
+  subject: string
+  /** The body: its fields are named, their values are not kept. */
+  body: unknown
+}
+
+/** Leaves a line about a write, in its transaction. */
+export async function record(tx: Db, service: Service, { username, requestId, operation, subject, body }: Audited) {
+  const change = await beginChange(tx, service, ['audit'])
+  // The write may have been one of the time zone.
+  const zone = sql`(select coalesce(settings->>'timeZone', ${defaultSettings.timeZone}) from service where service_id = ${service.id})`
+  await tx.run(sql`
+    insert into audit (service_id, id, changed_at, record)
+    select ${service.id}, id, ${change.at}, row_to_json(r)::text
+      from (select gen_random_uuid()::text as id, to_char(${change.at}::timestamptz at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
+                   ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(fieldsOf(body))}::json as fields, ${requestId}::text as "requestId") r`)
+}
+
+/** The fields of a body by their paths, `contact.email`, those of a list's entries once. */
+function fieldsOf(body: unknown): string[] {
+  const found = new Set<string>()
+  const walk = (value: unknown, path: string) => {
+    const parts = typeof value === 'object' && value !== null ? Object.entries(value) : []
+    for (const [name, each] of parts) walk(each, Array.isArray(value) ? path : path ? `${path}.${name}` : name)
+    // An empty list is a value too: it clears.
+    if (parts.length === 0 && path) found.add(path)
+  }
+  walk(body, '')
+  return [...found]
+}
+
+/** What was written, the oldest first. */
+export const auditPage = (
+  db: Db,
+  service: Service,
+  { updatedAfter }: { updatedAfter?: string | undefined },
+  step: Step,
+) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`audit`,
+      record: sql`record`,
+      order: byChange,
+      key: sql`id`,
+      where: filter(updatedAfter, changedAfter),
+    },
+    step,
+  )

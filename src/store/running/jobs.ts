@@ -1,0 +1,107 @@
+import { type Db, sql } from '../../db.ts'
+
+/** A job that a worker holds. */
+export interface Taken {
+  /** Null: one of the installation. */
+  serviceId: number | null
+  name: string
+  subject: string
+  /** Which attempt this is, from 1. */
+  attempt: number
+  lease: string
+}
+
+interface Wanted {
+  /** What it is about, where there are several of a name. */
+  subject?: string
+  /** RFC 3339; at once where it says nothing. */
+  dueAt?: string | null
+}
+
+/** Asks for a job, in the transaction of what it follows from: both are committed, or neither. One that is there stays, but is due no later. */
+export async function addJob(
+  tx: Db,
+  serviceId: number | null,
+  name: string,
+  { subject = '', dueAt = null }: Wanted = {},
+): Promise<void> {
+  await tx.run(sql`
+    insert into job as j (service_id, name, subject, due_at) values (${serviceId}, ${name}, ${subject}, coalesce(${dueAt}::timestamptz, now()))
+    on conflict (service_id, name, subject) do update set due_at = least(j.due_at, excluded.due_at)`)
+}
+
+/** The jobs of set times that are missing: of the installation, and of every service. They are due at once. */
+export async function addScheduled(db: Db, ofInstallation: readonly string[], ofServices: readonly string[]) {
+  await db.run(sql`
+    insert into job (service_id, name)
+    select null, name from unnest(${ofInstallation}::text[]) name
+    union all
+    select service_id, n.name from service cross join unnest(${ofServices}::text[]) n (name)
+    on conflict do nothing`)
+}
+
+/** Seconds that a job of the installation may be due before nobody is at it: each worker looks every second. */
+const idleSeconds = 60
+
+/** For how long the job has been due that nobody has taken for longest, in seconds; and whether no worker is at work at all. */
+export async function dueJobs(db: Db): Promise<{ oldestSeconds: number; isIdle: boolean }> {
+  const row = await db.row<{ oldestSeconds: number; isIdle: boolean }>(sql`
+    select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as "oldestSeconds",
+           coalesce(bool_or(service_id is null and due_at < now() - ${idleSeconds} * interval '1 s'), false) as "isIdle"
+      from job where due_at <= now() and (leased_until is null or leased_until <= now())`)
+  return row ?? { oldestSeconds: 0, isIdle: false }
+}
+
+/** How many jobs of a name may be taken, and how many of one service may run. */
+export interface Slots {
+  free: number
+  ofService?: number | undefined
+}
+
+/**
+ * Takes what is due, of each name at most as many as there are slots. Nobody else can take it until the lease ends: that of a
+ * worker that has died is not renewed. A service's jobs that run, or are due before it, come before one; two workers that look at
+ * the very same time may exceed what a service may have.
+ */
+export const takeDue = (db: Db, slots: Readonly<Record<string, Slots>>, leaseSeconds: number): Promise<Taken[]> => {
+  const each = Object.values(slots)
+  return db.rows<Taken>(sql`
+    update job set lease = gen_random_uuid(), leased_until = now() + ${leaseSeconds} * interval '1 s', attempts = attempts + 1
+      from unnest(${Object.keys(slots)}::text[], ${each.map(({ free }) => free)}::integer[], ${each.map(({ ofService }) => ofService ?? null)}::integer[])
+             of_name (name, free, of_service)
+     cross join lateral (
+       select ctid from job d
+        where d.name = of_name.name and due_at <= now() and (leased_until is null or leased_until <= now())
+          and (of_name.of_service is null or of_name.of_service > (
+                select count(*) from job o
+                 where o.service_id = d.service_id and o.name = d.name
+                   and (o.leased_until > now() or (o.due_at <= now() and (o.due_at, o.subject) < (d.due_at, d.subject)))))
+        order by due_at limit of_name.free for update skip locked) due
+     where job.ctid = due.ctid
+    returning service_id as "serviceId", job.name, subject, attempts as attempt, lease`)
+}
+
+/** Holds jobs for longer. Returns the leases that still are the worker's: the others have ended, and somebody else may be at it. */
+export async function renewLeases(db: Db, leases: readonly string[], leaseSeconds: number): Promise<Set<string>> {
+  const rows = await db.rows<{ lease: string }>(sql`
+    update job set leased_until = now() + ${leaseSeconds} * interval '1 s' where lease = any(${leases}::uuid[]) and leased_until > now() returning lease`)
+  return new Set(rows.map(({ lease }) => lease))
+}
+
+/** It is done: it goes, or comes again in so many seconds. */
+export const finishJob = (db: Db, { lease }: Taken, againInSeconds: number | undefined) =>
+  againInSeconds === undefined
+    ? db.run(sql`delete from job where lease = ${lease}`)
+    : db.run(sql`
+        update job set lease = null, leased_until = null, attempts = 0, due_at = now() + ${againInSeconds} * interval '1 s' where lease = ${lease}`)
+
+/** It came to nothing, and is tried again in so many seconds. */
+export const postponeJob = (db: Db, { lease }: Taken, seconds: number) =>
+  db.run(sql`
+    update job set lease = null, leased_until = null, due_at = now() + ${seconds} * interval '1 s' where lease = ${lease}`)
+
+/** It was broken off, as if it had never begun: the next worker may take it at once. */
+export const giveBack = (db: Db, leases: readonly string[]) =>
+  db.run(
+    sql`update job set lease = null, leased_until = null, attempts = attempts - 1 where lease = any(${leases}::uuid[])`,
+  )

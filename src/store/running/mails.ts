@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto'
+import { type Database, type Db, sql } from '../../db.ts'
+import { type Keys, seal, unseal } from '../../secrets.ts'
+import type { Service } from '../../settings.ts'
+import { settleAlert } from './alerts.ts'
+import { addJob } from './jobs.ts'
+
+/** What the receiver of a gift voucher is told. */
+export interface VoucherMail {
+  number: string
+  pin: string
+  /** With the currency's decimals. */
+  amount: string
+  currency: string
+  /** `YYYY-MM-DD`. */
+  expiryDate: string | null
+  receiverName: string
+  receiverEmail: string
+  senderName: string
+  message: string | null
+  subject: string
+  /** `YYYY-MM-DD`: not sent before this day begins in the service's time zone. */
+  deliveryDate: string | null
+}
+
+export type MailStatus = 'queued' | 'sent' | 'failed'
+
+/** The job that sends a mail; its subject is the mail's id. */
+export const sendMailJob = 'send-mail'
+
+/** Where mails of a service come from. */
+export const senderOf = ({ settings }: Service) => settings.mailSender ?? 'vouchers@localhost'
+
+/** Queues the e-mail of a new voucher in the transaction that makes it: never one without the other (contract 7). */
+export async function queueVoucherMail(tx: Db, keys: Keys, service: Service, mail: VoucherMail): Promise<void> {
+  const id = randomUUID()
+  const messageId = `<${id}@${senderOf(service).split('@').at(-1)}>`
+  const sealed = seal(keys.sealed, placeOf(service, id), JSON.stringify(mail))
+  const notBefore = mail.deliveryDate && beginningOf(mail.deliveryDate, service.settings.timeZone)
+  await tx.run(sql`
+    insert into mail (service_id, mail_id, voucher_number, message_id, sealed, not_before)
+    values (${service.id}, ${id}, ${mail.number}, ${messageId}, ${sealed}, greatest(now(), ${notBefore}::timestamptz))`)
+  await addJob(tx, service.id, sendMailJob, { subject: id, dueAt: notBefore })
+}
+
+const beginningOf = (date: string, timeZone: string) =>
+  Temporal.PlainDate.from(date).toZonedDateTime(timeZone).toInstant().toString()
+
+const placeOf = (service: Service, id: string) => `mail ${service.id} ${id}`
+
+/** How far a voucher's newest e-mail has come; undefined where none was ever queued. */
+export async function voucherMailStatus(db: Db, service: Service, number: string): Promise<MailStatus | undefined> {
+  const row = await db.row<{ status: MailStatus }>(sql`
+    select status from mail where service_id = ${service.id} and voucher_number = ${number} order by created_at desc limit 1`)
+  return row?.status
+}
+
+/** A mail that waits to be sent. */
+export interface Waiting extends VoucherMail {
+  /** In angle brackets; the same for every attempt, and so is the date. */
+  messageId: string
+  date: Date
+}
+
+/** What is to be sent; undefined where it was sent or given up. */
+export async function readWaiting(db: Db, keys: Keys, service: Service, id: string): Promise<Waiting | undefined> {
+  const row = await db.row<{ sealed: Buffer; messageId: string; date: Date }>(sql`
+    select sealed, message_id as "messageId", not_before as date from mail
+     where service_id = ${service.id} and mail_id = ${id} and status = 'queued'`)
+  if (!row) return
+  const { sealed, ...rest } = row
+  return { ...(JSON.parse(unseal(keys.sealed, placeOf(service, id), sealed)) as VoucherMail), ...rest }
+}
+
+/** It has been handed over; what it said is forgotten, and alerts about it are settled. */
+export const markSent = (db: Database, service: Service, id: string, attempts: number) =>
+  db.transaction(async tx => {
+    await tx.run(sql`
+      update mail set status = 'sent', sent_at = now(), sealed = null, attempts = ${attempts}, last_fault = null
+       where service_id = ${service.id} and mail_id = ${id}`)
+    await settleAlert(tx, service.id, { kind: 'mail_failed', subject: id })
+    await settleAlert(tx, service.id, { kind: 'mail_server_refuses', subject: '' })
+  })
+
+/** An attempt came to nothing. With `failed` there is no other. */
+export const markFault = (
+  db: Db,
+  service: Service,
+  id: string,
+  { attempts, fault, failed }: { attempts: number; fault: string; failed: boolean },
+) =>
+  db.run(sql`
+    update mail set attempts = ${attempts}, last_fault = ${fault}, status = ${failed ? 'failed' : 'queued'}
+     where service_id = ${service.id} and mail_id = ${id} and status = 'queued'`)
+
+/** A mail as `tillbridge mail list` shows it. */
+export interface ListedMail {
+  id: string
+  voucher: string
+  status: MailStatus
+  attempts: number
+  createdAt: Date
+  sentAt: Date | null
+  /** When it is tried next. */
+  dueAt: Date | null
+  lastFault: string | null
+}
+
+/** The newest mails of a service. */
+export const listMails = (db: Db, service: Service, status: MailStatus | undefined, limit: number) =>
+  db.rows<ListedMail>(sql`
+    select m.mail_id as id, voucher_number as voucher, status, m.attempts, created_at as "createdAt", sent_at as "sentAt", j.due_at as "dueAt", last_fault as "lastFault"
+      from mail m left join job j on j.service_id = m.service_id and j.name = ${sendMailJob} and j.subject = m.mail_id
+     where m.service_id = ${service.id} and (${status ?? null}::text is null or status = ${status ?? null})
+     order by created_at desc, mail_id limit ${limit}`)
+
+/** Has mails tried again at once: one, or all that were given up. Returns how many; none where what they said is forgotten already. */
+export const retryMails = (db: Database, service: Service, id: string | undefined): Promise<number> =>
+  db.transaction(async tx => {
+    const rows = await tx.rows<{ id: string }>(sql`
+      update mail set status = 'queued' where service_id = ${service.id} and sealed is not null
+         and ${id === undefined ? sql`status = 'failed'` : sql`mail_id = ${id} and not_before <= now()`}
+      returning mail_id as id`)
+    for (const { id: each } of rows) await addJob(tx, service.id, sendMailJob, { subject: each })
+    return rows.length
+  })
+
+/** Drops what mails said that were given up a month ago: the PIN in it is not kept for ever. Returns how many. */
+export const forgetFailedMails = (db: Db) =>
+  db.run(
+    sql`update mail set sealed = null where status = 'failed' and sealed is not null and created_at < now() - interval '30 days'`,
+  )

@@ -1,0 +1,26 @@
+import { type Db, sql } from '../../db.ts'
+
+/** How one feed of one service stands. */
+export interface FeedFigures {
+  service: string
+  feed: string
+  lagSeconds: number | null
+  isFailed: boolean
+  /** Of its last run. */
+  records: Record<'read' | 'new' | 'changed' | 'removed' | 'refused', number>
+}
+
+export const feedFigures = (db: Db) =>
+  db.rows<FeedFigures>(sql`
+    select name as service, feed, extract(epoch from now() - finished_at)::float8 as "lagSeconds", fault is not null as "isFailed",
+           json_build_object('read', read, 'new', inserted, 'changed', changed, 'removed', removed, 'refused', refused) as records
+      from sync_state join service using (service_id) order by 1, 2`)
+
+/** How many there are of each kind and state, in the whole installation. */
+export const standings = (db: Db) =>
+  db.rows<{ what: 'jobs' | 'mails' | 'alerts'; kind: string; state: string; count: number }>(sql`
+    select 'jobs' as what, name as kind, case when leased_until > now() then 'running' when due_at <= now() then 'due' else 'waiting' end as state,
+           count(*)::integer as count from job group by 1, 2, 3
+    union all select 'mails', '', status, count(*)::integer from mail group by status
+    union all select 'alerts', kind, '', count(*)::integer from alert group by kind
+    order by 1, 2, 3`)

@@ -1,0 +1,70 @@
+import { type Db, sql } from '../../db.ts'
+import type { ReferenceKey, StockFeedRow } from '../../domain/port/feed.ts'
+import type { Service } from '../../settings.ts'
+
+/** Which of these values the reference cache does not have. */
+export const unknownReferences = (db: Db, service: Service, keys: readonly ReferenceKey[]) =>
+  db.rows<ReferenceKey>(sql`
+    select distinct k.type, k.value from json_to_recordset(${JSON.stringify(keys)}) as k (type text, value text)
+     where not exists (select from reference r where r.service_id = ${service.id} and r.type = k.type and r.reference_value_id = k.value)`)
+
+/** A store by its number, or else by its code: what is printed for one may be the other. */
+export async function storesByNumberOrCode(db: Db, service: Service, names: readonly string[]) {
+  const rows = await db.rows<{ name: string; number: string }>(sql`
+    select n.name, s.store_number as number
+      from unnest(${names}::text[]) n (name)
+      join lateral (select store_number from store
+                     where service_id = ${service.id} and (store_number = n.name or code = n.name)
+                     order by store_number = n.name desc, store_number limit 1) s on true`)
+  return new Map(rows.map(row => [row.name, row.number]))
+}
+
+/** What the line of a sale calls its item. */
+export interface SoldItem {
+  productCode: string
+  colourCode: string | null
+  sizeCode: string | null
+}
+
+export const soldItemKey = ({ productCode, colourCode, sizeCode }: SoldItem) =>
+  JSON.stringify([productCode, colourCode, sizeCode])
+
+/** The SKUs of sold items by `soldItemKey`, where exactly one fits: codes may be used twice. */
+export async function skusOfSoldItems(db: Db, service: Service, items: readonly SoldItem[]) {
+  const rows = await db.rows<SoldItem & { sku: string }>(sql`
+    select i."productCode", i."colourCode", i."sizeCode", min(v.sku) as sku
+      from (select distinct * from json_to_recordset(${JSON.stringify(items)}) as r ("productCode" text, "colourCode" text, "sizeCode" text)) i
+      join product p on p.service_id = ${service.id} and p.product_code = i."productCode"
+      join variant v on v.service_id = p.service_id and v.product_id = p.product_id
+      join colour c on c.service_id = v.service_id and c.product_id = v.product_id and c.colour_id = v.colour_id
+     where coalesce(c.code, '-') = coalesce(i."colourCode", '-') and v.size_code = coalesce(i."sizeCode", '-')
+     group by 1, 2, 3 having count(*) = 1`)
+  return new Map(rows.map(row => [soldItemKey(row), row.sku]))
+}
+
+/** Stock whose store and SKU are known, both named. A product or a colour stands for its only SKU. */
+export const knownStock = (db: Db, service: Service, rows: readonly StockFeedRow[]) =>
+  db.rows<{ storeId: string; skuId: string; freeStock: number }>(sql`
+    select distinct on (s.store_id, v.sku_id) s.store_id as "storeId", v.sku_id as "skuId", r."freeStock"
+      from json_to_recordset(${JSON.stringify(rows.map((row, place) => ({ ...row, place })))})
+           as r ("storeId" text, "skuId" text, "productId" text, "colourId" text, "freeStock" integer, place integer)
+      join store s on s.service_id = ${service.id} and s.store_id = r."storeId"
+      join lateral (
+        select min(sku_id) as sku_id from variant
+         where service_id = ${service.id}
+           and (sku_id = r."skuId" or (r."skuId" is null and product_id = r."productId" and (r."colourId" is null or colour_id = r."colourId")))
+        having count(*) = 1) v on true
+     order by s.store_id, v.sku_id, r.place desc`)
+
+/** Lots of an account that are not among these have ended: they are deleted. */
+export const keepLots = (
+  db: Db,
+  service: Service,
+  accountId: string,
+  lots: readonly { kind: string; lotId: string }[],
+) =>
+  db.run(sql`
+    delete from reward_lot l
+     where l.service_id = ${service.id} and l.account_id = ${accountId}
+       and not exists (select from json_to_recordset(${JSON.stringify(lots)}) as k (kind text, "lotId" text)
+                        where k.kind = l.kind and k."lotId" = l.lot_id)`)

@@ -1,0 +1,98 @@
+import { type Database, type Sql, sql } from '../../db.ts'
+import type { WholeList } from '../../domain/port/feed.ts'
+import type { Service } from '../../settings.ts'
+import { renderProducts } from '../goods/products.ts'
+import { upsertStock } from '../goods/stock.ts'
+import { beginChange } from '../lists/change.ts'
+
+/** Products of a transaction: their SKUs have stock in every store. */
+const productsAtOnce = 100
+const stockAtOnce = 1_000
+
+/** More than half of a list, and more than a few, is not gone: something is wrong with what was shown. */
+const isTooMuch = ({ gone, all }: { gone: number; all: number }) => gone > 20 && gone * 2 > all
+
+interface Removal {
+  /** Of the table `r`; a row that counts. */
+  table: Sql
+  id: Sql
+  where: Sql
+  /** Removes some of what is gone; how many were there to remove. */
+  some(db: Database, service: Service, gone: Sql): Promise<number>
+}
+
+/**
+ * The identifiers (`id`) that a run of the feed has not shown. As a difference of two sets, which is made in one pass over each: what was
+ * seen has just been written, so that the planner knows nothing of it, and might look through all of it for every single row.
+ */
+const unseen = (service: Service, feed: string, list: WholeList, { table, id, where }: Removal) => sql`
+  (select ${id} as id from ${table} where r.service_id = ${service.id} ${where}
+   except select n.id from sync_seen n where n.service_id = ${service.id} and n.feed = ${feed} and n.list = ${list})`
+
+const removals: Readonly<Record<WholeList, Removal>> = {
+  // Only what is shown as in stock: the back office does not show what is less than none.
+  stock: {
+    ...{ table: sql`stock r`, id: sql`r.id`, where: sql`and r.free_stock > 0` },
+    async some(db, service, gone) {
+      const rows = await db.rows<{ storeId: string; skuId: string }>(sql`
+        with gone as materialized (select id from ${gone} all_gone order by id limit ${stockAtOnce})
+        select store_id as "storeId", sku_id as "skuId" from stock where service_id = ${service.id} and id = any(array(select id from gone))`)
+      if (rows.length)
+        await upsertStock(
+          db,
+          service,
+          rows.map(row => ({ ...row, freeStock: 0 })),
+        )
+      return rows.length
+    },
+  },
+  variant: {
+    ...{ table: sql`variant r`, id: sql`r.sku_id`, where: sql`` },
+    some: (db, service, gone) =>
+      db.transaction(async tx => {
+        const change = await beginChange(tx, service, ['product', 'stock'])
+        const removed = await tx.rows<{ product_id: string }>(sql`
+          with gone as materialized (select id from ${gone} all_gone order by id limit ${productsAtOnce})
+          delete from variant where service_id = ${service.id} and sku_id = any(array(select id from gone))
+          returning product_id`)
+        const ids = [...new Set(removed.map(row => row.product_id))]
+        await tx.run(sql`
+          delete from colour c where c.service_id = ${service.id} and c.product_id = any(${ids})
+             and not exists (select from variant v where v.service_id = c.service_id and v.product_id = c.product_id and v.colour_id = c.colour_id)`)
+        if (ids.length) await renderProducts(tx, service, change, sql`and p.product_id = any(${ids})`)
+        return removed.length
+      }),
+  },
+  product: {
+    ...{ table: sql`product r`, id: sql`r.product_id`, where: sql`` },
+    some: (db, service, gone) =>
+      db.run(sql`
+        with gone as materialized (select id from ${gone} all_gone order by id limit ${productsAtOnce})
+        delete from product where service_id = ${service.id} and product_id = any(array(select id from gone))`),
+  },
+}
+
+/**
+ * Takes away what a whole run of the feed has not shown: products and SKUs are deleted, stock becomes 0. Where that would be more than
+ * half of the list nothing is done, and `kept` says how much it would have been.
+ */
+export async function removeUnseen(
+  db: Database,
+  service: Service,
+  feed: string,
+  list: WholeList,
+  onSome: (removed: number) => Promise<void>,
+): Promise<{ kept: number }> {
+  const removal = removals[list]
+  const { table, where, some } = removal
+  const gone = unseen(service, feed, list, removal)
+  const counted = await db.row<{ gone: number; all: number }>(sql`
+    select (select count(*)::integer from ${table} where r.service_id = ${service.id} ${where}) as all,
+           (select count(*)::integer from ${gone} all_gone) as gone`)
+  if (counted && isTooMuch(counted)) return { kept: counted.gone }
+  for (;;) {
+    const removed = await some(db, service, gone)
+    if (!removed) return { kept: 0 }
+    await onSome(removed)
+  }
+}

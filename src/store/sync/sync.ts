@@ -1,0 +1,128 @@
+import { type Db, raw, sql } from '../../db.ts'
+import type { RowKind } from '../../domain/port/feed.ts'
+import type { Service } from '../../settings.ts'
+
+/** How far a feed has been read. */
+export interface SyncState {
+  feed: string
+  since: string | null
+  startedAt: Date | null
+  finishedAt: Date | null
+  fullAt: Date | null
+  read: number
+  inserted: number
+  changed: number
+  removed: number
+  refused: number
+  notes: Record<string, number>
+  fault: string | null
+  failedAt: Date | null
+  running: boolean
+}
+
+/** What a run has come to so far. */
+export interface Tally {
+  read: number
+  inserted: number
+  changed: number
+  removed: number
+  refused: number
+  notes: Record<string, number>
+}
+
+/** A run's hold on its feed. */
+export interface Hold {
+  feed: string
+  run: string
+}
+
+/** Seconds without a beat after which a run is taken to be dead. */
+const deadSeconds = 60
+
+/** Takes hold of a feed for a run; undefined where another one has it. What an earlier run has seen is forgotten. */
+export async function holdFeed(db: Db, service: Service, feed: string) {
+  const held = await db.row<{ run: string; since: string | null; finished: number | null; full: number | null }>(sql`
+    insert into sync_state as s (service_id, feed, run, beat_at, started_at) values (${service.id}, ${feed}, gen_random_uuid(), now(), now())
+    on conflict (service_id, feed) do update
+      set (run, beat_at, started_at, read, inserted, changed, removed, refused, notes) = (excluded.run, now(), now(), 0, 0, 0, 0, 0, '{}')
+      where s.beat_at is null or s.beat_at < now() - make_interval(secs => ${deadSeconds})
+    returning run, since, extract(epoch from now() - finished_at)::float as finished, extract(epoch from now() - full_at)::float as full`)
+  if (!held) return
+  await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed}`)
+  const { run, since, finished, full } = held
+  return { run, since, secondsSinceFinished: finished, secondsSinceFull: full }
+}
+
+/** Shows that the run lives; false where another one has taken over. */
+export const beat = async (db: Db, service: Service, { feed, run }: Hold, tally: Tally): Promise<boolean> =>
+  (await db.run(sql`
+    update sync_state
+       set (beat_at, read, inserted, changed, removed, refused, notes)
+         = (now(), ${tally.read}, ${tally.inserted}, ${tally.changed}, ${tally.removed}, ${tally.refused}, ${JSON.stringify(tally.notes)}::jsonb)
+     where service_id = ${service.id} and feed = ${feed} and run = ${run}`)) > 0
+
+/** Lets go of a feed whose run ended well. `since` undefined: the mark stays. */
+export async function finishFeed(
+  db: Db,
+  service: Service,
+  { feed, run }: Hold,
+  { since, isFull }: { since: string | undefined; isFull: boolean },
+): Promise<void> {
+  await db.run(sql`
+    update sync_state
+       set since = coalesce(${since ?? null}::text, since), finished_at = now(), full_at = case when ${isFull} then now() else full_at end,
+           run = null, beat_at = null, fault = null, failed_at = null
+     where service_id = ${service.id} and feed = ${feed} and run = ${run}`)
+  await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed}`)
+}
+
+/** Lets go of a feed whose run failed: the next one begins where this one did. */
+export const failFeed = (db: Db, service: Service, { feed, run }: Hold, fault: string) =>
+  db.run(sql`
+    update sync_state set run = null, beat_at = null, fault = ${fault}, failed_at = now()
+     where service_id = ${service.id} and feed = ${feed} and run = ${run}`)
+
+/** How each feed of a service stands. */
+export const syncStates = (db: Db, service: Service) =>
+  db.rows<SyncState>(sql`
+    select feed, since, started_at as "startedAt", finished_at as "finishedAt", full_at as "fullAt",
+           read::integer, inserted::integer, changed::integer, removed::integer, refused::integer, notes, fault, failed_at as "failedAt",
+           coalesce(beat_at >= now() - make_interval(secs => ${deadSeconds}), false) as running
+      from sync_state where service_id = ${service.id} order by feed`)
+
+/** Notes records of a list as seen. */
+export const noteSeen = (db: Db, service: Service, feed: string, list: string, ids: readonly string[]) =>
+  db.run(sql`
+    insert into sync_seen (service_id, feed, list, id)
+    select ${service.id}, ${feed}, ${list}, id from unnest(${ids}::text[]) id
+    on conflict do nothing`)
+
+export const countSeen = async (db: Db, service: Service, feed: string, list: string) =>
+  (
+    await db.row<{ count: number }>(
+      sql`select count(*)::integer as count from sync_seen where service_id = ${service.id} and feed = ${feed} and list = ${list}`,
+    )
+  )?.count ?? 0
+
+const tablesOf: Readonly<Record<RowKind, readonly string[]>> = {
+  references: ['reference'],
+  stores: ['store'],
+  products: ['product', 'colour', 'variant'],
+  stock: ['stock'],
+  customers: ['customer'],
+  transactions: ['retail_transaction'],
+  rewardPrograms: ['reward_program', 'reward_tier'],
+  rewardGifts: ['reward_gift'],
+  rewardAccounts: ['reward_account'],
+  rewardLots: ['reward_lot'],
+  // They change what is there.
+  orders: [],
+}
+
+/**
+ * Has the planner look at tables anew. A statement that was planned while its table was empty reads the whole tenant for each batch,
+ * until somebody does; left to itself the database does so a minute later.
+ */
+export async function refreshPlans(db: Db, kind: RowKind | 'seen'): Promise<void> {
+  for (const table of kind === 'seen' ? ['sync_seen'] : tablesOf[kind]) await db.run(sql`analyze ${raw(table)}`)
+}

@@ -1,0 +1,36 @@
+import { type Db, sql } from '../../db.ts'
+import type { Visit } from '../../domain/port/feed.ts'
+import type { Service } from '../../settings.ts'
+
+/** Has records visited: those that are new, or have another stamp than when they were visited last. */
+export const addVisits = (db: Db, service: Service, feed: string, visits: readonly Visit[]) =>
+  db.run(sql`
+    insert into sync_visit as v (service_id, feed, id, stamp)
+    select ${service.id}, ${feed}, id, max(stamp) from json_to_recordset(${JSON.stringify(visits)}) as r (id text, stamp text) group by id
+    on conflict (service_id, feed, id) do update set stamp = excluded.stamp, due = true
+      where v.stamp <> excluded.stamp`)
+
+/** Has every record of a feed visited. */
+export const addAllVisits = (db: Db, service: Service, feed: string) =>
+  db.run(sql`update sync_visit set due = true where service_id = ${service.id} and feed = ${feed} and not due`)
+
+/** The next records to visit behind `after`, by their identifiers. */
+export const dueVisits = (db: Db, service: Service, feed: string, after: string, limit: number) =>
+  db.rows<Visit>(sql`
+    select id, stamp from sync_visit
+     where service_id = ${service.id} and feed = ${feed} and due and id > ${after} order by id limit ${limit}`)
+
+/** Records that were not visited for so long, those first that were longest not; they become due. */
+export const staleVisits = (db: Db, service: Service, feed: string, seconds: number, limit: number) =>
+  db.run(sql`
+    update sync_visit v set due = true
+      from (select id from sync_visit
+             where service_id = ${service.id} and feed = ${feed} and not due and visited_at < now() - make_interval(secs => ${seconds})
+             order by visited_at, id limit ${limit}) stale
+     where v.service_id = ${service.id} and v.feed = ${feed} and v.id = stale.id`)
+
+/** A visit is done. One whose record has changed meanwhile stays due. */
+export const noteVisited = (db: Db, service: Service, feed: string, { id, stamp }: Visit) =>
+  db.run(sql`
+    update sync_visit set due = stamp <> ${stamp}, visited_at = now()
+     where service_id = ${service.id} and feed = ${feed} and id = ${id}`)

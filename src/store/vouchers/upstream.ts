@@ -1,0 +1,156 @@
+import { type Db, sql } from '../../db.ts'
+import { decimalsOf, minorUnits, amount as text } from '../../domain/money.ts'
+import type { VoucherState } from '../../domain/vouchers/states.ts'
+import type { Voucher } from '../../domain/vouchers/vouchers.ts'
+import type { ApiError } from '../../errors.ts'
+import { type Keys, seal, unseal } from '../../secrets.ts'
+import type { Service } from '../../settings.ts'
+import { localTime } from '../lists/change.ts'
+import { type Held, heldLimit } from './holding.ts'
+import { today } from './ledger.ts'
+import { makeValidation, superseded, type Validated } from './validation.ts'
+
+/** What a back office behind us says of a voucher; amounts with the decimals of the currency. */
+export type UpstreamVoucher = Pick<
+  Voucher,
+  'number' | 'currency' | 'originalAmount' | 'usedAmount' | 'availableAmount' | 'expiryDate'
+>
+
+/** A voucher of a back office behind us whose row this transaction has: nobody else validates, holds or draws it until that ends. */
+export interface TakenUpstream extends Validated {
+  voucher: UpstreamVoucher
+  /** What the back office calls the newest validation; encrypted. */
+  upstreamValidation: Buffer | null
+}
+
+interface Row
+  extends Omit<UpstreamVoucher, 'originalAmount' | 'usedAmount' | 'availableAmount'>,
+    Omit<Validated, 'state'> {
+  original: string
+  used: string
+  available: string
+  isHeld: boolean
+  upstreamValidation: Buffer | null
+}
+
+const placeOf = (service: Service, number: string) => `${service.id} upstream validation ${number}`
+
+/**
+ * Takes a voucher for this transaction. Time is the database's: a lock that has run out is none. Who takes several takes them in the
+ * order of their numbers. Undefined: it was never validated here.
+ */
+export async function takeUpstream(tx: Db, service: Service, number: string): Promise<TakenUpstream | undefined> {
+  const here = sql`service_id = ${service.id} and number = ${number}`
+  // A statement of its own: the next one sees what whoever had it before has left, and reads the clock after the wait.
+  await tx.run(sql`select from upstream_voucher where ${here} for update`)
+  const row = await tx.row<Row>(sql`
+    select number, currency, original_amount::text as original, used_amount::text as used, available_amount::text as available,
+           expiry_date::text as "expiryDate", validation_hash as "validationHash", superseded_hashes as "supersededHashes",
+           upstream_validation as "upstreamValidation", coalesce(validated_until > statement_timestamp(), false) as "isFresh",
+           coalesce(locked_until > statement_timestamp(), false) as "isHeld", ${localTime(sql`locked_until`, service)} as "lockedUntil"
+      from upstream_voucher where ${here}`)
+  if (!row) return
+  const { original, used, available, isHeld, lockedUntil, currency, number: _, expiryDate, ...rest } = row
+  const decimals = decimalsOf(currency)
+  const shown = (stored: string) => text(minorUnits(stored, decimals) ?? 0n, decimals)
+  return {
+    ...rest,
+    voucher: {
+      ...{ number, currency, expiryDate },
+      ...{ originalAmount: shown(original), usedAmount: shown(used), availableAmount: shown(available) },
+    },
+    state: isHeld ? 'locked' : 'active',
+    lockedUntil: isHeld ? lockedUntil : null,
+  }
+}
+
+/** What the back office calls the newest validation. */
+export const upstreamValidationOf = (keys: Keys, service: Service, { voucher, upstreamValidation }: TakenUpstream) => {
+  if (!upstreamValidation) throw new Error('a validation that is the newest is there')
+  return unseal(keys.sealed, placeOf(service, voucher.number), upstreamValidation)
+}
+
+/** Keeps a validation of the back office, in place of the one before. Returns our own id of it. */
+export async function keepValidation(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  voucher: UpstreamVoucher,
+  upstreamId: string,
+): Promise<string> {
+  const { number, currency, originalAmount, usedAmount, availableAmount, expiryDate } = voucher
+  const { validationId, hash } = makeValidation(keys, service, number)
+  const sealed = seal(keys.sealed, placeOf(service, number), upstreamId)
+  await endUpstreamValidation(tx, service, number)
+  await tx.run(sql`
+    insert into upstream_voucher as v (service_id, number, currency, original_amount, used_amount, available_amount, expiry_date, validation_hash, upstream_validation, validated_until)
+    values (${service.id}, ${number}, ${currency}, ${originalAmount}, ${usedAmount}, ${availableAmount}, ${expiryDate}, ${hash}, ${sealed}, statement_timestamp() + interval '24 hours')
+    on conflict (service_id, number) do update
+      set (currency, original_amount, used_amount, available_amount, expiry_date, validation_hash, upstream_validation, validated_until)
+        = (excluded.currency, excluded.original_amount, excluded.used_amount, excluded.available_amount, excluded.expiry_date,
+           excluded.validation_hash, excluded.upstream_validation, excluded.validated_until)`)
+  return validationId
+}
+
+/** Ends the validation of a voucher, and the lock that it held: it is spent, or the back office does not know it any more. */
+export const endUpstreamValidation = (tx: Db, service: Service, number: string) =>
+  tx.run(sql`
+    update upstream_voucher
+       set validation_hash = null, upstream_validation = null, validated_until = null, superseded_hashes = ${superseded}, locked_until = null, held_by = null
+     where service_id = ${service.id} and number = ${number}`)
+
+/** Takes what an order draws off what is known of a voucher. */
+export const noteDrawn = (tx: Db, service: Service, number: string, drawn: string) =>
+  tx.run(sql`
+    update upstream_voucher set used_amount = used_amount + ${drawn}::numeric, available_amount = available_amount - ${drawn}::numeric
+     where service_id = ${service.id} and number = ${number}`)
+
+/** Notes who holds a voucher from now on; 0 seconds: nobody. */
+export const noteHeld = (tx: Db, service: Service, number: string, lockSeconds: number, username: string) =>
+  tx.run(sql`
+    update upstream_voucher
+       set locked_until = case when ${lockSeconds}::integer > 0 then statement_timestamp() + make_interval(secs => ${lockSeconds}::integer) end,
+           held_by = case when ${lockSeconds}::integer > 0 then ${username}::text end
+     where service_id = ${service.id} and number = ${number}`)
+
+/** Refuses one more lock to an account that holds as many vouchers as it may. */
+export async function refuseTooManyHeld(tx: Db, service: Service, username: string): Promise<ApiError | undefined> {
+  const held = await tx.row<Held>(sql`
+    select count(*)::integer as count, ceil(extract(epoch from min(locked_until) - statement_timestamp()))::integer as wait
+      from upstream_voucher where service_id = ${service.id} and held_by = ${username} and locked_until > statement_timestamp()`)
+  return heldLimit(held)
+}
+
+/** A voucher as callers see it at this moment: with our lock, and expired where its last day is over. */
+export async function shownVoucher(
+  db: Db,
+  service: Service,
+  voucher: UpstreamVoucher,
+): Promise<Voucher & { status: VoucherState }> {
+  const { number, expiryDate, availableAmount } = voucher
+  const row = await db.row<{ lockedUntil: string | null; isPast: boolean }>(sql`
+    select (select ${localTime(sql`locked_until`, service)} from upstream_voucher
+             where service_id = ${service.id} and number = ${number} and locked_until > statement_timestamp()) as "lockedUntil",
+           coalesce(${expiryDate}::date < ${today(service)}, false) as "isPast"`)
+  const lockedUntil = row?.lockedUntil ?? null
+  const isEmpty = !/[1-9]/.test(availableAmount)
+  const status = lockedUntil !== null ? 'locked' : row?.isPast ? 'expired' : isEmpty ? 'redeemed' : 'active'
+  const { currency } = voucher
+  const nothing = text(0n, decimalsOf(currency))
+  return {
+    ...voucher,
+    status,
+    availableAmount: status === 'expired' ? nothing : availableAmount,
+    lockedUntil,
+    email: null,
+  }
+}
+
+/**
+ * The daily job: deletes what is known of vouchers whose validation has ended, and of those that were left alone for a week. All that
+ * is lost is which ids were right once: they are wrong ones from then on. Returns how many.
+ */
+export const forgetUpstreamVouchers = (db: Db) =>
+  db.run(sql`
+    delete from upstream_voucher
+     where coalesce(validated_until < now() - interval '7 days', true) and coalesce(locked_until < now() - interval '7 days', true)`)

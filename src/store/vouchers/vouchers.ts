@@ -1,0 +1,87 @@
+import { type Database, type Db, sql } from '../../db.ts'
+import { amount, decimalsOf, minorUnits } from '../../domain/money.ts'
+import type { VoucherState } from '../../domain/vouchers/states.ts'
+import type { Voucher } from '../../domain/vouchers/vouchers.ts'
+import type { Keys } from '../../secrets.ts'
+import type { Service } from '../../settings.ts'
+import { localTime } from '../lists/change.ts'
+import type { MailStatus } from '../running/mails.ts'
+import { today } from './ledger.ts'
+import { pinHash } from './pin.ts'
+
+/** A voucher as a feed of finished vouchers brings it: with what was drawn so far. */
+export interface VoucherRow {
+  number: string
+  pin: string
+  /** Redeemed is one of which all was drawn. */
+  state: 'pending' | 'active' | 'redeemed' | 'suspended'
+  /** Amounts with the currency's decimals. */
+  originalAmount: string
+  usedAmount: string
+  expiryDate: string | null
+}
+
+/** Adds vouchers that are not there yet, each with its ledger. */
+export function insertVouchers(db: Database, keys: Keys, service: Service, rows: readonly VoucherRow[]): Promise<void> {
+  const json = JSON.stringify(
+    rows.map(({ pin, ...row }) => ({ ...row, pinHash: pinHash(keys, service, row.number, pin).toString('hex') })),
+  )
+  return db.transaction(async tx => {
+    const fresh = await tx.rows<{ number: string }>(sql`
+      insert into voucher (service_id, number, pin_hash, state, currency, original_amount, balance, expiry_date)
+      select ${service.id}, number, decode("pinHash", 'hex'), 'pending', ${service.settings.currency}, "originalAmount", 0, "expiryDate"
+        from json_to_recordset(${json}) as v (number text, "pinHash" text, "originalAmount" numeric, "expiryDate" date)
+      on conflict do nothing returning number`)
+    await tx.run(sql`
+      insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until)
+      select ${service.id}, number, entry, kind, amount, e.state, case when e.state = 'locked' then now() end
+        from json_to_recordset(${json}) as v (number text, state text, "originalAmount" numeric, "usedAmount" numeric)
+       cross join lateral (values
+         (1, 'issue', "originalAmount", case v.state when 'pending' then 'pending' else 'active' end, true),
+         (2, 'lock', 0, 'locked', "usedAmount" <> 0),
+         (3, 'redeem', -"usedAmount", case when "usedAmount" = "originalAmount" then 'redeemed' else 'active' end, "usedAmount" <> 0),
+         (4, 'suspend', 0, 'suspended', v.state = 'suspended')) e (entry, kind, amount, state, happened)
+       where number = any(${fresh.map(({ number }) => number)}) and happened
+       order by number, entry`)
+  })
+}
+
+interface Row {
+  number: string
+  status: VoucherState
+  currency: string
+  original: string
+  balance: string
+  expiryDate: string | null
+  lockedUntil: string | null
+  mail: MailStatus | null
+}
+
+/** One voucher as it is at this moment: a lock that has run out is none, and one past its last day is expired. */
+export async function readVoucher(db: Db, service: Service, number: string): Promise<Voucher | undefined> {
+  const row = await db.row<Row>(sql`
+    select v.number, s.status, v.currency, v.original_amount::text as original, v.balance::text, v.expiry_date::text as "expiryDate",
+           case s.status when 'locked' then ${localTime(sql`v.locked_until`, service)} end as "lockedUntil",
+           (select m.status from mail m where m.service_id = v.service_id and m.voucher_number = v.number order by m.created_at desc limit 1) as mail
+      from voucher v
+     cross join lateral (select case when v.state = 'locked' and v.locked_until > statement_timestamp() then 'locked'
+                                     when v.state in ('active', 'locked') then case when v.expiry_date < ${today(service)} then 'expired' else 'active' end
+                                     else v.state end as status) s
+     where v.service_id = ${service.id} and v.number = ${number}`)
+  if (!row) return
+  const decimals = decimalsOf(row.currency)
+  const units = (text: string) => minorUnits(text, decimals) ?? 0n
+  const [original, balance] = [units(row.original), units(row.balance)]
+  const isUsable = row.status === 'active' || row.status === 'locked'
+  return {
+    number: row.number,
+    status: row.status,
+    currency: row.currency,
+    originalAmount: amount(original, decimals),
+    usedAmount: amount(original - balance, decimals),
+    availableAmount: amount(isUsable ? balance : 0n, decimals),
+    expiryDate: row.expiryDate,
+    lockedUntil: row.lockedUntil,
+    email: row.mail === null ? null : { status: row.mail },
+  }
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import type { Audit } from '../../../src/domain/audit.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { post, put } from '../../support/write.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+let made = 0
+const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++made}@example.com` } })
+const lines = async (caller: Caller, query = ''): Promise<Audit[]> => (await caller.get(`/audit${query}`)).json.data
+
+test('each write leaves one line: who, what, which fields, and in which request', async () => {
+  const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
+  const webshop = await service.account('maintainer', shop.service)
+  assert.deepEqual(await lines(shop), [])
+  const { id } = (
+    await post(
+      webshop,
+      '/customers',
+      { ...customer(), address: { city: 'Melbourne' }, mobile: '0400 123 456', privacy: null },
+      { 'x-request-id': 'making' },
+    )
+  ).json.data
+  await put(webshop, `/customers/${id}`, { firstname: 'Bea', address: null }, { 'x-request-id': 'changing' })
+  await put(
+    shop,
+    '/settings',
+    { gateways: [], returnReasons: [{ code: 'A', name: 'Any' }] },
+    { 'x-request-id': 'setting' },
+  )
+  const written = await lines(shop)
+  assert.deepEqual(
+    written.map(({ id: _, at: __, ...line }) => line),
+    [
+      {
+        username: webshop.username,
+        operation: 'POST /customers',
+        subject: `/customers/${id}`,
+        fields: ['firstname', 'surname', 'contact.email', 'address.city', 'mobile', 'privacy'],
+        requestId: 'making',
+      },
+      {
+        username: webshop.username,
+        operation: 'PUT /customers/:id',
+        subject: `/customers/${id}`,
+        fields: ['firstname', 'address'],
+        requestId: 'changing',
+      },
+      {
+        username: shop.username,
+        operation: 'PUT /settings',
+        subject: '/settings',
+        fields: ['gateways', 'returnReasons.code', 'returnReasons.name'],
+        requestId: 'setting',
+      },
+    ],
+  )
+  assert.equal(new Set(written.map(line => line.id)).size, 3)
+  const row = await service.db.row<{ now: string }>(
+    sql`select to_char(now() at time zone 'Australia/Melbourne', 'YYYY-MM-DD HH24:MI') as now`,
+  )
+  assert.equal(written[0]?.at.slice(0, 10), row?.now.slice(0, 10))
+  assert.match(written[0]?.at ?? '', /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
+})
+
+test('what was refused leaves no line, and what was answered again leaves none more', async () => {
+  const shop = await service.tenant()
+  const visitor = await service.account('visitor', shop.service)
+  const key = { 'idempotency-key': 'once' }
+  const body = customer()
+  assert.equal((await post(shop, '/customers', body, key)).status, 201)
+  assert.equal((await lines(shop)).length, 1)
+  const again = await post(shop, '/customers', body, key)
+  assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
+  const refusals = [
+    [post(shop, '/customers', { ...body, firstname: 'Bea' }, key), 422],
+    [post(shop, '/customers', body), 409],
+    [post(shop, '/customers', '{"bad'), 400],
+    [post(shop, '/customers', { ...customer(), colour: 'red' }), 400],
+    [post(shop, '/customers', { ...customer(), dateOfBirth: '2023-02-30' }), 422],
+    [post(shop, '/customers', customer(), { 'content-type': 'text/xml' }), 415],
+    [post(visitor, '/customers', customer()), 403],
+    [put(shop, '/customers/none', { firstname: 'Bea' }), 404],
+    [put(shop, '/settings', { currency: 'AUX' }), 422],
+    [put(shop, '/settings', { currency: 'AUD' }, { 'if-match': '"stale"' }), 412],
+  ] as const
+  for (const [answer, status] of refusals) assert.equal((await answer).status, status)
+  assert.equal((await lines(shop)).length, 1)
+})
+
+test('writes at once leave a line each', async () => {
+  const shop = await service.tenant()
+  const answers = await Promise.all(Array.from({ length: 40 }, () => post(shop, '/customers', customer())))
+  const subjects = answers.map(({ json }) => `/customers/${json.data.id}`)
+  const written = await lines(shop)
+  assert.deepEqual(written.map(line => line.subject).sort(), subjects.sort())
+})
+
+test('what was written is told by its fields, never by its values', async () => {
+  const shop = await service.tenant()
+  const secrets = ['canaryname', 'canarymail@example.com', '+61 400 777 777', 'canarystreet', 'canarygateway']
+  const [surname, email, mobile, addressLine1, gateway] = secrets
+  await post(shop, '/customers', { firstname: 'Ann', surname, contact: { email }, mobile, address: { addressLine1 } })
+  await put(shop, '/settings', { gateways: [gateway] })
+  const kept = await service.db.rows<{ text: string }>(sql`select a::text as text from audit a`)
+  assert.ok(kept.length >= 2)
+  for (const { text } of kept) for (const secret of secrets) assert.ok(!text.includes(secret), secret)
+})
+
+test('a PIN that is made or sent stands in no line, and a look-up leaves none', async () => {
+  const shop = await service.tenant(voucherSettings)
+  await stockGiftCards(service, shop)
+  const made = await post(shop, '/vouchers', {
+    amount: '150.00',
+    gateway: 'visa',
+    receiverName: 'Ann Lee',
+    receiverEmail: 'ann.lee@example.com',
+    senderName: 'John Smith',
+    subject: 'A gift for you',
+    billingAddress: { city: 'Melbourne' },
+  })
+  assert.equal(made.status, 201, made.text)
+  const { number, pin } = made.json.data
+  const { validationId } = (await post(shop, '/vouchers/validate', { number, pin, amount: '1.00' })).json.data
+  assert.equal((await post(shop, '/vouchers/lookup', { number, pin })).status, 200)
+  assert.equal((await put(shop, `/vouchers/${number}/lock`, { validationId })).status, 200)
+  const written = await lines(shop)
+  assert.deepEqual(
+    written.map(({ operation, subject }) => [operation, subject]),
+    [
+      ['POST /vouchers', `/vouchers/${number}`],
+      ['PUT /vouchers/:number/lock', `/vouchers/${number}`],
+    ],
+  )
+  // Six digits may stand in an identifier or a time by chance.
+  const told = JSON.stringify(written.map(({ operation, fields, username }) => [operation, fields, username]))
+  for (const secret of [pin, validationId, '150.00', 'ann.lee']) assert.ok(!told.includes(secret), secret)
+})
+
+test('an admin sees the lines of the own service, and of no other', async () => {
+  const [shop, other] = [await service.tenant(), await service.tenant()]
+  await post(shop, '/customers', customer())
+  const subject = `/customers/${(await post(other, '/customers', customer())).json.data.id}`
+  assert.deepEqual(
+    (await lines(other)).map(line => line.subject),
+    [subject],
+  )
+  for (const role of ['visitor', 'maintainer'] as const)
+    isProblem(await (await service.account(role)).get('/audit'), 'insufficient_role', service.baseUrl, '/audit')
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    const answer = await shop.request('/audit', { method })
+    isProblem(answer, 'method_not_allowed', service.baseUrl, '/audit')
+  }
+})
+
+test('the audit is a list like any other: walked by cursor, polled by asOf', async () => {
+  const shop = await service.tenant()
+  for (let i = 0; i < 5; i++) await post(shop, '/customers', customer())
+  const all = await lines(shop)
+  assert.deepEqual(
+    all.map(line => line.at),
+    all.map(line => line.at).toSorted(),
+    'the oldest first',
+  )
+  const walked: Audit[] = []
+  let asOf = ''
+  for (let query = '?limit=2'; query; ) {
+    const { json } = await shop.get(`/audit${query}`)
+    walked.push(...json.data)
+    asOf = json.meta.asOf
+    query = json.meta.hasNextPage ? `?limit=2&after_cursor=${json.meta.endCursor}` : ''
+  }
+  assert.deepEqual(walked, all)
+  assert.deepEqual(await lines(shop, `?updated_after=${asOf}`), [])
+  const subject = `/customers/${(await post(shop, '/customers', customer())).json.data.id}`
+  const polled = await lines(shop, `?updated_after=${asOf}`)
+  assert.deepEqual(
+    polled.map(line => line.subject),
+    [subject],
+  )
+  const { json } = await service.get(`/audit?after_cursor=${(await shop.get('/audit?limit=1')).json.meta.endCursor}`)
+  assert.equal(json.code, 'invalid_cursor', 'a cursor of another service')
+})
+
+test('a write whose line cannot be kept is not done', async () => {
+  const shop = await service.tenant()
+  await service.db.run(sql`alter table audit add constraint full_up check (false) not valid`)
+  try {
+    const answer = await post(shop, '/customers', { ...customer(), surname: 'Unkept' })
+    isProblem(answer, 'internal_error', service.baseUrl, '/customers')
+  } finally {
+    await service.db.run(sql`alter table audit drop constraint full_up`)
+  }
+  assert.deepEqual((await shop.get('/customers/search')).json.data, [])
+})

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from '../../../src/db.ts'
+import { defaultSettings } from '../../../src/settings.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { put } from '../../support/write.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+const byDefault = { ...defaultSettings, gateways: [] }
+const settings = async (caller: Caller) => (await caller.get('/settings')).json.data
+
+/** Waits until something holds; within 5 seconds. */
+async function within5s(holds: () => Promise<boolean>) {
+  const end = performance.now() + 5_000
+  while (!(await holds())) {
+    assert.ok(performance.now() < end, 'within 5 seconds')
+    await delay(50)
+  }
+}
+
+const everything = {
+  retailerName: 'Luma',
+  timeZone: 'Australia/Melbourne',
+  currency: 'AUD',
+  inventoryBuffer: 2,
+  shipOrders: 'manually',
+  returnReasons: [{ code: 'SMALL', name: 'Too small' }],
+  vouchersEnabled: true,
+  giftCardSku: 'GIFTCARD',
+  voucherType: 'DIGITAL',
+  voucherValidityMonths: 24,
+  voucherInFull: true,
+  mailSender: 'gifts@luma.example',
+  subscriptionMapping: { email: { type: 'newsletter', yes: '4411', no: '4412' } },
+  referenceTypes: ['favouriteStore', 'newsletter'],
+  release: '2022.1',
+  requireIfMatch: false,
+  requireIdempotencyKey: true,
+  readsPerMinute: 'off',
+  writesPerMinute: 500,
+  gateways: ['paypal', 'visa'],
+}
+
+test('every setting can be changed, all or some of them, and what is not mentioned stays', async () => {
+  const shop = await service.tenant()
+  assert.deepEqual(await settings(shop), byDefault)
+  assert.deepEqual(Object.keys(everything).sort(), Object.keys(byDefault).sort())
+  const { status, json } = await put(shop, '/settings', everything)
+  assert.deepEqual([status, json], [200, { data: everything }])
+  assert.deepEqual(await settings(shop), everything)
+  assert.deepEqual((await put(shop, '/settings', { voucherType: 'CARD' })).json.data, {
+    ...everything,
+    voucherType: 'CARD',
+  })
+  assert.deepEqual((await put(shop, '/settings', {})).json.data, { ...everything, voucherType: 'CARD' })
+  assert.deepEqual((await shop.get('/payment-gateways')).json.data, ['paypal', 'visa'])
+})
+
+test('null returns a setting to its default', async () => {
+  const shop = await service.tenant()
+  await put(shop, '/settings', everything)
+  const back = await put(shop, '/settings', { currency: null, gateways: null, mailSender: null, returnReasons: null })
+  const { currency, gateways, mailSender, returnReasons } = byDefault
+  assert.deepEqual(back.json.data, { ...everything, currency, gateways, mailSender, returnReasons })
+  const all = Object.fromEntries(Object.keys(everything).map(name => [name, null]))
+  assert.deepEqual((await put(shop, '/settings', all)).json.data, byDefault)
+})
+
+test('gateways are taken as they are listed, the ones before them go', async () => {
+  const shop = await service.tenant()
+  await put(shop, '/settings', { gateways: ['visa', 'cash', 'Überweisung'] })
+  assert.deepEqual((await settings(shop)).gateways, ['cash', 'visa', 'Überweisung'])
+  await put(shop, '/settings', { gateways: ['paypal', 'cash'] })
+  assert.deepEqual((await shop.get('/payment-gateways')).json.data, ['cash', 'paypal'])
+  assert.deepEqual((await settings(service)).gateways, [], 'of another service')
+})
+
+test('every fault of a change is named with its place, and nothing is changed', async () => {
+  const shop = await service.tenant()
+  const bad: [name: string, value: unknown, pointers?: string[]][] = [
+    ['retailerName', ''],
+    ['retailerName', 'x'.repeat(101)],
+    ['timeZone', 'Australia/Melborne'],
+    ['timeZone', '+10:00'],
+    ['currency', 'AUX'],
+    ['currency', 'aud'],
+    ['release', 'new'],
+    ['inventoryBuffer', -1],
+    ['inventoryBuffer', 1_000_001],
+    ['shipOrders', 'later'],
+    ['voucherValidityMonths', 0],
+    ['mailSender', 'gifts'],
+    ['giftCardSku', ''],
+    ['readsPerMinute', 0],
+    ['referenceTypes', ['Newsletter', 'a', 'a'], ['/referenceTypes/0', '/referenceTypes/2']],
+    ['gateways', ['visa', '', 'x'.repeat(51), 'visa'], ['/gateways/1', '/gateways/2', '/gateways/3']],
+    ['gateways', ['a\u0007'], ['/gateways/0']],
+    ['returnReasons', [{ code: '', name: 'Faulty' }], ['/returnReasons/0/code']],
+    ['subscriptionMapping', { email: { type: 'news', yes: '1', no: '1' } }, ['/subscriptionMapping/email/no']],
+    [
+      'subscriptionMapping',
+      { email: { type: 'news', yes: '1', no: '2' }, sms: { type: 'news', yes: '3', no: '4' } },
+      ['/subscriptionMapping/sms/type'],
+    ],
+    ['returnReasons', ['A', 'B', 'A'].map(code => ({ code, name: 'Faulty' })), ['/returnReasons/2/code']],
+  ]
+  for (const [name, value, pointers = [`/${name}`]] of bad) {
+    const answer = await put(shop, '/settings', { [name]: value, voucherInFull: true })
+    isProblem(answer, 'invalid_field', service.baseUrl, '/settings')
+    assert.deepEqual(
+      answer.json.errors.map((fault: { pointer: string }) => fault.pointer),
+      pointers,
+      JSON.stringify(value),
+    )
+  }
+  const misshapen: [name: string, value: unknown, pointer?: string][] = [
+    ['colour', 'red'],
+    ['__proto__x', 1],
+    ['retailerName', 5],
+    ['vouchersEnabled', 'true'],
+    ['inventoryBuffer', 1.5],
+    ['inventoryBuffer', '1'],
+    ['readsPerMinute', 'none'],
+    ['gateways', 'visa'],
+    ['gateways', [1], '/gateways/0'],
+    ['returnReasons', [{ code: 'A' }], '/returnReasons/0/name'],
+    ['subscriptionMapping', { email: { type: 'a', yes: '1' } }, '/subscriptionMapping/email/no'],
+    ['subscriptionMapping', { post: {} }, '/subscriptionMapping/post'],
+  ]
+  for (const [name, value, pointer = `/${name}`] of misshapen) {
+    const answer = await put(shop, '/settings', { [name]: value, currency: 'AUX' })
+    isProblem(answer, 'invalid_body', service.baseUrl, '/settings')
+    assert.deepEqual(
+      answer.json.errors.map((fault: { pointer: string; code: string }) => [fault.pointer, fault.code]),
+      [
+        [pointer, 'invalid_body'],
+        ['/currency', 'invalid_field'],
+      ],
+      JSON.stringify(value),
+    )
+  }
+  assert.deepEqual(await settings(shop), byDefault)
+})
+
+test('only an admin may see or change settings', async () => {
+  for (const role of ['visitor', 'maintainer'] as const) {
+    const other = await service.account(role)
+    isProblem(await other.get('/settings'), 'insufficient_role', service.baseUrl, '/settings')
+    isProblem(await put(other, '/settings', { currency: 'AUD' }), 'insufficient_role', service.baseUrl, '/settings')
+  }
+  assert.equal((await settings(service)).currency, 'USD')
+})
+
+test('a change goes through only for the settings that If-Match names', async () => {
+  const shop = await service.tenant()
+  const { headers } = await shop.get('/settings')
+  const changed = await put(shop, '/settings', { gateways: ['cash'] }, { 'if-match': headers.etag })
+  assert.equal(changed.status, 200)
+  assert.notEqual(changed.headers.etag, headers.etag)
+  const stale = await put(shop, '/settings', { currency: 'AUD' }, { 'if-match': headers.etag })
+  isProblem(stale, 'precondition_failed', service.baseUrl, '/settings')
+  const again = await shop.get('/settings', { 'if-none-match': changed.headers.etag })
+  assert.equal(again.status, 304, 'the tag of the change is the tag of what is read')
+  assert.equal((await put(shop, '/settings', { currency: 'AUD' }, { 'if-match': '*' })).status, 200)
+  await put(shop, '/settings', { requireIfMatch: true })
+  await within5s(async () => (await put(shop, '/settings', { currency: 'NZD' })).status === 428)
+  isProblem(await put(shop, '/settings', {}), 'precondition_required', service.baseUrl, '/settings')
+  const current = (await shop.get('/settings')).headers.etag
+  assert.equal((await put(shop, '/settings', { requireIfMatch: null }, { 'if-match': current })).status, 200)
+})
+
+test('of two that name the same state in If-Match one goes through', async () => {
+  const shop = await service.tenant()
+  for (let i = 0; i < 5; i++) {
+    const tag = (await shop.get('/settings')).headers.etag
+    const answers = await Promise.all(
+      ['retailerName', 'voucherType'].map(name => put(shop, '/settings', { [name]: `${i}` }, { 'if-match': tag })),
+    )
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412])
+  }
+})
+
+test('changes at once lose none of each other', async () => {
+  const shop = await service.tenant()
+  const { timeZone: _, currency: __, ...quick } = everything
+  const changes = Object.entries(quick).map(([name, value]) => ({ [name]: value }))
+  for (let i = 0; i < 3; i++) {
+    await put(shop, '/settings', Object.fromEntries(Object.keys(quick).map(name => [name, null])))
+    const answers = await Promise.all(changes.map(change => put(shop, '/settings', change)))
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    assert.deepEqual(await settings(shop), { ...byDefault, ...quick })
+  }
+})
+
+test('a change over one server is in force in another within 5 seconds', async () => {
+  const shop = await service.tenant()
+  const other = await startTestService({ beside: service })
+  try {
+    const elsewhere = (path: string) =>
+      other.raw(path, {
+        headers: {
+          authorization: `Basic ${Buffer.from(`${shop.username}:${shop.password}`).toString('base64')}`,
+          'x-service-name': shop.service.name,
+        },
+      })
+    const zoneOf = async () => (await elsewhere('/stores')).json?.meta?.timeZone
+    assert.equal(await zoneOf(), 'UTC')
+    await put(shop, '/settings', { timeZone: 'Asia/Kolkata' })
+    assert.equal((await elsewhere('/settings')).json.data.timeZone, 'Asia/Kolkata', 'read at once')
+    await within5s(async () => (await zoneOf()) === 'Asia/Kolkata')
+    await put(shop, '/settings', { readsPerMinute: 1 })
+    await within5s(async () => (await elsewhere('/stores')).status === 429)
+  } finally {
+    await other.stop()
+  }
+})
+
+test('another time zone moves the wall clocks of records and of the audit, the line of this change as well', async () => {
+  const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
+  await upsertCustomers(service.db, shop.service, [{ id: '1', firstname: 'Ann' }])
+  await put(shop, '/settings', { retailerName: 'Luma' })
+  const clocks = async () => {
+    const [customer] = (await shop.get('/customers/search')).json.data
+    const lines = (await shop.get('/audit')).json.data
+    return { customer: customer.updateTimeStamp, audit: lines.map((line: { at: string }) => line.at) }
+  }
+  const before = await clocks()
+  assert.equal(before.audit.length, 1)
+  await put(shop, '/settings', { timeZone: 'Asia/Kolkata' })
+  const after = await clocks()
+  const moments = await service.db.rows<{ at: string }>(sql`
+    select to_char(changed_at at time zone 'Asia/Kolkata', 'YYYY-MM-DD HH24:MI:SS') as at from audit
+     where service_id = ${shop.service.id} order by changed_at`)
+  assert.equal(moments.length, 2)
+  assert.deepEqual(
+    after.audit,
+    moments.map(({ at }) => at),
+  )
+  assert.notEqual(after.customer, before.customer)
+  assert.notEqual(after.audit[0], before.audit[0])
+  const rest = (await shop.get('/audit')).json.data[0]
+  assert.deepEqual([rest.username, rest.operation, rest.fields], [shop.username, 'PUT /settings', ['retailerName']])
+})
+
+test('capabilities say what a setting stands in the way of, and which', async () => {
+  const shop = await service.tenant({ release: '2021.3', returnReasons: [], giftCardSku: 'GIFTCARD' })
+  const lacking = async () => {
+    const { json } = await shop.get('/capabilities')
+    const all: { name: string; available: boolean; reason?: string }[] = json.data.capabilities
+    for (const { available, reason } of all) assert.equal(reason === undefined, available)
+    return Object.fromEntries(all.flatMap(({ name, reason }) => (reason ? [[name, reason]] : [])))
+  }
+  const reasons = await lacking()
+  assert.deepEqual(Object.keys(reasons).sort(), [
+    'customersUpdatedAfter',
+    'emailSubscriptionMapping',
+    'mailSender',
+    'paymentGateways',
+    'returns',
+    'smsSubscriptionMapping',
+    'vouchersIssue',
+  ])
+  assert.match(String(reasons.vouchersIssue), /`vouchersEnabled`.*`voucherType`/)
+  assert.doesNotMatch(String(reasons.vouchersIssue), /`giftCardSku` is missing/)
+  assert.match(String(reasons.vouchersIssue), /no SKU `GIFTCARD`.*`gateways` has no payment gateway/)
+  await put(shop, '/settings', { ...everything, readsPerMinute: 'off', writesPerMinute: 'off', release: '2022.1' })
+  await within5s(async () => Object.keys(await lacking()).length === 2)
+  // No product carries the SKU.
+  assert.deepEqual(Object.keys(await lacking()).sort(), ['smsSubscriptionMapping', 'vouchersIssue'])
+})

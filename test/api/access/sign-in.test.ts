@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { addPassword, revoke } from '../../../src/accounts.ts'
+import { sql } from '../../../src/db.ts'
+import { isProblem } from '../../support/problem.ts'
+import { anotherServer, basic, credentials, speak, withPassword } from '../../support/servers.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+let other: Awaited<ReturnType<typeof anotherServer>>
+before(async () => {
+  service = await startTestService({ settings: { readsPerMinute: 'off' } })
+  other = await anotherServer(service)
+})
+after(async () => {
+  await other.stop()
+  await service.stop()
+})
+
+const forget = () => service.db.run(sql`delete from failure`)
+
+async function refused(authorization: string | undefined) {
+  const answer = await service.get('/stores', { authorization })
+  isProblem(answer, 'invalid_credentials', service.baseUrl, '/stores')
+  assert.equal(answer.headers['www-authenticate'], 'Basic realm="Tillbridge", charset="UTF-8"')
+  return answer
+}
+
+test('without credentials, or with what are none, the answer says how to sign in', async () => {
+  const { username, password } = service
+  const right = Buffer.from(`${username}:${password}`).toString('base64')
+  const unfit = [
+    undefined,
+    '',
+    'Basic',
+    'Basic ',
+    'basic',
+    'Bearer x',
+    `Bearer ${right}`,
+    right,
+    `Digest ${right}`,
+    'Basic !!!',
+    'Basic :',
+    'Basic ====',
+    `Basic ${right}!`,
+    `Basic ${right.slice(0, 4)} ${right.slice(4)}`,
+    `Basic ${right.slice(0, 4)}*${right.slice(4)}`,
+    `Basic ${right}==junk`,
+    `Basic ${right}, Basic ${right}`,
+    `Basic "${right}"`,
+    `Basic ${encodeURIComponent(right)}%`,
+    `Basic\t${right}`,
+    basic(username),
+    basic(''),
+    basic(':'),
+    basic(`:${password}`),
+    basic(`${username}:`),
+    basic(`${username} :${password}`),
+    basic(`${username}:${password} `),
+    basic(`${username.toUpperCase()}:${password}`),
+    basic(`${username}:${password}:`),
+    basic(`\0${username}:${password}`),
+    basic(`${username}:${password}\0`),
+    basic(`${username}:${password}\n`),
+    basic(`${username}:\u007f${password}`),
+    basic(Buffer.from(`${username}:\xff`, 'latin1')),
+    `Basic ${'A'.repeat(8_000)}`,
+  ]
+  for (const authorization of unfit) await refused(authorization)
+  await forget()
+})
+
+test('the scheme may be in any case', async () => {
+  for (const scheme of ['Basic', 'basic', 'BASIC', 'bAsIc', 'Basic '])
+    assert.equal(
+      (
+        await service.get('/stores', {
+          authorization: basic(`${service.username}:${service.password}`).replace('Basic', scheme),
+        })
+      ).status,
+      200,
+    )
+})
+
+test('the first colon ends the username, and what follows is compared as UTF-8', async () => {
+  for (const password of ['a:b', ':', 'pässwörd', 'пароль', '\u{1F511}', 'e\u0301']) {
+    const { authorization } = { authorization: withPassword(service, password) }
+    await refused(authorization)
+    await refused(basic(Buffer.from(`${service.username}:${password}`, 'latin1')))
+  }
+  await forget()
+})
+
+test('of headers that may be sent once, two are refused, even two that are the same', async () => {
+  const { authorization, 'x-service-name': name } = credentials(service)
+  const lines = {
+    host: 'Host: a',
+    authorization: `Authorization: ${authorization}`,
+    'x-service-name': `X-Service-Name: ${name}`,
+  }
+  for (const [header, line] of Object.entries(lines))
+    for (const second of [line, line.replace(/: .*/, ': other'), line.toLowerCase().replace(/:.*/, ':')]) {
+      const all = [...Object.values(lines), second, 'Connection: close'].join('\r\n')
+      const answer = await speak(service, `GET /stores HTTP/1.1\r\n${all}\r\n\r\n`)
+      assert.match(answer, /^HTTP\/1.1 400 /)
+      assert.match(answer, /"code":"duplicate_header"/)
+      assert.ok(answer.includes(`The header \`${header}\` was sent twice.`))
+    }
+})
+
+test('an unknown username and a wrong password are one and the same answer', async () => {
+  const stripped = ({ status, headers, json }: Awaited<ReturnType<typeof refused>>) => {
+    const { date: _, 'x-request-id': __, 'content-length': length, ...told } = headers
+    return { status, told, length, json: { ...json, requestId: '' } }
+  }
+  const wrong = stripped(await refused(withPassword(service, 'wrong')))
+  const unknown = stripped(await refused(basic('nobody:wrong')))
+  assert.deepEqual(unknown, wrong)
+})
+
+test('a fresh password works at once beside the one before, a third one ends the first within 5 s everywhere', async () => {
+  const colleague = await service.account('visitor')
+  const on = (password: string) => [
+    async () => (await service.get('/stores', { authorization: withPassword(colleague, password) })).status,
+    async () =>
+      (
+        await other.ask('/stores', {
+          headers: { ...credentials(colleague), authorization: withPassword(colleague, password) },
+        })
+      ).status,
+  ]
+  for (const status of on(colleague.password)) assert.equal(await status(), 200)
+  const second = await addPassword(service.db, service.keys, colleague.username)
+  for (const status of [...on(second), ...on(colleague.password)]) assert.equal(await status(), 200)
+  const third = await addPassword(service.db, service.keys, colleague.username)
+  for (const status of [...on(third), ...on(second)]) assert.equal(await status(), 200)
+  for (const status of on(colleague.password)) await comesTo(401, status)
+
+  await revoke(service.db, colleague.username, { all: true })
+  for (const status of [...on(second), ...on(third)]) await comesTo(401, status)
+  await forget()
+})
+
+async function comesTo(wanted: number, status: () => Promise<number>) {
+  const begun = performance.now()
+  while ((await status()) !== wanted) {
+    assert.ok(performance.now() - begun < 5_000, 'within 5 s')
+    await delay(100)
+  }
+}
+
+test('a role that is too low is told which one is needed', async () => {
+  for (const [role, status] of [
+    ['visitor', 403],
+    ['maintainer', 403],
+    ['admin', 200],
+  ] as const) {
+    const caller = await service.account(role)
+    assert.equal((await caller.get('/stores')).status, 200)
+    const answer = await caller.get('/settings')
+    assert.equal(answer.status, status)
+    if (status === 403) {
+      isProblem(answer, 'insufficient_role', service.baseUrl, '/settings')
+      assert.equal(answer.json.detail, 'The role `admin` is needed.')
+    }
+  }
+})
+
+test('passwords, and what a query or a header says, are in no log line', async () => {
+  let written = ''
+  const stream = new Writable({
+    write(chunk, _, done) {
+      written += chunk
+      done()
+    },
+  })
+  const logged = await anotherServer(service, { log: pino({ level: 'trace' }, stream) })
+  const { authorization, 'x-service-name': name } = credentials(service)
+  const own = { authorization, 'x-service-name': name, 'x-voucher-pin': 'canary-pin', cookie: 'canary-cookie' }
+  try {
+    for (const path of [
+      '/stores',
+      '/customers?email=canary%40example.com',
+      '/customers?email=canary%0A',
+      '/nowhere?canary=1',
+      '/%zz?canary',
+      '/settings',
+      '/vouchers/1',
+    ])
+      await logged.ask(path, { headers: own })
+    await logged.ask('/stores', { headers: { ...own, authorization: basic(`${service.username}:canary-password`) } })
+    await logged.ask('/stores', {
+      headers: { ...own, authorization: 'Bearer canary-token', 'x-request-id': 'canary id' },
+    })
+    await service.db.run(sql`alter table staff rename to staff_away`)
+    assert.equal((await logged.ask('/staff?email=canary%40example.com', { headers: own })).status, 500)
+  } finally {
+    await service.db.run(sql`alter table if exists staff_away rename to staff`)
+    await logged.stop()
+  }
+  const lines = written
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  assert.ok(lines.filter(({ msg }) => msg === 'request').length >= 9, 'a line for every request')
+  assert.ok(lines.some(({ msg }) => msg === 'internal_error'))
+  assert.doesNotMatch(written, /canary/)
+  for (const secret of [service.password, authorization.slice(6)]) assert.ok(!written.includes(secret))
+  await forget()
+})

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { changed, created, isRefused, john } from '../../support/customer-bodies.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { post, put } from '../../support/write.ts'
+
+let shop: TestService
+before(async () => {
+  shop = await startTestService({
+    settings: { timeZone: 'Australia/Melbourne', writesPerMinute: 'off', readsPerMinute: 'off' },
+    role: 'maintainer',
+  })
+})
+after(() => shop.stop())
+
+test('fields that the service keeps itself, and unknown ones, are refused by name', async () => {
+  const { id, ...record } = await created(shop)
+  const kept = ['updateTimeStamp', 'startDate', 'code', 'loyaltyCode', 'loyaltyName', 'joinedStoreId']
+  const shown = [
+    'joinedStoreCode',
+    'ecommerceAdminId',
+    'ecommerceLegacyId',
+    'nope',
+    'contacts',
+    '__proto__',
+    'constructor',
+  ]
+  for (const name of ['id', ...kept, ...shown]) {
+    const own = JSON.stringify(Object.hasOwn(record, name) ? record[name] : 'x')
+    const change = await put(shop, `/customers/${id}`, `{${JSON.stringify(name)}:${own}}`)
+    isRefused(shop, change, 'invalid_body', `/${name}`)
+    assert.ok(change.json.detail.includes(`\`${name}\``), change.text)
+    const body = `${JSON.stringify(john()).slice(0, -1)},${JSON.stringify(name)}:${own}}`
+    isRefused(shop, await post(shop, '/customers', body), 'invalid_body', `/${name}`)
+  }
+  isRefused(shop, await put(shop, `/customers/${id}`, { contact: { fax: '1' } }), 'invalid_body', '/contact/fax')
+  isRefused(shop, await put(shop, `/customers/${id}`, { address: { street: '1' } }), 'invalid_body', '/address/street')
+})
+
+test('all that is missing or of another type is told at once', async () => {
+  isRefused(shop, await post(shop, '/customers', {}), 'invalid_body', '/firstname', '/surname', '/contact')
+  isRefused(shop, await post(shop, '/customers', john({ contact: {} })), 'invalid_body', '/contact/email')
+  const wrong = { firstname: null, surname: 5, contact: { email: null, phones: [] }, title: true, privacy: 'false' }
+  const places = ['/firstname', '/surname', '/contact/email', '/contact/phones', '/title', '/privacy']
+  isRefused(shop, await post(shop, '/customers', wrong), 'invalid_body', ...places)
+  const { id } = await created(shop)
+  isRefused(shop, await put(shop, `/customers/${id}`, wrong), 'invalid_body', ...places)
+  isRefused(shop, await put(shop, `/customers/${id}`, { contact: null }), 'invalid_body', '/contact')
+  for (const references of [{ a: 5 }, { a: [] }, { a: { referenceValueId: 5 } }])
+    assert.equal((await put(shop, `/customers/${id}`, { references })).json.code, 'invalid_body')
+})
+
+test('lengths are counted in code points, and one too many is refused', async () => {
+  const { id } = await created(shop)
+  const limits: [number, (text: string) => object, string][] = [
+    [50, firstname => ({ firstname }), '/firstname'],
+    [50, surname => ({ surname }), '/surname'],
+    [50, title => ({ title }), '/title'],
+    ...(['addressLine1', 'addressLine2', 'city', 'state', 'country'] as const).map(
+      (name): [number, (text: string) => object, string] => [
+        50,
+        text => ({ address: { [name]: text } }),
+        `/address/${name}`,
+      ],
+    ),
+    [10, postcode => ({ address: { postcode } }), '/address/postcode'],
+  ]
+  for (const [most, body, pointer] of limits) {
+    const data = await changed(shop, id, body('😀'.repeat(most)))
+    assert.ok(JSON.stringify(data).includes('😀'.repeat(most)), pointer)
+    isRefused(shop, await put(shop, `/customers/${id}`, body('😀'.repeat(most + 1))), 'invalid_field', pointer)
+  }
+  const email = (length: number) =>
+    `${'a'.repeat(60)}@${`${'b'.repeat(59)}.`.repeat(4)}`.slice(0, length - 4).concat('.com')
+  assert.equal(email(250).length, 250)
+  await changed(shop, id, { contact: { email: email(250) } })
+  isRefused(
+    shop,
+    await put(shop, `/customers/${id}`, { contact: { email: email(251) } }),
+    'invalid_field',
+    '/contact/email',
+  )
+  const blank = { firstname: ' ', surname: '' }
+  isRefused(shop, await put(shop, `/customers/${id}`, blank), 'invalid_field', '/firstname', '/surname')
+})
+
+test('a date of birth is a day of the calendar from 1900 to today', async () => {
+  const { id } = await created(shop)
+  const today = Temporal.Now.plainDateISO('Australia/Melbourne')
+  for (const day of ['1910-08-13', '1900-01-01', '2000-02-29', today.subtract({ days: 1 }).toString()])
+    assert.equal((await changed(shop, id, { dateOfBirth: day })).dateOfBirth, day)
+  const impossible = [
+    '2023-02-30',
+    '1900-02-29',
+    '0001-01-01',
+    '1899-12-31',
+    '0000-01-01',
+    '13/08/1910',
+    '1910-8-13',
+    '',
+  ]
+  for (const day of [...impossible, '1910-08-13T00:00:00', today.add({ days: 2 }).toString(), '9999-12-31']) {
+    isRefused(shop, await put(shop, `/customers/${id}`, { dateOfBirth: day }), 'invalid_field', '/dateOfBirth')
+    isRefused(shop, await post(shop, '/customers', john({ dateOfBirth: day })), 'invalid_field', '/dateOfBirth')
+  }
+})
+
+test('tomorrow is later where the sun rises first', async () => {
+  const east = await shop.tenant({ timeZone: 'Pacific/Kiritimati' })
+  const west = await shop.tenant({ timeZone: 'Pacific/Niue' })
+  // Their clocks are 25 hours apart: it is never the same day.
+  const dateOfBirth = Temporal.Now.plainDateISO('Pacific/Kiritimati').toString()
+  assert.equal((await created(east, john({ dateOfBirth }))).dateOfBirth, dateOfBirth)
+  isRefused(shop, await post(west, '/customers', john({ dateOfBirth })), 'invalid_field', '/dateOfBirth')
+})
+
+test('a telephone number has digits and what stands between them', async () => {
+  const { id } = await created(shop)
+  for (const number of ['112', '+44 7700 900123', '(03) 9123-4567', '03.9123/4567', '1'.repeat(20)]) {
+    const { contact } = await changed(shop, id, { contact: { phones: { home: number, mobile: number, work: number } } })
+    assert.deepEqual(contact.phones, { home: number, mobile: number, work: number })
+  }
+  const none = [
+    '',
+    '12',
+    '---',
+    'none',
+    '0400 CALL ME',
+    '1'.repeat(21),
+    '1'.repeat(40),
+    `112${' '.repeat(48)}`,
+    '٠١٢٣٤',
+    '1234#5',
+  ]
+  for (const number of none) {
+    const phones = { home: number, mobile: number, work: number }
+    const places = ['/contact/phones/home', '/contact/phones/mobile', '/contact/phones/work']
+    isRefused(shop, await put(shop, `/customers/${id}`, { contact: { phones } }), 'invalid_field', ...places)
+    isRefused(shop, await post(shop, '/customers', john({ mobile: number })), 'invalid_field', '/mobile')
+  }
+})
+
+test('two mobile numbers in one request are refused in both places', async () => {
+  const { id } = await created(shop, john({ mobile: '0400 000 000' }))
+  const both = ['/mobile', '/contact/phones/mobile']
+  const twice = { mobile: '0400 123 456', contact: { phones: { mobile: '0400 123 457' } } }
+  isRefused(shop, await put(shop, `/customers/${id}`, twice), 'invalid_field', ...both)
+  isRefused(shop, await put(shop, `/customers/${id}`, { ...twice, mobile: null }), 'invalid_field', ...both)
+  const cleared = { mobile: '0400 123 456', contact: { phones: null } }
+  isRefused(shop, await put(shop, `/customers/${id}`, cleared), 'invalid_field', '/mobile', '/contact/phones')
+  const body = john()
+  const fresh = { ...body, mobile: '111', contact: { ...body.contact, phones: { mobile: '112' } } }
+  isRefused(shop, await post(shop, '/customers', fresh), 'invalid_field', ...both)
+  assert.equal((await shop.get(`/customers/${id}`)).json.data.contact.phones.mobile, '0400 000 000')
+  await changed(shop, id, { mobile: null, contact: { phones: null } })
+})
+
+test('an e-mail address can be written to without quotes', async () => {
+  const { id } = await created(shop)
+  const local = 'a'.repeat(64)
+  const good = [
+    "o'neill+news@example.com",
+    'a.b@x.co',
+    'jörg@müller.de',
+    'δοκιμή@παράδειγμα.ελ',
+    `${local}@example.com`,
+  ]
+  for (const email of [...good, '用户@例子.广告', 'x!#$%&*/=?^_`{|}~-@example.com']) {
+    assert.equal((await changed(shop, id, { contact: { email } })).contact.email, email)
+    const found = await shop.get(`/customers?email=${encodeURIComponent(email)}`)
+    assert.deepEqual(
+      found.json.data.map((each: { id: string }) => each.id),
+      [id],
+    )
+  }
+  const bad = [
+    '',
+    'x',
+    '@example.com',
+    'a@',
+    'a@b',
+    'a b@example.com',
+    'a@@example.com',
+    'a@b@example.com',
+    '"a b"@example.com',
+  ]
+  const more = [
+    '.a@example.com',
+    'a.@example.com',
+    'a..b@example.com',
+    `${local}a@example.com`,
+    'a@10.0.0.1',
+    'a@[10.0.0.1]',
+  ]
+  const odd = [
+    'a@example..com',
+    'a@-example.com',
+    'a@example.com\r\nBcc: b@example.com',
+    'A <a@example.com>',
+    'a@example.com,b@example.com',
+  ]
+  for (const email of [...bad, ...more, ...odd, 'a@exa\u0000mple.com', 'a\ud800@example.com', ' a@example.com']) {
+    isRefused(shop, await put(shop, `/customers/${id}`, { contact: { email } }), 'invalid_field', '/contact/email')
+    isRefused(shop, await post(shop, '/customers', john({ contact: { email } })), 'invalid_field', '/contact/email')
+  }
+})

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { changed, created, freshEmail, isRefused, john } from '../../support/customer-bodies.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { post, put } from '../../support/write.ts'
+
+let shop: TestService
+
+before(async () => {
+  shop = await startTestService({ settings: { writesPerMinute: 'off', readsPerMinute: 'off' }, role: 'maintainer' })
+})
+after(() => shop.stop())
+
+/** A change that puts a text into every field that takes any text. */
+const everywhere = (text: string) => ({
+  ...{ title: text, firstname: text, surname: text },
+  address: { addressLine1: text, addressLine2: text, city: text, state: text, country: text },
+})
+const places = [
+  ...['/title', '/firstname', '/surname'],
+  ...['addressLine1', 'addressLine2', 'city', 'state', 'country'].map(name => `/address/${name}`),
+]
+
+/** Texts of people and places, as they are written. */
+const real = [
+  'محمد عبد الرحمن الهاشمي',
+  'فاطمة الزهراء',
+  'שרה כהן־לוי',
+  'יִצְחָק',
+  'สมชาย ใจดี',
+  'นภัสวรรณ ศิริวัฒน์',
+  'Nguyễn Thị Minh Khai',
+  'Björk Guðmundsdóttir',
+  'Łukasz Żółć',
+  'İbrahim Işık',
+  'Ιωάννης Παπαδόπουλος',
+  'Ольга Щукина',
+  '山田 太郎',
+  '𠮷野家',
+  '김하늘',
+  'प्रियंका शर्मा',
+  'தமிழ்ச்செல்வி',
+  'Zoë Krüger-Çelik',
+  'D’Angelo',
+  'Null',
+  'Undefined',
+  'NaN',
+  'True',
+]
+/** Texts that have broken software before. */
+const odd = [
+  '👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽',
+  '🇦🇺🇳🇿',
+  'e\u0301 and \u00e9',
+  '\u212b \u00c5 A\u030a',
+  `Z${'\u0351'.repeat(40)}`,
+  'ﬃ ǆ ß ẞ',
+  'אבג abc \u200f123\u200e',
+  'zero\u200bwidth\u200djoiner\ufeff',
+  '\u00a0non breaking\u00a0',
+  ' blanks around ',
+  "Robert'); drop table customer; --",
+  "' or 1=1 --",
+  '$\u007b7*7} {{7*7}} #{7*7} <%= 7*7 %>',
+  '$(touch /tmp/x) `id` | & ;',
+  '*)(uid=*))(|(uid=*',
+  "' or '1'='1' or ''='",
+  ']]><!ENTITY x "y">&x;&amp;',
+  '<script>alert(1)</script>',
+  '=cmd|/c calc!A1',
+  '+1-1@SUM(1)',
+  '\\ \\n \\u0000 \\x00 %00 %s %n',
+  '../../etc/passwd',
+  '{"a":1}',
+  '"quoted" \\"twice\\"',
+  '-0',
+  '1e400',
+  '1;2,3\u00a04',
+  'constructor',
+  '__proto__',
+  '\u{10ffff}\u{e000}\ufffd',
+  '\uffff',
+]
+
+test('what people and places are called comes back to the byte', async () => {
+  const { id } = await created(shop)
+  for (const text of [...real, ...odd]) {
+    const change = everywhere(text)
+    assert.partialDeepStrictEqual(await changed(shop, id, change), change, text)
+    const read = await shop.get(`/customers/${id}`)
+    assert.partialDeepStrictEqual(read.json.data, change, text)
+    const { data } = (await shop.get(`/customers?email=${encodeURIComponent(read.json.data.contact.email)}`)).json
+    assert.partialDeepStrictEqual(data[0], change, text)
+    // Sent as escapes, it is the same text.
+    const escaped = JSON.stringify(change).replace(
+      /[\u007f-\uffff]/g,
+      unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    )
+    assert.deepEqual((await put(shop, `/customers/${id}`, escaped)).json.data, read.json.data, text)
+  }
+  assert.ok(await created(shop), 'the table is still there')
+})
+
+test('composed and decomposed letters are not taken for each other', async () => {
+  const [composed, decomposed] = ['Zo\u00eb', 'Zoe\u0308']
+  const { id } = await created(shop, john({ firstname: composed }))
+  const { firstname } = await changed(shop, id, { firstname: decomposed })
+  assert.deepEqual(Buffer.from(firstname), Buffer.from(decomposed))
+  assert.deepEqual(Buffer.from((await changed(shop, id, { firstname: composed })).firstname), Buffer.from(composed))
+})
+
+test('control characters, half characters and marks that turn the line are refused in every field', async () => {
+  const { id, ...before } = await created(shop)
+  const refused = [
+    'a\u0000b',
+    'a\r\nX-Injected: 1',
+    'a\nb',
+    'a\tb',
+    '\u001b[31m',
+    '\u007f',
+    '\u0085',
+    'a\u2028b',
+    'a\u202eb',
+    '\u2066a',
+  ]
+  for (const text of [...refused, '\ud800', 'a\udfff', '\udc00\ud800']) {
+    const change = { ...everywhere(text), address: { ...everywhere(text).address, postcode: text } }
+    isRefused(shop, await put(shop, `/customers/${id}`, change), 'invalid_field', ...places, '/address/postcode')
+    const answer = await post(shop, '/customers', john(change))
+    isRefused(
+      shop,
+      answer,
+      'invalid_field',
+      '/firstname',
+      '/surname',
+      '/title',
+      ...places.slice(3),
+      '/address/postcode',
+    )
+  }
+  assert.deepEqual((await shop.get(`/customers/${id}`)).json.data, { id, ...before })
+})
+
+test('bytes that are no UTF-8, and no JSON, create nobody', async () => {
+  const body = JSON.stringify(john({ title: 'XX' }))
+  const broken = Buffer.from(body)
+  broken.set([0xc3, 0x28], broken.indexOf('XX'))
+  for (const bytes of [
+    broken,
+    body.slice(0, -1),
+    `${body}}`,
+    body.replace('"title"', '"firstname"'),
+    '',
+    '[]'.repeat(2),
+    'null x',
+  ])
+    isRefused(shop, await post(shop, '/customers', bytes), 'malformed_json')
+  for (const value of ['null', '[]', '"x"', '5', 'true'])
+    isRefused(shop, await post(shop, '/customers', value), 'invalid_body', '')
+  // A byte order mark is none of the text.
+  assert.equal((await post(shop, '/customers', `\ufeff${body}`)).status, 201)
+})
+
+test('texts at random, in every field, are stored as they are or refused', async () => {
+  const { id } = await created(shop)
+  const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: 'grapheme', maxLength: 60 }))
+  await fc.assert(
+    fc.asyncProperty(text, async value => {
+      const answer = await put(shop, `/customers/${id}`, { ...everywhere(value), contact: { phones: { home: value } } })
+      assert.ok(answer.status === 200 || answer.status === 422, answer.text)
+      const change = everywhere(value)
+      const again = await put(shop, `/customers/${id}`, change)
+      assert.ok(again.status === 200 || again.status === 422, again.text)
+      if (again.status === 200) assert.partialDeepStrictEqual((await shop.get(`/customers/${id}`)).json.data, change)
+    }),
+    { numRuns: 120 },
+  )
+})
+
+const word = fc.constantFrom('Ann', 'Bob', 'Zoë', '  x', '明', '👩‍👧', 'o’Neill')
+const number = fc.constantFrom('112', '+44 7700 900123', '(03) 9123-4567')
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
+const some = <T extends object>(fields: { [name in keyof T]: fc.Arbitrary<T[name]> }) =>
+  fc.record(fields, { requiredKeys: [] })
+
+const changes = some({
+  title: optional(word),
+  firstname: word,
+  surname: word,
+  dateOfBirth: optional(fc.constantFrom('1910-08-13', '2000-02-29')),
+  contact: some({
+    phones: optional(some({ home: optional(number), mobile: optional(number), work: optional(number) })),
+  }),
+  address: optional(
+    some({
+      ...{ addressLine1: optional(word), addressLine2: optional(word), city: optional(word), state: optional(word) },
+      ...{ postcode: optional(fc.constantFrom('3000', 'SW1A 1AA')), country: optional(word) },
+    }),
+  ),
+})
+
+/** What a record is after a change, by the rule: what is not mentioned stays, null clears, what is given is there. */
+function merged(record: Record<string, unknown>, change: object): Record<string, unknown> {
+  const cleared = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null
+      ? Object.fromEntries(Object.keys(value).map(name => [name, null]))
+      : null
+  const entries = Object.entries(change).map(([name, value]): [string, unknown] => {
+    if (value === null) return [name, cleared(record[name])]
+    return [name, typeof value === 'object' ? merged(record[name] as Record<string, unknown>, value) : value]
+  })
+  return { ...record, ...Object.fromEntries(entries) }
+}
+
+test('any changes one after the other keep what they do not mention, clear with null, and store what they give', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(changes, { minLength: 1, maxLength: 6 }), async steps => {
+      let expected = await created(shop, john({ contact: { email: freshEmail() } }))
+      for (const change of steps) {
+        const data = await changed(shop, expected.id, change)
+        expected = { ...merged(expected, change), updateTimeStamp: data.updateTimeStamp }
+        assert.deepEqual(data, expected)
+      }
+      assert.deepEqual((await shop.get(`/customers/${expected.id}`)).json.data, expected)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('any two changes at once end as one after the other does', async () => {
+  await fc.assert(
+    fc.asyncProperty(changes, changes, async (one, other) => {
+      const before = await created(shop)
+      await Promise.all([changed(shop, before.id, one), changed(shop, before.id, other)])
+      const { updateTimeStamp: _, ...data } = (await shop.get(`/customers/${before.id}`)).json.data
+      const { updateTimeStamp: __, ...first } = merged(merged(before, one), other)
+      const { updateTimeStamp: ___, ...second } = merged(merged(before, other), one)
+      const shown = JSON.stringify(data)
+      assert.ok(
+        [first, second].some(expected => shown === JSON.stringify(expected)),
+        shown,
+      )
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, before, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Database, type Db, openDatabase, sql } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { customers, poll, walk } from '../../support/walk.ts'
+
+let service: TestService
+let writersDb: Database
+before(async () => {
+  service = await startTestService()
+  writersDb = openDatabase(service.database.connection, { max: 10 })
+})
+after(async () => {
+  await writersDb.close()
+  await service.stop()
+})
+
+/** A tenant whose reads are not counted. */
+const busy = () => service.tenant({ readsPerMinute: 'off' })
+
+/** A database whose transactions do their work, and then wait for `mayCommit`. */
+const held = (mayCommit: () => Promise<unknown>, onWorked = () => {}): Database => ({
+  ...writersDb,
+  transaction: <T>(work: (tx: Db) => Promise<T>) =>
+    writersDb.transaction(async tx => {
+      const done = await work(tx)
+      onWorked()
+      await mayCommit()
+      return done
+    }),
+})
+
+/** A transaction that has changed customers and stays open until `commit`. */
+async function open(t: TestContext, { service: tenant }: Caller, rows: readonly object[]) {
+  const events = new EventTarget()
+  const worked = once(events, 'worked')
+  const released = once(events, 'release')
+  const ended = upsertCustomers(
+    held(
+      () => released,
+      () => events.dispatchEvent(new Event('worked')),
+    ),
+    tenant,
+    rows,
+  )
+  await Promise.race([worked, ended])
+  const commit = () => {
+    events.dispatchEvent(new Event('release'))
+    return ended
+  }
+  // A test that fails half-way leaves no transaction open.
+  t.after(commit)
+  return { commit }
+}
+
+const newestChange = async ({ service: tenant }: Caller) =>
+  (
+    await service.db.row<{ at: string }>(
+      sql`select max(changed_at)::text as at from customer where service_id = ${tenant.id}`,
+    )
+  )?.at
+
+const changedAfter = (caller: Caller, moment: string | undefined) =>
+  service.db.rows<{ id: string }>(
+    sql`select id from customer where service_id = ${caller.service.id} and changed_at > ${moment}::timestamptz`,
+  )
+
+test('a change that begins first and commits last is seen by the next poll', async t => {
+  const shop = await busy()
+  await upsertCustomers(service.db, shop.service, customers(1, 3))
+  const begun = await walk(shop, '/customers/search')
+  const late = await open(t, shop, [{ id: 'late', firstname: 'Ann' }])
+  const seen: string[] = []
+  let { asOf } = begun
+  for (let i = 0; i < 5; i++) {
+    await upsertCustomers(service.db, shop.service, [{ id: `swift${i}`, firstname: 'Ann' }])
+    const polled = await poll(shop, asOf)
+    seen.push(...polled.ids)
+    asOf = polled.asOf
+  }
+  const naive = await newestChange(shop)
+  await late.commit()
+  assert.ok(
+    !(await changedAfter(shop, naive)).some(({ id }) => id === 'late'),
+    'a reader that goes on from the newest change it saw would have lost it',
+  )
+  seen.push(...(await poll(shop, asOf)).ids)
+  assert.deepEqual(new Set(seen), new Set(['late', 'swift0', 'swift1', 'swift2', 'swift3', 'swift4']))
+})
+
+test('a change that commits while a walk is on its way is seen by the poll after that walk', async t => {
+  const shop = await busy()
+  await upsertCustomers(service.db, shop.service, customers(1, 30))
+  const late = await open(t, shop, [{ id: '000015', firstname: 'Late' }])
+  await upsertCustomers(service.db, shop.service, [{ id: '000020', firstname: 'Swift' }])
+  const first = await walk(shop, '/customers/search?limit=5', async page => {
+    if (page === 2) await late.commit()
+  })
+  const next = await poll(shop, first.asOf)
+  const last = new Map([...first.records, ...next.records].map(({ id, firstname }) => [id, firstname]))
+  assert.equal(last.size, 30)
+  assert.equal(last.get('000015'), 'Late')
+  assert.equal(last.get('000020'), 'Swift')
+})
+
+test('a transaction that is rolled back leaves nothing behind and holds nothing back', async () => {
+  const shop = await busy()
+  await upsertCustomers(service.db, shop.service, customers(1, 2))
+  await assert.rejects(
+    upsertCustomers(
+      held(() => Promise.reject(new Error('the till is closed'))),
+      shop.service,
+      customers(1, 9, 'Never'),
+    ),
+    /the till is closed/,
+  )
+  await upsertCustomers(service.db, shop.service, [{ id: 'then', firstname: 'Ann' }])
+  const { records } = await walk(shop, '/customers/search')
+  assert.deepEqual(records.map(({ id, firstname }) => `${id} ${firstname}`).sort(), [
+    '000001 Ann',
+    '000002 Ann',
+    'then Ann',
+  ])
+})
+
+test('an open transaction of one service does not hold back the lists of another', async t => {
+  const [slow, quick] = [await busy(), await busy()]
+  await upsertCustomers(service.db, slow.service, customers(1, 1))
+  const late = await open(t, slow, [{ id: 'late', firstname: 'Ann' }])
+  await upsertCustomers(service.db, quick.service, [{ id: 'now', firstname: 'Ann' }])
+  await upsertCustomers(service.db, slow.service, [{ id: 'now', firstname: 'Ann' }])
+  assert.deepEqual((await walk(quick, '/customers/search')).ids, ['now'])
+  assert.deepEqual((await walk(slow, '/customers/search')).ids, ['000001'], 'its own lists wait for it')
+  await late.commit()
+  assert.deepEqual(new Set((await walk(slow, '/customers/search')).ids), new Set(['000001', 'now', 'late']))
+})
+
+test('eight writers that commit out of order, or not at all, hide nothing from a reader who polls all the time', async () => {
+  const shop = await busy()
+  const ids = customers(1, 80).map(({ id }) => id)
+  await upsertCustomers(service.db, shop.service, customers(1, 20))
+  const start = await walk(shop, '/customers/search?limit=7')
+  const last = new Map(start.records.map(({ id, firstname }) => [id, firstname]))
+  const counts = { commits: 0, rollbacks: 0, polls: 0 }
+  const ends = performance.now() + 4_000
+  let writing = true
+
+  const writer = async (name: number) => {
+    for (let turn = 0; performance.now() < ends; turn++) {
+      const chosen = ids.filter(() => Math.random() < 0.04)
+      const rollback = Math.random() < 0.2
+      const waits = Math.random() ** 3 * 150
+      const rows = chosen.map(id => ({ id, firstname: `${name}/${turn}` }))
+      try {
+        await upsertCustomers(
+          held(async () => {
+            await delay(waits)
+            if (rollback) throw new Error('rolled back')
+          }),
+          shop.service,
+          rows,
+        )
+        counts.commits++
+      } catch (error) {
+        assert.equal((error as Error).message, 'rolled back')
+        counts.rollbacks++
+      }
+    }
+  }
+
+  // What a client without `asOf` would do: go on from the newest change that it has seen.
+  const naive = { at: await newestChange(shop), last: new Map<string, string>() }
+  const naiveReader = async () => {
+    const rows = await service.db.rows<{ id: string; firstname: string; at: string }>(
+      sql`select id, firstname, changed_at::text as at from customer where service_id = ${shop.service.id} and changed_at > ${naive.at}::timestamptz order by changed_at, id`,
+    )
+    for (const row of rows) naive.last.set(row.id, row.firstname)
+    naive.at = rows.at(-1)?.at ?? naive.at
+  }
+
+  let { asOf } = start
+  const pollOnce = async () => {
+    const polled = await poll(shop, asOf, 7)
+    asOf = polled.asOf
+    counts.polls++
+    for (const { id, firstname } of polled.records) last.set(id, firstname)
+    await naiveReader()
+  }
+  const reader = async () => {
+    while (writing) await pollOnce()
+    await pollOnce()
+  }
+  await Promise.all([
+    reader(),
+    Promise.all(Array.from({ length: 8 }, (_, name) => writer(name))).finally(() => {
+      writing = false
+    }),
+  ])
+
+  const final = await service.db.rows<{ id: string; firstname: string }>(
+    sql`select id, firstname from customer where service_id = ${shop.service.id}`,
+  )
+  assert.deepEqual(
+    Object.fromEntries([...last].sort()),
+    Object.fromEntries(final.map(row => [row.id, row.firstname]).sort()),
+  )
+  assert.ok(counts.commits > 100 && counts.rollbacks > 20 && counts.polls > 20, JSON.stringify(counts))
+  const lost = final.filter(row => row.firstname !== 'Ann' && naive.last.get(row.id) !== row.firstname)
+  assert.ok(lost.length > 0, 'the same run loses changes for a reader who goes by the newest change alone')
+  assert.deepEqual((await poll(shop, asOf)).ids, [], 'and then it is quiet')
+})
+
+test('with changes stamped ahead of the clock, as after it was set back, new ones are later still and none is missed', async () => {
+  const shop = await busy()
+  await upsertCustomers(service.db, shop.service, customers(1, 2))
+  await service.db.run(
+    sql`update customer set changed_at = clock_timestamp() + interval '1200 ms' where service_id = ${shop.service.id} and id = '000002'`,
+  )
+  const ahead = await newestChange(shop)
+  const start = await walk(shop, '/customers/search')
+  await upsertCustomers(service.db, shop.service, [{ id: 'new', firstname: 'Ann' }])
+  assert.deepEqual(await changedAfter(shop, ahead), [{ id: 'new' }])
+  const seen = new Set(start.ids)
+  let { asOf } = start
+  const polled = async () => {
+    const found = await poll(shop, asOf)
+    asOf = found.asOf
+    for (const id of found.ids) seen.add(id)
+  }
+  await polled()
+  assert.ok(asOf < new Date().toISOString(), 'the walk claims nothing beyond the clock')
+  const deadline = performance.now() + 5_000
+  while (seen.size < 3 && performance.now() < deadline) {
+    await delay(50)
+    await polled()
+  }
+  assert.deepEqual(seen, new Set(['000001', '000002', 'new']))
+})
+
+test('a look-up shows what is committed now, also while a transaction that began before is open', async t => {
+  const shop = await busy()
+  await upsertCustomers(service.db, shop.service, [{ id: '1', firstname: 'Ann', email: 'ann@example.com' }])
+  await open(t, shop, [{ id: 'late', firstname: 'Zoe' }])
+  await upsertCustomers(service.db, shop.service, [{ id: '1', firstname: 'Anna' }])
+  const { json } = await shop.get('/customers?email=ann@example.com')
+  assert.equal(json.data[0]?.firstname, 'Anna')
+})

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { customers } from '../../support/walk.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService({ settings: { readsPerMinute: 'off' } })
+  await fill(service)
+})
+after(() => service.stop())
+
+/** Three customers, the first two with three transactions each. */
+async function fill({ service: tenant }: Caller) {
+  await upsertCustomers(service.db, tenant, customers(1, 3))
+  await service.db.run(sql`
+    insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
+    select ${tenant.id}, n::text, lpad((1 + n % 2)::text, 6, '0'), '2024-05-26', now(), json_build_object('id', n::text)::text
+      from generate_series(1, 6) n`)
+}
+
+async function cursorOf(caller: Pick<Caller, 'get'>, path: string): Promise<string> {
+  const { json } = await caller.get(`${path}${path.includes('?') ? '&' : '?'}limit=1`)
+  assert.equal(typeof json.meta.endCursor, 'string', path)
+  return json.meta.endCursor
+}
+
+const withCursor = (path: string, cursor: string) =>
+  `${path}${path.includes('?') ? '&' : '?'}after_cursor=${encodeURIComponent(cursor)}`
+
+async function refused(path: string, cursor: string, caller: Pick<Caller, 'get'> = service) {
+  const { status, json } = await caller.get(withCursor(path, cursor))
+  const shown = `${path} ${JSON.stringify(cursor.slice(0, 60))}`
+  assert.equal(status, 400, shown)
+  assert.equal(json.code, 'invalid_cursor', shown)
+  assert.deepEqual(
+    json.errors.map(({ parameter, code }: { parameter: string; code: string }) => [parameter, code]),
+    [['after_cursor', 'invalid_cursor']],
+  )
+}
+
+test('a cursor goes on where it came from', async () => {
+  const cursor = await cursorOf(service, '/customers/search')
+  const { json } = await service.get(withCursor('/customers/search', cursor))
+  assert.deepEqual(
+    json.data.map(({ id }: { id: string }) => id),
+    ['000002', '000003'],
+  )
+})
+
+test('a cursor with any one byte, or any one letter, changed is refused', async () => {
+  const cursor = await cursorOf(service, '/customers/search')
+  const bytes = Buffer.from(cursor, 'base64url')
+  for (let i = 0; i < bytes.length; i++) {
+    const flipped = Buffer.from(bytes)
+    flipped.writeUInt8(bytes.readUInt8(i) ^ (1 << (i % 8)), i)
+    await refused('/customers/search', flipped.toString('base64url'))
+  }
+  for (let i = 0; i < cursor.length; i++)
+    await refused('/customers/search', cursor.slice(0, i) + (cursor[i] === 'A' ? 'B' : 'A') + cursor.slice(i + 1))
+})
+
+test('a cursor that was cut, extended or put together anew is refused', async () => {
+  const cursor = await cursorOf(service, '/customers/search')
+  const other = await cursorOf(service, '/customers/search?updated_after=2020-01-01')
+  for (let length = 0; length < cursor.length; length++) await refused('/customers/search', cursor.slice(0, length))
+  const [bytes, others] = [Buffer.from(cursor, 'base64url'), Buffer.from(other, 'base64url')]
+  for (const text of [
+    `${cursor}A`,
+    `${cursor}AAAA`,
+    cursor + cursor,
+    Buffer.concat([others.subarray(0, 16), bytes.subarray(16)]).toString('base64url'),
+    Buffer.concat([Buffer.alloc(16), bytes.subarray(16)]).toString('base64url'),
+    bytes.subarray(16).toString('base64url'),
+  ])
+    await refused('/customers/search', text)
+})
+
+test('only one spelling of a cursor is taken', async () => {
+  const cursor = await cursorOf(service, '/customers/search')
+  const standard = cursor.replaceAll('-', '+').replaceAll('_', '/')
+  for (const text of [
+    `${cursor}=`,
+    `${cursor}==`,
+    ` ${cursor}`,
+    `${cursor} `,
+    `${cursor}\n`,
+    `"${cursor}"`,
+    `${cursor}.`,
+  ])
+    await refused('/customers/search', text)
+  if (standard !== cursor) await refused('/customers/search', standard)
+  // The unused bits at the end, where the length leaves some.
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const last = cursor.at(-1) ?? ''
+  for (const letter of alphabet) if (letter !== last) await refused('/customers/search', cursor.slice(0, -1) + letter)
+})
+
+test('a cursor belongs to its service', async () => {
+  const other = await service.tenant({ readsPerMinute: 'off' })
+  await fill(other)
+  for (const path of ['/customers/search', '/orders/transactions/search', '/customers/000001/transactions']) {
+    await refused(path, await cursorOf(service, path), other)
+    await refused(path, await cursorOf(other, path))
+  }
+})
+
+test('a cursor of one account is good for another of the same service', async () => {
+  const colleague = await service.account('visitor')
+  const { status } = await colleague.get(withCursor('/customers/search', await cursorOf(service, '/customers/search')))
+  assert.equal(status, 200)
+})
+
+test('a cursor belongs to its list', async () => {
+  const lists = [
+    '/customers/search',
+    '/orders/transactions/search',
+    '/customers/000001/transactions',
+    '/customers/000002/transactions',
+  ]
+  for (const from of lists) {
+    const cursor = await cursorOf(service, from)
+    for (const to of [...lists, '/stores', '/staff', '/inventory', '/products'])
+      if (to !== from) await refused(to, cursor)
+  }
+  const byChange = '/customers?updated_after=2020-01-01'
+  await refused(byChange, await cursorOf(service, '/customers/search?updated_after=2020-01-01'))
+})
+
+test('a cursor belongs to its filters', async () => {
+  const search = '/orders/transactions/search'
+  const walks = [
+    search,
+    `${search}?asc=true`,
+    `${search}?updated_after=2020-01-01`,
+    `${search}?updated_after=2020-01-02`,
+    `${search}?updated_before=2999-01-01`,
+    `${search}?updated_after=2020-01-01&updated_before=2999-01-01`,
+    `${search}?updated_after=2020-01-01&asc=true`,
+  ]
+  for (const from of walks) {
+    const cursor = await cursorOf(service, from)
+    for (const to of walks)
+      if (to === from) assert.equal((await service.get(withCursor(to, cursor))).status, 200)
+      else await refused(to, cursor)
+  }
+})
+
+test('the same filters in another order or spelling are the same walk, and the limit is none of them', async () => {
+  const cursor = await cursorOf(service, '/orders/transactions/search?updated_after=2020-01-01&asc=true')
+  for (const query of [
+    'asc=true&updated_after=2020-01-01',
+    'asc=true&updated_after=2020-01-01T00:00:00Z',
+    'limit=2&updated_after=2020-01-01T01:00:00%2B01:00&asc=true',
+  ]) {
+    const { status, text } = await service.get(withCursor(`/orders/transactions/search?${query}`, cursor))
+    assert.equal(status, 200, text)
+  }
+})
+
+test('what never was a cursor is refused, whatever it is', async () => {
+  for (const text of [
+    '',
+    ' ',
+    'null',
+    '0',
+    '[]',
+    '{}',
+    '__proto__',
+    'constructor',
+    "' or 1=1 --",
+    "'; drop table customer; --",
+    '../../etc/passwd',
+    '\0',
+    'a\0b',
+    '\r\nX-Injected: 1',
+    '\u{1F600}',
+    'é',
+    '\u202e',
+    'A'.repeat(2_000),
+    'A'.repeat(2_001),
+    Buffer.from(JSON.stringify(['2024-01-01T00:00:00Z', '2024-01-01', '1'])).toString('base64url'),
+    Buffer.alloc(16).toString('base64url'),
+    Buffer.alloc(17).toString('base64url'),
+  ])
+    await refused('/customers/search', text)
+})
+
+test('a cursor of 64 KB is refused before it is read', async () => {
+  const { status, json } = await service.get(withCursor('/customers/search', 'A'.repeat(65_536)))
+  assert.equal(status, 431)
+  assert.equal(json.code, 'headers_too_large')
+  const nearly = await service.get(withCursor('/customers/search', 'A'.repeat(9_000)))
+  assert.equal(nearly.status, 414)
+})
+
+test('a cursor given twice is refused', async () => {
+  const cursor = await cursorOf(service, '/customers/search')
+  const { status, json } = await service.get(`/customers/search?after_cursor=${cursor}&after_cursor=${cursor}`)
+  assert.equal(status, 400)
+  assert.equal(json.errors[0].parameter, 'after_cursor')
+})

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { upsertStores } from '../../../src/store/goods/stores.ts'
+import { anotherServer, credentials } from '../../support/servers.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { customers, poll, walk } from '../../support/walk.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService({ settings: { readsPerMinute: 'off' } })
+})
+after(() => service.stop())
+
+/** A tenant with customers that were all changed by one transaction. */
+async function withCustomers(count: number) {
+  const shop = await service.tenant({ readsPerMinute: 'off' })
+  if (count) await upsertCustomers(service.db, shop.service, customers(1, count))
+  return shop
+}
+
+const stamps = async ({ service: tenant }: Caller) =>
+  (
+    await service.db.row<{ stamps: number }>(
+      sql`select count(distinct changed_at)::integer as stamps from customer where service_id = ${tenant.id}`,
+    )
+  )?.stamps
+
+test('5,000 records with one time stamp all come once, whatever the page', async () => {
+  const shop = await withCustomers(5_000)
+  assert.equal(await stamps(shop), 1)
+  const all = customers(1, 5_000).map(({ id }) => id)
+  for (const limit of [7, 100]) {
+    const { ids, cursors } = await walk(shop, `/customers/search?limit=${limit}`)
+    assert.deepEqual(ids, all, 'in the order of their ids')
+    assert.equal(cursors.length, Math.ceil(5_000 / limit))
+  }
+})
+
+for (const [count, pages] of [
+  [1, 1],
+  [100, 1],
+  [101, 2],
+  [200, 2],
+] as const)
+  test(`a list of ${count} ends with its page ${pages}, and its last cursor leads to an empty page`, async () => {
+    const shop = await withCustomers(count)
+    const { ids, cursors, asOf } = await walk(shop, '/customers/search')
+    assert.equal(ids.length, count)
+    assert.equal(cursors.length, pages)
+    for (let i = 0; i < 2; i++) {
+      const { json } = await shop.get(`/customers/search?after_cursor=${cursors.at(-1)}`)
+      assert.deepEqual(json.data, [])
+      assert.deepEqual(json.meta, { hasNextPage: false, endCursor: cursors.at(-1), asOf, timeZone: 'UTC' })
+    }
+  })
+
+test('an empty list has no cursor, and a moment to poll from', async () => {
+  const shop = await withCustomers(0)
+  const { json } = await shop.get('/customers/search')
+  assert.deepEqual(json.data, [])
+  assert.equal(json.meta.endCursor, null)
+  assert.equal(json.meta.hasNextPage, false)
+  await upsertCustomers(service.db, shop.service, customers(1, 3))
+  assert.equal((await poll(shop, json.meta.asOf)).ids.length, 3)
+})
+
+test('what changes during a walk leaves it or comes once, what does not is all there, and the next poll has the rest', async () => {
+  const shop = await withCustomers(600)
+  const touched = { updated: new Set<string>(), inserted: new Set<string>(), deleted: new Set<string>() }
+  const pick = (page: number, offset: number) => String((page * 37 + offset * 101) % 600 || 1).padStart(6, '0')
+  const first = await walk(shop, '/customers/search?limit=20', async page => {
+    const changed = [pick(page, 1), pick(page, 2), pick(page, 3)].sort()
+    await upsertCustomers(
+      service.db,
+      shop.service,
+      changed.map(id => ({ id, firstname: `page ${page}` })),
+    )
+    for (const id of changed) touched.updated.add(id)
+    await upsertCustomers(service.db, shop.service, [{ id: `new${page}`, firstname: 'Ann' }])
+    touched.inserted.add(`new${page}`)
+    const gone = pick(page, 4)
+    if (touched.updated.has(gone)) return
+    await service.db.run(sql`delete from customer where service_id = ${shop.service.id} and id = ${gone}`)
+    touched.deleted.add(gone)
+  })
+  assert.ok(first.cursors.length <= 30, 'the walk ends')
+  const seen = new Set(first.ids)
+  const untouched = customers(1, 600).filter(({ id }) => !touched.updated.has(id) && !touched.deleted.has(id))
+  assert.ok(untouched.length > 400)
+  assert.deepEqual(
+    untouched.filter(({ id }) => !seen.has(id)),
+    [],
+  )
+  assert.deepEqual(
+    first.ids.filter(id => touched.inserted.has(id)),
+    [],
+  )
+
+  const next = await poll(shop, first.asOf, 20)
+  assert.deepEqual(new Set(next.ids), touched.updated.union(touched.inserted).difference(touched.deleted))
+})
+
+test('changes after `asOf` do not come into a walk, however late its next page is asked for', async () => {
+  const shop = await withCustomers(10)
+  const { json } = await shop.get('/customers/search?limit=4')
+  await upsertCustomers(service.db, shop.service, customers(9, 4, 'Later'))
+  const rest = await shop.get(`/customers/search?limit=100&after_cursor=${json.meta.endCursor}`)
+  assert.deepEqual(
+    rest.json.data.map(({ id }: { id: string }) => id),
+    ['000005', '000006', '000007', '000008'],
+  )
+  assert.equal(rest.json.meta.asOf, json.meta.asOf)
+  assert.deepEqual(new Set((await poll(shop, json.meta.asOf)).ids), new Set(['000009', '000010', '000011', '000012']))
+})
+
+test('a cursor of one process is good in another, and does not grow old', async () => {
+  const shop = await withCustomers(10)
+  const { json } = await shop.get('/customers/search?limit=4')
+  const other = await anotherServer(service)
+  try {
+    for (let i = 0; i < 2; i++) {
+      const rest = await other.ask(`/customers/search?after_cursor=${json.meta.endCursor}`, {
+        headers: credentials(shop),
+      })
+      assert.equal(rest.json.data.length, 6)
+      assert.equal(rest.json.meta.asOf, json.meta.asOf)
+    }
+  } finally {
+    await other.stop()
+  }
+  const { records } = await walk(shop, `/customers/search?limit=3`)
+  assert.equal(records.length, 10)
+})
+
+test('a poll that finds nothing answers the same moment again', async () => {
+  const shop = await withCustomers(3)
+  const { asOf } = await walk(shop, '/customers/search')
+  for (let i = 0; i < 3; i++) assert.deepEqual(await poll(shop, asOf), { records: [], ids: [], asOf, cursors: [] })
+})
+
+test('an update that changes nothing is no change', async () => {
+  const shop = await withCustomers(3)
+  const { asOf } = await walk(shop, '/customers/search')
+  await upsertCustomers(service.db, shop.service, customers(1, 3))
+  assert.deepEqual((await poll(shop, asOf)).ids, [])
+})
+
+test('stores come whole without a limit, and in pages with one', async () => {
+  const shop = await service.tenant()
+  const rows = Array.from({ length: 150 }, (_, i) => ({ storeId: `s${i}`, storeNumber: String(i), name: `Store ${i}` }))
+  await upsertStores(service.db, shop.service, rows)
+  const { json } = await shop.get('/stores')
+  assert.equal(json.data.length, 150)
+  assert.equal(json.meta.hasNextPage, false)
+  const first = await shop.get('/stores?limit=100')
+  const second = await shop.get(`/stores?after_cursor=${first.json.meta.endCursor}`)
+  assert.equal(first.json.meta.hasNextPage, true)
+  assert.deepEqual([...first.json.data, ...second.json.data], json.data)
+})
+
+test('transactions of one midnight keep their order by id, up and down', async () => {
+  const shop = await service.tenant({ readsPerMinute: 'off' })
+  await service.db.run(sql`
+    insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
+    select ${shop.service.id}, lpad(n::text, 4, '0'), 'c', '2024-05-26 00:00:00', now(), json_build_object('id', lpad(n::text, 4, '0'))::text
+      from generate_series(1, 250) n`)
+  await upsertCustomers(service.db, shop.service, [{ id: 'c', firstname: 'Ann' }])
+  const up = Array.from({ length: 250 }, (_, i) => String(i + 1).padStart(4, '0'))
+  for (const [path, expected] of [
+    ['/orders/transactions/search?limit=40&asc=true', up],
+    ['/orders/transactions/search?limit=40&asc=false', up.toReversed()],
+    ['/orders/transactions/search?limit=40', up.toReversed()],
+    ['/customers/c/transactions?limit=40', up.toReversed()],
+  ] as const)
+    assert.deepEqual((await walk(shop, path)).ids, expected)
+})
+
+test('a limit is a whole number from 1 to 100', async () => {
+  const shop = await withCustomers(101)
+  for (const limit of [1, 7, 100])
+    assert.equal((await shop.get(`/customers/search?limit=${limit}`)).json.data.length, limit)
+  const unfit = [
+    '0',
+    '-1',
+    '101',
+    '1e9',
+    '1000000000',
+    'abc',
+    '1.5',
+    '+5',
+    '%2B5',
+    '',
+    '%20',
+    '5%20',
+    '0x10',
+    'NaN',
+    'null',
+    '٣',
+    '5&limit=5',
+  ]
+  for (const limit of unfit) {
+    const { status, json } = await shop.get(`/customers/search?limit=${encodeURI(limit)}`)
+    assert.equal(status, 400, limit)
+    assert.equal(json.code, 'invalid_parameter', limit)
+    assert.equal(json.errors[0].parameter, 'limit', limit)
+  }
+})

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { isAtLeast, isRelease } from '../../../src/domain/release.ts'
+import { readMoment } from '../../../src/domain/timestamp.ts'
+
+const zone = fc.constantFrom(
+  'UTC',
+  'Australia/Melbourne',
+  'Europe/London',
+  'America/St_Johns',
+  'Asia/Kathmandu',
+  'Pacific/Apia',
+)
+const instant = fc
+  .bigInt(-62_135_000_000_000_000n, 253_402_000_000_000_000n)
+  .map(microseconds => Temporal.Instant.fromEpochNanoseconds(microseconds * 1_000n))
+const utc = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/
+
+test('what RFC 3339 says in any offset is read as that very moment', () => {
+  fc.assert(
+    fc.property(instant, zone, fc.integer({ min: -1_439, max: 1_439 }), (moment, timeZone, offset) => {
+      const sign = offset < 0 ? '-' : '+'
+      const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60].map(n =>
+        String(n).padStart(2, '0'),
+      )
+      const shown = moment.toString({ timeZone: `${sign}${hours}:${minutes}`, fractionalSecondDigits: 6 })
+      if (!/^\d{4}-/.test(shown)) return
+      assert.equal(readMoment(shown, timeZone), moment.toString({ fractionalSecondDigits: 6 }))
+    }),
+  )
+})
+
+test('a wall clock that is shown once is read back as the moment it was taken from, a second one as the first', () => {
+  fc.assert(
+    fc.property(instant, zone, fc.constantFrom('T', ' '), (moment, timeZone, between) => {
+      const wall = moment
+        .toZonedDateTimeISO(timeZone)
+        .toPlainDateTime()
+        .round({ smallestUnit: 'second', roundingMode: 'floor' })
+      const text = wall.toString({ smallestUnit: 'second' }).replace('T', between)
+      if (!/^(?!0000)\d{4}-/.test(text) || !/^(?!0000)\d{4}-/.test(moment.toString())) return
+      const read = readMoment(text, timeZone)
+      assert.ok(read, text)
+      const back = Temporal.Instant.from(read)
+      assert.ok(back.toZonedDateTimeISO(timeZone).toPlainDateTime().equals(wall))
+      assert.ok(Temporal.Instant.compare(back, moment) <= 0, 'never later than what was meant')
+    }),
+  )
+})
+
+test('a date is its first moment, the same as with its midnight', () => {
+  fc.assert(
+    fc.property(
+      fc.date({ min: new Date('0002-01-01'), max: new Date('9998-12-31'), noInvalidDate: true }),
+      zone,
+      (date, timeZone) => {
+        const day = date.toISOString().slice(0, 10)
+        const moment = readMoment(day, timeZone)
+        assert.equal(readMoment(`${day}T00:00`, timeZone), moment)
+        assert.equal(readMoment(`${day} 00:00:00`, timeZone), moment)
+      },
+    ),
+  )
+})
+
+test('a day that the calendar does not have is refused, one that it has is read', () => {
+  const two = (n: number) => String(n).padStart(2, '0')
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 9_998 }),
+      fc.integer({ min: 0, max: 14 }),
+      fc.integer({ min: 0, max: 33 }),
+      (year, month, day) => {
+        const exists =
+          month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
+        const text = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
+        assert.equal(readMoment(text, 'UTC') !== undefined, exists, text)
+        assert.equal(readMoment(`${text}T10:00:00Z`, 'UTC') !== undefined, exists, text)
+      },
+    ),
+  )
+})
+
+/** PostgreSQL has neither a year 0 nor, as we write it, a year 10000. */
+const edges = [
+  '0000-01-01',
+  '0001-01-01',
+  '0000-12-31T23:59:59Z',
+  '0001-01-01T00:00:00+00:01',
+  '9999-12-31T23:59:59-00:01',
+]
+
+test('whatever the text, the answer is a moment in UTC of the years 1 to 9999, or none', () => {
+  const digits = fc.stringMatching(
+    /^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?)?(Z|[+-][0-9]{2}:[0-9]{2})?$/,
+  )
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), digits), zone, (text, timeZone) => {
+      const read = readMoment(text, timeZone)
+      if (read === undefined) return
+      assert.match(read, utc)
+      assert.ok(!read.startsWith('0000'))
+    }),
+    { numRuns: 2_000, examples: edges.map(text => [text, 'Australia/Melbourne']) },
+  )
+})
+
+test('moments sort as their texts do', () => {
+  fc.assert(
+    fc.property(instant, instant, (a, b) => {
+      const [one, other] = [readMoment(a.toString(), 'UTC'), readMoment(b.toString(), 'UTC')]
+      assert.ok(one && other)
+      assert.equal(Math.sign(Temporal.Instant.compare(a, b)), one < other ? -1 : one > other ? 1 : 0)
+    }),
+  )
+})
+
+const parts = fc.record({
+  year: fc.integer({ min: 1_000, max: 9_999 }),
+  number: fc.integer({ min: 0, max: 999 }),
+  letter: fc.constantFrom('', ...'abcdefghijklmnopqrstuvwxyz'),
+})
+type Parts = { year: number; number: number; letter: string }
+const release = ({ year, number, letter }: Parts) => `${year}.${number}${letter}`
+
+test('releases compare by year, then number, then letter', () => {
+  fc.assert(
+    fc.property(parts, parts, (a, b) => {
+      const order = a.year - b.year || a.number - b.number || (a.letter < b.letter ? -1 : a.letter > b.letter ? 1 : 0)
+      assert.equal(isAtLeast(release(a), release(b)), order >= 0)
+    }),
+  )
+  for (const [later, earlier] of [
+    ['2022.10', '2022.2'],
+    ['2022.1', '2021.99'],
+    ['2022.1a', '2022.1'],
+    ['2023.4b', '2023.4a'],
+    ['2023.1', '2022.10z'],
+  ] as const) {
+    assert.ok(isAtLeast(later, earlier))
+    assert.ok(!isAtLeast(earlier, later))
+    assert.ok(isAtLeast(later, later))
+  }
+})
+
+test('what is no release is early', () => {
+  for (const text of [
+    '',
+    '2022',
+    '2022.',
+    '.1',
+    '22.1',
+    '2022.1.1',
+    'v2022.1',
+    '2022.1A',
+    '2022.1ab',
+    '2022.1000',
+    ' 2022.1',
+    '2022.1\n',
+    '2022,1',
+    '<html>',
+    '２０２５.1',
+    'NaN',
+    '__proto__',
+  ]) {
+    assert.ok(!isRelease(text), JSON.stringify(text))
+    assert.ok(!isAtLeast(text, '2022.1'), JSON.stringify(text))
+  }
+  fc.assert(
+    fc.property(fc.string(), text => {
+      if (!isRelease(text)) assert.ok(!isAtLeast(text, '1000.0'))
+    }),
+  )
+})

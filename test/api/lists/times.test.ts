@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+/** The ids of three transactions that changed a microsecond before a moment, at it, and a microsecond after. */
+async function shopAround(moment: string, timeZone: string) {
+  const shop = await service.tenant({ timeZone, readsPerMinute: 'off' })
+  await service.db.run(sql`
+    insert into retail_transaction (service_id, id, sale_date, changed_at, record)
+    select ${shop.service.id}, id, '2024-05-26', ${moment}::timestamptz + distance * interval '1 microsecond', json_build_object('id', id)::text
+      from (values ('before', -1), ('at', 0), ('after', 1)) as v (id, distance)`)
+  return shop
+}
+
+const selected = async (shop: Caller, query: Record<string, string>) => {
+  const { status, json } = await shop.get(`/orders/transactions/search?${new URLSearchParams(query)}`)
+  assert.equal(status, 200, JSON.stringify(json))
+  return json.data.map(({ id }: { id: string }) => id).sort()
+}
+
+/** One moment as every form may say it, in zones ahead of UTC, at UTC and in summer time. */
+const forms = [
+  {
+    timeZone: 'UTC',
+    moment: '2024-05-10T09:30:00Z',
+    texts: ['2024-05-10T09:30:00', '2024-05-10 09:30:00', '2024-05-10T09:30'],
+  },
+  {
+    timeZone: 'Australia/Melbourne',
+    moment: '2024-05-10T09:30:00Z',
+    texts: ['2024-05-10T19:30:00', '2024-05-10 19:30:00', '2024-05-10T19:30', '2024-05-10 19:30'],
+  },
+  {
+    timeZone: 'Europe/London',
+    moment: '2024-05-10T09:30:00Z',
+    texts: ['2024-05-10T10:30:00', '2024-05-10 10:30:00', '2024-05-10T10:30'],
+  },
+  { timeZone: 'Australia/Melbourne', moment: '2024-01-14T13:00:00Z', texts: ['2024-01-15', '2024-01-15T00:00:00'] },
+  { timeZone: 'Europe/London', moment: '2024-01-15T00:00:00Z', texts: ['2024-01-15', '2024-01-15 00:00:00'] },
+  { timeZone: 'Europe/London', moment: '2024-06-14T23:00:00Z', texts: ['2024-06-15', '2024-06-15T00:00'] },
+]
+
+for (const { timeZone, moment, texts } of forms)
+  test(`${texts.join(', ')} of ${timeZone} are ${moment}, and both sides of a range are strict`, async () => {
+    const shop = await shopAround(moment, timeZone)
+    const instant = moment.replace('Z', '')
+    const always = [moment, `${instant}.000Z`, `${instant}.000000000Z`, `${instant}+00:00`, `${instant}-00:00`]
+    for (const text of [...texts, ...always]) {
+      assert.deepEqual(await selected(shop, { updated_after: text }), ['after'], text)
+      assert.deepEqual(await selected(shop, { updated_before: text }), ['before'], text)
+      assert.deepEqual(await selected(shop, { updated_after: text, updated_before: text }), [], text)
+    }
+  })
+
+test('an offset moves the moment, a fraction is kept to the microsecond', async () => {
+  const shop = await shopAround('2024-05-10T09:30:00.123456Z', 'UTC')
+  for (const text of [
+    '2024-05-10T09:30:00.123456Z',
+    '2024-05-10T11:30:00.123456+02:00',
+    '2024-05-10T04:00:00.123456-05:30',
+    '2024-05-10t09:30:00.123456z',
+  ])
+    assert.deepEqual(await selected(shop, { updated_after: text }), ['after'], text)
+  assert.deepEqual(await selected(shop, { updated_after: '2024-05-10T09:30:00.123455Z' }), ['after', 'at'])
+  assert.deepEqual(await selected(shop, { updated_after: '2024-05-10T09:30:00.123454Z' }), ['after', 'at', 'before'])
+  assert.deepEqual(await selected(shop, { updated_before: '2024-05-10T09:30:00.123457Z' }), ['at', 'before'])
+  const range = { updated_after: '2024-05-10T09:30:00.123455Z', updated_before: '2024-05-10T09:30:00.123457Z' }
+  assert.deepEqual(await selected(shop, range), ['at'])
+})
+
+test('an hour that the clock shows twice is read as the first', async () => {
+  const shop = await shopAround('2024-10-27T00:30:00Z', 'Europe/London')
+  assert.deepEqual(await selected(shop, { updated_after: '2024-10-27T01:30:00' }), ['after'])
+})
+
+const refusedEverywhere = [
+  '2023-02-30',
+  '2023-02-29',
+  '1900-02-29',
+  '2023-04-31T10:00:00',
+  '2023-13-01',
+  '2023-00-10',
+  '2023-01-00',
+  '2023-01-32',
+  '0000-00-00',
+  '0000-01-01',
+  '0000-12-31T23:59:59Z',
+  '9999-12-31T23:59:59-23:59',
+  '1',
+  '2023',
+  '2023-05',
+  '20230510',
+  '20230510T093000Z',
+  '2023-5-1',
+  '2023/05/10',
+  '10.05.2023',
+  '05/10/2023',
+  'now',
+  'today',
+  'yesterday',
+  'infinity',
+  '-infinity',
+  'epoch',
+  'null',
+  '1684000000',
+  '1684000000000',
+  '-1',
+  '2023-05-10T10:00:60',
+  '2023-05-10T10:00:60Z',
+  '2016-12-31T23:59:60Z',
+  '2023-05-10T24:00:00',
+  '2023-05-10T24:00',
+  '2023-05-10T24:00:00Z',
+  '2023-05-10T10:60:00',
+  '2023-05-10T25:00:00Z',
+  '2023-05-10T10',
+  '2023-05-10T10Z',
+  '2023-05-10T10:00Z',
+  '2023-05-10Z',
+  '2023-05-10T10:00:00 02:00',
+  '2023-05-10T10:00:00+2',
+  '2023-05-10T10:00:00+0200',
+  '2023-05-10T10:00:00+02:00:00',
+  '2023-05-10T10:00:00+24:00',
+  '2023-05-10T10:00:00+02:60',
+  '2023-05-10T10:00:00ZZ',
+  '2023-05-10T10:00:00 Z',
+  '2023-05-10T10:00:00[Europe/London]',
+  '2023-05-10T10:00:00Z[Europe/London]',
+  '2023-05-10T10:00:00.5',
+  '2023-05-10 10:00:00.123456',
+  '2023-05-10T10:00:00.Z',
+  '2023-05-10T10:00:00.1234567890Z',
+  '2023-05-10T10:00:00,5Z',
+  '2023-W19-3',
+  '2023-130',
+  '+002023-05-10T10:00:00Z',
+  '-000001-01-01T00:00:00Z',
+  '10000-01-01',
+  '2023-05-10T10:00:00\0',
+  '2023-05-10T10:00:00\n',
+  ' 2023-05-10',
+  '2023-05-10 ',
+  '2023-05-10  10:00:00',
+  '２０２３-05-10',
+  '2023−05−10',
+  "2023-05-10' or '1'='1",
+  '2023-05-10T10:00:00Z'.padEnd(5_000, '0'),
+  '',
+]
+
+test('a time that cannot be read, or that does not exist, is refused by the name of its parameter', async () => {
+  for (const [text, timeZone] of [
+    ...refusedEverywhere.map(text => [text, 'UTC'] as const),
+    // The clocks go forward: these do not happen.
+    ['2024-03-31T01:30:00', 'Europe/London'] as const,
+    ['2024-10-06T02:00:00', 'Australia/Melbourne'] as const,
+    ['2024-10-06T02:59', 'Australia/Melbourne'] as const,
+    ['2011-12-30', 'Pacific/Apia'] as const,
+    // Before the year 1, once it is in UTC.
+    ['0001-01-01', 'Australia/Melbourne'] as const,
+  ]) {
+    const shop = await inZone(timeZone)
+    for (const parameter of ['updated_after', 'updated_before']) {
+      const { status, json } = await shop.get(
+        `/orders/transactions/search?${new URLSearchParams({ [parameter]: text })}`,
+      )
+      const shown = `${text.slice(0, 40)} in ${timeZone}`
+      assert.equal(status, 400, shown)
+      assert.equal(json.code, 'invalid_timestamp', shown)
+      assert.deepEqual(
+        [json.errors.length, json.errors[0].parameter, json.errors[0].code],
+        [1, parameter, 'invalid_timestamp'],
+      )
+    }
+  }
+})
+
+const zones = new Map<string, Promise<Caller>>()
+const inZone = (timeZone: string) => {
+  const known = zones.get(timeZone) ?? service.tenant({ timeZone, readsPerMinute: 'off' })
+  zones.set(timeZone, known)
+  return known
+}
+
+test('an offset whose plus was not escaped is refused', async () => {
+  const shop = await inZone('UTC')
+  assert.equal(
+    (await shop.get('/customers/search?updated_after=2023-05-10T10:00:00+02:00')).json.code,
+    'invalid_timestamp',
+  )
+  assert.equal((await shop.get('/customers/search?updated_after=2023-05-10T10:00:00%2B02:00')).status, 200)
+})
+
+test('a range that ends before it begins is refused as such', async () => {
+  const shop = await inZone('UTC')
+  const range = (from: string, to: string) =>
+    shop.get(`/orders/transactions/search?${new URLSearchParams({ updated_after: from, updated_before: to })}`)
+  for (const [from, to] of [
+    ['2024-05-10', '2024-05-09'],
+    ['2024-05-10T00:00:00.000001Z', '2024-05-10'],
+    ['2024-05-10T00:00:00Z', '2024-05-10T01:00:00+02:00'],
+  ] as const) {
+    const { status, json } = await range(from, to)
+    assert.equal(status, 422)
+    assert.equal(json.code, 'date_range_inverted')
+    assert.equal(json.errors[0].parameter, 'updated_before')
+  }
+  assert.equal((await range('2024-05-10', '2024-05-10')).status, 200)
+})
+
+for (const timeZone of ['UTC', 'Australia/Melbourne', 'Europe/London'])
+  test(`answers tell times on the clock of ${timeZone}, and a poll from such a time finds the record again`, async () => {
+    const shop = await service.tenant({ timeZone })
+    const rows = [{ id: 'c', firstname: 'Ann', startDate: '2021-03-25 00:00:00' }]
+    await upsertCustomers(service.db, shop.service, rows)
+    const changed = await service.db.row<{ at: Date }>(
+      sql`select changed_at as at from customer where service_id = ${shop.service.id}`,
+    )
+    const wall = Temporal.Instant.from(changed?.at.toISOString() ?? '')
+      .toZonedDateTimeISO(timeZone)
+      .toPlainDateTime()
+    const { updateTimeStamp, startDate } = (await shop.get('/customers/c')).json.data
+    assert.equal(updateTimeStamp, wall.toString({ smallestUnit: 'second', roundingMode: 'floor' }).replace('T', ' '))
+    assert.equal(startDate, '2021-03-25 00:00:00', 'a time that is the wall clock already stays')
+    const { json } = await shop.get(`/customers/search?${new URLSearchParams({ updated_after: updateTimeStamp })}`)
+    assert.equal(json.data.length, 1)
+    assert.equal(json.meta.timeZone, timeZone)
+    assert.match(json.meta.asOf, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/)
+  })

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { demoSettings, fillDemoShop } from '../../../src/demo/shop.ts'
+import type { ErrorCode } from '../../../src/errors.ts'
+import { conformance, type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
+import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { post, put } from '../../support/write.ts'
+
+type Headers = Record<string, string | string[] | undefined>
+type Method = 'GET' | 'POST' | 'PUT'
+
+/** Requests to a demo shop, each answer held against the OpenAPI document that the shop itself serves. */
+export interface Traffic {
+  shop: TestService
+  document: Node
+  check: ReturnType<typeof conformance>
+  /** Everything that was asked and answered, by its operation. */
+  exchanges: { operation: string | undefined; answer: Answer }[]
+  asked(method: Method, path: string, answering: Promise<Answer>): Promise<Answer>
+  get(path: string, headers?: Headers, caller?: Caller): Promise<Answer>
+  getOpenly(path: string, headers?: Headers): Promise<Answer>
+  /** A body that is carried out has to be one that the document allows. */
+  post(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<Answer>
+  put(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<Answer>
+  refused(code: ErrorCode, answering: Promise<Answer>): Promise<Answer>
+}
+
+export async function startTraffic(): Promise<Traffic> {
+  const shop = await startTestService({ settings: demoSettings, environment: { TRUSTED_PROXIES: '127.0.0.1' } })
+  await fillDemoShop(shop.db, shop.keys, shop.service)
+  const document = (await shop.raw('/openapi.json')).json
+  const check = conformance(document)
+  const faultsOf = schemasOf(document)
+  const exchanges: Traffic['exchanges'] = []
+
+  async function asked(method: Method, path: string, answering: Promise<Answer>) {
+    const answer = await answering
+    const { operation, faults } = check(method, path, answer)
+    exchanges.push({ operation, answer })
+    assert.deepEqual(faults, [], `${answer.status} ${method} ${path}\n${answer.text.slice(0, 2_000)}`)
+    return answer
+  }
+
+  const writing =
+    (method: 'POST' | 'PUT', send: typeof post) =>
+    async (path: string, body: unknown, headers: Record<string, string> = {}, caller: Caller = shop) => {
+      const answer = await asked(method, path, send(caller, path, body, headers))
+      if (answer.status < 300) assert.deepEqual(bodyFaults(method, path, answer, body), [], `${method} ${path}`)
+      return answer
+    }
+
+  function bodyFaults(method: string, path: string, answer: Answer, body: unknown) {
+    const { operation } = check(method, path, answer)
+    const [template] =
+      Object.entries<Node>(document.paths).find(([, each]) => each[method.toLowerCase()]?.operationId === operation) ??
+      []
+    const steps = [
+      'paths',
+      template ?? '',
+      method.toLowerCase(),
+      'requestBody',
+      'content',
+      'application/json',
+      'schema',
+    ]
+    return faultsOf(pointerTo(...steps), typeof body === 'string' ? JSON.parse(body) : body)
+  }
+
+  return {
+    shop,
+    document,
+    check,
+    exchanges,
+    asked,
+    get: (path, headers, caller = shop) => asked('GET', path, caller.get(path, headers)),
+    getOpenly: (path, headers) => asked('GET', path, shop.raw(path, headers ? { headers } : {})),
+    post: writing('POST', post),
+    put: writing('PUT', put),
+    async refused(code, answering) {
+      const answer = await answering
+      assert.equal(answer.json?.code, code, answer.text)
+      return answer
+    },
+  }
+}

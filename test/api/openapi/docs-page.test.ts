@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { catalogue } from '../../../src/errors.ts'
+import { browserMissing, openPage, type Page } from '../../support/browser.ts'
+import type { Node } from '../../support/conformance.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+
+const skip = browserMissing ?? false
+
+let shop: TestService
+let page: Page
+let document: Node
+
+before(async () => {
+  shop = await startTestService()
+  document = (await shop.raw('/openapi.json')).json
+  if (skip) return
+  page = await openPage(shop.baseUrl)
+  await page.goTo(`${shop.baseUrl}/docs`)
+  await page.until(`document.querySelectorAll('a[href^="#tag/"]').length > 20`)
+})
+
+after(async () => {
+  await page?.close()
+  await shop.stop()
+})
+
+test('the page shows every operation', { skip }, async () => {
+  const links = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('a[href^="#tag/"]')].map(link => decodeURI(link.getAttribute('href')))`,
+  )
+  const operations = Object.entries<object>(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map(method => `/${method.toUpperCase()}${path}`),
+  )
+  const missing = operations.filter(operation => !links.some(link => link.endsWith(operation)))
+  assert.deepEqual(missing, [])
+})
+
+/** The link of the navigation to an operation, and the section it leads to. */
+const linkTo = (operation: string) => `document.querySelector('a[href$="GET${operation}"]')`
+const section = (operation: string) => `document.querySelector('[id$="GET${operation}"]')`
+
+test('a reader gets to an operation by its link', { skip }, async () => {
+  await page.click(linkTo('/customers/{id}'))
+  await page.until(`${section('/customers/{id}')}?.innerText.includes('If-None-Match')`)
+  await page.until(`Math.abs(${section('/customers/{id}')}.getBoundingClientRect().top) < innerHeight`)
+})
+
+test('a reader finds an operation by a word', { skip }, async () => {
+  await page.click(`document.querySelector('.t-doc__sidebar button')`)
+  await page.until(`document.activeElement?.tagName === 'INPUT'`)
+  await page.type('voucher')
+  await page.until(`[...document.querySelectorAll('[role="option"]')].some(each => /voucher/i.test(each.innerText))`)
+})
+
+test('a request can be tried out, on the service itself', { skip }, async () => {
+  const buttonOf = (of: string, words: string) =>
+    `[...${of}.querySelectorAll('button')].find(button => button.checkVisibility() && button.innerText.includes('${words}'))`
+  await page.goTo(`${shop.baseUrl}/docs`)
+  await page.click(linkTo('/health/live'))
+  await page.until(buttonOf(`(${section('/health/live')} ?? document.body)`, 'Test Request'))
+  await page.click(buttonOf(section('/health/live'), 'Test Request'))
+  const dialog = `document.querySelector('[role="dialog"]')`
+  await page.until(`${dialog} && ${buttonOf(dialog, 'Send')}`)
+  await page.click(buttonOf(dialog, 'Send'))
+  await page.until(`/200 OK[^]*"status": "live"/.test(${dialog}.innerText)`)
+  assert.ok(page.requests.includes(`${shop.baseUrl}/health/live`))
+})
+
+test('nothing was asked of another origin', { skip }, () => {
+  const foreign = page.requests.filter(url => !url.startsWith(`${shop.baseUrl}/`) && !url.startsWith('data:'))
+  assert.deepEqual(foreign, [])
+  assert.ok(page.requests.length >= 5, page.requests.join('\n'))
+})
+
+test('the console has no errors and no warnings', { skip }, () => {
+  assert.deepEqual(page.complaints, [])
+})
+
+test('the page forbids every other origin, and the browser obeys', { skip }, async t => {
+  const { headers } = await shop.raw('/docs')
+  assert.match(String(headers['content-security-policy']), /^default-src 'none';/)
+  assert.doesNotMatch(String(headers['content-security-policy']), /https?:|\*/)
+  const another = await openPage(shop.baseUrl)
+  t.after(() => another.close())
+  await another.goTo(`${shop.baseUrl}/docs`)
+  const outcome = await another.evaluate(`fetch('https://example.com/').then(() => 'fetched', () => 'refused')`)
+  assert.equal(outcome, 'refused')
+  assert.match(another.complaints.join('\n'), /Content Security Policy/)
+})
+
+test('the page about an error is readable without anything else', { skip }, async t => {
+  const reader = await openPage(shop.baseUrl)
+  t.after(() => reader.close())
+  await reader.goTo(`${shop.baseUrl}/errors/invalid_cursor`)
+  const said = await reader.evaluate<string>('document.body.innerText')
+  for (const words of ['invalid_cursor', '400', catalogue.invalid_cursor[1]]) assert.ok(said.includes(words), words)
+  await reader.click(`document.querySelector('nav a[href="rate_limited"]')`)
+  await reader.until(`document.querySelector('h1')?.innerText === 'rate_limited'`)
+  assert.deepEqual(
+    reader.requests.filter(url => !/\/(errors\/|favicon)/.test(url)),
+    [],
+  )
+  assert.deepEqual(
+    reader.complaints.filter(text => !/404/.test(text)),
+    [],
+  )
+})
+
+test('the viewer is sent once, and again only when it has changed', async () => {
+  const viewer = await shop.raw('/docs/viewer.js')
+  assert.equal(viewer.status, 200)
+  assert.equal(viewer.headers['cache-control'], 'public, max-age=3600')
+  assert.equal(viewer.headers['content-type'], 'text/javascript; charset=utf-8')
+  assert.ok(viewer.text.length > 1_000_000)
+  const again = await shop.raw('/docs/viewer.js', { headers: { 'if-none-match': viewer.headers.etag } })
+  assert.deepEqual([again.status, again.text], [304, ''])
+})
+
+test('an error page escapes what it shows', async () => {
+  for (const code of Object.keys(catalogue)) {
+    const { text } = await shop.raw(`/errors/${code}`)
+    const shown = text.replace(/<style>.*<\/style>/s, '')
+    assert.doesNotMatch(
+      shown,
+      /&(?!(amp|lt|gt|quot|#39);)|<(?!\/?(!doctype|html|head|meta|title|body|main|p|b|h1|h2|code|a|nav|dl|dt|dd)\b)/i,
+      code,
+    )
+    assert.doesNotMatch(shown, /(src|href)="(https?:)?\/\//, code)
+  }
+})

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { lintOpenApi } from '../../../scripts/lint-openapi.ts'
+import { bareServer, documents } from '../../../src/commands/docs.ts'
+import { catalogue } from '../../../src/errors.ts'
+import { tagDescriptions } from '../../../src/http/openapi/texts.ts'
+import { type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
+
+let server: FastifyInstance
+let text: string
+let document: Node
+
+before(async () => {
+  server = await bareServer()
+  await server.ready()
+  text = (await documents())['openapi.json'] ?? ''
+  document = JSON.parse(text)
+})
+
+after(() => server.close())
+
+test('the linter has nothing to object to', async () => {
+  assert.deepEqual(await lintOpenApi(text), [])
+})
+
+const damages: [what: string, damage: (broken: Node) => void][] = [
+  [
+    'a reference to nothing',
+    broken => (broken.paths['/stores'].get.parameters[0].$ref = '#/components/parameters/None'),
+  ],
+  ['an operation identifier twice', broken => (broken.paths['/stores'].get.operationId = 'getStaff')],
+  ['an example that its schema refuses', broken => (broken.components.schemas.Store.properties.name.examples = [5])],
+  ['a path parameter that is not described', broken => broken.paths['/staff/{id}'].get.parameters.splice(1, 1)],
+  ['a keyword that OpenAPI does not have', broken => (broken.paths['/stores'].get.answers = {})],
+]
+for (const [what, damage] of damages)
+  test(`the linter objects to ${what}`, async () => {
+    const broken = JSON.parse(text)
+    damage(broken)
+    assert.notDeepEqual(await lintOpenApi(JSON.stringify(broken)), [])
+  })
+
+/** What is served, as the router draws it: a line a node of the tree, its depth told by the indentation. */
+function servedPaths() {
+  const above: string[] = []
+  return server
+    .printRoutes({ method: 'GET', commonPrefix: false })
+    .split('\n')
+    .flatMap(line => {
+      const [, indent = '', part = '', methods] = /^([│├└─\s]*)(\S+)(?: \((.*)\))?$/.exec(line) ?? []
+      const depth = indent.length / 4
+      above[depth] = `${depth > 1 ? above[depth - 1] : ''}${part}`
+      return methods?.split(', ').includes('GET') ? [above[depth] ?? ''] : []
+    })
+}
+
+test('every path that is served is documented, and no other', () => {
+  // What the docs page loads belongs to the page.
+  const served = servedPaths().filter(path => !path.startsWith('/docs/'))
+  const documented = Object.keys(document.paths).map(path => path.replace(/\{(\w+)\}/g, ':$1'))
+  assert.deepEqual(served.sort(), documented.sort())
+})
+
+test('a path knows the methods that are documented, and no other', async () => {
+  const credentials = { 'x-forwarded-proto': 'https' }
+  for (const [path, methods] of Object.entries<Node>(document.paths)) {
+    const { headers } = await server.inject({
+      method: 'DELETE',
+      url: path.replace(/\{\w+\}/g, 'not_found'),
+      headers: credentials,
+    })
+    const allowed = String(headers.allow)
+      .split(', ')
+      .filter(method => method !== 'HEAD')
+    assert.deepEqual(
+      allowed.sort(),
+      Object.keys(methods)
+        .map(method => method.toUpperCase())
+        .sort(),
+      path,
+    )
+  }
+})
+
+/** Every operation of the document. */
+const operations = () =>
+  Object.entries<Node>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Node>(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  )
+
+interface Leaf {
+  pointer: string
+  schema: Node
+}
+
+/** The schemas in which values stand: an example of a whole covers its parts. */
+function leavesOf(schema: Node, pointer: string): Leaf[] {
+  const { properties, items, anyOf, additionalProperties, examples, $ref } = schema
+  if ($ref) return []
+  if (examples) return [{ pointer, schema }]
+  if (properties)
+    return Object.entries(properties).flatMap(([name, each]) => leavesOf(each, pointer + pointerTo('properties', name)))
+  if (items) return leavesOf(items, `${pointer}/items`)
+  if (anyOf)
+    return anyOf.flatMap((each: Node, i: number) =>
+      each.type === 'null' ? [] : leavesOf(each, `${pointer}/anyOf/${i}`),
+    )
+  if (typeof additionalProperties === 'object') return leavesOf(additionalProperties, `${pointer}/additionalProperties`)
+  return [{ pointer, schema }]
+}
+
+/** Every place of the document at which `key` stands, with what stands there. */
+function* places(node: Node, key: string, pointer = ''): Generator<[string, Node]> {
+  if (node === null || typeof node !== 'object') return
+  for (const [name, child] of Object.entries(node)) {
+    if (name === key) yield [pointer, node]
+    // Data, in which a key means nothing.
+    if (['example', 'examples', 'default', 'enum'].includes(name)) continue
+    yield* places(child, key, pointer + pointerTo(name))
+  }
+}
+
+const schemasWithValues = () => [
+  ...Object.entries(document.components.schemas).map(
+    ([name, schema]) => [pointerTo('components', 'schemas', name), schema] as const,
+  ),
+  ...[...places(document, 'schema')].map(([pointer, node]) => [`${pointer}/schema`, node.schema] as const),
+]
+
+test('every value has an example, which its schema allows', () => {
+  const faultsOf = schemasOf(document)
+  const leaves = schemasWithValues().flatMap(([pointer, schema]) => leavesOf(schema, pointer))
+  assert.ok(leaves.length > 150, `${leaves.length} were found`)
+  for (const { pointer, schema } of leaves) {
+    assert.ok(schema.examples?.length, `${pointer} has no example`)
+    for (const example of schema.examples) assert.deepEqual(faultsOf(pointer, example), [], pointer)
+  }
+})
+
+test('every parameter, header and body shows an example, which its schema allows', () => {
+  const faultsOf = schemasOf(document)
+  const shown = [...places(document, 'schema')]
+  assert.ok(shown.length > 80, `${shown.length} were found`)
+  for (const [pointer, { example, examples = { only: { value: example } } }] of shown)
+    for (const { value } of Object.values<Node>(examples)) {
+      assert.notEqual(value, undefined, `${pointer} has no example`)
+      assert.deepEqual(faultsOf(`${pointer}/schema`, value), [], pointer)
+    }
+})
+
+test('every parameter, header and answer of the document is described', () => {
+  for (const [pointer, node] of [...places(document, 'schema'), ...places(document, 'content')])
+    if (!/\/content\//.test(pointer)) assert.ok(node.description, pointer)
+})
+
+test('every operation with credentials needs X-Service-Name, and no other does', () => {
+  for (const { path, method, operation } of operations()) {
+    const named = operation.parameters.some((each: Node) => each.$ref === '#/components/parameters/ServiceName')
+    assert.equal(named, operation.security === undefined, `${method} ${path}`)
+  }
+})
+
+test('an error stands with its own status, and its example is what the service would say', () => {
+  for (const { content } of Object.values<Node>(document.components.responses))
+    for (const [code, { value }] of Object.entries<Node>(content['application/problem+json'].examples)) {
+      assert.equal(value.code, code)
+      assert.deepEqual([value.status, value.title], catalogue[code as keyof typeof catalogue].slice(0, 2))
+    }
+  for (const { path, operation } of operations())
+    for (const [status, { $ref }] of Object.entries<Node>(operation.responses)) {
+      if (!$ref) continue
+      const examples =
+        document.components.responses[$ref.split('/').at(-1)].content['application/problem+json'].examples
+      for (const { value } of Object.values<Node>(examples)) assert.equal(String(value.status), status, path)
+    }
+})
+
+test('every error that an operation can end in is documented', () => {
+  const shown = new Set(
+    Object.values<Node>(document.components.responses).flatMap(({ content }) =>
+      Object.keys(content['application/problem+json'].examples),
+    ),
+  )
+  // No documented operation ends in it: it is what other methods get.
+  const missing = Object.keys(catalogue).filter(code => !shown.has(code))
+  assert.deepEqual(missing, ['method_not_allowed'])
+})
+
+test('every tag is described, and there is no description of another', () => {
+  assert.deepEqual(document.tags.map((tag: Node) => tag.name).sort(), Object.keys(tagDescriptions).sort())
+})
+
+test('nothing of ours that OpenAPI does not know is in it', () => {
+  for (const key of ['$id', '~kind', '~optional']) assert.deepEqual([...places(document, key)], [], key)
+  const formats = new Set([...places(document.components, 'format')].map(([, schema]) => schema.format))
+  assert.deepEqual([...formats].sort(), ['date', 'date-time', 'email', 'uri'])
+})
+
+test('it names its version and its address', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'))
+  assert.match(document.openapi, /^3\.1\.\d$/)
+  assert.equal(document.info.version, version)
+  assert.deepEqual(document.servers, [{ url: 'https://localhost:8443' }])
+})

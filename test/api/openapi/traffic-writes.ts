@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { raw, sql } from '../../../src/db.ts'
+import { upsertGateways } from '../../../src/store/running/gateways.ts'
+import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
+import type { Caller } from '../../support/service.ts'
+import type { Traffic } from './answers.ts'
+
+let made = 0
+const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `traffic${++made}@example.com` } })
+const address = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' }
+
+/** What the writes of the API answer, in every way that they can. */
+export function testWrites(traffic: () => Traffic) {
+  test('customers are written as documented', async () => {
+    const { shop, get, post, put, refused } = traffic()
+    const body = {
+      ...customer(),
+      title: null,
+      dateOfBirth: '1980-02-29',
+      mobile: '+61 400 123 456',
+      emailSubscription: true,
+      privacy: true,
+      address: { ...address, addressLine2: null },
+    }
+    const created = await post('/customers', body, { 'idempotency-key': 'traffic' })
+    assert.equal(created.status, 201)
+    assert.ok(created.json.meta.warnings.length)
+    const again = await post('/customers', body, { 'idempotency-key': 'traffic' })
+    assert.equal(again.headers['idempotent-replayed'], 'true')
+    const path = `/customers/${created.json.data.id}`
+    assert.equal((await put(path, { surname: 'Leigh', contact: { phones: null } })).status, 200)
+    assert.equal((await get(path)).json.data.surname, 'Leigh')
+
+    const visitor = await shop.account('visitor')
+    await refused('malformed_json', post('/customers', '{"bad'))
+    await refused('invalid_body', post('/customers', { ...customer(), colour: 'red' }))
+    await refused('invalid_field', post('/customers', { ...customer(), dateOfBirth: '2023-02-30' }))
+    await refused('invalid_parameter', post('/customers?dry=true', customer()))
+    await refused('unsupported_media_type', post('/customers', customer(), { 'content-type': 'text/xml' }))
+    await refused('body_too_large', post('/customers', JSON.stringify(customer()).padEnd(300_000)))
+    await refused('insufficient_role', post('/customers', customer(), {}, visitor))
+    await refused('email_taken', post('/customers', { ...customer(), contact: body.contact }))
+    await refused('email_taken', put(path, { contact: { email: await someEmail(traffic()) } }))
+    await refused('idempotency_key_invalid', post('/customers', customer(), { 'idempotency-key': '' }))
+    await refused('idempotency_key_reused', post('/customers', customer(), { 'idempotency-key': 'traffic' }))
+    await refused('not_found', put('/customers/none', { surname: 'Leigh' }))
+    await refused('precondition_failed', put(path, { surname: 'Lee' }, { 'if-match': '"stale"' }))
+    const careful = await shop.tenant({ requireIfMatch: true, writesPerMinute: 2 })
+    const { id } = (await post('/customers', customer(), {}, careful)).json.data
+    await refused('precondition_required', put(`/customers/${id}`, { surname: 'Leigh' }, {}, careful))
+    await refused('rate_limited', put(`/customers/${id}`, { surname: 'Leigh' }, {}, careful))
+  })
+
+  test('orders and their returns are made and read as documented', async () => {
+    const { get, post, refused } = traffic()
+    const placed = await post('/orders', await anOrder(traffic()))
+    assert.equal(placed.status, 201, placed.text)
+    const { id, orderNumber, customerId, lines } = placed.json.data
+    assert.equal((await get(`/orders/${id}`, { 'if-none-match': placed.headers.etag })).status, 304)
+    assert.equal((await get(`/orders/${id}`)).json.data.orderNumber, orderNumber)
+    assert.equal((await get(`/customers/${customerId}/orders`)).json.data.length, 1)
+    await refused('not_found', get('/orders/none'))
+    const order = await anOrder(traffic())
+    const wrong = { ...order, lines: [{ sku: 'NONE', quantity: 1 }] }
+    await refused('unknown_sku', post('/orders', wrong))
+    await refused(
+      'unknown_gateway',
+      post('/orders', { ...order, payments: [{ ...order.payments[0], gateway: 'shells' }] }),
+    )
+    await refused(
+      'payment_total_mismatch',
+      post('/orders', { ...order, payments: [{ gateway: 'card', amount: '0.01' }] }),
+    )
+    await refused('order_number_taken', post('/orders', { ...order, orderNumber }))
+
+    const [reason] = (await get('/return-reasons')).json.data
+    assert.ok((await get(`/orders/${id}/returnable`)).json.data.length)
+    const returning = (sku: string, quantity: number) =>
+      post(`/orders/${id}/returns`, { lines: [{ sku, quantity, reasonCode: reason.code }] })
+    const returned = await returning(lines[0].sku, 1)
+    assert.equal(returned.status, 201, returned.text)
+    assert.equal((await get(`/orders/${id}/returns`)).json.data.length, 1)
+    assert.equal((await get(`/returns/${returned.json.data.id}`)).json.data.lines.length, 1)
+    await refused('sku_not_on_order', returning('NONE', 1))
+    await refused('quantity_exceeds_returnable', returning(lines[0].sku, 2))
+    await refused(
+      'not_found',
+      post('/orders/none/returns', { lines: [{ sku: 'NONE', quantity: 1, reasonCode: 'SIZE' }] }),
+    )
+  })
+
+  test('gift vouchers are made, opened, held and spent as documented', async () => {
+    const { shop, get, post, put, refused } = traffic()
+    const wanted = {
+      amount: '150.00',
+      gateway: 'card',
+      receiverName: 'Ann Lee',
+      receiverEmail: 'ann.lee@example.com',
+      senderName: 'John Smith',
+      message: 'Happy birthday,\nAnn!',
+      subject: 'A gift for you',
+      billingAddress: address,
+    }
+    const issued = await post('/vouchers', wanted, { 'idempotency-key': 'gift' })
+    assert.equal(issued.status, 201, issued.text)
+    const { number, pin } = issued.json.data
+    assert.equal((await post('/vouchers', wanted, { 'idempotency-key': 'gift' })).json.data.pin, pin)
+    await refused('unknown_gateway', post('/vouchers', { ...wanted, gateway: 'shells' }))
+    await refused('voucher_not_configured', post('/vouchers', wanted, {}, await shop.tenant({ currency: 'AUD' })))
+
+    const opening = { number, pin }
+    const validate = (amount: string) => post('/vouchers/validate', { ...opening, amount })
+    assert.equal((await post('/vouchers/lookup', opening)).status, 200)
+    assert.equal((await get(`/vouchers/${number}?amount=10.00`, { 'x-voucher-pin': pin })).status, 200)
+    await refused('voucher_not_accepted', post('/vouchers/lookup', { ...opening, number: '1' }))
+    await refused('insufficient_voucher_balance', validate('150.01'))
+    const superseded = (await validate('150.00')).json.data.validationId
+    const { validationId } = (await validate('150.00')).json.data
+    const hold = (body: object) => put(`/vouchers/${number}/lock`, body)
+    await refused('validation_id_incorrect', hold({ validationId: 'guess' }))
+    const held = await hold({ validationId, lockSeconds: 60 })
+    assert.deepEqual([held.status, held.json.data.status], [200, 'locked'])
+    await refused('voucher_locked', validate('150.00'))
+    await refused('voucher_locked', hold({ validationId: superseded }))
+    await hold({ validationId, lockSeconds: 0 })
+
+    const order = await anOrder(traffic(), '150.00')
+    const [voucherPart, rest] = order.payments
+    const spent = { ...order, payments: [{ ...voucherPart, voucher: { number, validationId } }, rest] }
+    const paid = await post('/orders', spent)
+    assert.equal(paid.status, 201, paid.text)
+    await refused('voucher_unusable', validate('1.00'))
+
+    const whole = await shop.tenant({ currency: 'AUD', voucherInFull: true })
+    const row = { state: 'active', originalAmount: '50.00', usedAmount: '0.00', expiryDate: null } as const
+    await insertVouchers(shop.db, shop.keys, whole.service, [{ number: '50', pin: '123456', ...row }])
+    const part = { number: '50', pin: '123456', amount: '20.00' }
+    await refused('voucher_must_be_used_in_full', post('/vouchers/validate', part, {}, whole))
+  })
+
+  test('settings are changed, and what was written is told, as documented', async () => {
+    const { shop, get, put, refused } = traffic()
+    const { json, headers } = await get('/settings')
+    assert.equal((await put('/settings', json.data, { 'if-match': String(headers.etag) })).status, 200)
+    const nothing = Object.fromEntries(Object.keys(json.data).map(name => [name, null]))
+    assert.equal((await put('/settings', nothing, {}, await shop.tenant())).status, 200)
+    await refused('invalid_field', put('/settings', { currency: 'AUX', gateways: ['visa', 'visa'] }))
+    await refused('invalid_body', put('/settings', { colour: 'red' }))
+    await refused('precondition_failed', put('/settings', {}, { 'if-match': '"stale"' }))
+    const lines = (await get('/audit?limit=100')).json
+    assert.ok(lines.data.length > 5)
+    await get(`/audit?limit=2&updated_after=${lines.meta.asOf}`)
+  })
+
+  test('writes that stand in the way of others are answered as documented', async () => {
+    const { shop, post, refused } = traffic()
+    const holding = await shop.db.pool.connect()
+    try {
+      await holding.query('begin')
+      await holding.query('lock table customer in share mode')
+      const body = customer()
+      const first = post('/customers', body, { 'idempotency-key': 'busy' })
+      await waits(shop)
+      await refused('idempotency_in_progress', post('/customers', body, { 'idempotency-key': 'busy' }))
+      await holding.query('rollback')
+      assert.equal((await first).status, 201)
+    } finally {
+      holding.release(true)
+    }
+    const failing = await atCommit(shop, "raise exception 'others were first' using errcode = '40001'")
+    await refused('concurrent_update', post('/customers', customer()))
+    await failing.stop()
+    const breaking = await atCommit(shop, 'perform pg_terminate_backend(pg_backend_pid())')
+    await refused('outcome_unknown', post('/customers', customer()))
+    await breaking.stop()
+    assert.equal((await post('/customers', customer())).status, 201)
+  })
+}
+
+/** Has the database do something when a customer's transaction is committed. */
+async function atCommit({ db }: Traffic['shop'], what: string) {
+  await db.run(
+    sql`create function disturb() returns trigger language plpgsql as ${raw(`$$ begin ${what}; return null; end $$`)}`,
+  )
+  await db.run(
+    sql`create constraint trigger disturb after insert on customer deferrable initially deferred for each row execute function disturb()`,
+  )
+  return { stop: () => db.run(sql`drop function disturb cascade`) }
+}
+
+async function waits({ db }: Traffic['shop']) {
+  const end = performance.now() + 10_000
+  for (;;) {
+    const waiting = await db.rows(
+      sql`select from pg_locks where not granted and relation = 'customer'::regclass and database = (select oid from pg_database where datname = current_database())`,
+    )
+    if (waiting.length) return
+    assert.ok(performance.now() < end, 'a write waits')
+    await delay(20)
+  }
+}
+
+async function someEmail({ get }: Traffic) {
+  const { data } = (await get('/customers/search?limit=100')).json
+  return data.find(({ contact }: { contact: { email: string | null } }) => contact.email !== null).contact.email
+}
+
+/** An order of two units of a SKU by a customer of its own; `first` is paid apart from the rest. */
+async function anOrder({ shop, get, post }: Traffic, first?: string, caller: Caller = shop) {
+  await upsertGateways(shop.db, caller.service, [{ name: 'card' }])
+  const { id } = (await post('/customers', customer(), {}, caller)).json.data
+  const products = (await get('/products?limit=100', {}, caller)).json.data
+  const sizes = products.flatMap(({ colours }: { colours: { sizes: object[] }[] }) =>
+    colours.flatMap(each => each.sizes),
+  )
+  const dear = sizes.find(({ price }: { price: string }) => Number(price) > 80)
+  const due = 2 * Math.round(Number(dear.price) * 100)
+  const paid = first === undefined ? 0 : Math.round(Number(first) * 100)
+  const payments = [...(paid ? [paid] : []), due - paid].map(cents => ({
+    gateway: 'card',
+    amount: (cents / 100).toFixed(2),
+  }))
+  return {
+    customerId: id,
+    billingAddress: address,
+    deliveryAddress: address,
+    lines: [{ sku: dear.ecommerceSku, quantity: 2 }],
+    payments,
+  }
+}

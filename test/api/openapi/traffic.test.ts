@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, test } from 'node:test'
+import { connect } from 'node:tls'
+import { sql } from '../../../src/db.ts'
+import { sampleVoucher } from '../../../src/demo/vouchers.ts'
+import { catalogue, type ErrorCode } from '../../../src/errors.ts'
+import type { Node } from '../../support/conformance.ts'
+import type { Answer, TestService } from '../../support/service.ts'
+import { startTraffic, type Traffic } from './answers.ts'
+import { testWrites } from './traffic-writes.ts'
+
+let traffic: Traffic
+let shop: TestService
+let get: Traffic['get']
+let getOpenly: Traffic['getOpenly']
+let refused: Traffic['refused']
+
+before(async () => {
+  traffic = await startTraffic()
+  shop = traffic.shop
+  get = traffic.get
+  getOpenly = traffic.getOpenly
+  refused = traffic.refused
+})
+
+after(() => shop.stop())
+
+test('pages, whole lists and filtered ones are as documented', async () => {
+  const lists = ['/stores', '/staff', '/inventory', '/products', '/customers/search', '/orders/transactions/search']
+  for (const path of lists) {
+    const { json } = await get(`${path}?limit=25`)
+    assert.equal(json.data.length > 0, true, path)
+    const next = await get(`${path}?limit=100&after_cursor=${json.meta.endCursor}`)
+    assert.deepEqual([next.status, next.json.meta.asOf], [200, json.meta.asOf])
+    await get(path)
+  }
+  const [customer] = (await get('/customers/search?limit=1')).json.data
+  const [product] = (await get('/products?limit=1')).json.data
+  await get(`/customers?email=${encodeURIComponent(customer.contact.email)}`)
+  await get('/customers?updated_after=2024-05-10')
+  await get('/orders/transactions/search?asc=true&limit=100&updated_after=2024-05-10T09:30&updated_before=2099-01-01')
+  await get(`/products?code=${product.productCode}`)
+  await get(`/inventory?sku=${product.colours[0].sizes[0].ecommerceSku}`)
+  await get(`/customers/${customer.id}/transactions`)
+  const empty = await get('/staff?code=nobody')
+  assert.deepEqual([empty.json.data, empty.json.meta.endCursor], [[], null])
+})
+
+test('records, and the 304 of those that are known, are as documented', async () => {
+  const first = async (path: string) => (await get(`${path}?limit=1`)).json.data[0]
+  const { rows } = await shop.db.pool.query('select id, customer_id from reward_account limit 20')
+  const paths = [
+    `/stores/${(await first('/stores')).storeNumber}`,
+    `/staff/${(await first('/staff')).id}`,
+    `/products/${(await first('/products')).id}`,
+    `/customers/${(await first('/customers/search')).id}`,
+    ...rows.flatMap(row => [`/rewards/accounts/${row.id}`, `/customers/${row.customer_id}/rewards`]),
+  ]
+  for (const path of paths) {
+    const answer = await get(path)
+    assert.equal(answer.status, 200, path)
+    const again = await get(path, { 'if-none-match': answer.headers.etag })
+    assert.deepEqual([again.status, again.text], [304, ''], path)
+  }
+  await get('/rewards/programs')
+  await get('/payment-gateways')
+  await get('/capabilities')
+  await get('/settings')
+  await get(`/vouchers/${sampleVoucher.number}`, { 'x-voucher-pin': sampleVoucher.pin })
+})
+
+test('what anyone may see is as documented', async () => {
+  for (const path of ['/health/live', '/health/ready', '/openapi.json', '/docs', '/changelog'])
+    assert.equal((await getOpenly(path)).status, 200, path)
+  for (const code of Object.keys(catalogue)) assert.equal((await getOpenly(`/errors/${code}`)).status, 200, code)
+  await refused('not_found', getOpenly('/errors/none'))
+  await refused('https_required', getOpenly('/health/live', { 'x-forwarded-proto': 'http' }))
+})
+
+test('faults of a request are answered as documented', async () => {
+  await refused('invalid_parameter', get('/stores?limit=0&limits=5'))
+  await refused('invalid_parameter', get('/stores/1?limit=5'))
+  await refused('invalid_cursor', get('/stores?after_cursor=AAAA'))
+  await refused('invalid_timestamp', get('/products?updated_after=2023-02-30'))
+  await refused(
+    'date_range_inverted',
+    get('/orders/transactions/search?updated_after=2024-02-02&updated_before=2024-02-01'),
+  )
+  await refused('not_found', get('/inventory?sku=none'))
+  await refused('not_found', get('/customers/none'))
+  await refused('voucher_not_accepted', get('/vouchers/1', { 'x-voucher-pin': '000000' }))
+  await refused('duplicate_header', get('/stores', { 'x-service-name': [shop.service.name, shop.service.name] }))
+  await refused('uri_too_long', get(`/stores?ecommerce_location_id=${'1'.repeat(9_000)}`))
+  await refused('headers_too_large', get('/stores', { 'x-filler': '1'.repeat(17_000) }))
+  const many = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`x-${i}`, '1']))
+  await refused('headers_too_large', get('/stores', many))
+  await refused('not_acceptable', get('/stores', { accept: 'text/html' }))
+  await refused('expectation_failed', get('/stores', { expect: 'tea' }))
+  await refused('malformed_request', traffic.asked('GET', '/stores', nonsense()))
+})
+
+test('missing, wrong and insufficient credentials are answered as documented', async () => {
+  const visitor = await shop.account('visitor')
+  await refused('invalid_credentials', getOpenly('/stores'))
+  await refused('service_name_required', get('/stores', { 'x-service-name': undefined }))
+  await refused('service_not_assigned', get('/stores', { 'x-service-name': 'none' }))
+  await refused('https_required', get('/stores', { 'x-forwarded-proto': 'http' }))
+  await refused('insufficient_role', get('/settings', {}, visitor))
+  const wrong = { authorization: `Basic ${btoa('guest:guess')}` }
+  for (let i = 0; i < 20; i++) await refused('invalid_credentials', get('/stores', wrong))
+  await refused('too_many_failures', get('/stores', wrong))
+})
+
+test('what a back office cannot do and what an account may not do yet are answered as documented', async () => {
+  const old = await shop.tenant({ release: '2021.3' })
+  const { json } = await get('/customers?updated_after=2024-05-10', {}, old)
+  assert.equal(json.meta.warnings[0].code, 'capability_unavailable')
+  await refused(
+    'capability_unavailable',
+    get('/customers?updated_after=2024-05-10', { prefer: 'handling=strict' }, old),
+  )
+  const hasty = await shop.tenant({ readsPerMinute: 1 })
+  await get('/stores', {}, hasty)
+  await refused('rate_limited', get('/stores', {}, hasty))
+  const unlimited = await shop.tenant({ readsPerMinute: 'off' })
+  assert.equal((await get('/stores', {}, unlimited)).headers.ratelimit, undefined)
+})
+
+testWrites(() => traffic)
+
+test('an error of our own and a database that cannot be reached are answered as documented', async () => {
+  await shop.db.run(sql`alter table payment_gateway rename to elsewhere`)
+  await refused('internal_error', get('/payment-gateways'))
+  await shop.db.run(sql`alter table elsewhere rename to payment_gateway`)
+  const { pool } = shop.db
+  const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
+  const [ready] = await Promise.all([
+    getOpenly('/health/ready'),
+    refused('back_office_unavailable', get('/payment-gateways')),
+  ])
+  for (const client of taken) client.release()
+  assert.equal(ready.status, 503)
+})
+
+test('a path or a method that there is not is answered with a problem like any other', async () => {
+  for (const [method, path, code] of [
+    ['POST', '/stores', 'method_not_allowed'],
+    ['GET', '/nowhere', 'not_found'],
+  ] as const) {
+    const answer = await shop.request(path, { method })
+    // The document has no such operation; the shape is the one that all errors have.
+    assert.deepEqual(
+      traffic.check('GET', '/errors/none', { ...answer, status: 404 }).faults.filter(fault => !/^allow/.test(fault)),
+      [],
+    )
+    assert.equal(answer.json.code, code)
+  }
+})
+
+test('an answer that strays from the document is noticed', async () => {
+  const answer = await shop.get('/stores?limit=1')
+  const strayed: [Partial<Answer>, RegExp][] = [
+    [{ status: 418 }, /418 is not documented/],
+    [{ headers: { ...answer.headers, 'content-type': 'text/plain' } }, /text\/plain is not documented/],
+    [{ headers: { ...answer.headers, 'cache-control': 'public' } }, /cache-control: the whole must be equal/],
+    [{ headers: { ...answer.headers, 'x-powered-by': 'us' } }, /x-powered-by is not documented/],
+    [{ json: { ...answer.json, data: [{ ...answer.json.data[0], storeNumber: 8 }] } }, /storeNumber must be string/],
+    [
+      { json: { ...answer.json, data: [{ ...answer.json.data[0], safe: '1' }] } },
+      /must NOT have additional properties/,
+    ],
+    [{ json: { data: answer.json.data } }, /must have required property 'meta'/],
+  ]
+  for (const [change, fault] of strayed)
+    assert.match(traffic.check('GET', '/stores', { ...answer, ...change }).faults.join(), fault)
+})
+
+/** Codes that are not provoked here, and the tests that do. */
+const elsewhere: Partial<Record<ErrorCode, string>> = {
+  method_not_allowed: '../requests/methods.test.ts',
+  request_timeout: '../requests/bodies.test.ts',
+}
+/** What only a back office of somebody else's can be the cause of. */
+const ofOtherDrivers: ErrorCode[] = ['back_office_error']
+
+test('the traffic had every operation answering, and every error that a test can wait for', async () => {
+  const answered = new Set(
+    traffic.exchanges.filter(({ answer }) => answer.status < 300).map(({ operation }) => operation),
+  )
+  const operations = Object.values<Node>(traffic.document.paths).flatMap(path =>
+    Object.values<Node>(path).map(operation => operation.operationId),
+  )
+  assert.deepEqual(
+    operations.filter(operation => !answered.has(operation)),
+    [],
+  )
+
+  const seen = new Set(traffic.exchanges.map(({ answer }) => answer.json?.code))
+  const unseen = Object.keys(catalogue).filter(code => !seen.has(code))
+  assert.deepEqual(unseen.sort(), [...Object.keys(elsewhere), ...ofOtherDrivers].sort())
+  for (const [code, file] of Object.entries(elsewhere))
+    assert.match(await readFile(new URL(file, import.meta.url), 'utf8'), new RegExp(code), file)
+  assert.ok(traffic.exchanges.length > 220, `${traffic.exchanges.length} exchanges`)
+})
+
+/** The answer to bytes that are no request. */
+function nonsense() {
+  const { port } = new URL(shop.baseUrl)
+  return new Promise<Answer>((resolve, reject) => {
+    const socket = connect({ host: 'localhost', port: Number(port), ca: shop.ca }, () => socket.write('HELLO\r\n\r\n'))
+    let received = ''
+    socket.setEncoding('utf8').on('data', chunk => (received += chunk))
+    socket.on('error', reject)
+    socket.on('end', () => {
+      socket.destroy()
+      const [head = '', text = ''] = received.split('\r\n\r\n')
+      const [status = '', ...lines] = head.split('\r\n')
+      const headers = Object.fromEntries(lines.map(line => line.split(': ')))
+      resolve({ status: Number(status.split(' ')[1]), headers, text, json: JSON.parse(text) })
+    })
+  })
+}

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { priceOrder } from '../../../src/domain/orders/check.ts'
+import type { OrderInput } from '../../../src/domain/orders/orders.ts'
+import { amountDue, lineValue, refundFor, sum } from '../../../src/domain/orders/pricing.ts'
+import { judgeReturn, type SoldLine } from '../../../src/domain/orders/return-check.ts'
+import { nextReturnStatus, returnStatuses, returnSteps } from '../../../src/domain/orders/returns.ts'
+import { address } from '../../support/order-shop.ts'
+
+const money = fc.bigInt({ min: 0n, max: 10n ** 12n })
+const quantity = fc.integer({ min: 1, max: 9_999 })
+
+test('a line is its price times its quantity, less all discounts', () => {
+  assert.equal(lineValue(2_999n, 3, [400n, 1n]), 8_596n)
+  assert.equal(lineValue(100n, 1, [101n]), -1n)
+  fc.assert(
+    fc.property(money, quantity, fc.array(money, { maxLength: 5 }), (price, count, discounts) => {
+      const units = Array.from({ length: Math.min(count, 50) }, () => price)
+      const undiscounted = sum(units) + price * BigInt(count - units.length)
+      assert.equal(lineValue(price, count, discounts) + sum(discounts), undiscounted)
+    }),
+  )
+})
+
+test('what is due is the lines and the freight, in whatever order', () => {
+  fc.assert(
+    fc.property(fc.array(money), money, (values, freight) => {
+      assert.equal(amountDue(values, freight) - freight, amountDue(values.toReversed(), 0n))
+    }),
+  )
+  assert.equal(amountDue([], 995n), 995n)
+})
+
+test('all of a line, in whatever portions, is refunded with exactly what was paid', () => {
+  const portions = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(money, portions, (value, counts) => {
+      const paid = { value, quantity: counts.reduce((a, b) => a + b), returned: 0, refunded: 0n }
+      for (const count of counts) {
+        const refund = refundFor(paid, count)
+        assert.ok(refund >= 0n)
+        // A portion is worth its share, to the smallest unit.
+        const share = (value * BigInt(count)) / BigInt(paid.quantity)
+        assert.ok(refund === share || refund === share + 1n, `${refund} for ${share}`)
+        paid.returned += count
+        paid.refunded += refund
+      }
+      assert.equal(paid.refunded, value)
+    }),
+  )
+})
+
+test('returns and cancelled returns, in whatever order, never refund more than was paid, and in the end exactly that', () => {
+  const move = fc.record({ count: fc.integer({ min: 1, max: 5 }), cancel: fc.option(fc.nat(20)) })
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 200n }), quantity, fc.array(move), (value, units, moves) => {
+      const paid = { value, quantity: Math.min(units, 30), returned: 0, refunded: 0n }
+      const open: { count: number; refund: bigint }[] = []
+      const bring = (wanted: number) => {
+        const count = Math.min(wanted, paid.quantity - paid.returned)
+        if (count === 0) return
+        const refund = refundFor(paid, count)
+        assert.ok(refund >= 0n)
+        open.push({ count, refund })
+        paid.returned += count
+        paid.refunded += refund
+        assert.ok(paid.refunded <= value)
+      }
+      for (const { count, cancel } of moves) {
+        const [cancelled] = cancel === null ? [] : open.splice(cancel % (open.length || 1), 1)
+        if (cancelled) {
+          paid.returned -= cancelled.count
+          paid.refunded -= cancelled.refund
+        } else bring(count)
+      }
+      bring(paid.quantity)
+      assert.equal(paid.returned, paid.quantity)
+      assert.equal(paid.refunded, value)
+      assert.equal(sum(open.map(each => each.refund)), value)
+    }),
+  )
+})
+
+const input = (more: Partial<OrderInput>): OrderInput => ({
+  customerId: '1',
+  billingAddress: address,
+  deliveryAddress: address,
+  lines: [{ sku: 'A', quantity: 1 }],
+  payments: [{ gateway: 'visa', amount: '10.00' }],
+  ...more,
+})
+const known = {
+  customer: true,
+  store: true,
+  numberTaken: false,
+  gateways: ['visa'],
+  prices: new Map([['A', '10.00']]),
+}
+
+test('an order is right with exactly what is due, and with no other amount', () => {
+  const cent = fc.integer({ min: 0, max: 5_000 })
+  fc.assert(
+    fc.property(quantity, cent, cent, fc.array(cent, { maxLength: 4 }), (count, freight, off, parts) => {
+      const text = (cents: number) => `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+      const discount = Math.min(off, 1_000 * count)
+      const due = 1_000 * count - discount + freight
+      const judge = (amounts: number[]) =>
+        priceOrder(
+          input({
+            lines: [{ sku: 'A', quantity: count, discounts: [{ type: 'loyalty', amount: text(discount) }] }],
+            freight: text(freight),
+            payments: amounts.map(amount => ({ gateway: 'visa', amount: text(amount) })),
+          }),
+          known,
+          'AUD',
+          2,
+        )
+      const fitting: number[] = []
+      for (const part of parts) fitting.push(Math.min(part, due - total(fitting)))
+      const right = judge([...fitting, due - total(fitting)])
+      assert.deepEqual(right.faults, [])
+      assert.equal(right.total, BigInt(due))
+      const [fault, ...more] = judge([...fitting, due - total(fitting) + 1]).faults
+      assert.deepEqual([fault?.code, fault?.pointer, more], ['payment_total_mismatch', '/payments', []])
+      assert.equal(fault?.detail.split(',')[0], `${text(due)} AUD are due`)
+    }),
+  )
+})
+const total = (amounts: readonly number[]) => amounts.reduce((a, b) => a + b, 0)
+
+test('currencies without decimals, and with three, are reckoned in their own units', () => {
+  const priced = (price: string, paid: string, currency: string, decimals: number) =>
+    priceOrder(
+      input({ lines: [{ sku: 'A', quantity: 3 }], payments: [{ gateway: 'visa', amount: paid }] }),
+      { ...known, prices: new Map([['A', price]]) },
+      currency,
+      decimals,
+    ).faults.map(fault => fault.detail)
+  assert.deepEqual(priced('1200', '3600', 'JPY', 0), [])
+  assert.deepEqual(priced('1200', '3601', 'JPY', 0), ['3600 JPY are due, and 3601 JPY are paid.'])
+  assert.deepEqual(priced('0.005', '0.015', 'KWD', 3), [])
+})
+
+test('what is wrong in the order itself leads, what others have done follows', () => {
+  const { faults } = priceOrder(
+    input({ orderNumber: 'W1', lines: [{ sku: 'B', quantity: 1 }] }),
+    { ...known, numberTaken: true },
+    'AUD',
+    2,
+  )
+  assert.deepEqual(
+    faults.map(fault => fault.code),
+    ['unknown_sku', 'order_number_taken'],
+  )
+})
+
+test('a return takes from the first lines of an SKU first, and never more than a line has left', () => {
+  const line = fc.record({
+    sku: fc.constantFrom('A', 'B', 'a'),
+    status: fc.constantFrom('shipped', 'processing', 'cancelled'),
+    quantity: fc.integer({ min: 1, max: 6 }),
+    value: fc.bigInt({ min: 0n, max: 1_000n }),
+  })
+  const asked = fc.record({ sku: fc.constantFrom('A', 'B', 'a', 'C'), quantity: fc.integer({ min: 1, max: 6 }) })
+  fc.assert(
+    fc.property(
+      fc.array(line, { minLength: 1, maxLength: 6 }),
+      fc.array(asked, { minLength: 1, maxLength: 5 }),
+      (of, wanted) => {
+        const lines: SoldLine[] = of.map(
+          (each, i) => ({ ...each, sequence: i + 1, returned: 0, refunded: 0n }) as SoldLine,
+        )
+        const { faults, portions } = judgeReturn(
+          { lines: wanted.map(each => ({ ...each, reasonCode: 'SIZE' })) },
+          { number: 'W1', lines },
+          ['SIZE'],
+        )
+        const sold = (sku: string) =>
+          total(lines.filter(each => each.sku === sku && each.status === 'shipped').map(each => each.quantity))
+        for (const [i, { sku }] of wanted.entries()) {
+          const soFar = total(
+            wanted
+              .slice(0, i + 1)
+              .filter(each => each.sku === sku)
+              .map(each => each.quantity),
+          )
+          const codes = faults.filter(fault => fault.pointer?.startsWith(`/lines/${i}/`)).map(fault => fault.code)
+          if (!lines.some(each => each.sku === sku)) assert.deepEqual(codes, ['sku_not_on_order'])
+          else assert.deepEqual(codes, soFar > sold(sku) ? ['quantity_exceeds_returnable'] : [])
+        }
+        for (const { sequence, sku, quantity: most, value, status } of lines) {
+          const own = portions.filter(portion => portion.orderSequence === sequence)
+          const count = total(own.map(portion => portion.quantity))
+          assert.ok(count <= (status === 'shipped' ? most : 0))
+          for (const portion of own) assert.equal(wanted[portion.entry]?.sku, sku)
+          if (count === most) assert.equal(sum(own.map(portion => portion.value)), value)
+        }
+        if (faults.length === 0)
+          for (const [i, { quantity: count }] of wanted.entries())
+            assert.equal(total(portions.filter(each => each.entry === i).map(each => each.quantity)), count)
+      },
+    ),
+  )
+})
+
+test('a return goes from requested to received to refunded, or is cancelled before that', () => {
+  const follows = returnStatuses.flatMap(from => nextReturnStatus[from].map(to => `${from} ${to}`))
+  assert.deepEqual(follows, ['requested received', 'requested cancelled', 'received refunded', 'received cancelled'])
+  assert.deepEqual(Object.values(returnSteps).toSorted(), ['cancelled', 'received', 'refunded'])
+})

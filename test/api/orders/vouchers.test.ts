@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
+import { made, type OrderShop, orderOf, startOrderShop, stockOf } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import type { Caller } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
+
+let api: OrderShop['api']
+let shop: OrderShop['another']
+before(async () => {
+  ;({ api, another: shop } = await startOrderShop())
+})
+after(() => api.stop())
+
+const voucher = (number: string, originalAmount: string) => ({
+  number,
+  pin: '004200',
+  state: 'active' as const,
+  originalAmount,
+  usedAmount: '0.00',
+  expiryDate: '2099-12-31',
+})
+const validation = async (caller: Caller, number: string, amount: string) =>
+  (await post(caller, '/vouchers/validate', { number, pin: '004200', amount })).json.data.validationId as string
+const available = async (caller: Caller, number: string) =>
+  (await caller.get(`/vouchers/${number}`, { 'x-voucher-pin': '004200' })).json.data.availableAmount
+
+test('vouchers pay with what was validated, in the same breath as the order, and only once', async () => {
+  const own = await shop()
+  await insertVouchers(api.db, api.keys, own.service, [voucher('900', '50.00'), voucher('100', '20.00')])
+  const body = async () =>
+    orderOf([{ sku: 'HOOD-S', quantity: 3 }], {
+      payments: [
+        {
+          gateway: 'visa',
+          amount: '30.00',
+          voucher: { number: '900', validationId: await validation(own, '900', '30.00') },
+        },
+        {
+          gateway: 'visa',
+          amount: '20.00',
+          voucher: { number: '100', validationId: await validation(own, '100', '20.00') },
+        },
+        { gateway: 'paypal', amount: '39.97' },
+      ],
+    })
+  const first = await body()
+  const answer = await post(own, '/orders', first)
+  const order = made(answer)
+  assert.deepEqual(
+    order.payments.map((payment: { voucherNumber: string }) => payment.voucherNumber),
+    ['900', '100', null],
+  )
+  for (const { voucher } of first.payments as { voucher?: { validationId: string } }[])
+    if (voucher) assert.ok(!answer.text.includes(voucher.validationId), 'the validation is not told')
+  assert.deepEqual([await available(own, '900'), await available(own, '100')], ['20.00', '0.00'])
+
+  const again = await post(own, '/orders', first)
+  assert.ok(again.status >= 400 && again.status < 500, again.text)
+  assert.deepEqual(
+    again.json.errors.map((fault: { pointer: string }) => fault.pointer.split('/').slice(0, 3).join('/')).toSorted(),
+    ['/payments/0', '/payments/1'],
+  )
+  assert.deepEqual([await available(own, '900'), await available(own, '100')], ['20.00', '0.00'])
+  assert.equal((await own.get('/customers/65432/orders')).json.data.length, 1)
+})
+
+test('an order that fails after its voucher was drawn gives the voucher everything back', async () => {
+  const own = await shop()
+  await insertVouchers(api.db, api.keys, own.service, [voucher('300', '10.00'), voucher('301', '10.00')])
+  const validationId = await validation(own, '300', '10.00')
+  const pays = (number: string, id: string) => ({
+    gateway: 'visa',
+    amount: '10.00',
+    voucher: { number, validationId: id },
+  })
+  const refused = await post(
+    own,
+    '/orders',
+    orderOf([{ sku: 'TEE', quantity: 2 }], { payments: [pays('300', validationId), pays('301', 'not-the-one')] }),
+  )
+  isProblem(refused, 'validation_id_incorrect', api.baseUrl, '/orders')
+  assert.equal(await available(own, '300'), '10.00')
+  assert.equal((await stockOf(own))['1002 TEE'], 5)
+  made(await post(own, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }], { payments: [pays('300', validationId)] })))
+  assert.equal(await available(own, '300'), '0.00')
+})
+
+test('of many orders that pay with one validation one is taken', async () => {
+  const own = await shop()
+  await insertVouchers(api.db, api.keys, own.service, [voucher('500', '100.00')])
+  const validationId = await validation(own, '500', '10.00')
+  const payments = [{ gateway: 'visa', amount: '10.00', voucher: { number: '500', validationId } }]
+  const body = orderOf([{ sku: 'TEE', quantity: 1 }], { payments })
+  const answers = await Promise.all(Array.from({ length: 10 }, () => post(own, '/orders', body)))
+  assert.equal(answers.filter(answer => answer.status === 201).length, 1)
+  for (const { status, text } of answers) assert.ok(status < 500, text)
+  assert.equal(await available(own, '500'), '90.00')
+})
+
+test('nothing of a payment but its number tells of a voucher in the tables', async () => {
+  const { columns } = (await api.db.row<{ columns: string[] }>(
+    sql`select array_agg(column_name::text order by ordinal_position) as columns from information_schema.columns where table_name = 'order_payment'`,
+  )) as { columns: string[] }
+  assert.deepEqual(columns, ['service_id', 'order_id', 'sequence', 'gateway', 'amount', 'reference', 'voucher_number'])
+})

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { catalogue } from '../../../src/errors.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { hasStandingHeaders, isProblem } from '../../support/problem.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { customers } from '../../support/walk.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService({ settings: { readsPerMinute: 'off' } })
+  await upsertCustomers(service.db, service.service, customers(1, 2))
+})
+after(() => service.stop())
+
+const one = '/customers/000001'
+
+test('every answer carries the standing headers, whatever it is', async () => {
+  const { baseUrl } = service
+  hasStandingHeaders(await service.get('/stores'))
+  hasStandingHeaders(await service.get(one))
+  for (const path of [
+    '/health/live',
+    '/health/ready',
+    '/openapi.json',
+    '/docs',
+    '/docs/viewer.js',
+    '/docs/start.js',
+    '/changelog',
+    '/errors/not_found',
+  ]) {
+    const answer = await service.raw(path)
+    assert.equal(answer.status, 200, path)
+    hasStandingHeaders(answer)
+  }
+  isProblem(await service.raw('/stores'), 'invalid_credentials', baseUrl, '/stores')
+  isProblem(await service.get('/stores', { 'x-service-name': undefined }), 'service_name_required', baseUrl, '/stores')
+  isProblem(await service.get('/stores', { 'x-service-name': 'other' }), 'service_not_assigned', baseUrl, '/stores')
+  isProblem(await service.get('/stores?nope=1'), 'invalid_parameter', baseUrl, '/stores?nope=1')
+  isProblem(await service.get('/customers/9'), 'not_found', baseUrl, '/customers/9')
+  isProblem(await service.request('/stores', { method: 'PUT' }), 'method_not_allowed', baseUrl, '/stores')
+  isProblem(await service.get('/customers/%zz'), 'invalid_parameter', baseUrl)
+  isProblem(await service.get(`/stores?${'x'.repeat(9_000)}`), 'uri_too_long', baseUrl)
+  isProblem(await service.get('/stores', { 'x-large': 'x'.repeat(17_000) }), 'headers_too_large', baseUrl)
+})
+
+test('each type of error leads to a page about it', async () => {
+  for (const [code, [status, title]] of Object.entries(catalogue)) {
+    const { json } = code === 'not_found' ? await service.get('/nowhere') : { json: undefined }
+    const address = json ? new URL(json.type).pathname : `/errors/${code}`
+    const answer = await service.raw(address)
+    assert.equal(answer.status, 200, code)
+    assert.match(String(answer.headers['content-type']), /^text\/html/)
+    assert.ok(answer.text.includes(`<h1>${code}</h1>`) && answer.text.includes(String(status)), `${code}: ${title}`)
+  }
+  for (const path of ['/errors/nope', '/errors/__proto__', '/errors/constructor'])
+    isProblem(await service.raw(path), 'not_found', service.baseUrl, path)
+})
+
+test('a record that the caller has already is not sent again', async () => {
+  const { headers, text } = await service.get(one)
+  const etag = String(headers.etag)
+  assert.match(etag, /^"[\w-]{22}"$/)
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, `"other",W/${etag} , "x"`, '*']) {
+    const answer = await service.get(one, { 'if-none-match': known })
+    assert.equal(answer.status, 304, known)
+    assert.equal(answer.text, '')
+    assert.equal(answer.headers.etag, etag)
+    hasStandingHeaders(answer)
+  }
+  for (const other of ['"other"', etag.slice(1, -1), etag.toUpperCase(), '', `"${etag}"`]) {
+    const answer = await service.get(one, { 'if-none-match': other })
+    assert.equal(answer.status, 200, other)
+    assert.equal(answer.text, text)
+  }
+  isProblem(await service.get('/customers/9', { 'if-none-match': '*' }), 'not_found', service.baseUrl, '/customers/9')
+})
+
+test('a record that has changed has another tag', async () => {
+  const before = await service.get('/customers/000002')
+  await upsertCustomers(service.db, service.service, [{ id: '000002', firstname: 'Changed' }])
+  const after = await service.get('/customers/000002', { 'if-none-match': String(before.headers.etag) })
+  assert.equal(after.status, 200)
+  assert.notEqual(after.headers.etag, before.headers.etag)
+  assert.equal(after.json.data.firstname, 'Changed')
+})
+
+test('HEAD is answered as GET is, without the body', async () => {
+  for (const path of [one, '/stores', '/health/live', '/docs', '/openapi.json']) {
+    const [get, head] = [await service.get(path), await service.request(path, { method: 'HEAD' })]
+    assert.equal(head.status, 200, path)
+    assert.equal(head.text, '')
+    for (const name of ['content-type', 'content-length', 'etag', 'cache-control'])
+      assert.equal(head.headers[name], get.headers[name], `${name} of ${path}`)
+    hasStandingHeaders(head)
+  }
+  for (const [path, status] of [
+    ['/customers/9', 404],
+    ['/stores?nope=1', 400],
+    ['/nowhere', 404],
+  ] as const) {
+    const head = await service.request(path, { method: 'HEAD' })
+    assert.equal(head.status, status)
+    assert.equal(head.text, '')
+  }
+  assert.equal((await service.raw('/stores', { method: 'HEAD' })).status, 401)
+  const known = { 'if-none-match': String((await service.get(one)).headers.etag) }
+  assert.equal((await service.request(one, { method: 'HEAD', headers: known })).status, 304)
+})
+
+test("the caller's request id comes back where it is harmless", async () => {
+  for (const id of ['a', 'order-8001', '0f8fad5b-d9cb-469f-a165-70867728950e', 'a.b:c_d-1', 'x'.repeat(128)]) {
+    assert.equal((await service.get('/stores', { 'x-request-id': id })).headers['x-request-id'], id)
+    assert.equal((await service.get('/customers/9', { 'x-request-id': id })).json.requestId, id)
+    assert.equal((await service.get('/%zz', { 'x-request-id': id })).json.requestId, id)
+  }
+})
+
+test('any other request id is replaced by a new one', async () => {
+  const seen = new Set<string>()
+  for (const id of [
+    '',
+    ' ',
+    'a b',
+    'x'.repeat(129),
+    'x'.repeat(10_000),
+    '<script>',
+    '"',
+    '{"a":1}',
+    'é',
+    '\u001b[31m'.slice(1),
+    'a,b',
+    '../x',
+  ]) {
+    const { headers, status } = await service.get('/stores', { 'x-request-id': id })
+    assert.equal(status, 200)
+    assert.match(String(headers['x-request-id']), /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/, id)
+    seen.add(String(headers['x-request-id']))
+  }
+  seen.add(String((await service.get('/stores', { 'x-request-id': ['a', 'b'] })).headers['x-request-id']))
+  assert.equal(seen.size, 13)
+})
+
+test('a trace that is not well-formed is ignored', async () => {
+  for (const traceparent of [
+    '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    '',
+    'garbage',
+    '00-0-0-0',
+    'x'.repeat(10_000),
+    "'; drop table customer",
+  ])
+    assert.equal((await service.get('/stores', { traceparent })).status, 200)
+})
+
+test('answers are UTF-8 JSON, records as they were written', async () => {
+  const name = '\u{1F469}\u200d\u{1F680} Zoë "\\" O\u2019Brien שלום \u202e'
+  await upsertCustomers(service.db, service.service, [{ id: 'utf', firstname: name }])
+  for (const path of ['/customers/utf', '/customers/search']) {
+    const { headers, json } = await service.get(path)
+    assert.equal(headers['content-type'], 'application/json; charset=utf-8')
+    const record = Array.isArray(json.data) ? json.data.find(({ id }: { id: string }) => id === 'utf') : json.data
+    assert.equal(record.firstname, name)
+  }
+})

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from '../../../src/db.ts'
+import {
+  type Answered,
+  address,
+  type DemoShop,
+  openDemoShop,
+  purchaseIn,
+  voucherOf,
+} from '../../support/demo-processes.ts'
+import { type Serving, serve, stop } from '../../support/processes.ts'
+
+let shop: DemoShop
+/** Two processes on one database. */
+let processes: Serving[] = []
+
+before(async () => {
+  shop = await openDemoShop()
+  processes = await Promise.all(['one', 'other'].map(name => serve(['--no-demo'], shop.environmentOf(name))))
+})
+
+after(async () => {
+  await Promise.all(processes.map(each => stop(each)))
+  await shop?.close()
+})
+
+/** The i-th client's request; clients take turns with the processes. */
+const ask = (i: number, method: string, path: string, body: object, key?: string) =>
+  shop.send(processes[i % processes.length] as Serving, method, path, body, key)
+
+const all = (clients: number, work: (i: number) => Promise<Answered>) =>
+  Promise.all(Array.from({ length: clients }, (_, i) => work(i)))
+
+const statuses = (answers: readonly Answered[]) =>
+  Object.fromEntries(
+    [...Map.groupBy(answers, ({ status, code }) => code ?? status)].map(([of, { length }]) => [of, length]),
+  )
+
+const voucher = async (name: string, amount?: string) => {
+  const { status, data, code } = await ask(0, 'POST', '/vouchers', voucherOf(name, amount))
+  assert.equal(status, 201, code)
+  return data as { number: string; pin: string }
+}
+
+test('50 requests at once with one key have one effect and one answer', async () => {
+  const body = voucherOf('same-key')
+  const answers = await all(50, async i => {
+    for (;;) {
+      const answer = await ask(i, 'POST', '/vouchers', body, 'same-key')
+      if (answer.code !== 'idempotency_in_progress') return answer
+      await delay(200)
+    }
+  })
+  assert.deepEqual(statuses(answers), { 201: 50 })
+  assert.equal(new Set(answers.map(({ data }) => JSON.stringify(data))).size, 1)
+  assert.equal(answers.filter(({ replayed }) => !replayed).length, 1)
+  const made = await shop.db.rows(
+    sql`select from voucher_sale where service_id = ${shop.service.id} and order_number = 'same-key'`,
+  )
+  assert.equal(made.length, 1)
+})
+
+test('20 creates of one e-mail address at once make one customer', async () => {
+  const answers = await all(20, i =>
+    ask(i, 'POST', '/customers', {
+      firstname: `N${i}`,
+      surname: 'One',
+      contact: { email: i % 2 ? 'One@Example.com' : 'one@example.com' },
+    }),
+  )
+  assert.deepEqual(statuses(answers), { 201: 1, email_taken: 19 })
+})
+
+test('of 20 clients who try 20 times each for one voucher, one holds it at any time', async () => {
+  const { number, pin } = await voucher('locked')
+  let holders = 0
+  let most = 0
+  let held = 0
+  await all(20, async i => {
+    let last: Answered | undefined
+    for (let turn = 0; turn < 20; turn++) {
+      await delay(Math.random() * 200)
+      last = await ask(i, 'POST', '/vouchers/validate', { number, pin, amount: '1.00' })
+      const { validationId } = last.data ?? {}
+      if (!validationId) continue
+      last = await ask(i, 'PUT', `/vouchers/${number}/lock`, { validationId, lockSeconds: 60 })
+      if (last.status !== 200) continue
+      // From the answer that gives it to the request that gives it back, nobody else may be told the same.
+      held++
+      most = Math.max(most, ++holders)
+      await delay(5)
+      holders--
+      last = await ask(i, 'PUT', `/vouchers/${number}/lock`, { validationId, lockSeconds: 0 })
+      assert.equal(last.status, 200, last.code)
+    }
+    return last as Answered
+  })
+  assert.equal(most, 1)
+  assert.ok(held >= 2, `${held} held it`)
+})
+
+test('200 payments at once from one voucher never draw more than there is', async () => {
+  const { sku, price, customerId } = await purchaseIn(shop)
+  const { number, pin } = await voucher('drawn', '9.00')
+  const pay = async (i: number): Promise<Answered> => {
+    let last: Answered | undefined
+    for (let attempt = 0; attempt < 5; attempt++) {
+      last = await ask(i, 'POST', '/vouchers/validate', { number, pin, amount: '3.00' })
+      const { validationId } = last.data ?? {}
+      if (validationId) {
+        const rest = (Number(price) - 3).toFixed(2)
+        const paid = { gateway: 'gift-card', amount: '3.00', voucher: { number, validationId } }
+        last = await ask(i, 'POST', '/orders', {
+          ...{ customerId, billingAddress: address, deliveryAddress: address, lines: [{ sku, quantity: 1 }] },
+          payments: [paid, { gateway: 'card', amount: rest }],
+        })
+      }
+      // Another shopper may have validated it since, and so many at once may have to wait for a connection.
+      if (!['validation_id_incorrect', 'voucher_locked', 'back_office_unavailable'].includes(last.code)) break
+      await delay(Math.random() * 500)
+    }
+    return last as Answered
+  }
+  const answers = await all(200, pay)
+  const paid = answers.filter(({ status }) => status === 201).length
+  assert.ok(paid >= 1 && paid <= 3, JSON.stringify(statuses(answers)))
+  const [row] = await shop.db.rows<{ balance: string; drawn: string }>(sql`
+    select balance::numeric(12, 2)::text as balance, (select sum(amount)::numeric(12, 2)::text from voucher_entry e where e.service_id = v.service_id and e.number = v.number and kind = 'redeem') as drawn
+      from voucher v where service_id = ${shop.service.id} and number = ${number}`)
+  assert.deepEqual(row, { balance: (9 - 3 * paid).toFixed(2), drawn: (-3 * paid).toFixed(2) })
+})
+
+test('returns that race never bring back more than was sold', async () => {
+  const { sku, price, customerId } = await purchaseIn(shop)
+  const amount = (Number(price) * 5).toFixed(2)
+  const order = await ask(0, 'POST', '/orders', {
+    ...{ customerId, billingAddress: address, deliveryAddress: address, lines: [{ sku, quantity: 5 }] },
+    payments: [{ gateway: 'card', amount }],
+  })
+  assert.equal(order.status, 201, order.code)
+  const answers = await all(30, i =>
+    ask(i, 'POST', `/orders/${order.data.id}/returns`, { lines: [{ sku, quantity: 1, reasonCode: 'SIZE' }] }),
+  )
+  assert.deepEqual(statuses(answers), { 201: 5, quantity_exceeds_returnable: 25 })
+})

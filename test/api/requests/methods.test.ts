@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { hasStandingHeaders, isProblem } from '../../support/problem.ts'
+import { credentials, speak } from '../../support/servers.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService({ settings: { readsPerMinute: 'off' } })
+})
+after(() => service.stop())
+
+const bodyOf = (type: string, body: string) => ({
+  headers: { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) },
+  body,
+})
+const bodies = [
+  {},
+  bodyOf('application/json', '{"bad'),
+  bodyOf('application/json', ''),
+  bodyOf('application/json', JSON.stringify({ text: 'x'.repeat(2_000_000) })),
+  bodyOf('text/xml', '<a/>'),
+  bodyOf('multipart/form-data', 'x'),
+  bodyOf('nonsense', 'x'),
+]
+
+const known = {
+  '/stores': 'GET, HEAD',
+  '/customers': 'GET, HEAD, POST',
+  '/customers/1': 'GET, HEAD, PUT',
+  '/customers/1/transactions': 'GET, HEAD',
+  '/settings': 'GET, HEAD, PUT',
+  '/audit': 'GET, HEAD',
+  '/health/live': 'GET, HEAD',
+  '/openapi.json': 'GET, HEAD',
+  '/docs': 'GET, HEAD',
+  '/errors/not_found': 'GET, HEAD',
+}
+
+test('a known path answers other methods with those it has, whatever the body', async () => {
+  for (const [path, allowed] of Object.entries(known))
+    for (const method of [
+      'DELETE',
+      'PATCH',
+      'PUT',
+      'POST',
+      'TRACE',
+      'OPTIONS',
+      'PROPFIND',
+      'QUERY',
+      'SEARCH',
+      'MKCOL',
+    ].filter(each => !allowed.split(', ').includes(each)))
+      for (const body of method === 'PUT' || method === 'POST' ? bodies : bodies.slice(0, 3)) {
+        const answer = await service.request(path, { method, ...body })
+        isProblem(answer, 'method_not_allowed', service.baseUrl, path)
+        assert.equal(answer.headers.allow, allowed, `${method} ${path}`)
+      }
+})
+
+test('an unknown path is not found, whatever the method and the body', async () => {
+  for (const method of ['DELETE', 'PATCH', 'PUT', 'POST', 'TRACE', 'OPTIONS', 'PROPFIND', 'QUERY'])
+    for (const body of bodies.slice(0, 3)) {
+      const answer = await service.request('/nowhere', { method, ...body })
+      isProblem(answer, 'not_found', service.baseUrl, '/nowhere')
+    }
+})
+
+test('who takes no JSON is told so', async () => {
+  for (const accept of [
+    'text/xml',
+    'text/html',
+    'image/*',
+    'application/xml, text/*;q=0.5',
+    'application/json;q=0',
+    'application/json;q=0, */*',
+    '',
+  ])
+    isProblem(await service.get('/stores', { accept }), 'not_acceptable', service.baseUrl, '/stores')
+  for (const accept of [
+    'application/json',
+    '*/*',
+    'application/*',
+    'text/html, */*;q=0.1',
+    'APPLICATION/JSON',
+    'application/json; charset=utf-8',
+    'text/xml, application/json;q=0.001',
+  ])
+    assert.equal((await service.get('/stores', { accept })).status, 200, accept)
+  assert.equal((await service.raw('/docs', { headers: { accept: 'text/html' } })).status, 200)
+})
+
+test('a URL has at most 8 KiB', async () => {
+  const longest = `/stores?ecommerce_location_id=${'x'.repeat(8 * 1024 - 30)}`
+  assert.equal(longest.length, 8 * 1024)
+  isProblem(await service.get(longest), 'invalid_parameter', service.baseUrl, longest)
+  isProblem(await service.get(`${longest}x`), 'uri_too_long', service.baseUrl, longest)
+})
+
+test('there are at most 100 headers, of 16 KiB', async () => {
+  const { authorization } = credentials(service)
+  const own = [
+    'Host: localhost',
+    `Authorization: ${authorization}`,
+    `X-Service-Name: ${service.service.name}`,
+    'Connection: close',
+  ]
+  const with_ = (count: number) => {
+    const more = Array.from({ length: count - own.length }, (_, i) => `X-${i}: ${i}`)
+    return `GET /stores HTTP/1.1\r\n${[...own, ...more].join('\r\n')}\r\n\r\n`
+  }
+  assert.match(await speak(service, with_(100)), /^HTTP\/1.1 200 /)
+  for (const count of [101, 1_200]) {
+    const answer = await speak(service, with_(count))
+    assert.match(answer, /^HTTP\/1.1 431 /)
+    assert.match(answer, /"code":"headers_too_large"/)
+  }
+  assert.equal((await service.get('/stores', { 'x-large': 'x'.repeat(15 * 1024) })).status, 200)
+  const large = await service.get('/stores', { 'x-large': 'x'.repeat(16 * 1024) })
+  isProblem(large, 'headers_too_large', service.baseUrl)
+  hasStandingHeaders(large)
+})

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { rateLimiter } from '../../../src/http/rates.ts'
+import { isProblem } from '../../support/problem.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+/** `"read";r=2;t=60` as numbers. */
+const left = (header: unknown) => {
+  const [, r, t] = /^"read";r=(\d+);t=(\d+)$/.exec(String(header)) ?? []
+  return { r: Number(r), t: Number(t) }
+}
+
+test('each answer tells the limit and what is left of it, and beyond it requests are refused until the minute is over', async () => {
+  const shop = await service.tenant({ readsPerMinute: 3 })
+  for (const [path, remaining] of [
+    ['/stores', 2],
+    ['/customers/9', 1],
+    ['/stores?nope=1', 0],
+  ] as const) {
+    const { headers } = await shop.get(path)
+    assert.equal(headers['ratelimit-policy'], '"read";q=3;w=60')
+    assert.equal(left(headers.ratelimit).r, remaining)
+    assert.ok(left(headers.ratelimit).t >= 1 && left(headers.ratelimit).t <= 60)
+    assert.equal(headers['retry-after'], undefined)
+  }
+  for (let i = 0; i < 3; i++) {
+    const answer = await shop.get('/stores')
+    isProblem(answer, 'rate_limited', service.baseUrl, '/stores')
+    assert.equal(left(answer.headers.ratelimit).r, 0)
+    assert.equal(answer.headers['retry-after'], String(left(answer.headers.ratelimit).t))
+  }
+})
+
+test('a limit that is off is not told', async () => {
+  const shop = await service.tenant({ readsPerMinute: 'off' })
+  for (let i = 0; i < 20; i++) {
+    const { status, headers } = await shop.get('/stores')
+    assert.equal(status, 200)
+    assert.equal(headers['ratelimit-policy'], undefined)
+    assert.equal(headers.ratelimit, undefined)
+  }
+})
+
+test('each account has its own, of each service', async () => {
+  const [shop, other] = [await service.tenant({ readsPerMinute: 2 }), await service.tenant({ readsPerMinute: 2 })]
+  const colleague = await service.account('visitor', shop.service)
+  for (let i = 0; i < 2; i++) await shop.get('/stores')
+  assert.equal((await shop.get('/stores')).status, 429)
+  assert.equal(left((await colleague.get('/stores')).headers.ratelimit).r, 1)
+  assert.equal(left((await other.get('/stores')).headers.ratelimit).r, 1)
+})
+
+test('requests at once are counted one by one', async () => {
+  const shop = await service.tenant({ readsPerMinute: 10 })
+  const answers = await Promise.all(Array.from({ length: 30 }, () => shop.get('/stores')))
+  assert.equal(answers.filter(({ status }) => status === 200).length, 10)
+  assert.equal(answers.filter(({ status }) => status === 429).length, 20)
+})
+
+test('wrong credentials use up nothing', async () => {
+  const shop = await service.tenant({ readsPerMinute: 5 })
+  for (let i = 0; i < 3; i++) await shop.get('/stores', { authorization: 'Basic eDp5' })
+  for (let i = 0; i < 3; i++) await shop.get('/stores', { 'x-service-name': 'other' })
+  assert.equal(left((await shop.get('/stores')).headers.ratelimit).r, 4)
+})
+
+test('public pages are not counted', async () => {
+  const { headers } = await service.raw('/health/live')
+  assert.equal(headers.ratelimit, undefined)
+})
+
+test('a minute never has more than 60 seconds left, nor less than one', t => {
+  // A clock that has run for a while, in the fractions of milliseconds that it tells.
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const rate = rateLimiter()
+  for (let i = 0; i < 5_000; i++) {
+    now = 7_000 + i * 1.000_037
+    for (const elapsed of [0, 59_999.9]) {
+      now += elapsed
+      const { resetsIn } = rate(service.service, `user${i}`, 'read') ?? { resetsIn: 0 }
+      assert.equal(resetsIn, elapsed ? 1 : 60)
+    }
+  }
+})

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { ErrorCode } from '../../../src/errors.ts'
+import { isProblem } from '../../support/problem.ts'
+import { credentials, speak } from '../../support/servers.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService({ settings: { readsPerMinute: 'off' } })
+})
+after(() => service.stop())
+
+const refused = async (path: string, code: ErrorCode) => {
+  const answer = await service.get(path)
+  isProblem(answer, code, service.baseUrl, path)
+  return answer.json
+}
+
+test('parameters that there are not are refused by name, also those that every object has', async () => {
+  for (const name of [
+    'nope',
+    'offset',
+    'page',
+    'Limit',
+    'updatedAfter',
+    '__proto__',
+    'constructor',
+    'toString',
+    'hasOwnProperty',
+  ]) {
+    for (const path of [
+      '/stores',
+      '/customers/search',
+      '/customers/1',
+      '/payment-gateways',
+      '/settings',
+      '/rewards/programs',
+    ]) {
+      const { errors } = await refused(`${path}?${name}=1`, 'invalid_parameter')
+      assert.deepEqual(
+        errors.map(({ parameter }: { parameter: string }) => parameter),
+        [name],
+      )
+    }
+  }
+  for (const query of ['=1', 'limit[]=1', 'limit%00=1', '%F0%9F%98%80=1', 'a;b=1', `${'x'.repeat(4_000)}=1`])
+    await refused(`/stores?${query}`, 'invalid_parameter')
+})
+
+test('every fault of a request is listed, each with its parameter', async () => {
+  const query = 'limit=0&limit=5&updated_after=soon&updated_before=2023-02-30&asc=yes&after_cursor=x&nope=1&sku='
+  const { errors, code } = await refused(`/orders/transactions/search?${query}`, 'invalid_parameter')
+  assert.equal(code, 'invalid_parameter')
+  assert.deepEqual(
+    Object.fromEntries(errors.map((fault: { parameter: string; code: string }) => [fault.parameter, fault.code])),
+    {
+      limit: 'invalid_parameter',
+      updated_after: 'invalid_timestamp',
+      updated_before: 'invalid_timestamp',
+      asc: 'invalid_parameter',
+      after_cursor: 'invalid_cursor',
+      nope: 'invalid_parameter',
+      sku: 'invalid_parameter',
+    },
+  )
+})
+
+test('what is wrong between parameters is told with what is wrong in each', async () => {
+  for (const [path, expected] of [
+    [
+      '/orders/transactions/search?updated_after=2024-02-02&updated_before=2024-02-01&nope=1',
+      ['nope', 'updated_before'],
+    ],
+    ['/customers?limit=0', ['limit', 'email']],
+    ['/customers?email=a@example.com&updated_after=2023-02-30', ['updated_after', 'updated_after']],
+    ['/customers?email=', ['email']],
+    ['/vouchers/1?amount=1&pin=1', ['pin', 'amount']],
+  ] as const) {
+    const { status, json } = await service.get(path)
+    assert.equal(status, 400, path)
+    assert.deepEqual(
+      json.errors.map(({ parameter }: { parameter: string }) => parameter),
+      expected,
+      path,
+    )
+  }
+})
+
+test('a host before the path, as proxies may send it, is no part of the path', async () => {
+  const { authorization, 'x-service-name': name } = credentials(service)
+  const own = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\nConnection: close`
+  const answer = await speak(service, `GET https://a.example/stores/none HTTP/1.1\r\n${own}\r\n\r\n`)
+  assert.match(answer, /^HTTP\/1.1 404 /)
+  assert.match(answer, /"instance":"\/stores\/none"/)
+})
+
+test('`asc` is true or false, nothing like it', async () => {
+  for (const text of ['true', 'false'])
+    assert.equal((await service.get(`/orders/transactions/search?asc=${text}`)).status, 200)
+  for (const query of [
+    'asc=TRUE',
+    'asc=True',
+    'asc=1',
+    'asc=0',
+    'asc=',
+    'asc',
+    'asc=yes',
+    'asc=true&asc=true',
+    'asc=true&asc=false',
+    'asc=%20true',
+  ])
+    await refused(`/orders/transactions/search?${query}`, 'invalid_parameter')
+})
+
+test('what was sent is not repeated in the answer', async () => {
+  const canary = 'c4n4ry-9f31'
+  for (const query of [
+    `email=${canary}%0A`,
+    `limit=${canary}`,
+    `updated_after=${canary}`,
+    `after_cursor=${canary}`,
+    `email=%00${canary}`,
+  ]) {
+    const { text, status } = await service.get(`/customers?${query}`)
+    assert.equal(status, 400)
+    assert.doesNotMatch(text, /c4n4ry/)
+  }
+  const { text } = await service.get('/stores?%3Cscript%3E=1')
+  assert.doesNotMatch(text, /<script>/)
+})
+
+test('control characters are in no parameter and in no identifier', async () => {
+  for (const code of ['%00', '%01', '%0A', '%0D%0A', '%1B', '%7F']) {
+    await refused(`/staff?email=a${code}b`, 'invalid_parameter')
+    await refused(`/inventory?sku=${code}`, 'invalid_parameter')
+    await refused(`/products?code=a${code}`, 'invalid_parameter')
+    for (const path of [
+      `/customers/${code}`,
+      `/customers/a${code}b/transactions`,
+      `/stores/${code}`,
+      `/errors/a${code}`,
+    ])
+      isProblem(await service.get(path), 'not_found', service.baseUrl, path)
+  }
+})
+
+test('wildcards and quotes are letters like any other', async () => {
+  for (const text of [
+    '%25',
+    '_',
+    "'",
+    '"',
+    '\\',
+    "' or '1'='1",
+    '*',
+    '.*',
+    '{{7*7}}',
+    'a'.repeat(250),
+    '\u{1F600}',
+    'İ',
+  ]) {
+    const encoded = text === '%25' ? text : encodeURIComponent(text)
+    for (const path of [
+      `/staff?email=${encoded}`,
+      `/staff?code=${encoded}`,
+      `/customers?email=${encoded}`,
+      `/stores?ecommerce_location_id=${encoded}`,
+    ]) {
+      const { status, json } = await service.get(path)
+      assert.equal(status, 200, path)
+      assert.deepEqual(json.data, [], path)
+    }
+    assert.equal((await service.get(`/inventory?sku=${encoded}`)).status, 404)
+  }
+  await refused(`/staff?email=${'a'.repeat(251)}`, 'invalid_parameter')
+})
+
+test('a path that is not well-formed is refused, one that leads nowhere is not found', async () => {
+  for (const path of ['/%zz', '/customers/%c0%af', '/customers/%', '/customers/%ff'])
+    isProblem(await service.get(path), 'invalid_parameter', service.baseUrl)
+  for (const path of [
+    '/',
+    '/nowhere',
+    '/stores/',
+    '//stores',
+    '/stores//',
+    '/STORES',
+    '/Stores',
+    '/stores.json',
+    '/customers/1/',
+    '/customers/1/nowhere',
+    '/customers/a%2fb',
+    `/customers/${'x'.repeat(251)}`,
+    `/customers/${'x'.repeat(501)}`,
+    '/orders/1/nowhere',
+    '/.env',
+    '/favicon.ico',
+  ])
+    isProblem(await service.get(path), 'not_found', service.baseUrl)
+})
+
+test('dots in a path are no way around', async () => {
+  const { authorization } = credentials(service)
+  const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${service.service.name}\r\nConnection: close\r\n\r\n`
+  for (const path of [
+    '/customers/../stores',
+    '/customers/%2e%2e/stores',
+    '/./stores',
+    '/health/../settings',
+    '/docs/..%2f..%2fpackage.json',
+  ])
+    assert.match(await speak(service, `GET ${path} HTTP/1.1\r\n${head}`), /^HTTP\/1.1 404 /, path)
+})

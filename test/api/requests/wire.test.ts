@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as plainRequest } from 'node:http'
+import { connect as connectHttp2 } from 'node:http2'
+import { connect, createServer } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import { isProblem } from '../../support/problem.ts'
+import { anotherServer, askAt, credentials, speak, tlsTo, untilClosed } from '../../support/servers.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+let own: string
+before(async () => {
+  service = await startTestService({ settings: { readsPerMinute: 'off' } })
+  const { authorization, 'x-service-name': name } = credentials(service)
+  own = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
+})
+after(() => service.stop())
+
+const portOf = ({ baseUrl }: { baseUrl: string }) => Number(new URL(baseUrl).port)
+
+test('plain HTTP on the TLS port is closed without a byte', async () => {
+  const socket = connect(portOf(service), '127.0.0.1')
+  socket.write(`GET /stores HTTP/1.1\r\nHost: localhost\r\n${own}\r\n`)
+  let got = ''
+  socket.on('data', chunk => {
+    got += chunk
+  })
+  socket.on('error', () => {})
+  await once(socket, 'close')
+  assert.doesNotMatch(got, /HTTP|[ -~]{8}/, 'at most a TLS alert')
+})
+
+test('TLS before 1.2 is refused, 1.2 and 1.3 are spoken', async () => {
+  for (const version of ['TLSv1', 'TLSv1.1'] as const) {
+    const socket = connectTls({
+      port: portOf(service),
+      host: '127.0.0.1',
+      servername: 'localhost',
+      ca: service.ca,
+      minVersion: version,
+      maxVersion: version,
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    })
+    const [error] = await once(socket, 'error')
+    assert.match(String(error), /alert protocol version/)
+  }
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const socket = await tlsTo(service, { minVersion: version, maxVersion: version })
+    assert.equal(socket.getProtocol(), version)
+    socket.destroy()
+  }
+})
+
+test('the plain port answers with the reason, never with data or a redirect', async () => {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as { port: number }
+  probe.close()
+  await once(probe, 'close')
+  const server = await anotherServer(service, { environment: { PLAIN_PORT: String(port) } })
+  try {
+    for (const [method, path] of [
+      ['GET', '/stores?limit=1'],
+      ['POST', '/customers'],
+      ['GET', '/health/live'],
+    ] as const) {
+      const asked = plainRequest({ port, host: '127.0.0.1', method, path, headers: credentials(service) }).end()
+      const [response] = await once(asked, 'response')
+      let text = ''
+      for await (const chunk of response) text += chunk
+      assert.equal(response.headers.location, undefined)
+      isProblem(
+        { status: response.statusCode, headers: response.headers, text, json: JSON.parse(text) },
+        'https_required',
+        server.baseUrl,
+        path,
+      )
+    }
+  } finally {
+    await server.stop()
+  }
+})
+
+test('what a trusted proxy says of the scheme counts, what anyone else says does not', async () => {
+  const server = await anotherServer(service, { environment: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const said = (scheme: string) => ({
+    headers: { ...credentials(service), 'x-forwarded-proto': scheme, 'x-forwarded-for': '203.0.113.7' },
+  })
+  try {
+    isProblem(await server.ask('/stores', said('http')), 'https_required', server.baseUrl, '/stores')
+    assert.equal((await server.ask('/stores', said('https'))).status, 200)
+    assert.equal((await server.ask('/stores', { ...said('http'), from: '127.0.0.2' })).status, 200, 'no trusted proxy')
+    assert.equal((await askAt(service)('/stores', said('http'))).status, 200, 'none is trusted')
+  } finally {
+    await server.stop()
+  }
+})
+
+/** The first status that came back, and how many. */
+const statuses = (answer: string) => [...answer.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map(([, status]) => Number(status))
+
+test('bytes that may be read in two ways are refused, and the connection closed', async () => {
+  const post = 'POST /customers HTTP/1.1\r\nHost: a\r\n'
+  const get = 'GET /stores HTTP/1.1\r\n'
+  const smuggled = `GET /settings HTTP/1.1\r\nHost: a\r\n${own}\r\n`
+  const shapes = {
+    'length and chunks': `${post}Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+    'chunks and length': `${post}Transfer-Encoding: chunked\r\nContent-Length: 6\r\n\r\n0\r\n\r\n${smuggled}`,
+    'two lengths': `${post}Content-Length: 6\r\nContent-Length: 5\r\n\r\n0\r\n\r\nG`,
+    'two equal lengths': `${post}Content-Length: 5\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
+    'a list of lengths': `${post}Content-Length: 5, 6\r\n\r\n0\r\n\r\n`,
+    'a negative length': `${post}Content-Length: -1\r\n\r\n`,
+    'a length with a sign': `${post}Content-Length: +5\r\n\r\n0\r\n\r\n`,
+    'a length beyond all numbers': `${post}Content-Length: 99999999999999999999999\r\n\r\n`,
+    'an unknown coding': `${post}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${smuggled}`,
+    'chunked not last': `${post}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
+    'a chunk without a size': `${post}Transfer-Encoding: chunked\r\n\r\nxyz\r\n\r\n`,
+    'bare line feeds': `GET /stores HTTP/1.1\nHost: a\n${own.replaceAll('\r', '')}\n`,
+    'one bare line feed': `${get}Host: a\nX-A: b\r\n\r\n`,
+    'a bare carriage return': `${get}Host: a\r\nX-A: b\rX-B: c\r\n\r\n`,
+    'a space before the colon': `${get}Host : a\r\n\r\n`,
+    'a folded header': `${get}Host: a\r\nX-A: b\r\n c\r\n\r\n`,
+    'NUL in a header': `${get}Host: a\r\nX-A: b\0c\r\n\r\n`,
+    'no header name': `${get}Host: a\r\n: b\r\n\r\n`,
+    'no Host': `${get}${own}\r\n`,
+    'an empty Host': `${get}Host:\r\n${own}\r\n`,
+    'two Hosts': `${get}Host: a\r\nHost: b\r\n${own}\r\n`,
+    'two equal Hosts': `${get}Host: a\r\nHost: a\r\n${own}\r\n`,
+    'another version': 'GET /stores HTTP/9.9\r\nHost: a\r\n\r\n',
+    'HTTP/2 without its handshake': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    'no method that there is': 'FOO /stores HTTP/1.1\r\nHost: a\r\n\r\n',
+    'no HTTP at all': '\x16\x03\x01\x02\x00\x01\x00',
+  }
+  for (const [name, bytes] of Object.entries(shapes)) {
+    const answer = await Promise.race([
+      speak(service, bytes),
+      new Promise<string>(resolve => setTimeout(resolve, 3_000, 'left open')),
+    ])
+    assert.deepEqual(statuses(answer), [400], `${name}: ${answer.slice(0, 200)}`)
+    assert.match(answer, /\r\nx-request-id: [\w-]{36}\r\n/, name)
+    assert.match(answer, /\r\ncontent-type: application\/problem\+json/, name)
+    assert.match(answer, /\r\nconnection: close\r\n/i, name)
+  }
+})
+
+test('an expectation that is not known is refused, 100-continue is met', async () => {
+  const odd = await speak(service, `GET /stores HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: tea\r\n${own}\r\n`)
+  assert.deepEqual(statuses(odd), [417])
+  for (const header of ['x-request-id', 'cache-control', 'strict-transport-security', 'x-content-type-options'])
+    assert.ok(odd.includes(`\r\n${header}: `), header)
+  const usual = await speak(
+    service,
+    `GET /stores HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\n${own}\r\n`,
+  )
+  assert.deepEqual(statuses(usual), [100, 200])
+})
+
+test('an upgrade to another protocol is ignored, a tunnel is not opened', async () => {
+  for (const protocol of ['websocket', 'h2c']) {
+    const answer = await speak(
+      service,
+      `GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: upgrade, close\r\nUpgrade: ${protocol}\r\n\r\n`,
+    )
+    assert.deepEqual(statuses(answer), [200])
+  }
+  assert.deepEqual(statuses(await speak(service, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')), [])
+})
+
+test('50 requests sent at once are answered in their order', async () => {
+  const paths = Array.from({ length: 50 }, (_, i) => [`/customers/${i}`, '/stores', `/errors/none${i}`][i % 3])
+  const bytes = paths.map(
+    (path, i) =>
+      `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Request-Id: n${i}\r\n${own}${i === 49 ? 'Connection: close\r\n' : ''}\r\n`,
+  )
+  const answer = await speak(service, bytes.join(''))
+  assert.deepEqual(
+    statuses(answer),
+    paths.map(path => (path === '/stores' ? 200 : 404)),
+  )
+  const ids = [...answer.matchAll(/\r\nx-request-id: (n\d+)\r\n/g)].map(([, id]) => id)
+  assert.deepEqual(
+    ids,
+    paths.map((_, i) => `n${i}`),
+  )
+})
+
+describe('headers that come slowly', { concurrency: true }, () => {
+  for (const http2 of ['off', 'on'])
+    test(`with HTTP2=${http2}, who sends headers slowly is let go within 20 s, and the others are served`, async () => {
+      const server = await anotherServer(service, { environment: { HTTP2: http2 } })
+      try {
+        const begun = performance.now()
+        const slow = await Promise.all(
+          Array.from({ length: 20 }, async () => {
+            const socket = await tlsTo(server, { ALPNProtocols: ['http/1.1'] })
+            socket.write('GET /stores HTTP/1.1\r\nHost: a\r\n')
+            const drip = setInterval(() => socket.writable && socket.write('X-A: b\r\n'), 1_000)
+            return { ended: untilClosed(socket).finally(() => clearInterval(drip)) }
+          }),
+        )
+        assert.equal((await server.ask('/stores', { headers: credentials(service) })).status, 200)
+        for (const answer of await Promise.all(slow.map(({ ended }) => ended)))
+          assert.deepEqual(statuses(answer), [408])
+        const seconds = (performance.now() - begun) / 1_000
+        assert.ok(seconds > 10 && seconds < 20, `${seconds} s`)
+      } finally {
+        await server.stop()
+      }
+    })
+})
+
+describe('a server that speaks HTTP/2', () => {
+  let server: Awaited<ReturnType<typeof anotherServer>>
+  before(async () => {
+    server = await anotherServer(service, { environment: { HTTP2: 'on' } })
+  })
+  after(() => server.stop())
+
+  async function over2(path: string, headers: Record<string, string | string[]> = {}) {
+    const session = connectHttp2(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
+    const stream = session.request({ ':path': path, ...headers })
+    const [told] = await once(stream, 'response')
+    let text = ''
+    for await (const chunk of stream) text += chunk
+    session.close()
+    return { status: told[':status'], headers: told, text, json: JSON.parse(text) }
+  }
+
+  test('answers HTTP/2', async () => {
+    const answer = await over2('/stores', credentials(service))
+    assert.equal(answer.status, 200)
+    assert.deepEqual(answer.json.data, [])
+    isProblem(await over2('/customers/9', credentials(service)), 'not_found', server.baseUrl, '/customers/9')
+    isProblem(await over2('/stores'), 'invalid_credentials', server.baseUrl, '/stores')
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']))
+    isProblem(
+      await over2('/stores', { ...credentials(service), ...many }),
+      'headers_too_large',
+      server.baseUrl,
+      '/stores',
+    )
+    const large = { ...credentials(service), 'x-large': 'x'.repeat(17_000) }
+    isProblem(await over2('/stores', large), 'headers_too_large', server.baseUrl, '/stores')
+    const odd = await over2('/stores', { ...credentials(service), ':method': 'FOO' })
+    isProblem(odd, 'malformed_request', server.baseUrl, '/stores')
+    assert.equal(odd.headers['x-request-id'], odd.json.requestId)
+  })
+
+  test('answers HTTP/1.1', async () => {
+    assert.equal((await server.ask('/stores', { headers: credentials(service) })).status, 200)
+    assert.deepEqual(statuses(await speak(server, 'GET /stores HTTP/1.1\r\nHost : a\r\n\r\n')), [400])
+  })
+})

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { balances, member, short, standing } from '../../support/reward-member.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+
+let api: TestService
+before(async () => {
+  api = await startTestService()
+})
+after(() => api.stop())
+
+test('a return takes back the share of what the order earned, in pieces exactly as much as at once', async () => {
+  const ann = await member(api)
+  await ann.earn('W1', '100.00')
+  const left = []
+  for (const piece of ['33.33', '33.33', '33.34']) {
+    await ann.giveBack('W1', piece)
+    left.push((await ann.read()).availablePoints)
+  }
+  assert.deepEqual(left, [67, 34, 0])
+  await ann.giveBack('W1', '50.00')
+  const account = await ann.read()
+  assert.deepEqual(account.points.map(short), ['0 of 100'])
+  assert.deepEqual(balances(account), [0, '0.00', 300])
+  assert.deepEqual(standing(account), ['1', '2', '500.00'])
+  assert.deepEqual((await ann.entries()).slice(-2), ['return 0 spend -33.34 W1 R-W1', 'reverse -34 W1 R-W1'])
+})
+
+test('the order whose points come back gives its own lot first, then what expires first', async () => {
+  const ann = await member(api)
+  await ann.earn('W1', '100.00')
+  await ann.earn('W2', '90.00')
+  // Somebody has used most of the first order's points elsewhere.
+  await api.db.run(
+    sql`update reward_lot set redeemed = 80 where service_id = ${ann.service.id} and description = 'Order W1'`,
+  )
+  await ann.lots({ lotId: 'soon', total: '30', expiryDate: ann.today() })
+  await ann.giveBack('W1', '60.00')
+  const of = async () =>
+    Object.fromEntries((await ann.read()).points.map(lot => [lot.description ?? lot.id, lot.available]))
+  assert.deepEqual(await of(), { 'Order W1': 0, 'Order W2': 80, soon: 0 })
+})
+
+test('points that have expired unused are taken back where they lie, and cost no others', async () => {
+  const ann = await member(api)
+  await ann.earn('W1', '100.00')
+  await api.db.run(sql`update reward_lot set expiry_date = '2020-01-01' where service_id = ${ann.service.id}`)
+  await ann.earn('W2', '90.00')
+  await ann.giveBack('W1', '100.00')
+  assert.deepEqual(balances(await ann.read()), [90, '0.00', 210])
+  assert.equal((await ann.entries()).at(-1), 'reverse -100 W1 R-W1')
+})
+
+test('a reward that nobody used goes back with the points it was made of; its other points are given again', async () => {
+  const ann = await member(api)
+  await ann.earn('W1', '200.00')
+  await ann.earn('W2', '130.00')
+  assert.deepEqual(balances(await ann.read()), [30, '10.00', 270])
+  const [reward] = (await ann.read()).rewards
+  await ann.giveBack('W2', '130.00')
+  const account = await ann.read()
+  assert.deepEqual(balances(account), [200, '0.00', 100])
+  assert.deepEqual(account.rewards.map(short), ['0.00 of 10.00'])
+  const restored = account.points.find(lot => lot.description === 'Points of a reward, return R-W2')
+  assert.deepEqual([restored && short(restored), restored?.expiryDate], ['200 of 300', reward?.expiryDate])
+  await ann.giveBack('W1', '200.00')
+  assert.deepEqual(balances(await ann.read()), [0, '0.00', 300])
+})
+
+test('points that are used up are owed: the balance stays at zero, and what is earned next settles them', async () => {
+  const ann = await member(api)
+  await ann.earn('W1', '300.00')
+  await api.db.run(sql`update reward_lot set redeemed = 4 where service_id = ${ann.service.id} and kind = 'reward'`)
+  await ann.giveBack('W1', '300.00')
+  const owing = await ann.read()
+  assert.deepEqual(balances(owing), [0, '6.00', 600])
+  assert.equal((await ann.entries()).at(-1), 'owe -300 W1 R-W1')
+  await ann.earn('W2', '120.00')
+  assert.deepEqual(balances(await ann.read()), [0, '6.00', 480])
+  await ann.earn('W3', '200.00')
+  assert.deepEqual(balances(await ann.read()), [20, '6.00', 280])
+  await ann.giveBack('W3', '200.00')
+  assert.deepEqual(balances(await ann.read()), [0, '6.00', 480])
+})
+
+test('an order from before the account, or of somebody else, takes nothing back', async () => {
+  const ann = await member(api, { account: { qualifyingSpend: '400.00' } })
+  await ann.lots({ lotId: 'old', total: '100' })
+  await ann.giveBack('W0', '50.00')
+  const account = await ann.read()
+  assert.deepEqual(balances(account), [100, '0.00', 200])
+  assert.deepEqual(standing(account), ['1', '2', '100.00'])
+  assert.deepEqual(await ann.entries(), [])
+})
+
+test('the tier that a return leaves too little spend for is kept until its day', async () => {
+  const ann = await member(api)
+  await ann.earn('W1', '600.00')
+  await ann.giveBack('W1', '600.00')
+  const kept = await ann.read()
+  assert.deepEqual(standing(kept), ['2', '3', '1500.00'])
+  await api.db.run(
+    sql`update reward_account set tier_locked_until_date = '2020-01-01' where service_id = ${ann.service.id}`,
+  )
+  await ann.earn('W2', '1.00')
+  assert.deepEqual(standing(await ann.read()), ['1', '2', '499.00'])
+})
+
+test('a return that is cancelled gives again exactly what it took, once, whatever the tier earns by now', async () => {
+  const ann = await member(api)
+  await ann.earn('W1', '100.70')
+  const expiry = (await ann.read()).points[0]?.expiryDate
+  await ann.giveBack('W1', '50.35')
+  await ann.earn('W2', '450.00')
+  const before = await ann.read()
+  assert.deepEqual([...standing(before), ...balances(before)], ['2', '3', '999.65', 200, '10.00', 100])
+  await ann.cancelReturn('W1')
+  const after = await ann.read()
+  assert.deepEqual([...standing(after), ...balances(after)], ['2', '3', '949.30', 250, '10.00', 50])
+  const again = after.points.find(lot => lot.description === 'Return R-W1 cancelled')
+  assert.deepEqual([again?.total, again?.expiryDate], [50, expiry])
+  await ann.cancelReturn('W1')
+  assert.deepEqual(await ann.read(), after)
+  await ann.giveBack('W1', '100.70')
+  assert.equal((await ann.read()).availablePoints, 150)
+  await ann.checkLedger()
+})
+
+test('what a cancelled return gives again settles first what it left owing', async () => {
+  const ann = await member(api)
+  await ann.earn('W1', '300.00')
+  await api.db.run(sql`update reward_lot set redeemed = 10 where service_id = ${ann.service.id} and kind = 'reward'`)
+  await ann.giveBack('W1', '300.00')
+  assert.deepEqual(balances(await ann.read()), [0, '0.00', 600])
+  await ann.cancelReturn('W1')
+  assert.deepEqual(balances(await ann.read()), [0, '0.00', 300])
+  await ann.checkLedger()
+})

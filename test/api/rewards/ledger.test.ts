@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { openDatabase, sql } from '../../../src/db.ts'
+import { lastDay } from '../../../src/domain/rewards/rules.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { earnRewards, reverseRewards } from '../../../src/store/rewards/ledger.ts'
+import { balances, member, short, standing, tier } from '../../support/reward-member.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+
+let api: TestService
+before(async () => {
+  api = await startTestService()
+})
+after(() => api.stop())
+
+test('an order earns a lot of points for each whole step of its amount, named after it, with an expiry', async () => {
+  const ann = await member(api)
+  const from = Temporal.Now.plainDateTimeISO('Australia/Melbourne').round({
+    smallestUnit: 'second',
+    roundingMode: 'floor',
+  })
+  await ann.earn('W0000001', '123.95')
+  const until = Temporal.Now.plainDateTimeISO('Australia/Melbourne')
+  const account = await ann.read()
+  assert.deepEqual(balances(account), [123, '0.00', 177])
+  assert.equal(account.points.length, 1)
+  const { createdAt = '', expiryDate, description, redeemed, total } = account.points[0] ?? {}
+  assert.deepEqual([description, total, redeemed], ['Order W0000001', 123, 0])
+  const created = Temporal.PlainDateTime.from(createdAt)
+  assert.ok(
+    Temporal.PlainDateTime.compare(from, created) <= 0 && Temporal.PlainDateTime.compare(created, until) <= 0,
+    createdAt,
+  )
+  assert.equal(expiryDate, lastDay(createdAt.slice(0, 10), { months: 24, days: 0 }))
+  assert.deepEqual(await ann.entries(), ['earn 123 spend 123.95 W0000001'])
+})
+
+test('the day is that of the time zone of the service', async () => {
+  const days = ['Pacific/Kiritimati', 'Etc/GMT+12'].map(async timeZone => {
+    const ann = await member(api, { timeZone })
+    const from = ann.today()
+    await ann.earn('W1', '10.00')
+    const [lot] = (await ann.read()).points
+    const day = lot?.createdAt.slice(0, 10) ?? ''
+    assert.ok(from <= day && day <= ann.today())
+    assert.equal(lot?.expiryDate, lastDay(day, { months: 24, days: 0 }))
+    return day
+  })
+  const [east = '', west = ''] = await Promise.all(days)
+  assert.ok(east > west, 'the two zones are 26 hours apart')
+})
+
+test('who has no reward account earns nothing, and nothing is taken back', async () => {
+  const ann = await member(api)
+  await upsertCustomers(api.db, ann.service, [{ id: 'c2', firstname: 'Bob' }])
+  await api.db.transaction(async tx => {
+    await earnRewards(tx, ann.service, { customerId: 'c2', orderNumber: 'W1', amount: '500.00' })
+    await reverseRewards(tx, ann.service, { customerId: 'c2', orderNumber: 'W1', returnNumber: 'R1', amount: '500.00' })
+  })
+  assert.deepEqual(await ann.entries(), [])
+  assert.equal((await ann.shop.get('/customers/c2/rewards')).status, 404)
+})
+
+test('an order that is not committed has earned nothing', async () => {
+  const ann = await member(api)
+  await assert.rejects(
+    api.db.transaction(async tx => {
+      await earnRewards(tx, ann.service, { customerId: 'c1', orderNumber: 'W1', amount: '700.00' })
+      throw new Error('the order fails')
+    }),
+    /the order fails/,
+  )
+  const account = await ann.read()
+  assert.deepEqual(balances(account), [0, '0.00', 300])
+  assert.deepEqual(standing(account), ['1', '2', '500.00'])
+})
+
+test('points that are enough become rewards, and those that expire first are used first', async () => {
+  const ann = await member(api)
+  await ann.lots(
+    { lotId: 'late', total: '100', expiryDate: '2099-12-31' },
+    { lotId: 'ever', total: '100' },
+    { lotId: 'soon', total: '150', redeemed: '20', pending: '30', expiryDate: '2098-12-31' },
+    { lotId: 'gone', total: '500', expiryDate: '2020-12-31' },
+  )
+  // 100 + 100 + 100 are open; the order's own lot, of 24 months, goes first of all.
+  await ann.earn('W1', '450.00')
+  const account = await ann.read()
+  assert.deepEqual(
+    account.points.map(lot => [lot.id.length > 9 ? 'own' : lot.id, short(lot)]),
+    [
+      ['own', '0 of 450'],
+      ['soon', '0 of 150'],
+      ['late', '50 of 100'],
+      ['ever', '100 of 100'],
+    ],
+  )
+  assert.deepEqual(account.rewards.map(short), ['10.00 of 10.00', '10.00 of 10.00'])
+  assert.deepEqual(balances(account), [150, '20.00', 150])
+  for (const { description, createdAt, expiryDate } of account.rewards) {
+    assert.equal(description, 'Reward for 300 points')
+    assert.equal(expiryDate, lastDay(createdAt.slice(0, 10), { months: 6, days: 1 }))
+  }
+  const ids = [...account.points, ...account.rewards].map(lot => lot.id)
+  assert.equal(new Set(ids).size, ids.length)
+})
+
+test('spend moves an account up, over a tier where it is enough, and the tier is locked for its period', async () => {
+  const ann = await member(api, { account: { qualifyingSpend: '100.00' } })
+  await ann.earn('W1', '399.99')
+  assert.deepEqual(standing(await ann.read()), ['1', '2', '0.01'])
+  const from = ann.today()
+  await ann.earn('W2', '0.01')
+  const second = await ann.read()
+  assert.deepEqual(standing(second), ['2', '3', '1000.00'])
+  const locked = [from, ann.today()].map(day => lastDay(day, { months: 12, days: 0 }))
+  assert.ok(locked.includes(second.tierLockedUntilDate), String(second.tierLockedUntilDate))
+  await ann.earn('W3', '50.00')
+  const third = (await ann.read()).points.find(lot => lot.description === 'Order W3')
+  assert.equal(third?.total, 100, 'two points for each dollar in the second tier')
+  const bob = await member(api)
+  await bob.earn('W1', '1500.00')
+  const highest = await bob.read()
+  assert.deepEqual(standing(highest), ['3', null, null])
+  assert.equal(highest.availableRewards, '50.00', 'by the tier in which they were earned')
+})
+
+test('where points become no rewards, none is near; a tier that is not reached by spending is not the next', async () => {
+  const tiers = [tier('1', '0.00', { autoRewardValue: null }), tier('2', null), tier('3', '1500.00')]
+  const ann = await member(api, { tiers })
+  await ann.earn('W1', '400.00')
+  const account = await ann.read()
+  assert.deepEqual(balances(account), [400, '0.00', null])
+  assert.deepEqual(standing(account), ['1', '3', '1100.00'])
+  await ann.earn('W2', '1100.00')
+  assert.deepEqual(standing(await ann.read()), ['3', null, null])
+  assert.deepEqual(balances(await ann.read()), [0, '50.00', 300])
+})
+
+test('a tier that asks for fewer points makes rewards of them as soon as it is reached', async () => {
+  const tiers = [tier('1', '0.00'), tier('2', '200.00', { autoRewardPointThreshold: 100, autoRewardValue: '5.00' })]
+  const ann = await member(api, { tiers })
+  await ann.earn('W1', '250.00')
+  assert.deepEqual(balances(await ann.read()), [50, '10.00', 50])
+})
+
+test('a tier lives on through its day, and is judged by the spend at the next order after it', async () => {
+  const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
+  const kept = await member(api, { account: { tierId: '3', tierLockedUntilDate: day(1), qualifyingSpend: '600.00' } })
+  await kept.earn('W1', '10.00')
+  assert.equal((await kept.read()).tierId, '3')
+  const past = await member(api, { account: { tierId: '3', tierLockedUntilDate: day(-2), qualifyingSpend: '600.00' } })
+  await past.earn('W1', '10.00')
+  const fallen = await past.read()
+  assert.deepEqual(standing(fallen), ['2', '3', '890.00'])
+  assert.equal(fallen.availablePoints, 20, 'what it falls to is what it earns by')
+})
+
+test('the accounts of another service stay as they are', async () => {
+  const ann = await member(api)
+  const bob = await member(api)
+  await bob.earn('W1', '100.00')
+  await ann.earn('W1', '40.00')
+  await ann.giveBack('W1', '40.00')
+  assert.deepEqual(balances(await bob.read()), [100, '0.00', 200])
+})
+
+test('importing the same lots again neither gives back what was taken nor takes it twice', async () => {
+  const ann = await member(api)
+  const file = [
+    { lotId: 'a', total: '200', redeemed: '50', expiryDate: '2099-01-31' },
+    { lotId: 'b', total: '100', expiryDate: '2099-02-28' },
+  ]
+  await ann.lots(...file)
+  await ann.earn('W1', '100.00')
+  const before = await ann.read()
+  assert.deepEqual(balances(before), [50, '10.00', 250])
+  assert.deepEqual(await ann.lots(...file), { inserted: 0, changed: 0 })
+  assert.deepEqual(await ann.read(), before)
+  await assert.rejects(
+    ann.lots({ lotId: 'a', total: '200', redeemed: '100' }),
+    (error: { constraint?: string }) => error.constraint === 'reward_lot_check',
+    'a feed cannot use what was taken here',
+  )
+})
+
+test('the database takes no entry that would empty a lot below zero, and changes none', async () => {
+  const ann = await member(api)
+  await ann.lots({ lotId: 'a', total: '100', pending: '10' })
+  const insert = (amount: string) =>
+    api.db.run(sql`
+      insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, amount, order_number)
+      values (${ann.service.id}, 'a1', 'reverse', 'points', 'a', ${amount}, 'W1')`)
+  await assert.rejects(insert('-91'), /reward_lot_check/)
+  assert.equal(await insert('-90'), 1)
+  await assert.rejects(api.db.run(sql`update reward_entry set amount = 1`), /append-only/)
+  assert.deepEqual(balances(await ann.read()), [0, '0.00', 300])
+})
+
+test('twenty orders at once lose nothing, nor do the twenty returns of them', async () => {
+  const ann = await member(api)
+  const writers = openDatabase(api.database.connection, { max: 20 })
+  try {
+    const orders = Array.from({ length: 20 }, (_, i) => ({ number: `W${i}`, amount: `${17 + i}.50` }))
+    await Promise.all(orders.map(({ number, amount }) => ann.earn(number, amount, writers)))
+    // 17 + 18 + … + 36 points; half a dollar of each order counts for the tier alone.
+    const account = await ann.read()
+    assert.deepEqual([account.tierId, account.spendToNextTier], ['2', '960.00'])
+    await ann.checkLedger()
+    const earned = (await ann.entries()).filter(text => text.startsWith('earn '))
+    assert.equal(earned.length, 20)
+    const points = earned.reduce((sum, text) => sum + Number(text.split(' ')[1]), 0)
+    assert.equal(account.availablePoints + account.rewards.length * 300, points)
+    await Promise.all(orders.map(({ number, amount }) => ann.giveBack(number, amount, writers)))
+    assert.deepEqual(balances(await ann.read()), [0, '0.00', 300])
+    await ann.checkLedger()
+  } finally {
+    await writers.close()
+  }
+})
+
+const cents = fc.integer({ min: 1, max: 90_000 }).map(whole => (whole / 100).toFixed(2))
+const number = fc.constantFrom('W1', 'W2', 'W3')
+
+test('whatever is bought and returned while time passes, balances are sums of open lots and lots sums of the ledger', async () => {
+  const steps = fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.record({ earn: number, amount: cents }) },
+      { weight: 3, arbitrary: fc.record({ giveBack: number, amount: cents }) },
+      fc.record({ cancel: number }),
+      fc.record({ days: fc.integer({ min: 30, max: 400 }) }),
+      fc.record({ use: fc.boolean() }),
+    ),
+    { minLength: 4, maxLength: 14 },
+  )
+  type Step = { earn?: string; giveBack?: string; cancel?: string; amount?: string; days?: number; use?: boolean }
+  await fc.assert(
+    fc.asyncProperty(steps, async (given: Step[]) => {
+      const ann = await member(api)
+      for (const { earn, giveBack, cancel, amount = '0', days, use } of given) {
+        if (earn) await ann.earn(earn, amount)
+        if (giveBack) await ann.giveBack(giveBack, amount)
+        if (cancel) await ann.cancelReturn(cancel)
+        if (days) await pass(ann.service.id, days)
+        if (use)
+          await api.db.run(sql`
+            update reward_lot set redeemed = total where service_id = ${ann.service.id} and kind = 'reward' and taken = 0
+               and lot_id = (select min(lot_id) from reward_lot where service_id = ${ann.service.id} and kind = 'reward' and taken = 0)`)
+        await ann.checkLedger()
+      }
+    }),
+    { numRuns: 12 },
+  )
+})
+
+/** Time passes: every date of an account lies further back. */
+async function pass(id: number, days: number) {
+  await api.db.run(sql`
+    update reward_lot set expiry_date = expiry_date - ${days}::integer, created_at = created_at - make_interval(days => ${days}::integer) where service_id = ${id}`)
+  await api.db.run(
+    sql`update reward_account set tier_locked_until_date = tier_locked_until_date - ${days}::integer where service_id = ${id}`,
+  )
+}
+
+test('returning all of what nobody used leaves nothing, however it was bought', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(cents, { minLength: 1, maxLength: 6 }), async amounts => {
+      const ann = await member(api)
+      for (const [i, amount] of amounts.entries()) await ann.earn(`W${i}`, amount)
+      for (const [i, amount] of amounts.entries()) {
+        const half = (Number(amount) / 2).toFixed(2)
+        for (const part of [half, amount]) await ann.giveBack(`W${i}`, part)
+      }
+      const account = await ann.read()
+      assert.deepEqual([account.availablePoints, account.availableRewards], [0, '0.00'])
+      const owed = await api.db.row<{ points_owed: string; qualifying_spend: string }>(
+        sql`select points_owed, trim_scale(qualifying_spend)::text as qualifying_spend from reward_account where service_id = ${ann.service.id}`,
+      )
+      assert.deepEqual({ ...owed }, { points_owed: '0', qualifying_spend: '0' })
+    }),
+    { numRuns: 10 },
+  )
+})
+
+test('the calendar counts as PostgreSQL does', async () => {
+  const days = fc.sample(fc.integer({ min: 0, max: 40_000 }), 500)
+  const cases = days.map((day, i) => ({
+    today: Temporal.PlainDate.from('2000-01-01').add({ days: day }).toString(),
+    months: i % 40,
+    days: (i * 7) % 60,
+  }))
+  const rows = await api.db.rows<{ expected: string }>(sql`
+    select (today + make_interval(months => months, days => days))::date::text as expected
+      from json_to_recordset(${JSON.stringify(cases)}) as c (today date, months integer, days integer)`)
+  const expected = rows.map((row, i) => (cases[i]?.months || cases[i]?.days ? row.expected : null))
+  assert.deepEqual(
+    cases.map(({ today, ...span }) => lastDay(today, span)),
+    expected,
+  )
+})

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { pino } from 'pino'
+import { sql } from '../../../src/db.ts'
+import { smtpPost } from '../../../src/mail/smtp.ts'
+import { startWorker, type Worker } from '../../../src/worker.ts'
+import { until } from '../../support/processes.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { startSink } from '../../support/smtp-sink.ts'
+import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { post } from '../../support/write.ts'
+
+let api: TestService
+let worker: Worker | undefined
+before(async () => {
+  api = await startTestService({ settings: { ...voucherSettings, retailerName: 'Luma' }, role: 'maintainer' })
+  await stockGiftCards(api, api)
+})
+afterEach(() => worker?.stop(0))
+after(() => api.stop())
+
+const begin = (url: string) => {
+  worker = startWorker({ db: api.db, keys: api.keys, log: pino({ level: 'silent' }), post: smtpPost(url) })
+}
+
+const issue = (headers: Record<string, string> = {}) =>
+  post(
+    api,
+    '/vouchers',
+    {
+      amount: '150.00',
+      gateway: 'paypal',
+      receiverName: 'Ann Lee',
+      receiverEmail: 'ann.lee@example.com',
+      senderName: 'John Smith',
+      message: 'Happy birthday!',
+      subject: 'A gift for you',
+      billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
+    },
+    headers,
+  )
+
+const lookUp = (number: string, pin: string) => post(api, '/vouchers/lookup', { number, pin })
+const hasten = () => api.db.run(sql`update job set due_at = now() where name = 'send-mail'`)
+
+test('a voucher that is made while the mail server is down has its e-mail queued; once it is up the PIN that opens it is sent', async () => {
+  const down = await startSink()
+  await down.close()
+  begin(down.url)
+  const { status, json } = await issue()
+  assert.equal(status, 201)
+  assert.deepEqual(json.data.email, { status: 'queued' })
+  await until(() => api.db.run(sql`select from mail where attempts = 1`), 'it was tried')
+  assert.deepEqual((await lookUp(json.data.number, json.data.pin)).json.data.email, { status: 'queued' })
+
+  const up = await startSink({ port: down.port })
+  try {
+    await until(() => hasten().then(() => up.delivered.length), 'it is sent')
+    const [mail] = up.delivered
+    assert.deepEqual(mail?.receivers, ['ann.lee@example.com'])
+    const [, number = '', pin = ''] = /Voucher number: (\S+)\s+PIN: +(\S+)/.exec(mail?.text ?? '') ?? []
+    assert.deepEqual({ number, pin }, { number: json.data.number, pin: json.data.pin })
+    for (const fact of ['Luma', 'AUD 150.00', 'Ann Lee', 'John Smith', '> Happy birthday!'])
+      assert.ok(mail?.text?.includes(fact), fact)
+    await until(async () => (await lookUp(number, pin)).json.data.email.status === 'sent', 'the voucher shows it')
+  } finally {
+    await up.close()
+  }
+})
+
+test('a voucher that is asked for again under its Idempotency-Key has one e-mail', async () => {
+  const sink = await startSink()
+  try {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => issue({ 'idempotency-key': 'one-gift' })))
+    const made = answers.filter(({ status }) => status === 201)
+    assert.ok(made.length >= 1)
+    const again = await issue({ 'idempotency-key': 'one-gift' })
+    assert.equal(again.headers['idempotent-replayed'], 'true')
+    begin(sink.url)
+    await until(async () => !(await api.db.run(sql`select from mail where status = 'queued'`)), 'all is sent')
+    assert.equal(sink.delivered.length, 1)
+    assert.match(sink.delivered[0]?.text ?? '', new RegExp(`PIN: +${again.json.data.pin}\n`))
+  } finally {
+    await sink.close()
+  }
+})
+
+test('while the mail server keeps every slot of the worker busy, requests are answered as ever', async t => {
+  const sink = await startSink()
+  try {
+    sink.mishaps.push('hang', 'hang', 'hang', 'hang')
+    await Promise.all(Array.from({ length: 8 }, () => issue()))
+    begin(sink.url)
+    await until(() => sink.delivered.length === 4, 'four mails hang')
+    const times: number[] = []
+    for (let i = 0; i < 40; i++) {
+      const begun = performance.now()
+      assert.equal((await api.get('/stores')).status, 200)
+      assert.equal((await issue()).status, 201)
+      times.push(performance.now() - begun)
+    }
+    const slowest = Math.max(...times)
+    t.diagnostic(`the slowest of 40 reads and writes took ${Math.round(slowest)} ms`)
+    assert.ok(slowest < 2_000)
+    assert.equal(sink.delivered.length, 4, 'no more than four at a time')
+  } finally {
+    await worker?.stop(0)
+    await sink.close()
+  }
+})

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from '../../../src/db.ts'
+import { insertVouchers, type VoucherRow } from '../../../src/store/vouchers/vouchers.ts'
+import { isProblem } from '../../support/problem.ts'
+import { anotherServer, credentials } from '../../support/servers.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { addVouchers, forgetFailures } from '../../support/voucher-shop.ts'
+import { post } from '../../support/write.ts'
+
+let api: TestService
+
+const voucher = (number: string, more: Partial<VoucherRow> = {}): VoucherRow => ({
+  number,
+  pin: '004200',
+  state: 'active',
+  originalAmount: '150.00',
+  usedAmount: '0.00',
+  expiryDate: '2099-12-31',
+  ...more,
+})
+
+before(async () => {
+  api = await startTestService({ settings: { currency: 'AUD', readsPerMinute: 'off' }, role: 'visitor' })
+  await insertVouchers(api.db, api.keys, api.service, [
+    voucher('100'),
+    voucher('101', { usedAmount: '30.50' }),
+    voucher('102', { expiryDate: '2020-01-31' }),
+    voucher('103', { state: 'suspended' }),
+    voucher('104'),
+    voucher('105', { state: 'redeemed', usedAmount: '150.00' }),
+    voucher('106'),
+  ])
+})
+after(() => api.stop())
+beforeEach(() => forgetFailures(api))
+
+const lookUp = (number: string, pin: string | undefined, by: Pick<TestService, 'get'> = api) =>
+  by.get(`/vouchers/${number}`, { 'x-voucher-pin': pin })
+
+test('number and PIN open a voucher, and the PIN is not in the answer', async () => {
+  const { status, json, text } = await lookUp('100', '004200')
+  assert.equal(status, 200)
+  assert.deepEqual(json.data, {
+    number: '100',
+    status: 'active',
+    currency: 'AUD',
+    originalAmount: '150.00',
+    usedAmount: '0.00',
+    availableAmount: '150.00',
+    expiryDate: '2099-12-31',
+    lockedUntil: null,
+    email: null,
+  })
+  assert.doesNotMatch(text, /004200/)
+})
+
+test('what was drawn is used, and the rest is available', async () => {
+  const { data } = (await lookUp('101', '004200')).json
+  assert.deepEqual([data.usedAmount, data.availableAmount], ['30.50', '119.50'])
+})
+
+test('nothing is available of a voucher that is past its last day, suspended or redeemed', async () => {
+  for (const [number, status] of [
+    ['102', 'expired'],
+    ['103', 'suspended'],
+    ['105', 'redeemed'],
+  ] as const) {
+    const { data } = (await lookUp(number, '004200')).json
+    assert.deepEqual([data.status, data.availableAmount], [status, '0.00'])
+  }
+})
+
+test('an unknown number, a wrong PIN, no PIN and the number of another service are one and the same answer', async () => {
+  const other = await api.tenant()
+  const answers = [
+    await lookUp('nope', '004200'),
+    await lookUp('100', '999999'),
+    await lookUp('100', undefined),
+    await lookUp('100', '4200'),
+    await lookUp('100', '004200', other),
+  ]
+  const [first, ...more] = answers.map(({ status, json: { requestId: _, instance: __, ...body } }) => ({
+    status,
+    ...body,
+  }))
+  assert.equal(first?.status, 403)
+  assert.equal(first?.code, 'voucher_not_accepted')
+  for (const answer of more) assert.deepEqual(answer, first)
+})
+
+test('a PIN in the URL is refused by name', async () => {
+  const { status, json } = await api.get('/vouchers/100?pin=004200')
+  assert.equal(status, 400)
+  assert.equal(json.errors[0].parameter, 'pin')
+  assert.doesNotMatch(JSON.stringify(json), /004200/)
+})
+
+test('after five wrong PINs the right one is refused too, for a while that grows', async () => {
+  for (let i = 0; i < 5; i++) assert.equal((await lookUp('104', '111111')).json.code, 'voucher_not_accepted')
+  assert.equal((await lookUp('104', '004200')).json.code, 'voucher_not_accepted')
+  const waits = async () =>
+    (
+      await api.db.row<{ left: number }>(
+        sql`select max(extract(epoch from refused_until - now()))::float as left from pin_guard where service_id = ${api.service.id}`,
+      )
+    )?.left ?? 0
+  const first = await waits()
+  await lookUp('104', '111111')
+  assert.ok((await waits()) > first * 1.5)
+  await api.db.run(sql`update pin_guard set refused_until = now() where service_id = ${api.service.id}`)
+  assert.equal((await lookUp('104', '004200')).status, 200)
+})
+
+test('an address that tries one number after the other is refused until the minute ends, the right PIN too', async () => {
+  const second = await anotherServer(api)
+  try {
+    const { left = 60 } =
+      (await api.db.row<{ left: number }>(sql`select 60 - extract(second from now())::float8 as left`)) ?? {}
+    if (left < 8) await delay(left * 1_000)
+    await forgetFailures(api)
+    for (let i = 0; i < 30; i++) assert.equal((await lookUp(`guess-${i}`, '123456')).status, 403)
+    for (const answer of [
+      await lookUp('guess-30', '123456'),
+      await lookUp('100', '004200'),
+      await post(api, '/vouchers/lookup', { number: '100', pin: '004200' }),
+      await post(api, '/vouchers/validate', { number: '100', pin: '004200', amount: '1.00' }),
+    ]) {
+      isProblem(answer, 'too_many_failures', api.baseUrl)
+      assert.match(String(answer.headers['retry-after']), /^[1-9]\d?$/)
+    }
+    const headers = { ...credentials(api), 'x-voucher-pin': '004200' }
+    assert.equal((await second.ask('/vouchers/100', { headers })).status, 429, 'for all servers')
+    assert.equal(
+      (await second.ask('/vouchers/100', { headers, from: '127.0.0.2' })).status,
+      200,
+      'not for other addresses',
+    )
+    const other = await api.tenant()
+    await addVouchers(api, other, { 100: {} })
+    assert.equal((await lookUp('100', '004200', other)).status, 200, 'not for other services')
+    const alert = await api.db.row(
+      sql`select subject, times from alert where service_id = ${api.service.id} and kind = 'voucher_address_refused'`,
+    )
+    assert.deepEqual(alert, { subject: '', times: 1 })
+  } finally {
+    await second.stop()
+  }
+})
+
+test('a voucher that refuses is an alert, and so is a number that there is not', async () => {
+  for (const number of ['106', 'no-106']) {
+    for (let i = 0; i < 6; i++) await lookUp(number, '111111')
+    const alert = await api.db.row<{ times: number; detail: string }>(sql`
+      select times, detail from alert where service_id = ${api.service.id} and kind = 'voucher_refused' and subject = ${number}`)
+    assert.equal(alert?.times, 2)
+    assert.doesNotMatch(alert?.detail ?? '', /111111|004200/)
+  }
+})
+
+test('of many guesses at once no more are judged than of as many one after the other', async () => {
+  await addVouchers(api, api, { race: {} })
+  let opened = 0
+  for (let round = 0; round < 20; round++) {
+    await forgetFailures(api)
+    const guesses = Array.from({ length: 12 }, (_, i) => (i === round % 6 ? '004200' : `${100_000 + i}`))
+    const answers = await Promise.all(
+      guesses.map(guess => post(api, '/vouchers/lookup', { number: 'race', pin: guess })),
+    )
+    const { failures = 0 } =
+      (await api.db.row<{ failures: number }>(
+        sql`select failures from pin_guard where service_id = ${api.service.id}`,
+      )) ?? {}
+    // The right one opens if at most four wrong ones came before it, which it makes forgotten; the rest are counted after it.
+    if (answers.some(({ status }) => status === 200)) {
+      opened++
+      assert.ok(failures >= 7, `${failures}`)
+    } else assert.equal(failures, 12)
+  }
+  assert.ok(opened > 0)
+})
+
+test('number and PIN are taken to the letter', async () => {
+  const number = `N${'0'.repeat(46)} 7 `
+  await addVouchers(api, api, { [number]: { pin: ' 0042 ' }, '0042': { pin: '0042' }, '042': { pin: '42' } })
+  const look = (given: string, pin: string) => post(api, '/vouchers/lookup', { number: given, pin })
+  assert.equal((await look(number, ' 0042 ')).json.data.number, number)
+  assert.equal((await look('0042', '0042')).json.data.number, '0042')
+  for (const [given, pin] of [
+    [number, '0042'],
+    [number.trim(), ' 0042 '],
+    ['0042', '42'],
+    ['42', '0042'],
+    ['042', '042'],
+    ['n0042', '0042'],
+    ['0042', '００４２'],
+    ['0042', "' or 1=1 --"],
+    ['%', '0042'],
+  ] as const)
+    isProblem(await look(given, pin), 'voucher_not_accepted', api.baseUrl, '/vouchers/lookup')
+  for (const body of [
+    { number: 42, pin: '42' },
+    { number: '0042', pin: 42 },
+    { number: '0042' },
+    { number: '0042', pin: '1', x: 1 },
+    [],
+  ])
+    isProblem(await post(api, '/vouchers/lookup', body), 'invalid_body', api.baseUrl, '/vouchers/lookup')
+  for (const body of [
+    { number: '', pin: '1' },
+    { number: '1', pin: '' },
+    { number: '1', pin: '1'.repeat(51) },
+    { number: 'x\u0000', pin: '1' },
+  ])
+    isProblem(await post(api, '/vouchers/lookup', body), 'invalid_field', api.baseUrl, '/vouchers/lookup')
+})
+
+/** How often something of `a` is more than something of `b`: half the time where the two are alike, whatever else goes on. */
+function share(a: readonly number[], b: readonly number[]) {
+  let more = 0
+  for (const x of a) for (const y of b) more += x > y ? 1 : x === y ? 0.5 : 0
+  return more / a.length / b.length
+}
+
+/** The times that look-ups take, the two kinds by turns; in milliseconds. */
+async function timesOf(count: number, known: (i: number) => string, unknown: (i: number) => string) {
+  const times = { known: [] as number[], unknown: [] as number[] }
+  for (let i = 0; i < count; i++) {
+    if (i % 7 === 0) await forgetFailures(api)
+    for (const which of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
+      const number = which === 'known' ? known(i) : unknown(i)
+      const begun = performance.now()
+      const { status } = await lookUp(number, '999999')
+      times[which].push(performance.now() - begun)
+      assert.equal(status, 403)
+    }
+  }
+  return times
+}
+
+test('an unknown number cannot be told from a wrong PIN by time', async t => {
+  // 10,000 tell the two apart more finely, and take some minutes.
+  const { PIN_TRIES } = process.env
+  const [again, fresh] = PIN_TRIES ? [Number(PIN_TRIES), Number(PIN_TRIES)] : [700, 400]
+  await addVouchers(api, api, Object.fromEntries(Array.from({ length: 3 * fresh }, (_, i) => [`known${i}`, {}])))
+  let tried = 0
+  for (const [what, ask] of [
+    [
+      'the same numbers again and again',
+      () =>
+        timesOf(
+          again,
+          () => '100',
+          () => 'nope',
+        ),
+    ],
+    [
+      'numbers that are new',
+      () => {
+        tried += fresh
+        return timesOf(
+          fresh,
+          i => `known${tried - 1 - i}`,
+          i => `other${tried - i}`,
+        )
+      },
+    ],
+  ] as const) {
+    // Both are alike to within what chance does to so many; a machine that is busy with other things gets two more tries.
+    const tries: number[] = []
+    while (tries.length < 3 && Math.abs((tries.at(-1) ?? 1) - 0.5) > 0.06) {
+      const { known, unknown } = await ask()
+      tries.push(share(known, unknown))
+    }
+    t.diagnostic(`${what}: known took longer in ${tries.map(each => `${(each * 100).toFixed(1)} %`).join(', ')}`)
+    assert.ok(Math.abs((tries.at(-1) ?? 1) - 0.5) <= 0.06, tries.join())
+  }
+})
+
+test('the ledger cannot be changed, and a balance cannot fall below zero', async () => {
+  await assert.rejects(
+    api.db.run(sql`update voucher_entry set amount = 999 where service_id = ${api.service.id}`),
+    /append-only/,
+  )
+  await assert.rejects(
+    api.db.run(
+      sql`insert into voucher_entry (service_id, number, entry, kind, amount, state) values (${api.service.id}, '101', 4, 'redeem', -119.51, 'active')`,
+    ),
+    /voucher_balance_check/,
+  )
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Simulator } from '../../simulator/control/handle.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { type Client, openClient } from '../../src/backoffice/apparel21/calls/client.ts'
+import { type Release, releaseOf } from '../../src/backoffice/apparel21/calls/release.ts'
+import { feedsOf } from '../../src/backoffice/apparel21/pull/feeds.ts'
+import { type SyncOptions, syncFeed } from '../../src/backoffice/sync/sync.ts'
+import type { Service } from '../../src/settings.ts'
+import { syncStates } from '../../src/store/sync/sync.ts'
+import { openShop, type Shop } from '../support/feeds.ts'
+
+export const timeZone = 'Australia/Melbourne'
+export const sizes = { stores: 8, styles: 24, persons: 60, vouchers: 1 }
+
+/** A service that is fed by a simulator of its own. */
+export interface Fed {
+  simulator: Simulator
+  shop: Shop
+  service: Service
+  client: Client
+  release: Release
+  sync(feed: string, options?: SyncOptions): ReturnType<typeof syncFeed>
+  /** Every feed in turn. */
+  syncAll(options?: SyncOptions): Promise<void>
+  state(feed: string): Promise<Awaited<ReturnType<typeof syncStates>>[number] | undefined>
+  close(): Promise<void>
+}
+
+/** One for a single test, which is closed with it. */
+export async function fedFor(t: TestContext, options?: Parameters<typeof startSimulator>[0]): Promise<Fed> {
+  const fed = await openFed(options)
+  t.after(() => fed.close())
+  return fed
+}
+
+/** It is not read from yet: see `syncAll`. */
+export async function openFed(options: Parameters<typeof startSimulator>[0] = {}): Promise<Fed> {
+  const shop = await openShop()
+  const simulator = await startSimulator({ sizes, ...options })
+  const service = { ...shop.service, settings: { ...shop.service.settings, currency: 'AUD', timeZone } }
+  const limits = { pageRows: 10, breakerFailures: 1_000, patienceMs: 0 }
+  const client = openClient({ url: simulator.url, countryCode: 'AU', timeZone, limits })
+  const release = releaseOf(client)
+  const feeds = feedsOf(client, release)
+  const sync: Fed['sync'] = (name, how) => {
+    const found = feeds.find(one => one.name === name)
+    assert.ok(found, name)
+    return syncFeed(shop.db, service, found, how)
+  }
+  return {
+    ...{ simulator, shop, service, client, release, sync },
+    async syncAll(how) {
+      for (const { name } of feeds) await sync(name, how)
+    },
+    state: async name => (await syncStates(shop.db, service)).find(state => state.feed === name),
+    async close() {
+      client.close()
+      await simulator.close()
+      await shop.close()
+    },
+  }
+}
+
+/** How many rows a table has. */
+export const count = async ({ shop }: Fed, table: string, where = 'true') =>
+  (await shop.rows(`select count(*)::integer as n from ${table} where ${where}`))[0].n
+/** A customer's record. */
+export const customer = async (id: number, { shop }: Fed) => {
+  const [row] = await shop.rows(`select record from customer where id = '${id}'`)
+  return row && JSON.parse(`${row.record}}`)
+}
+export const stockOf = async (skuId: number, storeId: number, { shop }: Fed): Promise<number | undefined> =>
+  (await shop.rows(`select free_stock from stock where sku_id = '${skuId}' and store_id = '${storeId}'`))[0]?.free_stock
+export const personIds = ({ simulator }: Fed) => [...simulator.state.persons.keys()]
+/** SKUs in shops that have stock of them. */
+export function stocked({ simulator: { state } }: Fed) {
+  const shops = [...state.stores.values()].filter(store => store.kind === 'shop')
+  return [...state.skus.values()].flatMap(sku =>
+    shops.flatMap(store => {
+      const quantity = state.stock.at(sku.row, store.column)
+      return quantity > 0 ? [{ skuId: sku.id, storeId: store.id, quantity }] : []
+    }),
+  )
+}

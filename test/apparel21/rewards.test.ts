@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { Simulator } from '../../simulator/control/handle.ts'
+import { apparel21 } from '../../src/backoffice/apparel21/apparel21.ts'
+import { rewardAccountFrom } from '../../src/backoffice/apparel21/reward-accounts.ts'
+import { behind, startApparel21Service } from '../drivers/apparel21.ts'
+import { isProblem } from '../support/problem.ts'
+import type { TestService } from '../support/service.ts'
+import { documentOf } from '../support/xml-document.ts'
+
+let simulator: Simulator
+let api: TestService
+let stop: () => Promise<void>
+before(async () => {
+  const service = await startApparel21Service({ role: 'visitor' })
+  ;({ simulator, api, stop } = service)
+})
+after(() => stop())
+beforeEach(() => simulator.faults.clear())
+
+const someAccount = () => {
+  const [account] = simulator.state.accounts.values()
+  assert.ok(account)
+  return account
+}
+
+test('a reward balance is the one of this moment, also of a customer that no sync has brought', async () => {
+  const account = someAccount()
+  const before = (await api.get(`/customers/${account.personId}/rewards`)).json.data
+  assert.equal(before.id, String(account.id))
+  account.points.push({
+    ...{ id: 99_001, created: Date.UTC(2026, 0, 5, 15, 19, 10), description: 'By hand', reasonId: '' },
+    ...{ total: 40, redeemed: 10, pending: 5, expires: '2099-12-31' },
+  })
+  const { data } = (await api.get(`/customers/${account.personId}/rewards`)).json
+  assert.equal(data.availablePoints, before.availablePoints + 25)
+  const added = data.points.find(({ id }: { id: string }) => id === '99001')
+  assert.deepEqual(added, {
+    ...{ id: '99001', createdAt: '2026-01-05 15:19:10', description: 'By hand', expiryDate: '2099-12-31' },
+    ...{ total: 40, redeemed: 10, pending: 5, available: 25 },
+  })
+})
+
+test('while the back office is away a balance is not told, and what is not live still is', async () => {
+  const { personId, id } = someAccount()
+  simulator.faults.add({ kind: 'down' })
+  for (const path of [`/customers/${personId}/rewards`, `/rewards/accounts/${id}`]) {
+    const answer = await api.get(path)
+    isProblem(answer, 'back_office_unavailable', api.baseUrl, path)
+    assert.match(String(answer.headers['retry-after']), /^\d+$/)
+  }
+  assert.equal((await api.get('/rewards/programs')).status, 200)
+})
+
+test('an answer that is no reward account is 502, and nothing of it is told', async () => {
+  const { client, backOffice } = behind(simulator)
+  try {
+    for (const kind of ['wrong-root', 'truncated', 'html'] as const) {
+      simulator.faults.clear()
+      simulator.faults.add({ kind, path: '/Rewards/Accounts/*' })
+      const asked = backOffice(api.service).rewardAccount(api, { id: String(someAccount().id) })
+      await assert.rejects(asked, { code: 'back_office_error' })
+    }
+  } finally {
+    client.close()
+  }
+})
+
+test('an account with empty lists, no tier and no next reward is one', async () => {
+  const xml = `<RewardAccount><Id>7</Id><ProgramId>1</ProgramId><ProgramName /><Currency>AUD</Currency><TierId /><TierName /><PersonId>3001</PersonId>
+    <TierLockedUntilDate /><JoinDate /><PointsToNextReward /><SpendToNextTier /><NextTierId /><PointsList Type="Array" /><GiftList Type="Array">
+    <Gift><IssueId>301</IssueId><CreatedDateTime>2025-08-22T15:19:10</CreatedDateTime><GiftId>21</GiftId><GiftName>March Gift</GiftName><Available>False</Available><ExpiryDate /></Gift>
+    </GiftList></RewardAccount>`
+  const root = await documentOf(xml)
+  assert.deepEqual(rewardAccountFrom(root, 'AUD'), {
+    ...{ id: '7', customerId: '3001', programId: '1', programName: '1', tierId: null, tierName: null, currency: 'AUD' },
+    ...{ tierLockedUntilDate: null, joinDate: null, availablePoints: 0, availableRewards: '0.00' },
+    ...{ pointsToNextReward: null, spendToNextTier: null, nextTierId: null, points: [], rewards: [] },
+    gifts: [{ id: '301', giftId: '21', name: 'March Gift', available: false, expiryDate: null }],
+  })
+})
+
+test('capabilities of a back office that cannot be reached say so, and that of no release is assumed what needs one', async () => {
+  const { client, backOffice } = behind({ url: 'http://127.0.0.1:9/RetailAPI/' })
+  try {
+    const { driver, release, capabilities } = await backOffice(api.service).capabilities()
+    assert.deepEqual([driver, release], ['apparel21', 'unknown'])
+    const reasons = new Map(capabilities.map(({ name, reason }) => [name, reason]))
+    for (const name of ['customersUpdatedAfter', 'voucherDeliveryDate', 'returns'])
+      assert.match(reasons.get(name) ?? '', /cannot be found out/, name)
+    assert.equal(reasons.get('stores'), undefined)
+  } finally {
+    client.close()
+  }
+})
+
+test('capabilities say what export files add', async () => {
+  const { client, release } = behind(simulator)
+  try {
+    const lacking = async (hasExports: boolean) =>
+      (await apparel21(client, release, api.service, hasExports).capabilities()).capabilities
+        .filter(({ available }) => !available)
+        .map(({ name }) => name)
+    const without = await lacking(false)
+    for (const name of ['staff', 'transactions', 'signUpStore']) assert.ok(without.includes(name), name)
+    assert.deepEqual(
+      await lacking(true),
+      without.filter(name => !['staff', 'transactions', 'signUpStore'].includes(name)),
+    )
+  } finally {
+    client.close()
+  }
+})

@@ -1,0 +1,123 @@
+import type { Simulator } from '../../simulator/control/handle.ts'
+import { type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts'
+import type { Connection } from '../../src/backoffice/apparel21/calls/connection.ts'
+import { feedsOf } from '../../src/backoffice/apparel21/pull/feeds.ts'
+import { syncFeed } from '../../src/backoffice/sync/sync.ts'
+import type { BackOffice } from '../../src/domain/port/backoffice.ts'
+import type { Settings } from '../../src/settings.ts'
+import { upsertGateways } from '../../src/store/running/gateways.ts'
+import { behind, settings } from '../drivers/apparel21.ts'
+import { type Caller, startTestService, type TestService } from '../support/service.ts'
+
+/** What the simulated shop sells. */
+export interface Sold {
+  sku: string
+  price: string
+}
+
+/** The API in front of a simulator that has the same shop each time, filled with what can be read of it. */
+export interface Shop {
+  simulator: Simulator
+  api: TestService
+  /** Reads a feed once more, all of it. */
+  sync(feed: string): Promise<void>
+  /** The next so many writes are undone when all of their work is done, as where the process is killed before it commits. */
+  undo(writes: number): void
+  /** What a test has done to the simulator is over: no faults, no undoing, nothing in the ledger. */
+  settle(): Promise<void>
+  /** Two SKUs with a price. */
+  sold(): { tee: Sold; hat: Sold }
+  stop(): Promise<void>
+}
+
+/** Merchants as the simulator has them set up. */
+const gateways: Connection['gateways'] = {
+  paypal: { merchantId: 'PAYPAL', cardType: 'PP' },
+  visa: { merchantId: 'SIMPAY', cardType: 'VISA' },
+  wrong: { merchantId: 'NOBODY' },
+}
+
+/** Short, and never at rest: outages are of the tests' making. */
+const limits = { deadlineMs: 2_000, breakerFailures: 1_000, patienceMs: 0 }
+
+export async function openShop(own: Partial<Settings> = {}, simulated: SimulatorOptions = {}): Promise<Shop> {
+  const simulator = await startSimulator({
+    sizes: { stores: 5, styles: 12, persons: 60, vouchers: 5 },
+    ...simulated,
+  })
+  const { client, release, backOffice } = behind(simulator, { gateways, limits })
+  let undone = 0
+  const api = await startTestService({
+    settings: { ...settings, ...own },
+    role: 'maintainer',
+    backOffice: service => undoing(backOffice(service)),
+  })
+  await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }, { name: 'wrong' }, { name: 'cash' }])
+  const feeds = feedsOf(client, release)
+  const sync = async (name: string) => {
+    const feed = feeds.find(one => one.name === name)
+    if (!feed) throw new Error(`There is no feed ${name}`)
+    await syncFeed(api.db, api.service, feed, { full: true })
+  }
+  for (const name of ['references', 'stores', 'products', 'stock', 'customers']) await sync(name)
+  simulator.ledger.clear()
+
+  function undoing(driver: BackOffice): BackOffice {
+    const after = async <T>(work: Promise<T>) => {
+      const done = await work
+      if (undone-- > 0) throw new Error('The process is killed.')
+      return done
+    }
+    return {
+      ...driver,
+      createCustomer: (...given) => after(driver.createCustomer(...given)),
+      updateCustomer: (...given) => after(driver.updateCustomer(...given)),
+      placeOrder: (...given) => after(driver.placeOrder(...given)),
+      createReturn: (...given) => after(driver.createReturn(...given)),
+    }
+  }
+  return {
+    ...{ simulator, api, sync },
+    undo(writes) {
+      undone = writes
+    },
+    async settle() {
+      undone = 0
+      simulator.faults.clear()
+      await simulator.accept()
+      simulator.ledger.clear()
+    },
+    sold() {
+      const priced = [...simulator.state.skus.values()].filter(
+        ({ colour, price }) => !colour.style.special && price > 0,
+      )
+      const [tee, hat] = priced.map(({ id, price }) => ({ sku: String(id), price: price.toFixed(2) }))
+      if (!tee || !hat) throw new Error('The simulator sells something.')
+      return { tee, hat }
+    },
+    async stop() {
+      await api.stop()
+      client.close()
+      await simulator.close()
+    },
+  }
+}
+
+/** Texts that mean something to XML, or to those who read it. */
+export const hostile = [
+  '</Firstname><Code>X1</Code>',
+  ']]><!--',
+  '<![CDATA[x]]>',
+  '&lt;&amp;&#65;',
+  `"'&%<>`,
+  'Zoë 🦘 Ωμέγα',
+  '&file; &a12;',
+]
+
+/** Rows of a table that belong to a caller's service. */
+export const count = async (caller: Caller, { db }: Pick<TestService, 'db'>, table: string) => {
+  const { rows } = await db.pool.query(`select count(*)::integer as n from ${table} where service_id = $1`, [
+    caller.service.id,
+  ])
+  return rows[0].n as number
+}

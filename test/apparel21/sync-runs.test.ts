@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, afterEach, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { syncFeed } from '../../src/backoffice/sync/sync.ts'
+import type { Feed, FeedRows, Portion } from '../../src/domain/port/feed.ts'
+import { count, type Fed, fedFor, openFed, sizes, stocked, stockOf, timeZone } from './fed.ts'
+
+let fed: Fed
+before(async () => {
+  fed = await openFed()
+  await fed.syncAll()
+})
+after(() => fed.close())
+afterEach(() => {
+  fed.simulator.faults.clear()
+  fed.simulator.ledger.clear()
+})
+
+test('pages that repeat or are shuffled stop a run: its fault is kept, its mark stays, and nothing is taken away', async () => {
+  for (const kind of ['same-page', 'shuffled'] as const)
+    for (const name of ['customers', 'products'] as const) {
+      await fed.sync(name)
+      const before = await fed.shop.everything()
+      const { since } = (await fed.state(name)) ?? {}
+      fed.simulator.faults.add({ kind })
+      await assert.rejects(fed.sync(name, { full: true }), /./)
+      const state = await fed.state(name)
+      assert.deepEqual([state?.since, state?.running], [since, false])
+      assert.match(state?.fault ?? '', /^back_office_error/)
+      assert.equal(await fed.shop.everything(), before)
+      fed.simulator.faults.clear()
+      await fed.sync(name)
+      assert.equal((await fed.state(name))?.fault, null)
+    }
+})
+
+test('all stock that breaks off takes nothing away', async () => {
+  const item = stocked(fed)[5]
+  assert.ok(item)
+  await fed.sync('stock', { full: true })
+  const before = await count(fed, 'stock', 'free_stock > 0')
+  for (const kind of ['truncated', 'malformed', 'html', 'empty-body', 'reset-during', 'hang'] as const) {
+    fed.simulator.faults.add({ kind, path: '/Freestock/AllStyles' })
+    const stopping = AbortSignal.timeout(kind === 'hang' ? 300 : 30_000)
+    await assert.rejects(fed.sync('stock', { full: true, signal: stopping }), /./, kind)
+    fed.simulator.faults.clear()
+  }
+  assert.equal(await count(fed, 'stock', 'free_stock > 0'), before)
+})
+
+test('what a whole run does not show is gone: stock becomes nothing, products and SKUs are deleted', async t => {
+  const other = await fedFor(t)
+  await other.syncAll()
+  const { state } = other.simulator
+  const [item] = stocked(other)
+  assert.ok(item)
+  const sku = state.skus.get(item.skuId)
+  const store = state.stores.get(item.storeId)
+  assert.ok(sku && store)
+  // Nobody notes it, so that changes alone would never tell.
+  state.stock.set(sku.row, store.column, 0, 0)
+  const style = [...state.styles.values()].find(one => one !== sku.colour.style && one.colours.length > 0)
+  assert.ok(style)
+  state.styles.delete(style.id)
+  const [lost] = sku.colour.skus.splice(0, 1)
+  assert.ok(lost)
+  const before = await count(other, 'product')
+  await other.sync('products', { full: true })
+  await other.sync('stock', { full: true })
+  if (lost !== sku) assert.equal(await stockOf(item.skuId, item.storeId, other), 0)
+  assert.equal(await count(other, 'product'), before - 1)
+  assert.equal(await count(other, 'product', `product_id = '${style.id}'`), 0)
+  assert.equal(await count(other, 'variant', `sku_id = '${lost.id}'`), 0)
+  const [row] = await other.shop.rows(`select record from product where product_id = '${sku.colour.style.id}'`)
+  assert.ok(!row.record.includes(`"skuId":"${lost.id}"`))
+})
+
+test('a whole run that shows less than half of what there was takes nothing away, and says so', async t => {
+  const other = await fedFor(t, { sizes: { ...sizes, styles: 60 } })
+  await other.syncAll()
+  const before = await count(other, 'product')
+  const { styles } = other.simulator.state
+  for (const id of [...styles.keys()].slice(0, Math.ceil(styles.size * 0.6))) styles.delete(id)
+  const result = await other.sync('products', { full: true })
+  assert.deepEqual([await count(other, 'product'), result?.removed], [before, 0])
+  assert.match(Object.keys(result?.notes ?? {}).join(), /of the list product are gone/)
+  const zeroed = await other.sync('stock', { full: true })
+  assert.match(Object.keys(zeroed?.notes ?? {}).join(), /of the list stock are gone/)
+})
+
+/** A feed that brings what a test has it bring. */
+const madeOf = (portions: readonly Portion[], facts: Partial<Feed> = {}): Feed => ({
+  ...{ name: 'made', everySeconds: 60, fullEverySeconds: 3_600, ...facts },
+  async *pull() {
+    yield* portions
+  },
+})
+
+test('a whole run in which something cannot be told apart takes nothing away', async t => {
+  const { shop, service } = await fedFor(t)
+  const product = (productId: string): FeedRows['products'] => ({
+    product: { productId, productCode: productId, name: productId, referenceValues: {} },
+    colour: { productId, colourId: '1', code: null, name: null },
+    variant: { productId, colourId: '1', skuId: productId, sizeCode: '-', price: '1.00' },
+  })
+  const products = ['a', 'b', 'c'].map(product)
+  const run = (portion: Portion) => syncFeed(shop.db, service, madeOf([portion], { whole: ['variant', 'product'] }))
+  const left = async () => (await shop.rows('select product_id from product order by 1')).map(row => row.product_id)
+  const seen = [
+    { list: 'product', ids: ['a'] },
+    { list: 'variant', ids: ['a'] },
+  ]
+  await run({ rows: { products }, seen, isUnclear: true })
+  assert.deepEqual(await left(), ['a', 'b', 'c'])
+  await run({ rows: { products }, seen })
+  assert.deepEqual(await left(), ['a'])
+})
+
+test('a list with fewer records than it says fails the run, and its mark stays', async t => {
+  const { shop, service, state } = await fedFor(t)
+  const seen = [{ list: 'customer', ids: ['1', '2', '2'] }]
+  const end = (atLeast: number, since: string) => ({ end: { since, total: { list: 'customer', atLeast } } })
+  await syncFeed(shop.db, service, madeOf([{ seen }, end(2, 'first')]))
+  await assert.rejects(syncFeed(shop.db, service, madeOf([{ seen }, end(3, 'second')])), /fewer/)
+  assert.equal((await state('made'))?.since, 'first')
+})
+
+test('everything is read again when it is time, or when changes are too old to be asked for', async t => {
+  const { shop, service } = await fedFor(t)
+  const feed = madeOf([{ end: { since: 'mark' } }], { reachSeconds: 7_200 })
+  const run = async () => (await syncFeed(shop.db, service, feed))?.isFull
+  assert.deepEqual([await run(), await run()], [true, false])
+  await shop.rows(`update sync_state set full_at = now() - interval '61 minutes'`)
+  assert.deepEqual([await run(), await run()], [true, false])
+  await shop.rows(`update sync_state set finished_at = now() - interval '121 minutes'`)
+  assert.deepEqual([await run(), await run()], [true, false])
+})
+
+test('changes alone take nothing away', async () => {
+  const before = await count(fed, 'product')
+  const result = await fed.sync('products')
+  assert.deepEqual([result?.isFull, await count(fed, 'product')], [false, before])
+})
+
+test('a feed has one run at a time, and is free again when that is dead', async () => {
+  fed.simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Stores', times: 1 })
+  const first = fed.sync('stores')
+  while (!fed.simulator.ledger.callsTo({ path: '/Stores' }).length) await delay(5)
+  assert.equal((await fed.state('stores'))?.running, true)
+  assert.equal(await fed.sync('stores'), undefined)
+  assert.ok(await first)
+  await fed.shop.rows(
+    `update sync_state set run = gen_random_uuid(), beat_at = now() - interval '59 seconds' where feed = 'stores'`,
+  )
+  assert.equal(await fed.sync('stores'), undefined)
+  await fed.shop.rows(`update sync_state set beat_at = now() - interval '61 seconds' where feed = 'stores'`)
+  assert.ok(await fed.sync('stores'))
+})
+
+test('a run that another one took over stops at its next portion', async () => {
+  let portions = 0
+  const onProgress = () => {
+    portions++
+  }
+  fed.simulator.faults.add({ kind: 'latency', seconds: 0.3, path: '/Persons' })
+  const first = fed.sync('customers', { full: true, onProgress })
+  while (!fed.simulator.ledger.callsTo({ path: '/Persons' }).length) await delay(5)
+  await fed.shop.rows(`update sync_state set run = gen_random_uuid() where feed = 'customers'`)
+  await assert.rejects(first, /taken over/)
+  assert.equal(portions, 0)
+  await fed.shop.rows(`update sync_state set run = null, beat_at = null where feed = 'customers'`)
+})
+
+test('a killed run is repeated without harm', async t => {
+  const [plain, killed] = [await fedFor(t), await fedFor(t)]
+  await plain.syncAll()
+  killed.simulator.faults.add({ kind: 'latency', seconds: 0.1 })
+  const script = `
+    import { openDatabase } from '../src/db.ts'
+    import { feedsOf } from '../src/backoffice/apparel21/feeds.ts'
+    import { openClient } from '../src/backoffice/apparel21/http.ts'
+    import { releaseOf } from '../src/backoffice/apparel21/release.ts'
+    import { syncFeed } from '../src/backoffice/sync.ts'
+    const { connection, url, service } = JSON.parse(process.argv[1])
+    const db = openDatabase(connection)
+    const client = openClient({ url, countryCode: 'AU', timeZone: '${timeZone}', limits: { pageRows: 10 } })
+    for (const feed of feedsOf(client, releaseOf(client))) await syncFeed(db, service, feed)`
+  const given = { connection: killed.shop.connection, url: killed.simulator.url, service: killed.service }
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, JSON.stringify(given)], {
+    cwd: new URL('../..', import.meta.url),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  while (!(await count(killed, 'customer')) && child.exitCode === null) await delay(20)
+  child.kill('SIGKILL')
+  const [, signal] = await exited
+  assert.equal(signal, 'SIGKILL')
+  assert.ok((await count(killed, 'customer')) < sizes.persons)
+  killed.simulator.faults.clear()
+  await killed.shop.rows(`update sync_state set beat_at = now() - interval '2 minutes' where beat_at is not null`)
+  await killed.syncAll()
+  for (const table of ['store', 'product', 'customer', 'retail_transaction', 'reward_account', 'reward_lot'])
+    assert.deepEqual([table, await count(killed, table)], [table, await count(plain, table)])
+  for (const { skuId, storeId, quantity } of stocked(killed))
+    assert.equal(await stockOf(skuId, storeId, killed), quantity)
+  const records = ({ shop }: Fed) => shop.rows(`select left(record, -43) as said from customer order by id`)
+  assert.deepEqual(await records(killed), await records(plain))
+})

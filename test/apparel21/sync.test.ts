@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { count, customer, type Fed, fedFor, openFed, personIds, sizes, stocked, stockOf } from './fed.ts'
+
+let fed: Fed
+before(async () => {
+  fed = await openFed()
+  await fed.syncAll()
+})
+after(() => fed.close())
+afterEach(() => {
+  fed.simulator.faults.clear()
+  fed.simulator.ledger.clear()
+})
+
+test('everything that the back office has arrives', async () => {
+  const { state } = fed.simulator
+  const shops = [...state.stores.values()].filter(store => store.kind === 'shop')
+  const styles = [...state.styles.values()].filter(style => style.special !== 'freight')
+  const bought = state.transactions.filter(sale => sale.personId !== null)
+  assert.equal(await count(fed, 'store'), shops.length)
+  assert.equal(await count(fed, 'product'), styles.length)
+  assert.equal(
+    await count(fed, 'variant'),
+    styles.flatMap(style => style.colours.flatMap(colour => colour.skus)).length,
+  )
+  assert.equal(await count(fed, 'stock', 'free_stock > 0'), stocked(fed).length)
+  assert.equal(await count(fed, 'customer'), state.persons.size)
+  assert.equal(await count(fed, 'retail_transaction'), bought.length)
+  assert.equal(await count(fed, 'reward_account'), state.accounts.size)
+  assert.ok(bought.length > 20 && state.accounts.size > 5 && stocked(fed).length > 50)
+  for (const { skuId, storeId, quantity } of stocked(fed)) assert.equal(await stockOf(skuId, storeId, fed), quantity)
+  for (const person of state.persons.values()) {
+    const found = await customer(person.id, fed)
+    assert.deepEqual(
+      [found.surname, found.contact.email, found.privacy],
+      [person.surname.trim(), person.email.trim() || null, person.privacy],
+    )
+    for (const [typeId, valueId] of person.references) {
+      const { code, name } = state.referenceTypes.get(typeId)?.references.get(valueId) ?? {}
+      const shown = Object.values(found.references).find(
+        reference => (reference as { referenceValueId: string }).referenceValueId === String(valueId),
+      )
+      assert.deepEqual(shown, { code, name, referenceValueId: String(valueId) })
+    }
+  }
+  for (const sale of bought) {
+    const [row] = await fed.shop.rows(`select record from retail_transaction where id = '${sale.id}'`)
+    const { lines, customerId, storeNumber, total } = JSON.parse(row.record)
+    const store = state.stores.get(sale.storeId)
+    assert.deepEqual(
+      [customerId, lines.length, storeNumber, Number(total)],
+      [
+        String(sale.personId),
+        sale.lines.length,
+        store?.number || null,
+        Number(sale.lines.reduce((sum, line) => sum + line.value, 0).toFixed(2)),
+      ],
+    )
+    assert.ok(lines.some((line: { sku: string | null }) => line.sku !== null) || lines.length === 1)
+  }
+  const accounts = await fed.shop.rows(
+    'select account_id, sum(total - redeemed - pending) as left from reward_lot group by 1',
+  )
+  assert.ok(accounts.length > 3)
+})
+
+test('a second run changes nothing, not a single stamp', async () => {
+  // Stock that is nothing, or less, is only among the changes.
+  await fed.sync('stock')
+  const before = await fed.shop.everything()
+  await fed.syncAll()
+  assert.equal(await fed.shop.everything(), before)
+  await fed.syncAll({ full: true })
+  assert.equal(await fed.shop.everything(), before)
+})
+
+test('what changes arrives with the next run', async () => {
+  const { simulator } = fed
+  const [first = 0, second = 0] = personIds(fed)
+  const [item] = stocked(fed)
+  assert.ok(item)
+  simulator.change({ kind: 'edit-person', id: first, fields: { surname: 'Changed', privacy: true } })
+  simulator.change({ kind: 'set-stock', skuId: item.skuId, storeId: item.storeId, quantity: -3 })
+  simulator.change({ kind: 'edit-sku', id: item.skuId, fields: { price: 12.5 } })
+  simulator.change({ kind: 'edit-store', id: item.storeId, fields: { name: 'Moved' } })
+  const sale = simulator.change({
+    ...{ kind: 'till-sale', storeId: item.storeId, personId: second },
+    lines: [{ skuId: item.skuId, quantity: 1 }],
+  })
+  simulator.change({ kind: 'edit-person', id: second, fields: { firstname: 'Buyer' } })
+  await fed.syncAll()
+  const found = await customer(first, fed)
+  assert.deepEqual([found.surname, found.privacy, found.emailSubscription], ['Changed', true, false])
+  assert.equal(await stockOf(item.skuId, item.storeId, fed), -4)
+  const [variant] = await fed.shop.rows(`select price::text from variant where sku_id = '${item.skuId}'`)
+  assert.equal(variant.price, '12.5000')
+  assert.equal(await count(fed, 'store', `name = 'Moved'`), 1)
+  assert.equal(await count(fed, 'retail_transaction', `id = '${sale}' and customer_id = '${second}'`), 1)
+})
+
+test('only what changed is asked for, and what did not is not stamped', async () => {
+  await fed.syncAll()
+  const before = await fed.shop.rows('select id, changed_at::text from customer order by id')
+  const [, , third = 0] = personIds(fed)
+  fed.simulator.change({ kind: 'edit-person', id: third, fields: { surname: 'Alone' } })
+  const result = await fed.sync('customers')
+  assert.equal(result?.isFull, false)
+  assert.deepEqual([result?.inserted, result?.changed], [0, 1])
+  const after = await fed.shop.rows('select id, changed_at::text from customer order by id')
+  const changed = after.filter((row, i) => row.changed_at !== before[i].changed_at).map(row => row.id)
+  assert.deepEqual(changed, [String(third)])
+})
+
+test('a value of a reference that the cache does not have is fetched with the customer who has it', async () => {
+  const [id = 0] = personIds(fed)
+  const type = [...fed.simulator.state.referenceTypes.values()].find(one => one.of === 'person')
+  assert.ok(type)
+  const value = fed.simulator.change({ kind: 'add-reference', typeId: type.id, code: 'NEW', name: 'Brand new' })
+  fed.simulator.change({ kind: 'edit-person', id, fields: { references: { [type.id]: Number(value) } } })
+  await fed.sync('customers')
+  const { references } = await customer(id, fed)
+  assert.deepEqual(
+    Object.values(references).find(one => (one as { referenceValueId: string }).referenceValueId === value),
+    { code: 'NEW', name: 'Brand new', referenceValueId: value },
+  )
+})
+
+test('changes of one second, and changes that are committed late, are not missed', async () => {
+  for (const updatedAfter of ['after', 'from'] as const) {
+    fed.simulator.set({ updatedAfter, stamps: 'keep' })
+    fed.simulator.clock.freeze()
+    const [a = 0, b = 0, c = 0] = personIds(fed).slice(10)
+    fed.simulator.change({
+      kind: 'edit-person',
+      id: a,
+      fields: { jobTitle: updatedAfter, surname: `A ${updatedAfter}` },
+    })
+    await fed.sync('customers')
+    fed.simulator.change({ kind: 'edit-person', id: b, fields: { surname: `B ${updatedAfter}` } })
+    await fed.sync('customers')
+    const wall = fed.simulator.clock.wall() - 5 * 60_000
+    const late = new Date(Math.floor(wall / 1_000) * 1_000).toISOString().slice(0, 19)
+    fed.simulator.change({ kind: 'edit-person', id: c, fields: { surname: `C ${updatedAfter}`, updated: late } })
+    await fed.sync('customers')
+    const names = [await customer(a, fed), await customer(b, fed), await customer(c, fed)].map(({ surname }) => surname)
+    assert.deepEqual(names, [`A ${updatedAfter}`, `B ${updatedAfter}`, `C ${updatedAfter}`])
+    fed.simulator.clock.reset()
+  }
+  fed.simulator.set({ updatedAfter: 'after', stamps: 'bump' })
+})
+
+test('a back office whose clock is an hour ahead or behind loses no change', async t => {
+  for (const hours of [1, -1]) {
+    const other = await fedFor(t)
+    other.simulator.clock.advance(hours * 3_600)
+    await other.sync('references')
+    await other.sync('stores')
+    await other.sync('products')
+    await other.sync('stock')
+    await other.sync('customers')
+    const [item] = stocked(other)
+    assert.ok(item)
+    for (const id of personIds(other).slice(0, 3)) {
+      other.simulator.clock.advance(2)
+      other.simulator.change({ kind: 'edit-person', id, fields: { surname: `S${id}` } })
+      other.simulator.change({ kind: 'set-stock', skuId: item.skuId, storeId: item.storeId, quantity: 100 + id })
+      await other.sync('customers')
+      await other.sync('stock')
+      assert.equal((await customer(id, other)).surname, `S${id}`)
+      assert.equal(await stockOf(item.skuId, item.storeId, other), 100 + id)
+    }
+  }
+})
+
+test('below 2022.1 nobody is asked who changed, and everybody is read when it is time', async t => {
+  const old = await fedFor(t, { release: '2021.1' })
+  await old.syncAll()
+  assert.equal(await count(old, 'customer'), sizes.persons)
+  assert.equal(await count(old, 'stock', 'free_stock > 0'), stocked(old).length)
+  const [id = 0] = personIds(old)
+  old.simulator.change({ kind: 'edit-person', id, fields: { surname: 'Later' } })
+  old.simulator.ledger.clear()
+  assert.deepEqual([(await old.sync('customers'))?.read, old.simulator.ledger.callsTo({ path: '/Persons' })], [0, []])
+  await old.shop.rows(`update sync_state set full_at = now() - interval '25 hours'`)
+  assert.equal((await old.sync('customers'))?.isFull, true)
+  assert.equal((await customer(id, old)).surname, 'Later')
+  assert.ok(old.simulator.ledger.calls.every(call => !/updatedafter=2/i.test(call.path) || /Products/i.test(call.path)))
+})
+
+test('of two customers with one e-mail address the second is kept without it', async () => {
+  const [, , , , a = 0, b = 0] = personIds(fed)
+  const { email } = fed.simulator.state.persons.get(a) ?? { email: '' }
+  fed.simulator.change({ kind: 'edit-person', id: b, fields: { email: email.toUpperCase(), surname: 'Twin' } })
+  const result = await fed.sync('customers')
+  const [first, second] = [await customer(a, fed), await customer(b, fed)]
+  assert.deepEqual([first.contact.email, second.contact.email, second.surname], [email.trim(), null, 'Twin'])
+  assert.ok(Object.keys(result?.notes ?? {}).some(text => text.includes('e-mail address')))
+})
+
+test('two stores that change their numbers both arrive', async () => {
+  const shops = [...fed.simulator.state.stores.values()].filter(store => store.kind === 'shop')
+  const [a, b] = shops
+  assert.ok(a && b)
+  const was = a.number
+  fed.simulator.change({ kind: 'edit-store', id: b.id, fields: { number: '998' } })
+  fed.simulator.change({ kind: 'edit-store', id: a.id, fields: { number: b.number === '998' ? '997' : b.number } })
+  await fed.sync('stores')
+  assert.equal(await count(fed, 'store', `store_id = '${b.id}' and store_number = '998'`), 1)
+  fed.simulator.change({ kind: 'edit-store', id: a.id, fields: { number: '998' } })
+  fed.simulator.change({ kind: 'edit-store', id: b.id, fields: { number: was } })
+  const { refused } = (await fed.sync('stores')) ?? {}
+  assert.equal(refused, 0)
+  assert.equal(await count(fed, 'store', `store_id = '${a.id}' and store_number = '998'`), 1)
+  assert.equal(await count(fed, 'store', `store_id = '${b.id}' and store_number = '${was}'`), 1)
+})
+
+test('a sale that moves no stamp is found when the customer is visited again', async () => {
+  const [item] = stocked(fed)
+  assert.ok(item)
+  const personId = personIds(fed)[7] ?? 0
+  await fed.sync('customers')
+  await fed.sync('transactions')
+  const sale = fed.simulator.change({
+    ...{ kind: 'till-sale', storeId: item.storeId, personId },
+    lines: [{ skuId: item.skuId, quantity: 1 }],
+  })
+  await fed.sync('transactions')
+  assert.equal(await count(fed, 'retail_transaction', `id = '${sale}'`), 0)
+  await fed.shop.rows(`update sync_visit set visited_at = now() - interval '25 hours' where feed = 'transactions'`)
+  await fed.sync('transactions')
+  assert.equal(await count(fed, 'retail_transaction', `id = '${sale}'`), 1)
+})
+
+test('a history that cannot be read is passed over, and the others arrive', async t => {
+  const other = await fedFor(t)
+  await other.sync('customers')
+  const [broken = 0] = other.simulator.state.transactions.flatMap(sale => sale.personId ?? [])
+  other.simulator.faults.add({ kind: 'malformed', path: `/Persons/${broken}/RetailTransactions` })
+  const result = await other.sync('transactions')
+  const others = other.simulator.state.transactions.filter(sale => sale.personId !== null && sale.personId !== broken)
+  assert.deepEqual([result?.refused, await count(other, 'retail_transaction')], [1, others.length])
+})
+
+test('visits that break off go on where they stopped', async t => {
+  const other = await fedFor(t)
+  await other.sync('customers')
+  const stopping = new AbortController()
+  let portions = 0
+  const onProgress = () => {
+    if (++portions === 12) stopping.abort()
+  }
+  await assert.rejects(other.sync('transactions', { signal: stopping.signal, onProgress }), /./)
+  assert.match((await other.state('transactions'))?.fault ?? '', /stopped/)
+  const visited = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
+  assert.ok(visited < sizes.persons / 2, `${visited}`)
+  await other.sync('transactions')
+  const all = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
+  assert.ok(all < sizes.persons + 10, `${all}`)
+  const bought = other.simulator.state.transactions.filter(sale => sale.personId !== null)
+  assert.equal(await count(other, 'retail_transaction'), bought.length)
+})
+
+test('a back office that is away leaves its fault, and the next run goes on', async () => {
+  await fed.simulator.refuse()
+  await assert.rejects(fed.sync('customers'), /./)
+  assert.match((await fed.state('customers'))?.fault ?? '', /^back_office_unavailable/)
+  await fed.simulator.accept()
+  assert.ok(await fed.sync('customers'))
+  assert.equal((await fed.state('customers'))?.fault, null)
+})
+
+test('points that are gone upstream are gone here', async () => {
+  const account = [...fed.simulator.state.accounts.values()].find(one => one.points.length > 0)
+  assert.ok(account)
+  const lots = () => count(fed, 'reward_lot', `account_id = '${account.id}' and kind = 'points'`)
+  const before = await lots()
+  assert.ok(before > 0)
+  account.points.splice(0)
+  fed.simulator.change({ kind: 'edit-person', id: account.personId, fields: { jobTitle: 'x' } })
+  await fed.sync('customers')
+  await fed.sync('reward-accounts')
+  assert.equal(await lots(), 0)
+})

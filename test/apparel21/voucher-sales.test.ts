@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { Simulator } from '../../simulator/control/handle.ts'
+import { sql } from '../../src/db.ts'
+import { settings, startApparel21Service } from '../drivers/apparel21.ts'
+import { isProblem } from '../support/problem.ts'
+import type { Answer, Caller, TestService } from '../support/service.ts'
+import { forgetFailures } from '../support/voucher-shop.ts'
+import { post, put } from '../support/write.ts'
+
+let simulator: Simulator
+let api: TestService
+let stop: () => Promise<void>
+before(async () => {
+  ;({ simulator, api, stop } = await startApparel21Service())
+})
+after(() => stop())
+beforeEach(async () => {
+  simulator.reset()
+  simulator.set({ release: '2025.1' })
+  await forgetFailures(api)
+  await api.db.run(sql`delete from upstream_voucher_sale`)
+})
+
+const gift = {
+  amount: '150.00',
+  gateway: 'paypal',
+  receiverName: 'Ann Mary Lee',
+  receiverEmail: 'Ann.Lee@example.com',
+  senderName: 'John Smith',
+  subject: 'A gift for you',
+  billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
+}
+const issue = (more: object = {}, headers: Record<string, string> = {}, by: Caller = api) =>
+  post(by, '/vouchers', { ...gift, ...more }, headers)
+
+const sales = () => simulator.ledger.effectsOf('voucher sold')
+const faultsOf = ({ json }: Answer) =>
+  (json.errors ?? []).map(({ pointer, code }: { pointer?: string; code: string }) => [pointer, code])
+const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
+/** The only order that there is. */
+function theOrder() {
+  const [effect, ...others] = simulator.ledger.effectsOf('order created')
+  assert.equal(others.length, 0)
+  const order = simulator.state.orders.get(Number(effect?.id))
+  assert.ok(order)
+  return order
+}
+
+test('a voucher is sold as an order, is pending, and opens once its e-mail has come from the back office', async () => {
+  const { status, json, headers } = await issue({
+    orderNumber: 'W0000123',
+    message: 'Happy birthday & <more>!\nJohn',
+    mobile: '+61 491 570 006',
+  })
+  assert.equal(status, 202)
+  assert.equal(headers.location, '/vouchers')
+  assert.deepEqual(json.data, {
+    ...{ number: null, pin: null, status: 'pending', currency: 'AUD', orderNumber: 'W0000123' },
+    ...{ originalAmount: '150.00', usedAmount: '0.00', availableAmount: '0.00' },
+    ...{ expiryDate: null, lockedUntil: null, email: null },
+  })
+  const order = theOrder()
+  const [line, ...others] = order.lines
+  assert.equal(others.length, 0)
+  assert.deepEqual([order.number, line?.skuId, line?.quantity, line?.value], ['W0000123', 9_001, 1, 150])
+  assert.deepEqual([line?.senderName, line?.receiverName], ['John Smith', 'Ann Mary Lee'])
+  assert.deepEqual(line?.voucher, {
+    ...{ type: 'GV_EMAIL', number: '', subject: 'A gift for you', email: 'Ann.Lee@example.com' },
+    ...{ message: 'Happy birthday & <more>!\nJohn', deliveryDate: '', allotted: '' },
+  })
+  assert.deepEqual([order.billing.contactName, order.billing.line1], ['John Smith', '111 Collins St'])
+  assert.deepEqual(
+    order.payments.map(payment => [payment.origin, payment.amount, payment.cardType]),
+    [['CreditCard', 150, 'paypal']],
+  )
+  simulator.change({ kind: 'allot-vouchers' })
+  const [mail] = simulator.state.mail
+  assert.equal(mail?.to, 'Ann.Lee@example.com')
+  const found = await post(api, '/vouchers/lookup', { number: mail?.voucher, pin: mail?.pin })
+  assert.deepEqual([found.json.data.status, found.json.data.availableAmount], ['active', '150.00'])
+  assert.equal(await api.db.run(sql`select from mail`), 0, 'the service sends nothing')
+})
+
+test('the receiver is a person of the back office, found by e-mail or made without consent', async () => {
+  const known = [...simulator.state.persons.values()].find(({ email }) => email !== '')
+  await issue({ receiverEmail: known?.email.toLowerCase() })
+  assert.equal(theOrder().personId, known?.id)
+  assert.equal(simulator.ledger.effectsOf('person created').length, 0)
+  simulator.ledger.clear()
+  await issue()
+  const person = simulator.state.persons.get(theOrder().personId)
+  assert.deepEqual(
+    [person?.firstname, person?.surname, person?.email, person?.privacy],
+    ['Ann Mary', 'Lee', 'Ann.Lee@example.com', true],
+  )
+  assert.equal(person?.billing.line1, '', 'the address is the payer’s')
+  simulator.ledger.clear()
+  await issue({ receiverEmail: 'ann.lee@EXAMPLE.com' })
+  assert.deepEqual([theOrder().personId, simulator.ledger.effectsOf('person created').length], [person?.id, 0])
+  for (const [receiverName, ...names] of [
+    ['Prince', '-', 'Prince'],
+    ['Wolfeschlegelsteinhausen Bergerdorff-Longest-All', 'Wolfeschlegelsteinha', 'Bergerdorff-Longest-'],
+    ['a😀😀😀😀😀😀😀😀😀😀😀 Ann', 'a😀😀😀😀😀😀😀😀😀', 'Ann'],
+  ] as const) {
+    simulator.ledger.clear()
+    assert.equal((await issue({ receiverName, receiverEmail: `${receiverName.length}@example.com` })).status, 202)
+    const made = simulator.state.persons.get(theOrder().personId)
+    assert.deepEqual([made?.firstname, made?.surname], names)
+    assert.equal(theOrder().lines[0]?.receiverName, receiverName)
+  }
+})
+
+test('with a key a sale whose answer is lost is one order, which is noted', async () => {
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  const key = { 'idempotency-key': 'gift-1' }
+  const first = await issue({}, key)
+  if (first.status !== 202) isProblem(first, 'outcome_unknown', api.baseUrl, '/vouchers')
+  const { status, json } = first.status === 202 ? first : await issue({}, key)
+  assert.equal(status, 202)
+  const order = theOrder()
+  assert.equal(json.data.orderNumber, order.number)
+  const stored = await api.db.rows(sql`select order_id, customer_id from upstream_voucher_sale`)
+  assert.deepEqual(stored, [{ order_id: String(order.id), customer_id: String(order.personId) }])
+  const replay = await issue({}, key)
+  assert.equal(replay.headers['idempotent-replayed'], 'true')
+  assert.equal(sales().length, 1)
+})
+
+test('a sale that nobody knows the outcome of is told so, and the repeat with the key finds it', async () => {
+  for (const kind of ['lost-answer', 'html'] as const) {
+    simulator.reset()
+    const fault = simulator.faults.add({ kind, applied: true, method: 'POST', path: '/Persons/*/Orders' })
+    const key = { 'idempotency-key': `gift-${kind}` }
+    const unknown = await issue({}, key)
+    isProblem(unknown, 'outcome_unknown', api.baseUrl, '/vouchers')
+    simulator.faults.remove(fault.id)
+    const again = await issue({}, key)
+    assert.equal(again.status, 202)
+    assert.deepEqual([sales().length, theOrder().number], [1, again.json.data.orderNumber])
+  }
+})
+
+test('a sale under a number of the caller’s that nobody knows the outcome of is found again without a key', async () => {
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  isProblem(await issue({ orderNumber: 'W-55' }), 'outcome_unknown', api.baseUrl)
+  assert.equal((await issue({ orderNumber: 'W-55' })).status, 202)
+  assert.equal(sales().length, 1)
+  const third = await issue({ orderNumber: 'W-55' })
+  isProblem(third, 'order_number_taken', api.baseUrl, '/vouchers')
+  assert.deepEqual(faultsOf(third), [['/orderNumber', 'order_number_taken']])
+})
+
+test('a number that another order has is taken, and nothing is sold', async () => {
+  assert.equal((await issue({ orderNumber: 'W-66' })).status, 202)
+  await api.db.run(sql`delete from upstream_voucher_sale`)
+  for (const more of [{ amount: '151.00' }, { receiverEmail: 'other@example.com' }, { senderName: 'Jo' }])
+    isProblem(await issue({ ...more, orderNumber: 'w-66' }), 'order_number_taken', api.baseUrl)
+  simulator.change({ kind: 'forget-order', id: theOrder().id })
+  isProblem(await issue({ senderName: 'Jo', orderNumber: 'W-66' }), 'order_number_taken', api.baseUrl)
+  assert.equal((await issue({ orderNumber: 'W-66' })).status, 202, 'the very same sale is found, however old')
+  const long = await issue({ orderNumber: 'W'.repeat(31) })
+  assert.deepEqual(faultsOf(long), [['/orderNumber', 'invalid_field']])
+  assert.equal(sales().length, 1)
+})
+
+test('of many sales at once under one number one is made', async () => {
+  const answers = await Promise.all(Array.from({ length: 6 }, () => issue({ orderNumber: 'W-77' })))
+  assert.equal(answers.filter(({ status }) => status === 202).length, 1)
+  for (const answer of answers) if (answer.status !== 202) isProblem(answer, 'order_number_taken', api.baseUrl)
+  assert.equal(sales().length, 1)
+})
+
+test('a key that is used again after a day sells anew', async () => {
+  const key = { 'idempotency-key': 'gift-old' }
+  const first = (await issue({}, key)).json.data.orderNumber
+  await api.db.run(sql`update idempotent_answer set created_at = now() - interval '25 hours'`)
+  const second = await issue({ amount: '20.00' }, key)
+  assert.equal(second.status, 202)
+  assert.notEqual(second.json.data.orderNumber, first)
+  assert.equal(sales().length, 2)
+})
+
+test('what is not configured is named, in the service before the back office is asked, and in the back office', async () => {
+  const bare = await api.tenant({ ...settings, vouchersEnabled: false, giftCardSku: null, voucherType: null })
+  const missing = await issue({}, {}, bare)
+  isProblem(missing, 'voucher_not_configured', api.baseUrl, '/vouchers')
+  for (const name of ['vouchersEnabled', 'voucherType', 'giftCardSku'])
+    assert.match(missing.json.detail, new RegExp(name))
+  const named = await api.tenant({ ...settings, giftCardSku: 'GIFTCARD' })
+  await put(named, '/settings', { gateways: ['paypal'] })
+  const unknown = await issue({}, {}, named)
+  isProblem(unknown, 'voucher_not_configured', api.baseUrl)
+  assert.match(unknown.json.detail, /GIFTCARD/)
+  assert.equal(simulator.ledger.calls.length, 0)
+  for (const more of [{ giftCardSku: '4711' }, { voucherType: 'GV_NONE' }, { voucherType: 'GV_STORE' }]) {
+    const shop = await api.tenant({ ...settings, ...more })
+    await put(shop, '/settings', { gateways: ['paypal'] })
+    isProblem(await issue({}, {}, shop), 'voucher_not_configured', api.baseUrl, '/vouchers')
+  }
+  assert.equal(sales().length, 0)
+})
+
+test('all faults of a sale are told together, and the back office is not asked', async () => {
+  const answer = await issue({ amount: '0.00', gateway: 'pаypal', deliveryDate: day(-1), billingAddress: {} })
+  assert.equal(answer.status, 422)
+  assert.deepEqual(
+    faultsOf(answer).map(([pointer]: [string]) => pointer),
+    ['/amount', '/gateway', '/deliveryDate', '/billingAddress'],
+  )
+  assert.equal(simulator.ledger.calls.length, 0)
+})
+
+test('an e-mail on a later day needs a release that can wait, and is refused where it cannot', async () => {
+  const later = { deliveryDate: day(20) }
+  assert.equal((await issue(later)).status, 202)
+  assert.equal(theOrder().lines[0]?.voucher?.deliveryDate, day(20))
+  const {
+    simulator: older,
+    api: shop,
+    stop: stopOlder,
+  } = await startApparel21Service({ simulated: { release: '2022.1' } })
+  try {
+    const refused = await issue(later, {}, shop)
+    assert.deepEqual(faultsOf(refused), [['/deliveryDate', 'invalid_field']])
+    assert.match(refused.json.detail, /2022\.3/)
+    assert.equal((await issue({ deliveryDate: day(0) }, {}, shop)).status, 202)
+    assert.equal(older.ledger.effectsOf('voucher sold').length, 1)
+  } finally {
+    await stopOlder()
+  }
+})
+
+test('what the back office refuses of a sale is an answer of ours that points into the caller’s body', async () => {
+  const cases = [
+    ...([
+      [5100, 'unknown_gateway'],
+      [5069, 'invalid_field', '/receiverEmail'],
+      [5004, 'invalid_field', '/receiverEmail'],
+    ] as const),
+    ...([
+      [5072, 'invalid_field', '/receiverName'],
+      [5075, 'invalid_field', '/subject'],
+      [5246, 'invalid_field', '/message'],
+    ] as const),
+    ...([
+      [5005, 'invalid_field', '/billingAddress'],
+      [5129, 'voucher_not_configured'],
+      [5076, 'voucher_not_configured'],
+    ] as const),
+    ...([
+      [5026, 'back_office_error'],
+      [5094, 'back_office_error'],
+      [5077, 'back_office_error'],
+    ] as const),
+  ]
+  for (const [code, ours, pointer] of cases) {
+    simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Orders', status: 403, code, times: 1 })
+    const answer = await issue()
+    isProblem(answer, ours, api.baseUrl, '/vouchers')
+    assert.equal(answer.json.errors?.[0]?.pointer, pointer, String(code))
+  }
+  simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons', status: 400, code: 5091, times: 1 })
+  isProblem(await issue({ receiverEmail: 'new@example.com' }), 'back_office_error', api.baseUrl)
+  simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons', status: 400, code: 5006, times: 1 })
+  assert.deepEqual(faultsOf(await issue({ receiverEmail: 'hidden@example.com' })), [
+    ['/receiverEmail', 'invalid_field'],
+  ])
+})

@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import { type Content, type Field, type Fields, inOrder, payload } from '../../src/backoffice/apparel21/xml/payload.ts'
+import {
+  day,
+  decimal,
+  flag,
+  localTime,
+  money,
+  percent,
+  text,
+  wallIn,
+  whole,
+} from '../../src/backoffice/apparel21/xml/values.ts'
+import { readDocument, readRecords, type Xml, XmlFault } from '../../src/backoffice/apparel21/xml/xml.ts'
+import { ApiError } from '../../src/errors.ts'
+
+/** The bytes of a text in pieces of some length. */
+async function* bytes(content: string | Buffer, length = 7): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.from(content as string)
+  for (let at = 0; at < buffer.length; at += length) yield buffer.subarray(at, at + length)
+}
+
+const document = async (content: string | Buffer, root: string, length?: number) => {
+  const found = await readDocument(bytes(content, length), [root])
+  assert.ok(found)
+  return found
+}
+
+const refused = (content: string | Buffer, root = 'a') => assert.rejects(document(content, root), XmlFault)
+
+const list = (body: string) => `<?xml version="1.0" encoding="utf-8"?><Stores TotalRows="2">${body}</Stores>`
+
+test('the records of a list come one by one, with what the root says of them', async () => {
+  const { root, records } = await readRecords(
+    bytes(list('\n <Store><Name>A</Name></Store>\n <Store><Name>B</Name></Store>')),
+    { roots: ['Stores'], record: 'Store' },
+  )
+  assert.equal(root?.attributes.TotalRows, '2')
+  const found = await Array.fromAsync(records, store => text(store, 'Name'))
+  assert.deepEqual([found, root?.children], [['A', 'B'], []])
+})
+
+test('a record may stand at the root, alone', async () => {
+  const { records } = await readRecords(bytes('<Person><Id>7</Id></Person>'), {
+    roots: ['Persons', 'Person'],
+    record: 'Person',
+  })
+  assert.deepEqual(await Array.fromAsync(records, person => text(person, 'Id')), ['7'])
+})
+
+test('an empty body has no root, and is no fault by itself', async () => {
+  for (const empty of ['', '\uFEFF', ' \n'])
+    assert.equal(await readDocument(bytes(Buffer.from(empty)), ['Stores']), undefined)
+})
+
+test('what is built is read as it was, whatever the texts are and however the bytes are cut', async () => {
+  const name = fc.constantFrom('Name', 'Address1', 'SKUs', 'x')
+  const character = fc
+    .oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), fc.constantFrom('&', '<', '"', '\r', ']]>', '😀'))
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what XML does not have
+    .filter(part => part.isWellFormed() && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(part))
+  const words = fc.array(character, { minLength: 1, maxLength: 20 }).map(parts => parts.join(''))
+  const { fields } = fc.letrec<{ fields: Fields; field: Field }>(tie => ({
+    field: fc.oneof(
+      { withCrossShrink: true },
+      fc.tuple(name, words),
+      fc.tuple(name, words, fc.dictionary(name, words, { maxKeys: 2, noNullPrototype: true })),
+      fc.tuple(name, tie('fields')),
+    ),
+    fields: fc.array(tie('field'), { minLength: 1, maxLength: 3 }),
+  }))
+  const written = ({ name, attributes, text, children }: Xml): unknown => [
+    name,
+    children.length ? children.map(written) : text,
+    Object.keys(attributes).length ? { ...attributes } : undefined,
+  ]
+  const given = ([name, content, attributes]: Field): unknown => [
+    name,
+    Array.isArray(content) ? content.map(given) : content,
+    attributes && Object.keys(attributes).length ? attributes : undefined,
+  ]
+  await fc.assert(
+    fc.asyncProperty(fields, fc.integer({ min: 1, max: 50 }), async (tree, length) => {
+      const built = payload('Root', tree)
+      assert.match(built, /^[\x20-\x7e\n]*$/)
+      assert.deepEqual((await document(built, 'Root', length)).children.map(written), tree.map(given))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a payload keeps the order it is given, leaves out what is undefined, and has no element without a child', () => {
+  const fields: Fields = [
+    ['Id', 7],
+    ['Title', ''],
+    ['Sex', null],
+    ['Privacy', false],
+    ['Code', undefined],
+    ['Discounts', [['Discount', []]]],
+    ['CustomData', [['Card', [['Field', 'x', { Name: 'a"b' }]], { Name: 'Web' }]]],
+  ]
+  assert.equal(
+    payload('Person', fields),
+    '<?xml version="1.0" encoding="utf-8"?><Person><Id>7</Id><Title /><Sex /><Privacy>false</Privacy><CustomData><Card Name="Web"><Field Name="a&quot;b">x</Field></Card></CustomData></Person>',
+  )
+  assert.equal(payload('Person', []), '<?xml version="1.0" encoding="utf-8"?><Person />')
+})
+
+test('a template decides the order of a payload, and knows all its names', () => {
+  const template = ['Id', 'Firstname', 'Surname'] as const
+  assert.deepEqual(inOrder(template, { Surname: 'B', Id: 1 }), [
+    ['Id', 1],
+    ['Surname', 'B'],
+  ])
+  assert.throws(() => inOrder(template, { surname: 'B' } as Record<string, Content>), /no surname/)
+})
+
+test('a character that XML does not have is refused, not sent', () => {
+  for (const character of ['\u0000', '\u000b', '\ufffe', '\ud800'])
+    assert.throws(
+      () => payload('a', [['Name', `x${character}y`]]),
+      (error: unknown) => error instanceof ApiError && error.code === 'invalid_field',
+    )
+})
+
+test('document types are refused before anything is made of them', async () => {
+  const bomb = '<!DOCTYPE a [<!ENTITY x "ha"><!ENTITY y "&x;&x;"><!ENTITY f SYSTEM "file:///etc/passwd">]><a>&y;&f;</a>'
+  await refused(bomb)
+  await refused(`<?xml version="1.0"?>\n${bomb}`)
+  await refused('<!DOCTYPE a><a>x</a>')
+  await refused('<a>&file;</a>')
+})
+
+test('what is no XML, or not all of it, is refused', async () => {
+  for (const content of ['<a>', '<a><b></a>', '<a>&</a>', 'a', '<a/><a/>', '<a>\u0001</a>', '<b/>', '<html/>'])
+    await refused(content)
+  await refused(Buffer.from([0x3c, 0x61, 0x3e, 0xff, 0x3c, 0x2f, 0x61, 0x3e]))
+})
+
+test('the records before a fault are whole, and the fault comes after them', async () => {
+  const { records } = await readRecords(bytes(list('<Store><Name>A</Name></Store><Store><Na').slice(0, -9)), {
+    roots: ['Stores'],
+    record: 'Store',
+  })
+  assert.equal(text((await records.next()).value as Xml, 'Name'), 'A')
+  await assert.rejects(records.next(), XmlFault)
+})
+
+test('an answer that is deeper, wider or longer than any is refused', async () => {
+  await refused(`${'<a>'.repeat(40)}${'</a>'.repeat(40)}`)
+  const long = async function* () {
+    yield Buffer.from('<a>')
+    for (;;) yield Buffer.alloc(65_536, 'x')
+  }
+  await assert.rejects(readDocument(long(), ['a']), XmlFault)
+  const comment = async function* () {
+    yield Buffer.from('<!DOCTYPE ')
+    for (;;) yield Buffer.alloc(65_536, 'x')
+  }
+  await assert.rejects(readDocument(comment(), ['a']), XmlFault)
+  const wide = async function* () {
+    yield Buffer.from('<FreeStock>')
+    for (;;) yield Buffer.from('<Store FreeStock="1" />'.repeat(500))
+  }
+  const { records } = await readRecords(wide(), { roots: ['FreeStock'], record: 'Style' })
+  await assert.rejects(records.next(), XmlFault)
+})
+
+test('a list of 54 MB takes no more memory than a page of it', async () => {
+  const store = '<Store Name="Collins Street" StoreId="7101" StoreNumber="101" FreeStock="4" />'
+  const style = (id: number) =>
+    `<Style Name="SAMPLE TEE" StyleIdx="${id}"><Clr Name="Black" ClrIdx="1"><Sku Name="S" SkuIdx="${id}">${store.repeat(50)}</Sku></Clr></Style>\n`
+  const size = 54 * 1024 ** 2
+  let sent = 0
+  async function* body() {
+    yield Buffer.from('<FreeStock TotalRows="1">')
+    for (let id = 1; sent < size; id++) {
+      const part = Buffer.from(style(id))
+      sent += part.length
+      yield part
+    }
+    yield Buffer.from('</FreeStock>')
+  }
+  const { root, records } = await readRecords(body(), { roots: ['FreeStock'], record: 'Style' })
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const used = () => {
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+  const before = used()
+  let [count, most] = [0, 0]
+  for await (const record of records) {
+    assert.equal(record.children[0]?.children[0]?.children.length, 50)
+    if (++count % 1_000 === 0) most = Math.max(most, used() - before)
+  }
+  assert.ok(sent >= size && count > 10_000, `${count} records`)
+  assert.deepEqual([root?.children, root?.text], [[], ''])
+  assert.ok(most < 8 * 1024 ** 2, `${most >> 20} MB more than before`)
+})
+
+const field = async (content: string) => document(`<a>${content}</a>`, 'a')
+
+test('texts lose blanks at their ends and carriage returns, and are null where there is none', async () => {
+  const a = await field('<X>  DFO Airport \n</X><Y>one&#xD;\ntwo</Y><Z /><N xsi:nil="true" /><C><![CDATA[<b>]]></C>')
+  const names = ['X', 'Y', 'Z', 'N', 'C', 'Missing']
+  assert.deepEqual(
+    names.map(name => text(a, name)),
+    ['DFO Airport', 'one\ntwo', null, null, '<b>', null],
+  )
+})
+
+test('flags are read in any case', async () => {
+  const a = await field('<T>True</T><F>false </F><O>1</O><E/>')
+  assert.deepEqual(
+    ['T', 'F', 'O', 'E', 'Missing'].map(name => flag(a, name)),
+    [true, false, null, null, null],
+  )
+})
+
+test('numbers are compared by value, never as text', async () => {
+  const cases: [string, string | null, string | null, number | null][] = [
+    ['147', '147', '147.00', 147],
+    ['59.90', '59.9', '59.90', null],
+    ['-345.00', '-345', '-345.00', -345],
+    ['007', '7', '7.00', 7],
+    ['.5', '0.5', '0.50', null],
+    ['-0.00', '0', '0.00', 0],
+    ['1.005', '1.005', '1.01', null],
+    ['-1.005', '-1.005', '-1.01', null],
+    ['99.999', '99.999', '100.00', null],
+    ['99999999999', '99999999999', '99999999999.00', null],
+    ['1,5', null, null, null],
+    ['1E3', null, null, null],
+    ['', null, null, null],
+    ['.', null, null, null],
+    ['-', null, null, null],
+  ]
+  for (const [given, plain, amount, integer] of cases) {
+    const a = await field(`<N>${given}</N>`)
+    assert.deepEqual([given, decimal(a, 'N'), money(a, 2, 'N'), whole(a, 'N')], [given, plain, amount, integer])
+  }
+  const a = await field('<N>1234.5</N><P>13.34</P><Q>-5</Q>')
+  assert.deepEqual(
+    [money(a, 0, 'N'), money(a, 3, 'N'), percent(a, 'P'), percent(a, 'Q')],
+    ['1235', '1234.500', '13.34', null],
+  )
+})
+
+test('an amount with the decimals of its currency is read as it is, for every amount', () =>
+  fc.assert(
+    fc.asyncProperty(fc.bigInt({ min: -(10n ** 13n), max: 10n ** 13n }), async units => {
+      const digits = String(units < 0n ? -units : units).padStart(3, '0')
+      const amount = `${units < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
+      assert.equal(money(await field(`<N>${amount}0</N>`), 2, 'N'), amount)
+    }),
+    { numRuns: 100 },
+  ))
+
+test('both forms of time stamps are read, and dates that the calendar does not have are none', () => {
+  const cases: [string, string | null][] = [
+    ['6/05/2010 4:32:15 PM', '2010-05-06T16:32:15'],
+    ['20/03/2012 10:39:55 AM', '2012-03-20T10:39:55'],
+    ['15/10/2016 12:15:07 PM', '2016-10-15T12:15:07'],
+    ['15/10/2016 12:15:07 AM', '2016-10-15T00:15:07'],
+    ['6/05/2010 4:32:15\u202fpm', '2010-05-06T16:32:15'],
+    ['6/05/2010 4:32:15 p.m.', '2010-05-06T16:32:15'],
+    ['06.05.2010 16:32:15', '2010-05-06T16:32:15'],
+    ['5/26/2010 4:32:15 PM', '2010-05-26T16:32:15'],
+    ['2017-09-28T13:28:02', '2017-09-28T13:28:02'],
+    ['2024-05-29T14:20:07.76', '2024-05-29T14:20:07'],
+    ['2024-05-29', '2024-05-29T00:00:00'],
+    ['2023-02-30', null],
+    ['31/04/2023 1:00:00 PM', null],
+    ['0001-01-01T00:00:00', null],
+    ['yesterday', null],
+    ['', null],
+  ]
+  for (const [given, wall] of cases) assert.deepEqual([given, wallIn(given)], [given, wall])
+})
+
+test('days and local times are what this service writes', async () => {
+  const a = await field('<D>1980-02-29</D><T>2024-05-26T00:00:00</T><E />')
+  assert.deepEqual([day(a, 'D'), day(a, 'T'), day(a, 'E')], ['1980-02-29', '2024-05-26', null])
+  assert.deepEqual(
+    [localTime(a, 'D'), localTime(a, 'T'), localTime(a, 'E')],
+    ['1980-02-29 00:00:00', '2024-05-26 00:00:00', null],
+  )
+})

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { isRunning } from '../support/postgres-processes.ts'
+import {
+  begin,
+  checkout,
+  databaseOf,
+  directory,
+  done,
+  passwordIn,
+  postgresOf,
+  run,
+  serve,
+  stop,
+  until,
+} from '../support/processes.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data') }
+
+test('doctor says what is missing on a machine where nothing was started, and makes nothing', async () => {
+  const DATA_DIR = join(directory(), 'data')
+  const { code, out } = await run(['doctor'], { DATA_DIR })
+  assert.equal(code, 1)
+  assert.match(out, /^ok {7}Settings /m)
+  assert.match(out, new RegExp(`^MISSING {2}Data +${DATA_DIR} is not there .*tillbridge start makes it`, 'm'))
+  assert.match(out, /^MISSING {2}Certificate +Not looked at: the data directory first\.$/m)
+  assert.match(out, /^MISSING {2}Database +Not looked at: the data directory first\.$/m)
+  assert.ok(!fs.existsSync(DATA_DIR))
+})
+
+test('doctor names every bad setting', async () => {
+  const { code, out } = await run(['doctor'], { ...environment, PORT: 'x', WORKERS: 'y' })
+  assert.equal(code, 1)
+  assert.match(out, /^MISSING {2}Settings +PORT is .*\n {22}WORKERS is /m)
+  assert.match(out, /^MISSING {2}Data +Not looked at: the settings first\.$/m)
+})
+
+test('migrate makes the tables, and says when there is nothing to do', async () => {
+  assert.match(await done(['migrate'], environment), /^Applied: 0001_\w+\.sql/)
+  assert.equal(await done(['migrate'], environment), 'The database is up to date.\n')
+})
+
+test('doctor leads from an empty installation to one where all is well', async () => {
+  const none = await run(['doctor'], environment)
+  assert.equal(none.code, 1)
+  assert.match(none.out, /^MISSING {2}Services +There is no service: tillbridge service add <name>$/m)
+  await done(['service', 'add', 'luma'], environment)
+  const lonely = await run(['doctor'], environment)
+  assert.equal(lonely.code, 1)
+  assert.match(lonely.out, /^MISSING {2}Services +Nobody may use luma: tillbridge user add <username> --service luma$/m)
+  await done(['user', 'add', 'webshop', '--service', 'luma'], environment)
+  const out = await done(['doctor'], environment)
+  assert.deepEqual(
+    out
+      .trim()
+      .split('\n')
+      // What a service is without follows on lines of its own.
+      .filter(line => !line.startsWith(' '))
+      .map(line => line.split(/\s+/).slice(0, 2)),
+    [
+      ['ok', 'Settings'],
+      ['ok', 'Data'],
+      ['ok', 'Certificate'],
+      ['ok', 'Database'],
+      ['ok', 'Services'],
+      ['ok', 'Back'],
+      ['ok', 'Jobs'],
+      ['ok', 'Alerts'],
+    ],
+  )
+  assert.match(out, /PostgreSQL \d+.*, tillbridge, \d+ migrations/)
+})
+
+test('a command that ran without the service has stopped PostgreSQL again', () => {
+  assert.ok(!isRunning(postgresOf(environment.DATA_DIR) ?? 0))
+  assert.ok(!fs.existsSync(join(environment.DATA_DIR, 'database.json')))
+})
+
+test('commands that run at the same time share PostgreSQL, and the last one stops it', async () => {
+  const names = ['a', 'b', 'c', 'd']
+  await Promise.all(names.map(name => done(['service', 'add', name], environment)))
+  const listed = await done(['service', 'list'], environment)
+  for (const name of names) assert.match(listed, new RegExp(`^${name} `, 'm'))
+  assert.ok(!isRunning(postgresOf(environment.DATA_DIR) ?? 0))
+})
+
+test('a command waits for those that joined it before it stops PostgreSQL', async () => {
+  const first = begin(['demo', 'joined'], environment)
+  await until(() => first.out.includes('Stores: '), 'it works', 20_000)
+  const joined = await databaseOf(environment.DATA_DIR)
+  await until(() => first.out.includes('Password: '), 'it is done', 30_000)
+  assert.equal((await joined.query('select pg_sleep(1)')).rowCount, 1)
+  await joined.end()
+  assert.equal((await first.ended).code, 0)
+})
+
+test('demo refuses a name that is taken, and finishes one that was interrupted', async () => {
+  const again = await run(['demo', 'joined'], environment)
+  assert.equal(again.code, 1)
+  assert.equal(again.err, 'tillbridge: There is a service joined already.\n')
+  const killed = begin(['demo', 'playground'], environment)
+  await until(() => killed.out.includes('Stores: '), 'it works', 20_000)
+  await stop(killed, 'SIGKILL')
+  const said = await done(['demo', 'playground'], environment)
+  assert.match(said, /^playground is admin of playground\.$/m)
+  assert.notEqual(passwordIn(said), '')
+  assert.doesNotMatch(await done(['service', 'list'], environment), /being made/)
+})
+
+test('it runs from any directory, and `npx tillbridge` in the checkout', async () => {
+  const cwd = directory()
+  assert.match(await done(['service', 'list'], environment, { cwd }), /^luma /m)
+  assert.deepEqual(fs.readdirSync(cwd), [])
+  const npx = { cwd: checkout, program: ['npx', 'tillbridge'] } as const
+  assert.match(await done(['service', 'list'], environment, npx), /^luma /m)
+  const service = await serve(['--no-demo'], { DATA_DIR: 'here' }, { cwd }).catch(error => error)
+  assert.match(service.out, /serves/)
+  assert.ok(fs.existsSync(join(cwd, 'here/database.json')))
+  await stop(service)
+})

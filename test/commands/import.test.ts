@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { openShop, type Shop } from '../support/feeds.ts'
+
+let shop: Shop
+before(async () => {
+  shop = await openShop()
+})
+after(() => shop.close())
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+
+function url() {
+  const { connection } = shop
+  if (typeof connection === 'string') return connection
+  const { user, host, port, database } = connection
+  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
+}
+
+/** Runs `tillbridge import …` in the shop's directory. */
+function run(args: string[], input = '') {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'import', ...args], {
+    cwd: shop.directory,
+    input,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, DATABASE_URL: url() },
+  })
+  return { status, stdout, stderr }
+}
+
+test('the exit code tells: nothing refused, lines refused, not done', async () => {
+  const good = run(['payment-gateways', '-'], 'name\npaypal\n')
+  assert.deepEqual([good.status, good.stderr], [0, ''])
+  assert.match(good.stdout, /^file +read +new +changed +unchanged +refused\n.*\nstandard input +1 +1 +0 +0 +0\n$/)
+
+  const rejected = join(shop.directory, 'import-payment-gateways.rejected.csv')
+  const partly = run(['payment-gateways', '-'], 'name\npaypal\nstripe,1\n')
+  assert.equal(partly.status, 2)
+  assert.match(partly.stdout, /The refused lines are in import-payment-gateways\.rejected\.csv/)
+  assert.match(
+    readFileSync(rejected, 'utf8'),
+    /^line,column,reason,name\n3,,"The line has 2 cells, the header 1\.",stripe,1\n$/,
+  )
+
+  const failed = run(['payment-gateways', '-'], 'nome\npaypal\n')
+  assert.equal(failed.status, 1)
+  assert.match(failed.stderr, /The column "nome" is not known\. Is it name\?/)
+  assert.equal(run(['payment-gateways', 'nowhere.csv']).status, 1)
+  assert.equal(run(['payment-gateways', '-', '--service', 'nobody']).status, 1)
+})
+
+test('several files are imported in order, with the names that --map gives', async () => {
+  writeFileSync(join(shop.directory, 'one.csv'), 'id,Kuerzel,surname,Alter\n1,A,Adams,30\n')
+  writeFileSync(join(shop.directory, 'two.ndjson'), '{"id":"1","Kuerzel":"B","surname":"Adams"}\n')
+  const { status, stdout } = run(['staff', 'one.csv', 'two.ndjson', '--map', 'code=Kuerzel', '--ignore', 'Alter'])
+  assert.deepEqual(
+    [status, stdout.match(/one\.csv +1 +1/)?.length, stdout.match(/two\.ndjson +1 +0 +1/)?.length],
+    [0, 1, 1],
+  )
+  assert.deepEqual(await shop.rows('select code from staff'), [{ code: 'B' }])
+  assert.ok(!existsSync(join(shop.directory, 'one.csv.rejected.csv')))
+})
+
+test('refused lines never go into the file that is imported', async () => {
+  writeFileSync(join(shop.directory, 'again.csv'), 'name\n"a\tb"\n')
+  const { status, stderr } = run(['payment-gateways', 'again.csv', '--rejected', 'again.csv'])
+  assert.deepEqual([status, /is the file to import/.test(stderr)], [1, true])
+})

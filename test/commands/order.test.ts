@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
+import { stepReturn } from '../../src/backoffice/embedded/returns.ts'
+import type { ReturnStep } from '../../src/domain/orders/returns.ts'
+import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
+import {
+  cents,
+  dollars,
+  fillShop,
+  joinRewards,
+  made,
+  placed,
+  returnOf,
+  salesOf,
+  stockOf,
+} from '../support/order-shop.ts'
+import { directory, done, run } from '../support/processes.ts'
+import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { post } from '../support/write.ts'
+
+let api: TestService
+let shop: Caller
+let environment: Record<string, string>
+const settings = { currency: 'AUD', writesPerMinute: 'off', readsPerMinute: 'off' } as const
+
+before(async () => {
+  api = await startTestService({ settings: { ...settings, shipOrders: 'manually' }, role: 'maintainer' })
+  shop = api
+  await fillShop(api.db, api.service)
+  environment = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: urlOf(api) }
+})
+after(() => api.stop())
+
+function urlOf({ database: { connection } }: TestService) {
+  if (typeof connection === 'string') return connection
+  const { user, host, port, database } = connection
+  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
+}
+
+const order = (...args: string[]) => done(['order', ...args], environment)
+/** What a command says that is refused. */
+async function refused(...args: string[]) {
+  const { code, out, err } = await run(['order', ...args], environment)
+  assert.deepEqual([code, out], [1, ''], err)
+  return err
+}
+
+/** What the commands do, without a process of their own. */
+const ship = (number: string) => api.db.transaction(tx => shipOrder(tx, api.service, number))
+const cancel = (number: string) => api.db.transaction(tx => cancelOrder(tx, api.service, number))
+const step = (number: string, name: ReturnStep) => api.db.transaction(tx => stepReturn(tx, api.service, number, name))
+
+const statuses = async (id: string) =>
+  (await shop.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status)
+
+test('help shows what there is, with examples', async () => {
+  const help = await order('--help')
+  for (const each of ['ship', 'cancel', 'return']) assert.match(help, new RegExp(`\\$ tillbridge order ${each} `))
+  assert.match(await order('return', '--help'), /receive.*refund.*cancel/s)
+  const { code, err } = await run(['order', 'return', 'R1', 'burn'], environment)
+  assert.equal(code, 1)
+  assert.match(err, /Allowed choices are receive, refund, cancel/)
+})
+
+test('a shipped order is sold: its lines, its sale and its points, once', async () => {
+  await joinRewards(api, shop)
+  const points = async () => (await shop.get('/customers/65432/rewards')).json.data.availablePoints
+  const { id, orderNumber } = await placed(shop, [
+    { sku: 'TEE', quantity: 2 },
+    { sku: 'UNKEPT', quantity: 1 },
+  ])
+  const stock = await stockOf(shop)
+  assert.deepEqual(await statuses(id), ['processing', 'processing'])
+  assert.equal(await points(), 0)
+
+  assert.equal(await order('ship', orderNumber, '--service', api.service.name), `Shipped the order ${orderNumber}.\n`)
+  assert.deepEqual(await statuses(id), ['shipped', 'shipped'])
+  assert.deepEqual(
+    (await salesOf(shop, orderNumber)).map((sale: { total: string }) => sale.total),
+    ['25.00'],
+  )
+  assert.equal(await points(), 25)
+  assert.deepEqual(await stockOf(shop), stock)
+
+  assert.match(
+    await refused('ship', orderNumber),
+    /^tillbridge: The order \S+ cannot be shipped: it is shipped already/,
+  )
+  await assert.rejects(cancel(orderNumber), /cannot be cancelled: it is shipped already/)
+  assert.equal((await salesOf(shop, orderNumber)).length, 1)
+  assert.equal(await points(), 25)
+})
+
+test('an order that is shipped and cancelled at once is one of both', async () => {
+  const stock = await stockOf(shop)
+  const { id, orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
+  const ends = await Promise.allSettled([ship, cancel, ship, cancel].map(act => act(orderNumber)))
+  assert.equal(ends.filter(end => end.status === 'fulfilled').length, 1)
+  const [status] = await statuses(id)
+  const isShipped = status === 'shipped'
+  assert.ok(isShipped || status === 'cancelled')
+  assert.equal((await salesOf(shop, orderNumber)).length, isShipped ? 1 : 0)
+  assert.equal((await stockOf(shop))['1002 TEE'], (stock['1002 TEE'] ?? 0) - (isShipped ? 1 : 0))
+})
+
+test('a cancelled order gives back its stock and what its vouchers paid', async () => {
+  const voucher = (number: string) => ({
+    number,
+    pin: '004200',
+    state: 'active' as const,
+    originalAmount: '20.00',
+    usedAmount: '0.00',
+    expiryDate: '2099-12-31',
+  })
+  await insertVouchers(api.db, api.keys, api.service, [voucher('800'), voucher('801')])
+  const stock = await stockOf(shop)
+  const pay = async (number: string, amount: string) => {
+    const { json } = await post(shop, '/vouchers/validate', { number, pin: '004200', amount })
+    return { gateway: 'visa', amount, voucher: { number, validationId: json.data.validationId } }
+  }
+  const available = async (number: string) =>
+    (await shop.get(`/vouchers/${number}`, { 'x-voucher-pin': '004200' })).json.data.availableAmount
+  const { id, orderNumber } = await placed(shop, [{ sku: 'HOOD-S', quantity: 1 }], {
+    payments: [
+      await pay('801', '20.00'),
+      await pay('800', '5.00'),
+      { gateway: 'paypal', amount: dollars(cents('29.99') - 2500) },
+    ],
+  })
+  assert.deepEqual([await available('800'), await available('801')], ['15.00', '0.00'])
+  assert.equal(await order('cancel', orderNumber), `Cancelled the order ${orderNumber}.\n`)
+  assert.deepEqual([await available('800'), await available('801')], ['20.00', '20.00'])
+  assert.deepEqual(await stockOf(shop), stock)
+  assert.deepEqual(await statuses(id), ['cancelled'])
+  assert.deepEqual(await salesOf(shop, orderNumber), [])
+  await assert.rejects(ship(orderNumber), /cannot be shipped: it is cancelled\.$/)
+  await assert.rejects(cancel(orderNumber), /cannot be cancelled: it is cancelled\.$/)
+  assert.equal(
+    (await post(shop, `/orders/${id}/returns`, returnOf({ 'HOOD-S': 1 }))).json.code,
+    'quantity_exceeds_returnable',
+  )
+})
+
+test('a return is received and then refunded, one step after the other', async () => {
+  const { id, orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
+  await ship(orderNumber)
+  const { id: returnId, returnNumber } = made(await post(shop, `/orders/${id}/returns`, returnOf({ TEE: 1 })))
+  const status = async () => (await shop.get(`/returns/${returnId}`)).json.data.status
+  assert.match(await refused('return', returnNumber, 'refund'), /is requested, and cannot be refunded\.\n$/)
+  assert.equal(await order('return', returnNumber, 'receive'), `The return ${returnNumber} is received.\n`)
+  assert.equal(await status(), 'received')
+  await assert.rejects(step(returnNumber, 'receive'), /is received, and cannot be received\.$/)
+  await step(returnNumber, 'refund')
+  assert.equal(await status(), 'refunded')
+  await assert.rejects(step(returnNumber, 'cancel'), /is refunded, and cannot be cancelled\.$/)
+  assert.equal((await shop.get(`/orders/${id}/returnable`)).json.data[0].returnable, 0)
+})
+
+test('a cancelled return makes its goods returnable again, once', async () => {
+  const { id, orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
+  await ship(orderNumber)
+  const { returnNumber } = made(await post(shop, `/orders/${id}/returns`, returnOf({ TEE: 1 })))
+  const ends = await Promise.allSettled(Array.from({ length: 3 }, () => step(returnNumber, 'cancel')))
+  assert.equal(ends.filter(end => end.status === 'fulfilled').length, 1)
+  assert.deepEqual((await shop.get(`/orders/${id}/returnable`)).json.data, [
+    { sku: 'TEE', sold: 1, returned: 0, returnable: 1 },
+  ])
+  assert.equal((await salesOf(shop, orderNumber)).length, 3)
+  made(await post(shop, `/orders/${id}/returns`, returnOf({ TEE: 1 })))
+})
+
+test('what there is not is named: an order, a return, a service; and that of another service is not there', async () => {
+  const name = api.service.name
+  const { orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
+  const other = await api.tenant(settings)
+  assert.equal(await refused('ship', 'none', '--service', name), 'tillbridge: There is no order none.\n')
+  assert.equal(
+    await refused('cancel', orderNumber, '--service', other.service.name),
+    `tillbridge: There is no order ${orderNumber}.\n`,
+  )
+  await assert.rejects(step('none', 'receive'), /^Error: There is no return none\.$/)
+  assert.match(await refused('ship', orderNumber, '--service', 'nope'), /^tillbridge: There is no service nope;/)
+  assert.match(await refused('ship', orderNumber), /^tillbridge: There are several services/)
+})

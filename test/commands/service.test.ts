@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import {
+  ask,
+  databaseOf,
+  directory,
+  done,
+  readAccess,
+  run,
+  type Serving,
+  serve,
+  stop,
+  until,
+} from '../support/processes.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data') }
+let service: Serving
+let demo: ReturnType<typeof readAccess>
+
+before(async () => {
+  service = await serve([], environment)
+  demo = readAccess(environment.DATA_DIR)
+})
+after(() => stop(service))
+
+/** A list as it is now: `meta.asOf`, and the records without their time stamps. */
+async function list(path: string) {
+  const { status, json } = await ask(service, path, demo)
+  assert.equal(status, 200)
+  const stamps = json.data.map((record: { updateTimeStamp: string }) => record.updateTimeStamp)
+  const records = json.data.map(({ updateTimeStamp: _, ...record }: { updateTimeStamp: string }) => record)
+  return { asOf: json.meta.asOf as string, stamps: stamps as string[], records }
+}
+
+/** Waits until the running service answers otherwise; within 5 seconds. */
+async function changes(path: string, before: unknown, part: 'stamps' | 'records') {
+  await until(async () => JSON.stringify((await list(path))[part]) !== JSON.stringify(before), `${path} follows`, 5_000)
+  return list(path)
+}
+
+/** The settings of a service as `service list` shows them: those that are not as by default. */
+async function listed(name: string) {
+  const [headings, , ...rows] = (await done(['service', 'list'], environment)).trim().split('\n')
+  assert.deepEqual(headings?.split(/ {2,}/), ['service', 'setting', 'value'])
+  return rows.map(row => row.split(/ {2,}/)).flatMap(([service, ...shown]) => (service === name ? [shown] : []))
+}
+
+test('service add takes settings, and list shows those that are not as by default', async () => {
+  const said = await done(
+    ['service', 'add', 'luma', 'currency=AUD', 'timeZone=Australia/Melbourne', 'release=2025.1', 'gateways=visa'],
+    environment,
+  )
+  assert.match(said, /^Made the service luma\. Next: tillbridge user add <username> --service luma$/m)
+  assert.deepEqual(await listed('luma'), [
+    ['timeZone', 'Australia/Melbourne'],
+    ['currency', 'AUD'],
+    ['gateways', '["visa"]'],
+  ])
+  await done(['service', 'add', 'plain'], environment)
+  assert.deepEqual(await listed('plain'), [['all by default']])
+})
+
+test('service set takes every setting as setting=value, and default returns it', async () => {
+  const mapping = '{"email":{"type":"newsletter","yes":"1","no":"2"}}'
+  const given = [
+    ...[
+      'retailerName=Luma & Söhne',
+      'timeZone=Europe/Berlin',
+      'currency=EUR',
+      'inventoryBuffer=3',
+      'shipOrders=manually',
+    ],
+    ...['returnReasons=[{"code":"SMALL","name":"Too small"}]', 'vouchersEnabled=true', 'giftCardSku=GIFTCARD'],
+    ...['voucherType=DIGITAL', 'voucherValidityMonths=24', 'voucherInFull=true', 'mailSender=gifts@luma.example'],
+    ...[`subscriptionMapping=${mapping}`, 'referenceTypes=["favouriteStore","newsletter"]', 'release=2022.1'],
+    ...['requireIfMatch=true', 'requireIdempotencyKey=true', 'readsPerMinute=off', 'writesPerMinute=500'],
+    'gateways=["paypal","visa"]',
+  ]
+  await done(['service', 'add', 'full'], environment)
+  const said = await done(['service', 'set', 'full', ...given], environment)
+  const names = given.map(assignment => assignment.split('=')[0] ?? '')
+  assert.deepEqual(
+    said
+      .replaceAll(' = ', '=')
+      .replace(mapping, '')
+      .trim()
+      .split('\n')
+      .map(line => line.split('=')[0]),
+    names,
+  )
+  const shown = await done(['service', 'show', 'full'], environment)
+  for (const assignment of given.filter(each => !each.startsWith('subscriptionMapping')))
+    assert.ok(shown.includes(`${assignment.replace('=', ' = ')}\n    `), assignment)
+  assert.match(
+    shown,
+    /^subscriptionMapping = \{"email":\{.*"type":"newsletter".*\}\}\n {4}Which customer reference .*Default: \{\}\.$/m,
+  )
+  assert.equal(
+    await done(['service', 'set', 'full', 'gateways=cash, visa'], environment),
+    'gateways = ["cash","visa"]\n',
+  )
+
+  const back = await done(['service', 'set', 'full', 'giftCardSku=default', 'gateways=default'], environment)
+  assert.equal(back, 'giftCardSku = none\ngateways = []\n')
+  await done(['service', 'set', 'full', ...names.map(name => `${name}=default`)], environment)
+  assert.deepEqual(await listed('full'), [['all by default']])
+})
+
+test('what is changed here stands in the audit', async () => {
+  await done(['service', 'add', 'audited', 'currency=AUD'], environment)
+  await done(['service', 'set', 'audited', 'gateways=visa', 'timeZone=Asia/Kolkata'], environment)
+  await run(['service', 'set', 'audited', 'currency=AUX'], environment)
+  const database = await databaseOf(environment.DATA_DIR)
+  const { rows } = await database.query(
+    "select record::json as line from audit join service using (service_id) where name = 'audited' order by changed_at",
+  )
+  await database.end()
+  assert.deepEqual(
+    rows.map(({ line: { username, operation, subject, fields } }) => [username, operation, subject, fields]),
+    [
+      ['tillbridge (command line)', 'service add', '/settings', ['currency']],
+      ['tillbridge (command line)', 'service set', '/settings', ['gateways', 'timeZone']],
+    ],
+  )
+  assert.match(rows[1].line.requestId, /^[\w-]{36}$/)
+})
+
+test('doctor says what each service is missing, and for what', async () => {
+  const { out } = await run(['doctor'], environment)
+  assert.match(
+    out,
+    /^ok {7}Back office {2}.*\n( {22}.*\n)* {22}plain: embedded 2025\.1, without\n( {24}.*\n)* {24}vouchersIssue: .*vouchersEnabled/m,
+  )
+  assert.match(out, /^( {22}|ok {7}Back office {2})demo: embedded 2025\.1$/m)
+})
+
+test('a name that is taken is refused', async () => {
+  const { code, err } = await run(['service', 'add', 'luma'], environment)
+  assert.equal(code, 1)
+  assert.equal(err, 'tillbridge: There is a service luma already.\n')
+})
+
+test('bad settings are named all at once, and nothing is made or changed', async () => {
+  const bad = [
+    'currency=AUX',
+    'timeZone=Australia/Melborne',
+    'inventoryBuffer=-1',
+    'release=new',
+    'readsPerMinute=0',
+    'colour=red',
+    'nothing',
+    'retailerName=',
+    'mailSender=gifts',
+    'vouchersEnabled=yes',
+    'shipOrders=later',
+    'returnReasons=[{"code":"A","name":"Any"},{"code":"A","name":"Any"}]',
+    'subscriptionMapping={"email":{"type":"newsletter","yes":"1"}}',
+    'gateways=visa,visa',
+    'release=2022.1',
+  ]
+  for (const args of [
+    ['service', 'add', 'bad'],
+    ['service', 'set', 'luma'],
+  ]) {
+    const { code, out, err } = await run([...args, 'currency=NZD', ...bad], environment)
+    assert.equal(code, 1)
+    assert.equal(out, '')
+    const lines = err.replace('tillbridge: ', '').trimEnd().split('\n')
+    assert.equal(lines.length, bad.length, err)
+    for (const [i, assignment] of bad.entries()) assert.ok(lines[i]?.includes(assignment.split('=')[0] ?? ''), err)
+    assert.match(err, /^inventoryBuffer: .* An example: inventoryBuffer=1$/m)
+    assert.match(err, /^subscriptionMapping.email.no: .* An example: 'subscriptionMapping=\{"email":\{"type":.*\}\}'$/m)
+    assert.match(err, /^gateways.1: .* An example: gateways=paypal,shopify,visa$/m)
+    assert.match(err, /^release is given twice\.$/m)
+  }
+  const listed = await done(['service', 'list'], environment)
+  assert.doesNotMatch(listed, /^bad |NZD/m)
+})
+
+test('an unknown service is named with those that there are', async () => {
+  const { code, err } = await run(['service', 'set', 'lumo', 'currency=NZD'], environment)
+  assert.equal(code, 1)
+  assert.equal(err, 'tillbridge: There is no service lumo; there are: audited, demo, full, luma, plain.\n')
+})
+
+test('every time zone that is accepted is one that the database knows', async () => {
+  const database = await databaseOf(environment.DATA_DIR)
+  const known = new Set((await database.query('select name from pg_timezone_names')).rows.map(row => row.name))
+  await database.end()
+  assert.deepEqual(
+    Intl.supportedValuesOf('timeZone').filter(zone => !known.has(zone)),
+    [],
+  )
+})
+
+test('another time zone moves the wall clocks of the records, and neither their order nor asOf', async () => {
+  const paths = ['/customers/search', '/products', '/inventory', '/orders/transactions/search'].map(
+    path => `${path}?limit=5`,
+  )
+  const before = await Promise.all(paths.map(path => list(path)))
+  assert.equal(
+    await done(['service', 'set', 'demo', 'timeZone=Asia/Kolkata'], environment),
+    'timeZone = Asia/Kolkata\n',
+  )
+  const changed = await Promise.all(paths.map((path, i) => changes(path, before[i]?.stamps, 'stamps')))
+  const inKolkata = (stamp = '') => {
+    // Melbourne was at +11:00, and Kolkata is at +05:30.
+    const moment = new Date(`${stamp.replace(' ', 'T')}+11:00`)
+    return new Date(moment.getTime() + 5.5 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
+  }
+  for (const [i, { asOf, stamps, records }] of changed.entries()) {
+    assert.equal(asOf, before[i]?.asOf)
+    assert.deepEqual(records, before[i]?.records)
+    assert.deepEqual(
+      stamps,
+      before[i]?.stamps.map(stamp => inKolkata(stamp)),
+      `${paths[i]}`,
+    )
+  }
+})
+
+test('another buffer and another currency change the records that show them', async () => {
+  const stores = (await ask(service, '/stores?limit=100', demo)).json.data
+  const store = stores.find((one: { inventoryBuffer: number | null }) => one.inventoryBuffer === null)
+  const [stock, products] = [`/inventory?store_number=${store.storeNumber}&limit=100`, '/products?limit=3']
+  const [stockBefore, productsBefore] = [await list(stock), await list(products)]
+  await done(['service', 'set', 'demo', 'inventoryBuffer=3'], environment)
+  const stockAfter = await changes(stock, stockBefore.records, 'records')
+  for (const record of stockAfter.records) assert.equal(record.sellable, Math.max(0, record.freeStock - record.buffer))
+  assert.ok(stockAfter.records.some((record: { buffer: number }) => record.buffer === 3))
+  assert.ok(stockAfter.asOf > stockBefore.asOf)
+  await done(['service', 'set', 'demo', 'currency=JPY'], environment)
+  const productsAfter = await changes(products, productsBefore.records, 'records')
+  for (const record of productsAfter.records) {
+    assert.equal(record.currency, 'JPY')
+    assert.match(record.colours[0].sizes[0].price, /^\d+$/)
+  }
+  assert.ok(productsAfter.asOf > productsBefore.asOf)
+})
+
+test('other settings are in force in the running service within 5 seconds', async () => {
+  await done(['service', 'set', 'demo', 'readsPerMinute=1'], environment)
+  await until(async () => (await ask(service, '/stores', demo)).status === 429, 'the limit is in force', 5_000)
+  await done(['service', 'set', 'demo', 'readsPerMinute=off'], environment)
+  await until(async () => (await ask(service, '/stores', demo)).status === 200, 'it is off', 5_000)
+})

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type pg from 'pg'
+import type { Simulator } from '../../simulator/control/handle.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import {
+  ask,
+  begin,
+  databaseOf,
+  directory,
+  done,
+  type Environment,
+  readAccess,
+  run,
+  type Serving,
+  serve,
+  stop,
+  until,
+} from '../support/processes.ts'
+
+/** The row of a feed in a table that a command has printed. */
+const rowOf = (out: string, feed: string) =>
+  out
+    .split('\n')
+    .find(line => line.startsWith(`${feed} `))
+    ?.split(/ {2,}/)
+
+describe('tillbridge sync', () => {
+  const environment: Environment = { DATA_DIR: join(directory(), 'data'), JOBS: 'off', LOG_LEVEL: 'warn' }
+  let simulator: Simulator
+  let service: Serving
+  let client: pg.Client
+  const sync = (...args: string[]) => run(['sync', ...args], environment)
+
+  before(async () => {
+    simulator = await startSimulator({ sizes: { persons: 10 } })
+    Object.assign(environment, {
+      BACK_OFFICE: 'apparel21',
+      BACK_OFFICE_URL: simulator.url,
+      BACK_OFFICE_COUNTRY: 'AU',
+      BACK_OFFICE_TIME_ZONE: 'Australia/Melbourne',
+    })
+    service = await serve([], environment)
+    client = await databaseOf(environment.DATA_DIR ?? '')
+  })
+  after(async () => {
+    await client?.end()
+    if (service) await stop(service)
+    await simulator?.close()
+  })
+
+  test('a fresh installation with a back office makes no demo, but a service with what is in the back office', async () => {
+    assert.match(service.out, /^First start: reading from the back office\.$/m)
+    assert.match(service.out, /^ {2}release 2025\.1, \d+ stores, AUD$/m)
+    assert.match(service.out, /^ {2}customers +10 records$/m)
+    const access = readAccess(environment.DATA_DIR ?? '')
+    assert.equal(access.serviceName, 'shop')
+    const list = async () => (await ask(service, '/customers/search?limit=2', access)).json
+    assert.equal((await list()).data.length, 2)
+    await until(async () => (await list()).meta.syncedAt !== undefined, 'the process has looked', 5_000)
+    const json = await list()
+    assert.match(json.meta.syncedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    assert.equal(json.meta.timeZone, 'Australia/Melbourne')
+    const { rows } = await client.query(`select name, settings->>'currency' as currency from service`)
+    assert.deepEqual(rows, [{ name: 'shop', currency: 'AUD' }])
+  })
+
+  test('only what has changed is read, and counted', async () => {
+    const { rows } = await client.query('select sku_id, store_id from stock where free_stock > 3 order by 1, 2 limit 1')
+    const { sku_id, store_id } = rows[0]
+    simulator.change({ kind: 'sell-stock', skuId: Number(sku_id), storeId: Number(store_id), quantity: 2 })
+    const { code, out } = await sync('stock', 'customers')
+    assert.equal(code, 0, out)
+    const [, read, inserted, changed, unchanged, removed, refused, kind] = rowOf(out, 'stock') ?? []
+    assert.deepEqual([changed, removed, refused, kind], ['1', '0', '0', 'changes'])
+    assert.equal(Number(read), Number(inserted) + 1 + Number(unchanged))
+    assert.equal(rowOf(out, 'customers')?.[7], 'changes')
+    assert.equal(rowOf(out, 'products'), undefined)
+  })
+
+  test('with --full everything is read, and what is sold out is 0', async () => {
+    const { rows } = await client.query(
+      'select sku_id, store_id, free_stock from stock where free_stock > 3 order by 1 desc, 2 limit 1',
+    )
+    const { sku_id, store_id, free_stock } = rows[0]
+    simulator.change({ kind: 'sell-stock', skuId: Number(sku_id), storeId: Number(store_id), quantity: free_stock })
+    const { code, out } = await sync('stock', '--full', '--service', 'shop')
+    assert.equal(code, 0, out)
+    const [, , , , , removed, refused, kind] = rowOf(out, 'stock') ?? []
+    assert.deepEqual([removed, refused, kind], ['1', '0', 'everything'])
+    const after = await client.query('select free_stock from stock where sku_id = $1 and store_id = $2', [
+      sku_id,
+      store_id,
+    ])
+    assert.equal(after.rows[0].free_stock, 0)
+  })
+
+  test('--status tells of each feed when it was pulled and how that went, and pulls nothing', async () => {
+    simulator.ledger.clear()
+    const out = await done(['sync', '--status'], environment)
+    const [, last, at, lag, every] = rowOf(out, 'stock') ?? []
+    assert.equal(last, 'ok')
+    assert.match(at ?? '', /^\d{4}-\d\d-\d\dT/)
+    assert.match(`${lag} ${every}`, /^\d+ s [\d,]+ s$/)
+    assert.equal(out.trim().split('\n').length, 2 + 9)
+    assert.deepEqual(simulator.ledger.calls, [])
+  })
+
+  test('a feed that cannot be pulled is told with its reason; the others are pulled, and the exit code is 1', async () => {
+    const fault = simulator.faults.add({ kind: 'html', path: '/Stores' })
+    const { code, out } = await sync('stores', 'reward-programs')
+    simulator.faults.remove(fault.id)
+    assert.equal(code, 1)
+    assert.match(out, /^stores: .*\(back_office_error/m)
+    assert.equal(rowOf(out, 'reward-programs')?.[7], 'everything')
+    assert.match(await done(['sync', '--status'], environment), /^stores +failed +\d{4}-/m)
+  })
+
+  test('a run that is interrupted lets go, and the next one goes on', async () => {
+    const fault = simulator.faults.add({ kind: 'hang', path: '/Stores' })
+    const interrupted = begin(['sync', 'stores'], environment)
+    const held = async () =>
+      (await client.query(`select from sync_state where feed = 'stores' and beat_at is not null`)).rowCount
+    await until(held, 'it pulls', 20_000)
+    const busy = await sync('stores')
+    assert.deepEqual([busy.code, busy.out], [1, 'stores: another process is pulling it.\n'])
+    interrupted.child.kill('SIGINT')
+    assert.equal((await interrupted.ended).code, 1)
+    assert.match(interrupted.out, /^stores: stopped; the next run goes on from there\.$/m)
+    simulator.faults.remove(fault.id)
+    assert.equal((await sync('stores')).code, 0)
+  })
+
+  test('a feed that there is not, and a service that nothing is pulled for, are told', async () => {
+    const { code, err } = await sync('stok')
+    assert.equal(code, 1)
+    assert.match(err, /^tillbridge: There is no feed stok; there are: references, stores, /)
+    const unset = { BACK_OFFICE: '', BACK_OFFICE_URL: '', BACK_OFFICE_COUNTRY: '', BACK_OFFICE_TIME_ZONE: '' }
+    const bare = { ...environment, ...unset }
+    const embedded = await run(['sync', 'stock'], bare)
+    assert.equal(embedded.code, 1)
+    assert.match(await done(['sync', '--status'], bare), /^stock +ok +\d{4}-/m)
+    assert.match(embedded.err, /^tillbridge: Nothing is pulled for shop: it has the embedded back office, as far as/)
+    assert.match((await sync('--help')).out, /Examples:\n {2}\$ tillbridge sync --service luma\n/)
+  })
+})

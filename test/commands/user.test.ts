@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  ask,
+  directory,
+  done,
+  makeAccess,
+  passwordIn,
+  run,
+  type Serving,
+  serve,
+  stop,
+  until,
+} from '../support/processes.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data') }
+let service: Serving
+
+before(async () => {
+  service = await serve(['--no-demo'], environment)
+  for (const name of ['luma', 'second']) await done(['service', 'add', name], environment)
+})
+after(() => stop(service))
+
+const statusOf = async (username: string, password: string, serviceName = 'luma') =>
+  (await ask(service, '/stores', { username, password, serviceName })).status
+
+test('two passwords of an account are alive, a further rotation ends the oldest', async () => {
+  const said = await done(['user', 'add', 'webshop', '--service', 'luma'], environment)
+  assert.match(said, /^webshop is visitor of luma\.$/m)
+  assert.match(said, /shown this once/)
+  const passwords = [passwordIn(said)]
+  for (let i = 0; i < 2; i++) {
+    passwords.push(passwordIn(await done(['user', 'rotate', 'webshop'], environment)))
+    await delay(2_100)
+    const statuses = await Promise.all(passwords.map(password => statusOf('webshop', password)))
+    assert.deepEqual(statuses, i ? [401, 200, 200] : [200, 200])
+  }
+  assert.match(await done(['user', 'list'], environment), /^webshop +luma +visitor +2 /m)
+  await done(['user', 'revoke', 'webshop', '--old'], environment)
+  await until(async () => (await statusOf('webshop', passwords[1] ?? '')) === 401, 'the old one ends', 5_000)
+  assert.equal(await statusOf('webshop', passwords[2] ?? ''), 200)
+  assert.match(await done(['user', 'list'], environment), /^webshop +luma +visitor +1 /m)
+})
+
+test('an account gets another role or a further service without a new password', async () => {
+  assert.equal(
+    await done(['user', 'add', 'webshop', '--service', 'luma', '--role', 'admin'], environment),
+    'webshop is admin of luma.\n',
+  )
+  assert.equal(
+    await done(['user', 'add', 'webshop', '--service', 'second'], environment),
+    'webshop is visitor of second.\n',
+  )
+  const listed = await done(['user', 'list'], environment)
+  assert.match(listed, /^webshop +second +visitor +1 /m)
+  assert.match(listed, /^webshop +luma +admin +1 /m)
+  const { code, err } = await run(['user', 'add', 'other'], environment)
+  assert.equal(code, 1)
+  assert.match(err, /There are several services; say which one with --service: luma, second\./)
+})
+
+test('a revoked account is refused by the running service within 5 seconds', async () => {
+  const access = await makeAccess(environment, 'gone')
+  assert.equal((await ask(service, '/stores', access)).status, 200)
+  assert.match(await done(['user', 'revoke', access.username], environment), /is revoked\.$/m)
+  await until(async () => (await ask(service, '/stores', access)).status === 401, 'it is refused', 5_000)
+  for (const command of ['revoke', 'rotate']) {
+    const { code, err } = await run(['user', command, access.username], environment)
+    assert.equal(code, 1)
+    assert.match(err, /^tillbridge: There is no account gone-admin; tillbridge user list shows those there are\.\n$/)
+  }
+})

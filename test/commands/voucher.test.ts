@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { databaseOf, directory, done, run, type Serving, serve, stop } from '../support/processes.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data') }
+let service: Serving
+before(async () => {
+  service = await serve(['--no-demo'], environment)
+  await done(['service', 'add', 'luma', 'currency=AUD'], environment)
+  await done(['service', 'add', 'other', 'currency=AUD'], environment)
+  const database = await databaseOf(environment.DATA_DIR)
+  await database.query(`
+    insert into voucher (service_id, number, state, currency, original_amount, balance, expiry_date)
+    select service_id, number, 'pending', 'AUD', 150, 0, '2099-12-31' from service, (values ('007'), ('008')) v (number) where name = 'luma'`)
+  await database.query(`
+    insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, held_by)
+    select service_id, number, entry, kind, amount, state, case state when 'locked' then now() + interval '1 hour' end, case state when 'locked' then 'webshop' end
+      from service, (values ('007', 1, 'issue', 150, 'active'), ('007', 2, 'lock', 0, 'locked'), ('008', 1, 'issue', 150, 'pending')) e (number, entry, kind, amount, state)
+     where name = 'luma' order by number, entry`)
+  await database.end()
+})
+after(() => stop(service))
+
+const luma = ['--service', 'luma']
+const steps = (said: string) =>
+  [...said.matchAll(/^\S+ \S+ {2}(\w+) +(\S+) +(\w+)/gm)].map(([, ...step]) => step.join(' '))
+
+test('a voucher is shown with its ledger, suspended and resumed', async () => {
+  const shown = await done(['voucher', 'show', '007', ...luma], environment)
+  assert.match(shown, /^status +locked$/m)
+  assert.match(shown, /^availableAmount +150\.00$/m)
+  assert.doesNotMatch(shown, /pin/i)
+  assert.match(shown, /webshop/, 'an operator sees who holds it')
+  assert.equal(await done(['voucher', 'suspend', '007', ...luma], environment), 'The voucher 007 is suspended.\n')
+  const again = await run(['voucher', 'suspend', '007', ...luma], environment)
+  assert.deepEqual(
+    [again.code, again.err],
+    [1, 'tillbridge: Only a voucher that is active or locked can be suspended; 007 is suspended.\n'],
+  )
+  assert.equal(await done(['voucher', 'resume', '007', ...luma], environment), 'The voucher 007 is active.\n')
+  assert.deepEqual(steps(await done(['voucher', 'show', '007', ...luma], environment)), [
+    'issue 150.00 active',
+    'lock 0.00 locked',
+    'unlock 0.00 active',
+    'suspend 0.00 suspended',
+    'resume 0.00 active',
+  ])
+})
+
+test('a voucher that was not issued yet is activated', async () => {
+  assert.equal(await done(['voucher', 'activate', '008', ...luma], environment), 'The voucher 008 is active.\n')
+  const { code, err } = await run(['voucher', 'activate', '008', ...luma], environment)
+  assert.deepEqual([code, err], [1, 'tillbridge: Only a voucher that is pending can be activated; 008 is active.\n'])
+})
+
+test('a voucher of another service is none', async () => {
+  const commands = ['show', 'suspend', 'resume', 'activate']
+  const outcomes = await Promise.all(
+    commands.map(command => run(['voucher', command, '007', '--service', 'other'], environment)),
+  )
+  for (const { code, out, err } of outcomes)
+    assert.deepEqual([code, out, err], [1, '', 'tillbridge: There is no voucher 007.\n'])
+})

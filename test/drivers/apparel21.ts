@@ -1,0 +1,62 @@
+import type { Simulator } from '../../simulator/control/handle.ts'
+import { type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts'
+import { apparel21 } from '../../src/backoffice/apparel21/apparel21.ts'
+import { openClient } from '../../src/backoffice/apparel21/calls/client.ts'
+import type { Connection } from '../../src/backoffice/apparel21/calls/connection.ts'
+import { releaseOf } from '../../src/backoffice/apparel21/calls/release.ts'
+import { feedsOf } from '../../src/backoffice/apparel21/pull/feeds.ts'
+import { syncFeed } from '../../src/backoffice/sync/sync.ts'
+import type { Service } from '../../src/settings.ts'
+import { upsertGateways } from '../../src/store/running/gateways.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+/** What a service needs so that vouchers can be sold at the simulator. */
+export const settings = {
+  currency: 'AUD',
+  timeZone: 'Australia/Melbourne',
+  vouchersEnabled: true,
+  giftCardSku: '9001',
+  voucherType: 'GV_EMAIL',
+  readsPerMinute: 'off',
+  writesPerMinute: 'off',
+} as const
+
+/** What stands behind every service of a server: one client, as one process has it. */
+export function behind({ url }: Pick<Simulator, 'url'>, connection: Partial<Connection> = {}) {
+  const client = openClient({ url, countryCode: 'AU', timeZone: 'Australia/Melbourne', ...connection })
+  const release = releaseOf(client)
+  return { client, release, backOffice: (service: Service) => apparel21(client, release, service) }
+}
+
+/** The API in front of a simulator of Apparel21. */
+export interface Apparel21Service {
+  simulator: Simulator
+  api: TestService
+  /** Fills the read model with all that can be pulled. */
+  sync(): Promise<void>
+  stop(): Promise<void>
+}
+
+type Options = Parameters<typeof startTestService>[0] & { simulated?: SimulatorOptions }
+
+export async function startApparel21Service({ simulated = {}, ...options }: Options = {}): Promise<Apparel21Service> {
+  const simulator = await startSimulator({
+    sizes: { stores: 4, styles: 6, persons: 15, vouchers: 0 },
+    ...simulated,
+  })
+  const { client, release, backOffice } = behind(simulator)
+  const api = await startTestService({ settings, ...options, backOffice })
+  await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }])
+  return {
+    simulator,
+    api,
+    async sync() {
+      for (const feed of feedsOf(client, release)) await syncFeed(api.db, api.service, feed)
+    },
+    async stop() {
+      await api.stop()
+      client.close()
+      await simulator.close()
+    },
+  }
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isAtLeast } from '../../src/domain/release.ts'
+import { changed, created, freshEmail, isRefused, john } from '../support/customer-bodies.ts'
+import { isProblem } from '../support/problem.ts'
+import { post, put } from '../support/write.ts'
+import type { Shop } from './shop.ts'
+
+/** What every driver does with customers (contract 4). */
+export function customerContract(shop: () => Shop) {
+  test('a customer that is created is found by identifier, by e-mail and by the time of the change', async () => {
+    const { api } = shop()
+    const before = (await api.get('/customers/search?limit=1')).json.meta.asOf
+    const email = freshEmail()
+    const answer = await post(api, '/customers', {
+      ...john({ contact: { email, phones: { home: '0400 000 001' } } }),
+      dateOfBirth: '1980-02-29',
+      address: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
+    })
+    assert.equal(answer.status, 201, answer.text)
+    const { data } = answer.json
+    assert.equal(answer.headers.location, `/customers/${data.id}`)
+    assert.deepEqual([data.firstname, data.surname, data.dateOfBirth], ['John', 'Smith', '1980-02-29'])
+    assert.deepEqual([data.contact.email, data.contact.phones.home], [email, '0400 000 001'])
+    assert.deepEqual([data.address.addressLine1, data.address.postcode], ['111 Collins St', null])
+    assert.match(data.updateTimeStamp, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    assert.deepEqual((await api.get(`/customers/${data.id}`)).json.data, data)
+    assert.deepEqual((await api.get(`/customers?email=${email.toUpperCase()}`)).json.data, [data])
+    const found = (await api.get(`/customers/search?updated_after=${before}`)).json.data
+    assert.deepEqual(
+      found.map(({ id }: { id: string }) => id),
+      [data.id],
+    )
+  })
+
+  test('an e-mail address is that of one customer, whatever its case, also of many that come at once', async () => {
+    const { api } = shop()
+    const { contact } = await created(api)
+    isProblem(
+      await post(api, '/customers', john({ contact: { email: contact.email.toUpperCase() } })),
+      'email_taken',
+      api.baseUrl,
+    )
+    const other = await created(api)
+    isProblem(
+      await put(api, `/customers/${other.id}`, { contact: { email: contact.email } }),
+      'email_taken',
+      api.baseUrl,
+    )
+    const email = freshEmail()
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => post(api, '/customers', john({ contact: { email } }))),
+    )
+    assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+    for (const answer of answers) if (answer.status !== 201) isProblem(answer, 'email_taken', api.baseUrl)
+  })
+
+  test('a repeat with its key is the same customer', async () => {
+    const { api } = shop()
+    const body = john()
+    const key = { 'idempotency-key': `customer-${shop().release}-${shop().driver}` }
+    const first = await post(api, '/customers', body, key)
+    const replay = await post(api, '/customers', body, key)
+    assert.equal(replay.headers['idempotent-replayed'], 'true')
+    assert.equal(replay.text, first.text)
+  })
+
+  test('a change keeps what it does not mention, and null clears', async () => {
+    const { api } = shop()
+    const before = await created(
+      api,
+      john({
+        title: 'Mr',
+        mobile: '0400 000 002',
+        dateOfBirth: '1980-02-29',
+        address: { city: 'Melbourne', state: 'VIC' },
+      }),
+    )
+    const after = await changed(api, before.id, { surname: 'Smythe', title: null, address: { state: null } })
+    const { updateTimeStamp: _, ...rest } = before
+    const { updateTimeStamp: __, ...now } = after
+    assert.deepEqual(now, { ...rest, surname: 'Smythe', title: null, address: { ...before.address, state: null } })
+    assert.deepEqual((await api.get(`/customers/${before.id}`)).json.data, after)
+  })
+
+  test('two changes at once both count', async () => {
+    const { api } = shop()
+    const { id } = await created(api)
+    await Promise.all([changed(api, id, { firstname: 'Jo' }), changed(api, id, { mobile: '0400 000 003' })])
+    const { data } = (await api.get(`/customers/${id}`)).json
+    assert.deepEqual([data.firstname, data.contact.phones.mobile], ['Jo', '0400 000 003'])
+  })
+
+  test('a stale If-Match, fields of the service’s own, unknown fields and unknown customers are refused', async () => {
+    const { api } = shop()
+    const { id } = await created(api)
+    const { headers } = await api.get(`/customers/${id}`)
+    const match = { 'if-match': String(headers.etag) }
+    assert.equal((await put(api, `/customers/${id}`, { title: 'Dr' }, match)).status, 200)
+    isProblem(await put(api, `/customers/${id}`, { title: 'Ms' }, match), 'precondition_failed', api.baseUrl)
+    isRefused(
+      api,
+      await put(api, `/customers/${id}`, { updateTimeStamp: '2024-01-01 00:00:00' }),
+      'invalid_body',
+      '/updateTimeStamp',
+    )
+    isRefused(api, await put(api, `/customers/${id}`, { shoeSize: 9 }), 'invalid_body', '/shoeSize')
+    isRefused(api, await post(api, '/customers', { firstname: 'John' }), 'invalid_body', '/surname', '/contact')
+    isProblem(await put(api, '/customers/999999', { title: 'Ms' }), 'not_found', api.baseUrl)
+    isProblem(await put(api, '/customers/..%2F1', { title: 'Ms' }), 'not_found', api.baseUrl)
+    assert.equal((await api.get(`/customers/${id}`)).json.data.title, 'Dr')
+  })
+
+  test('subscribing is consent, which outranks privacy, and sets the reference that stands for it', async () => {
+    const { api } = shop()
+    const answer = await post(
+      api,
+      '/customers',
+      john({ privacy: true, emailSubscription: true, smsSubscription: false }),
+    )
+    assert.equal(answer.status, 201, answer.text)
+    const { data, meta } = answer.json
+    assert.deepEqual([data.privacy, data.emailSubscription, data.smsSubscription], [false, true, false])
+    assert.equal(data.references.eMailOptIn.referenceValueId, '4421')
+    const codes = meta.warnings.map(({ code }: { code: string }) => code).sort()
+    assert.deepEqual(codes, ['privacy_overridden', 'subscription_not_mapped'])
+    const after = await changed(api, data.id, { emailSubscription: false })
+    assert.deepEqual([after.privacy, after.references.eMailOptIn.referenceValueId], [false, '4422'])
+    const quiet = await changed(api, data.id, { privacy: true })
+    assert.deepEqual([quiet.privacy, quiet.emailSubscription], [true, false])
+    const kept = await api.get(`/customers/${data.id}`)
+    assert.deepEqual(kept.json.data, quiet)
+  })
+
+  test('which customers have changed is told from release 2022.1 on, and before that by an empty list with a warning', async () => {
+    const { api, release } = shop()
+    const before = (await api.get('/customers/search?limit=1')).json.meta.asOf
+    const { id } = await created(api)
+    const { status, json } = await api.get(`/customers?updated_after=${before}`)
+    assert.equal(status, 200)
+    const strict = await api.get(`/customers?updated_after=${before}`, { prefer: 'handling=strict' })
+    if (isAtLeast(release, '2022.1')) {
+      assert.deepEqual(
+        json.data.map((customer: { id: string }) => customer.id),
+        [id],
+      )
+      for (const name of ['ecommerceAdminId', 'ecommerceLegacyId']) assert.ok(!(name in json.data[0]), name)
+      assert.equal(json.meta.warnings, undefined)
+      assert.equal(strict.status, 200)
+    } else {
+      assert.deepEqual(json.data, [])
+      assert.equal(json.meta.warnings[0].code, 'capability_unavailable')
+      assert.match(json.meta.warnings[0].detail, new RegExp(release.replace('.', '\\.')))
+      isProblem(strict, 'capability_unavailable', api.baseUrl)
+    }
+  })
+}

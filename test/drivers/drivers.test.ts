@@ -1,0 +1,21 @@
+import { after, before, suite } from 'node:test'
+import { customerContract } from './customers.ts'
+import { readContract } from './reads.ts'
+import { saleContract } from './sales.ts'
+import { drivers, type Shop } from './shop.ts'
+import { voucherContract } from './vouchers.ts'
+
+/** One contract for every driver, asked over HTTPS: who calls the API cannot tell what stands behind it. */
+for (const { name, open } of drivers)
+  suite(name, () => {
+    let shop: Shop
+    before(async () => {
+      shop = await open()
+    })
+    after(() => shop.stop())
+    // First, since later ones change what is there.
+    readContract(() => shop)
+    customerContract(() => shop)
+    voucherContract(() => shop)
+    saleContract(() => shop)
+  })

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isAtLeast } from '../../src/domain/release.ts'
+import { isProblem } from '../support/problem.ts'
+import type { Shop } from './shop.ts'
+
+/** What every driver's shop answers to whoever only reads (contract 2, 3, 5, 8, 9). */
+export function readContract(shop: () => Shop) {
+  test('stores are listed, each is found by its number, and others are not', async () => {
+    const { api, simulator } = shop()
+    const { data } = (await api.get('/stores')).json
+    const shops = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
+    assert.deepEqual(
+      data.map(({ storeId }: { storeId: string }) => storeId).sort(),
+      shops.map(({ id }) => String(id)).sort(),
+    )
+    for (const store of data)
+      assert.deepEqual((await api.get(`/stores/${encodeURIComponent(store.storeNumber)}`)).json.data, store)
+    isProblem(await api.get('/stores/nowhere'), 'not_found', api.baseUrl)
+  })
+
+  test('products are listed page by page, each once, with the prices of the back office', async () => {
+    const { api, simulator } = shop()
+    const ids: string[] = []
+    for (let cursor = ''; ; ) {
+      const { json } = await api.get(`/products?limit=5${cursor && `&after_cursor=${cursor}`}`)
+      ids.push(...json.data.map(({ id }: { id: string }) => id))
+      if (!json.meta.hasNextPage) break
+      cursor = encodeURIComponent(json.meta.endCursor)
+    }
+    const styles = [...simulator.state.styles.values()].filter(({ special }) => !special)
+    assert.equal(new Set(ids).size, ids.length)
+    for (const { id } of styles) assert.ok(ids.includes(String(id)), String(id))
+    const [style] = styles
+    const sku = style?.colours[0]?.skus[0]
+    const { data } = (await api.get(`/products/${style?.id}`)).json
+    const sizes = data.colours.flatMap((colour: { sizes: object[] }) => colour.sizes)
+    assert.equal(sizes.find(({ skuId }: { skuId: string }) => skuId === String(sku?.id)).price, sku?.price.toFixed(2))
+  })
+
+  test('stock is that of the back office, less the buffer, and an unknown SKU is not found', async () => {
+    const { api, simulator } = shop()
+    const { data } = (await api.get('/inventory?limit=100')).json
+    assert.ok(data.length > 0)
+    for (const { skuId, storeId, freeStock, buffer, sellable } of data.slice(0, 20)) {
+      const sku = simulator.state.skus.get(Number(skuId))
+      const store = simulator.state.stores.get(Number(storeId))
+      assert.equal(freeStock, simulator.state.stock.at(sku?.row ?? -1, store?.column ?? -1))
+      assert.equal(sellable, Math.max(0, freeStock - buffer))
+    }
+    const [{ sku, storeNumber }] = data
+    const one = (await api.get(`/inventory?sku=${encodeURIComponent(sku)}&store_number=${storeNumber}`)).json.data
+    assert.deepEqual(one, [data[0]])
+    isProblem(await api.get('/inventory?sku=nothing'), 'not_found', api.baseUrl)
+  })
+
+  test('the retail history of a customer is theirs alone, and in the list of all', async () => {
+    const { api, simulator } = shop()
+    const ofSomebody = simulator.state.transactions.filter(({ personId }) => personId !== null)
+    const [{ personId } = { personId: 0 }] = ofSomebody
+    const mine = ofSomebody.filter(sale => sale.personId === personId)
+    const { data } = (await api.get(`/customers/${personId}/transactions`)).json
+    assert.deepEqual(data.map(({ id }: { id: string }) => id).sort(), mine.map(({ id }) => String(id)).sort())
+    const all: { id: string; saleDate: string }[] = (await api.get('/orders/transactions/search?asc=true')).json.data
+    assert.ok(all.length >= Math.min(100, ofSomebody.length))
+    assert.deepEqual(
+      all.map(({ saleDate }) => saleDate),
+      all.map(({ saleDate }) => saleDate).sort(),
+    )
+    isProblem(await api.get('/customers/999999/transactions'), 'not_found', api.baseUrl)
+  })
+
+  test('a reward account is the same by customer and by its identifier, and its balances are the sums of its lots', async () => {
+    const { api, simulator } = shop()
+    const [account] = [...simulator.state.accounts.values()].filter(({ personId }) =>
+      simulator.state.persons.has(personId),
+    )
+    assert.ok(account)
+    const byCustomer = await api.get(`/customers/${account.personId}/rewards`)
+    assert.equal(byCustomer.status, 200, byCustomer.text)
+    const { data } = byCustomer.json
+    assert.deepEqual([data.id, data.customerId], [String(account.id), String(account.personId)])
+    assert.deepEqual((await api.get(`/rewards/accounts/${account.id}`)).json.data, data)
+    const sum = (lots: { available: number | string }[]) => lots.reduce((all, lot) => all + Number(lot.available), 0)
+    assert.equal(data.availablePoints, sum(data.points))
+    assert.equal(data.availableRewards, sum(data.rewards).toFixed(2))
+    const program = (await api.get('/rewards/programs')).json.data.find(
+      ({ id }: { id: string }) => id === data.programId,
+    )
+    assert.equal(data.programName, program.name)
+    assert.equal(data.tierName, program.tiers.find(({ id }: { id: string }) => id === data.tierId).name)
+    const tag = { 'if-none-match': String(byCustomer.headers.etag) }
+    assert.equal((await api.get(`/customers/${account.personId}/rewards`, tag)).status, 304)
+  })
+
+  test('who has no reward account, and who is nobody, has none to show', async () => {
+    const { api, simulator } = shop()
+    const none = [...simulator.state.persons.keys()].find(id => !simulator.state.accountOfPerson.has(id))
+    for (const path of [
+      ...[`/customers/${none}/rewards`, '/customers/999999/rewards', '/customers/..%2F..%2FStores/rewards'],
+      ...['/rewards/accounts/999999', '/rewards/accounts/x', '/rewards/accounts/..%2F'],
+    ])
+      isProblem(await api.get(path), 'not_found', api.baseUrl)
+  })
+
+  test('the payment gateways are those that the service is set to', async () => {
+    assert.deepEqual((await shop().api.get('/payment-gateways')).json.data, ['paypal', 'visa'])
+  })
+
+  test('capabilities say what stands behind the service, what works, and of what does not, why', async () => {
+    const { api, driver, release } = shop()
+    const { data } = (await api.get('/capabilities')).json
+    assert.deepEqual(data.backOffice, { driver, release })
+    const all: { name: string; available: boolean; reason?: string }[] = data.capabilities
+    const names = all.map(({ name }) => name)
+    assert.equal(new Set(names).size, names.length)
+    for (const { name, available, reason } of all) assert.equal(reason === undefined, available, name)
+    const is = (name: string) => all.find(capability => capability.name === name)?.available
+    for (const name of [
+      'stores',
+      'inventory',
+      'products',
+      'customers',
+      'customerWrites',
+      'orders',
+      'returns',
+      'rewards',
+    ])
+      assert.equal(is(name), true, name)
+    assert.equal(is('customersUpdatedAfter'), isAtLeast(release, '2022.1'))
+    assert.equal(is('staff'), driver === 'embedded')
+    assert.equal(is('vouchersIssue'), true)
+    assert.equal(is('emailSubscriptionMapping'), true)
+    assert.equal(is('smsSubscriptionMapping'), false)
+  })
+}

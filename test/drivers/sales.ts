@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { cents, dollars } from '../support/order-shop.ts'
+import { isProblem } from '../support/problem.ts'
+import type { Answer } from '../support/service.ts'
+import { post } from '../support/write.ts'
+import { pinOfUsable, type Shop, usable } from './shop.ts'
+import { lock, validationOf } from './vouchers.ts'
+
+const address = {
+  addressLine1: '111 Collins St',
+  city: 'Melbourne',
+  state: 'VIC',
+  postcode: '3000',
+  country: 'Australia',
+}
+
+interface Item {
+  sku: string
+  price: string
+}
+
+/** What can be bought, and by whom. */
+async function wares({ api, simulator }: Shop): Promise<{ items: [Item, Item]; customerId: string }> {
+  const ids = [...simulator.state.styles.values()].filter(({ special }) => !special).map(({ id }) => id)
+  const { data } = (await api.get(`/products/${ids[0]}`)).json
+  const sizes = data.colours.flatMap((colour: { sizes: object[] }) => colour.sizes)
+  const items = sizes.map(({ ecommerceSku, price }: { ecommerceSku: string; price: string }) => ({
+    sku: ecommerceSku,
+    price,
+  }))
+  assert.ok(items.length >= 2)
+  const buyer = [...simulator.state.persons.values()].find(({ email }) => email !== '')
+  return { items: [items[0], items[1]], customerId: String(buyer?.id) }
+}
+
+const due = (lines: { price: string; quantity: number }[]) =>
+  dollars(lines.reduce((sum, { price, quantity }) => sum + cents(price) * quantity, 0))
+
+/** Places an order of so many of the first item, paid in full. */
+async function place(shop: Shop, quantity: number, more: object = {}): Promise<Answer> {
+  const { items, customerId } = await wares(shop)
+  const [item] = items
+  return post(shop.api, '/orders', {
+    ...{ customerId, billingAddress: address, deliveryAddress: address },
+    lines: [{ sku: item.sku, quantity }],
+    payments: [{ gateway: 'paypal', amount: due([{ ...item, quantity }]), reference: 'PAYID-1' }],
+    ...more,
+  })
+}
+
+async function placed(shop: Shop, quantity: number, more: object = {}) {
+  const answer = await place(shop, quantity, more)
+  assert.equal(answer.status, 201, answer.text)
+  return answer.json.data
+}
+
+const codesOf = ({ json }: Answer): [pointer: string, code: string][] =>
+  (json.errors ?? []).map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code])
+
+/** What every driver does with orders and returns (contract 6). */
+export function saleContract(shop: () => Shop) {
+  test('an order is worked out, placed, and found again', async () => {
+    const { api } = shop()
+    const { items, customerId } = await wares(shop())
+    const orderNumber = `C-${shop().release}-1`
+    const data = await placed(shop(), 2, { orderNumber })
+    assert.deepEqual([data.orderNumber, data.customerId, data.currency], [orderNumber, customerId, 'AUD'])
+    const [line] = data.lines
+    assert.deepEqual([line.sku, line.quantity, line.price], [items[0].sku, 2, items[0].price])
+    assert.equal(line.value, due([{ ...items[0], quantity: 2 }]))
+    assert.deepEqual((await api.get(`/orders/${data.id}`)).json.data.orderNumber, orderNumber)
+    const mine = (await api.get(`/customers/${customerId}/orders`)).json.data
+    assert.ok(mine.some(({ id }: { id: string }) => id === data.id))
+    const again = await place(shop(), 1, { orderNumber })
+    isProblem(again, 'order_number_taken', api.baseUrl, '/orders')
+    assert.deepEqual(codesOf(again), [['/orderNumber', 'order_number_taken']])
+  })
+
+  test('without a number an order is given one, and its key makes it one order', async () => {
+    const { api } = shop()
+    const { items, customerId } = await wares(shop())
+    const body = {
+      ...{ customerId, billingAddress: address, deliveryAddress: address },
+      lines: items.map(({ sku }) => ({ sku, quantity: 1 })),
+      payments: [{ gateway: 'visa', amount: due(items.map(item => ({ ...item, quantity: 1 }))) }],
+    }
+    const key = { 'idempotency-key': `order-${shop().release}-${shop().driver}` }
+    const answers = await Promise.all(Array.from({ length: 4 }, () => post(api, '/orders', body, key)))
+    const ids = new Set(answers.filter(({ status }) => status === 201).map(({ json }) => json.data.id))
+    assert.equal(ids.size, 1)
+    for (const answer of answers) if (answer.status !== 201) isProblem(answer, 'idempotency_in_progress', api.baseUrl)
+    const replay = await post(api, '/orders', body, key)
+    assert.equal(replay.headers['idempotent-replayed'], 'true')
+    assert.ok(ids.has(replay.json.data.id))
+    assert.match(replay.json.data.orderNumber, /^\w{1,30}$/)
+  })
+
+  test('an order that is not right is refused, with all that is wrong', async () => {
+    const { api } = shop()
+    const { items, customerId } = await wares(shop())
+    const answer = await post(api, '/orders', {
+      ...{ customerId, billingAddress: address, deliveryAddress: address },
+      lines: [
+        { sku: 'NOTHING', quantity: 1 },
+        { sku: items[0].sku, quantity: 1, price: '0.01' },
+      ],
+      payments: [{ gateway: 'cash', amount: '1.00' }],
+    })
+    assert.equal(answer.status, 422)
+    const codes = codesOf(answer)
+    for (const fault of [
+      ['/lines/0/sku', 'unknown_sku'],
+      ['/payments/0/gateway', 'unknown_gateway'],
+    ])
+      assert.ok(
+        codes.some(each => each.join() === fault.join()),
+        JSON.stringify(codes),
+      )
+    const short = await place(shop(), 1, { payments: [{ gateway: 'paypal', amount: '0.01' }] })
+    isProblem(short, 'payment_total_mismatch', api.baseUrl, '/orders')
+    assert.equal((await place(shop(), 1, { customerId: '999999' })).status, 422)
+    isProblem(await api.get('/orders/nothing'), 'not_found', api.baseUrl)
+  })
+
+  test('a voucher that pays is drawn with the order, once', async () => {
+    const { api } = shop()
+    const { items } = await wares(shop())
+    const [number] = usable.slice(4)
+    assert.ok(number)
+    const amount = '10.00'
+    const validationId = await validationOf(api, number, amount)
+    assert.equal((await lock(api, number, validationId)).status, 200)
+    const rest = dollars(cents(items[0].price) - cents(amount))
+    const payments = [
+      { gateway: 'paypal', amount: rest },
+      { gateway: 'paypal', amount, voucher: { number, validationId } },
+    ]
+    const wrong = await place(shop(), 1, {
+      payments: [payments[0], { ...payments[1], voucher: { number, validationId: 'x' } }],
+    })
+    isProblem(wrong, 'validation_id_incorrect', api.baseUrl, '/orders')
+    const found = async () => (await post(api, '/vouchers/lookup', { number, pin: pinOfUsable })).json.data
+    assert.deepEqual([(await found()).usedAmount, (await found()).status], ['0.00', 'locked'])
+    await placed(shop(), 1, { payments })
+    const { usedAmount, availableAmount, status } = await found()
+    assert.deepEqual([usedAmount, availableAmount, status], ['10.00', '90.00', 'active'])
+    const again = await place(shop(), 1, { payments })
+    isProblem(again, 'validation_id_incorrect', api.baseUrl, '/orders')
+    assert.deepEqual(codesOf(again), [['/payments/1/voucher', 'validation_id_incorrect']])
+    assert.equal((await found()).usedAmount, '10.00')
+  })
+
+  test('what was sold can be returned, and what is not on the order cannot', async () => {
+    const { api } = shop()
+    const { items } = await wares(shop())
+    const order = await placed(shop(), 2)
+    await shop().ship(order.id)
+    const path = `/orders/${order.id}/returns`
+    const line = { sku: items[0].sku, quantity: 1, reasonCode: 'SIZE', notes: 'Too tight & "short"' }
+    const foreign = await post(api, path, { lines: [line, { ...line, sku: items[1].sku }] })
+    isProblem(foreign, 'sku_not_on_order', api.baseUrl, path)
+    assert.deepEqual(codesOf(foreign), [['/lines/1/sku', 'sku_not_on_order']])
+    assert.deepEqual((await api.get(path)).json.data, [], 'nothing of it is made')
+    assert.equal((await post(api, path, { lines: [{ ...line, reasonCode: 'BORED' }] })).status, 422)
+    const answer = await post(api, path, { returnNumber: `R-${shop().release}-1`, lines: [line] })
+    assert.equal(answer.status, 201, answer.text)
+    const { data } = answer.json
+    assert.deepEqual([data.orderId, data.status, data.lines[0].quantity], [order.id, 'requested', 1])
+    assert.equal(data.total, items[0].price)
+    assert.ok(data.returnAuthorisationNumber)
+    assert.deepEqual((await api.get(`/returns/${data.id}`)).json.data, data)
+    const [left] = (await api.get(`/orders/${order.id}/returnable`)).json.data
+    assert.deepEqual([left.sold, left.returned, left.returnable], [2, 1, 1])
+    isProblem(await post(api, '/orders/999999/returns', { lines: [line] }), 'not_found', api.baseUrl)
+  })
+
+  test('of returns at once no more comes back than was sold', async () => {
+    const { api } = shop()
+    const { items } = await wares(shop())
+    const order = await placed(shop(), 3)
+    await shop().ship(order.id)
+    const path = `/orders/${order.id}/returns`
+    const two = { lines: [{ sku: items[0].sku, quantity: 2, reasonCode: 'FAULTY' }] }
+    const answers = await Promise.all(Array.from({ length: 4 }, () => post(api, path, two)))
+    assert.equal(answers.filter(({ status }) => status === 201).length, 1, answers.map(({ text }) => text).join('\n'))
+    for (const answer of answers)
+      if (answer.status !== 201) isProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, path)
+    const split = { lines: [1, 2].map(quantity => ({ sku: items[0].sku, quantity, reasonCode: 'FAULTY' })) }
+    isProblem(await post(api, path, split), 'quantity_exceeds_returnable', api.baseUrl, path)
+    assert.equal((await post(api, path, { lines: [{ ...two.lines[0], quantity: 1 }] })).status, 201)
+    assert.equal((await api.get(path)).json.data.length, 2)
+  })
+
+  test('the return reasons are those of the service', async () => {
+    const { data } = (await shop().api.get('/return-reasons')).json
+    assert.deepEqual(
+      data.map(({ code }: { code: string }) => code),
+      ['SIZE', 'FAULTY'],
+    )
+  })
+}

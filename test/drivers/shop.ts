@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import type { Simulator } from '../../simulator/control/handle.ts'
+import { insertVouchers, type VoucherRow } from '../../src/store/vouchers/vouchers.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { type Apparel21Service, settings as apparel21Settings, startApparel21Service } from './apparel21.ts'
+
+/** A driver, with the same shop behind it as behind every other. */
+export interface Shop {
+  api: TestService
+  /** What the shop is made of; behind the embedded driver only its data. */
+  simulator: Simulator
+  /** What `GET /capabilities` has to say. */
+  driver: 'embedded' | 'apparel21'
+  release: string
+  /** Somebody at the head office sends the goods out. */
+  ship(orderId: string): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface DriverUnderTest {
+  name: string
+  open(): Promise<Shop>
+}
+
+const settings = {
+  ...apparel21Settings,
+  release: '2025.1',
+  returnReasons: [
+    { code: 'SIZE', name: 'Wrong size' },
+    { code: 'FAULTY', name: 'Faulty' },
+  ],
+  subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } },
+}
+
+/** Release 2022.1 is the first that can say which customers have changed: there is one on either side of it. */
+const releases = ['2020.1', '2021.3', '2022.1', '2023.4a', '2025.1']
+
+export const drivers: readonly DriverUnderTest[] = [
+  { name: 'embedded', open: openEmbedded },
+  ...releases.map(release => ({ name: `apparel21 ${release}`, open: () => openApparel21(release) })),
+]
+
+async function openApparel21(release: string): Promise<Shop> {
+  const service = await startApparel21Service({ settings, simulated: { release } })
+  addVouchers(service.simulator)
+  await service.sync()
+  return {
+    ...{ ...service, driver: 'apparel21', release },
+    async ship(orderId) {
+      service.simulator.change({ kind: 'despatch-order', id: Number(orderId) })
+    },
+  }
+}
+
+/** The embedded driver over the tables that a sync has filled, with the vouchers that the simulator has. */
+async function openEmbedded(): Promise<Shop> {
+  const source = await startApparel21Service({ settings })
+  addVouchers(source.simulator)
+  await source.sync()
+  const api = await startTestService({ beside: source.api })
+  await insertVouchers(api.db, api.keys, api.service, vouchersOf(source))
+  return {
+    ...{ api, simulator: source.simulator, driver: 'embedded', release: settings.release },
+    // It ships what is ordered at once.
+    async ship() {},
+    async stop() {
+      await api.stop()
+      await source.stop()
+    },
+  }
+}
+
+/** Vouchers that can be used, one a test. */
+export const usable = ['6100001', '6100002', '6100003', '6100004', '6100005'] as const
+export const pinOfUsable = '0042'
+
+function addVouchers({ state: { vouchers } }: Simulator) {
+  const usual = vouchers.get('6000001')
+  assert.ok(usual)
+  for (const number of usable) vouchers.set(number, { ...usual, number, pin: pinOfUsable, original: 100 })
+}
+
+function vouchersOf({ simulator }: Apparel21Service): VoucherRow[] {
+  const states: Readonly<Record<string, VoucherRow['state']>> = { '6000003': 'redeemed', '6000004': 'pending' }
+  return ['6000002', '6000003', '6000004', '6000007', ...usable].map(number => {
+    const voucher = simulator.state.vouchers.get(number)
+    assert.ok(voucher)
+    return {
+      ...{ number, pin: voucher.pin, expiryDate: voucher.expires, state: states[number] ?? 'active' },
+      // One that is not issued is worth nothing yet, of which there is no voucher here.
+      originalAmount: (voucher.original || 1).toFixed(2),
+      usedAmount: voucher.used.toFixed(2),
+    }
+  })
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isProblem } from '../support/problem.ts'
+import type { Caller } from '../support/service.ts'
+import { forgetFailures, lock, refusalOf } from '../support/voucher-shop.ts'
+import { post } from '../support/write.ts'
+import { pinOfUsable, type Shop, usable } from './shop.ts'
+
+export { lock }
+
+const validate = (by: Caller, number: string, amount = '10.00', pin = pinOfUsable) =>
+  post(by, '/vouchers/validate', { number, pin, amount })
+
+export async function validationOf(by: Caller, number: string, amount?: string): Promise<string> {
+  const { status, json } = await validate(by, number, amount)
+  assert.equal(status, 200, JSON.stringify(json))
+  return json.data.validationId
+}
+
+/** What every driver does with gift vouchers (contract 7). */
+export function voucherContract(shop: () => Shop) {
+  test('number and PIN open a voucher, in the body and in a header, and the PIN is in no answer', async () => {
+    const { api } = shop()
+    const found = await post(api, '/vouchers/lookup', { number: '6000002', pin: '0042' })
+    assert.equal(found.status, 200)
+    const { expiryDate, ...shown } = found.json.data
+    assert.deepEqual(shown, {
+      ...{ number: '6000002', status: 'active', currency: 'AUD', lockedUntil: null, email: null },
+      ...{ originalAmount: '50.00', usedAmount: '10.50', availableAmount: '39.50' },
+    })
+    assert.match(expiryDate, /^\d{4}-\d\d-\d\d$/)
+    assert.doesNotMatch(found.text, /0042/)
+    assert.deepEqual((await api.get('/vouchers/6000002', { 'x-voucher-pin': '0042' })).json, found.json)
+    const inUrl = await api.get('/vouchers/6000002?pin=0042')
+    isProblem(inUrl, 'invalid_parameter', api.baseUrl)
+    assert.doesNotMatch(inUrl.text, /0042/)
+  })
+
+  test('an unknown number and a wrong PIN are one and the same answer', async () => {
+    const { api } = shop()
+    await forgetFailures(api)
+    const answers: object[] = []
+    for (const [number, pin] of [
+      ['999999', '1'],
+      ['6000002', '42'],
+      ['6000002', '00420'],
+      [' 6000002', '0042'],
+      ['../6000002', '0042'],
+    ] as const)
+      answers.push(refusalOf(await post(api, '/vouchers/lookup', { number, pin })))
+    assert.equal((answers[0] as { code: string }).code, 'voucher_not_accepted')
+    for (const answer of answers) assert.deepEqual(answer, answers[0])
+    await forgetFailures(api)
+  })
+
+  test('after five wrong PINs the right one is refused too', async () => {
+    const { api } = shop()
+    const [number] = usable
+    for (let i = 0; i < 5; i++) await validate(api, number, '10.00', '111111')
+    isProblem(await validate(api, number), 'voucher_not_accepted', api.baseUrl)
+    await forgetFailures(api)
+    assert.equal((await validate(api, number)).status, 200)
+  })
+
+  test('a voucher that is spent, expired, not issued, or has less than that is not validated', async () => {
+    const { api } = shop()
+    for (const [number, pin, reason] of [
+      ['6000003', '3333', 'redeemed'],
+      ['6000004', '4444', 'not issued'],
+      ['6000007', '7777', 'expired'],
+    ] as const) {
+      const answer = await validate(api, number, '1.00', pin)
+      isProblem(answer, 'voucher_unusable', api.baseUrl, '/vouchers/validate')
+      assert.equal(answer.json.reason, reason)
+    }
+    isProblem(await validate(api, usable[1], '100.01'), 'insufficient_voucher_balance', api.baseUrl)
+    assert.equal((await validate(api, usable[1], '100.00')).status, 200)
+  })
+
+  test('one client holds a voucher, others are refused until it gives it back', async () => {
+    const { api } = shop()
+    const [, , number] = usable
+    const other = await api.account('visitor')
+    const mine = await validationOf(api, number)
+    const held = await lock(api, number, mine, 600)
+    assert.equal(held.status, 200, held.text)
+    assert.equal(held.json.data.status, 'locked')
+    const refused = await validate(other, number)
+    isProblem(refused, 'voucher_locked', api.baseUrl, '/vouchers/validate')
+    assert.equal(refused.json.lockedUntil, held.json.data.lockedUntil)
+    assert.equal((await lock(api, number, mine, 700)).status, 200, 'the holder was not disturbed')
+    const back = await lock(api, number, mine, 0)
+    assert.deepEqual([back.json.data.status, back.json.data.lockedUntil], ['active', null])
+    const theirs = await validationOf(other, number)
+    isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+    assert.equal((await lock(other, number, theirs)).status, 200)
+    isProblem(await lock(api, number, mine), 'voucher_locked', api.baseUrl)
+    assert.equal((await lock(other, number, theirs, 0)).status, 200)
+  })
+
+  test('of clients that validate and lock at once one holds the voucher', async () => {
+    const { api } = shop()
+    const [, , , number] = usable
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const validated = await validate(api, number)
+        return validated.status === 200 ? lock(api, number, validated.json.data.validationId) : validated
+      }),
+    )
+    assert.ok(answers.filter(({ status }) => status === 200).length <= 1)
+    for (const { status, json } of answers)
+      if (status !== 200) assert.match(json.code, /^(voucher_locked|validation_id_incorrect)$/)
+    const later = await validate(api, number)
+    assert.equal(later.status, answers.some(({ status }) => status === 200) ? 409 : 200)
+  })
+
+  test('a voucher that is sold has number and PIN at once, or is pending, and is one voucher for one key', async () => {
+    const { api, driver, simulator } = shop()
+    const gift = {
+      ...{ amount: '150.00', gateway: 'paypal', receiverName: 'Ann Lee', receiverEmail: 'ann.lee@example.com' },
+      ...{ senderName: 'John Smith', subject: 'A gift for you', billingAddress: { city: 'Melbourne' } },
+    }
+    const key = { 'idempotency-key': `gift-${shop().release}-${driver}` }
+    const answer = await post(api, '/vouchers', gift, key)
+    assert.equal(answer.status, driver === 'embedded' ? 201 : 202, answer.text)
+    const { data } = answer.json
+    assert.deepEqual([data.originalAmount, data.usedAmount, data.currency], ['150.00', '0.00', 'AUD'])
+    const replay = await post(api, '/vouchers', gift, key)
+    assert.equal(replay.headers['idempotent-replayed'], 'true')
+    assert.equal(replay.text, answer.text)
+    if (driver === 'apparel21') {
+      assert.deepEqual([data.status, data.number, data.pin], ['pending', null, null])
+      assert.equal(simulator.ledger.effectsOf('voucher sold').length, 1)
+      simulator.change({ kind: 'allot-vouchers' })
+    }
+    const [mail] = simulator.state.mail
+    const opening =
+      driver === 'apparel21' ? { number: mail?.voucher, pin: mail?.pin } : { number: data.number, pin: data.pin }
+    const found = (await post(api, '/vouchers/lookup', opening)).json.data
+    assert.deepEqual([found.status, found.availableAmount], ['active', '150.00'])
+    isProblem(await post(api, '/vouchers', { ...gift, gateway: 'cash' }), 'unknown_gateway', api.baseUrl)
+    isProblem(await post(api, '/vouchers', { ...gift, amount: '0.00' }), 'invalid_field', api.baseUrl)
+  })
+}

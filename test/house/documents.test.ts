@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { documents } from '../../src/commands/docs.ts'
+
+for (const [name, text] of Object.entries(await documents()))
+  test(`${name} is what the code makes of it`, async () => {
+    const there = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8').catch(() => '')
+    assert.ok(there === text, `${name} is stale: run \`npm run docs\``)
+  })
+
+test('documents are made the same every time', async () => {
+  assert.deepEqual(await documents(), await documents())
+})
+
+test('the check succeeds on documents that are as they should be', () => {
+  const { status, stdout } = spawnSync(process.execPath, ['src/commands/docs.ts', '--check'], {
+    cwd: new URL('../..', import.meta.url),
+    encoding: 'utf8',
+  })
+  assert.deepEqual({ status, stdout }, { status: 0, stdout: '' })
+})

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { parse } from 'csv-parse/sync'
+import { openShop, type Shop } from '../support/feeds.ts'
+
+let shop: Shop
+before(async () => {
+  shop = await openShop()
+})
+after(() => shop.close())
+
+const gateways = async () => (await shop.rows('select name from payment_gateway order by name')).map(row => row.name)
+const empty = () => shop.rows('delete from payment_gateway')
+/** The refused lines: number, columns and reason. */
+const reasons = (rejected = '') =>
+  parse(rejected, { relax_column_count: true })
+    .slice(1)
+    .map(cells => cells.slice(0, 3).join(' | '))
+
+test('CSV may have a byte order mark, CRLF, blank lines, quoted line breaks and no last line end', async () => {
+  const file = '\ufeffid,"surname",code\r\n\r\n1,"O""Hara, jr",x\r\n2,Äß€𝄞,"y"\r\n"3",Z,'
+  const { read, refused } = await shop.feed('customers', file)
+  assert.deepEqual([read, refused], [3, 0])
+  assert.deepEqual(await shop.rows('select id, surname, code from customer order by id'), [
+    { id: '1', surname: 'O"Hara, jr', code: 'x' },
+    { id: '2', surname: 'Äß€𝄞', code: 'y' },
+    { id: '3', surname: 'Z', code: null },
+  ])
+  const products = 'productId,productCode,name,description,colourId,skuId,sizeCode,price'
+  await shop.feed('products', `${products}\n1,1,N,"first\nsecond, ""third""",1,1,S,1\n`)
+  assert.deepEqual(await shop.rows('select description from product'), [{ description: 'first\nsecond, "third"' }])
+})
+
+test('the columns of a file are settled before anything is imported', async () => {
+  const message = async (kind: string, header: string, options = {}) => {
+    const error = await shop.feed(kind, `${header}\n`, options).then(
+      () => assert.fail('it was imported'),
+      (fault: Error) => fault,
+    )
+    return error.message
+  }
+  const unknown = await message('stock', 'StoreNumber,skuid,freeStok,Colour,sku,sku')
+  assert.match(unknown, /The column "StoreNumber" is not known\. Is it storeNumber\?/)
+  assert.match(unknown, /The column "skuid" is not known\. Is it sku or skuId\?/)
+  assert.match(unknown, /The column "freeStok" is not known\. Is it freeStock\?/)
+  assert.match(unknown, /The column "Colour" is not known\.\n/)
+  assert.match(unknown, /The column sku is there twice\./)
+  assert.match(unknown, /The column storeNumber is missing\./)
+  assert.match(unknown, /The columns \(\* is required\): storeNumber\*, sku, skuId, freeStock\*, buffer\./)
+  assert.match(unknown, /--map ours=theirs/)
+  assert.match(await message('stock', 'storeNumber;skuId;freeStock'), /not separated by commas/)
+  assert.match(await message('stores', '', { map: new Map([['nope', 'x']]) }), /is empty/)
+  assert.match(await message('stores', 'a', { map: new Map([['nope', 'x']]) }), /there is no column nope/)
+  await assert.rejects(shop.feed('shops', ''), /There is no feed shops\. The feeds: references, stores, /)
+  await assert.rejects(
+    shop.feed('stock', Buffer.from('\ufeffstoreNumber', 'utf16le')),
+    /The file is in UTF-16: save it as UTF-8\./,
+  )
+})
+
+test('one column of the file may serve for two of ours, and one that is not needed is passed over', async () => {
+  const map = new Map([
+    ['storeId', 'No'],
+    ['storeNumber', 'No'],
+  ])
+  await shop.feed('stores', 'No,Manager,name\n008,Lee,North\n', { map, ignore: ['Manager'] })
+  assert.deepEqual(await shop.rows('select store_id, store_number from store'), [
+    { store_id: '008', store_number: '008' },
+  ])
+})
+
+test('ragged lines and stray quotation marks are refused alone', async () => {
+  const file = 'id,code,surname\n1,a,A,B\n2,b\n3,c"c,C\n4,"d"d,D\n5,"e,E\n6,"f",F\n7,g,G\n'
+  const { inserted, rejected } = await shop.feed('staff', file)
+  assert.equal(inserted, 2)
+  const stray =
+    'A quotation mark stands within a cell: put the cell in quotation marks, and double those that belong to it.'
+  assert.deepEqual(reasons(rejected), [
+    '2 |  | The line has 4 cells, the header 3.',
+    '3 |  | The line has 2 cells, the header 3.',
+    `4 |  | ${stray}`,
+    `5 |  | ${stray}`,
+    '6 |  | A quotation mark that is opened in this line is not closed where the cell ends.',
+  ])
+  assert.match(rejected ?? '', /,3,"c""c",C\n/)
+})
+
+test('a line that is no UTF-8 is refused, and stays in the rejected file byte for byte', async () => {
+  await empty()
+  const file = Buffer.concat([Buffer.from('name\nfirst\n'), Buffer.from('caf\xe9\n', 'latin1'), Buffer.from('café\n')])
+  const { inserted, rejected } = await shop.feed('payment-gateways', file)
+  assert.deepEqual([inserted, await gateways()], [2, ['café', 'first']])
+  assert.deepEqual(reasons(rejected), ['3 |  | The line is not valid UTF-8: save the file as UTF-8.'])
+  const bytes = await readFile(join(shop.directory, 'payment-gateways.csv.rejected.csv'))
+  assert.ok(bytes.includes(Buffer.from('caf\xe9\n', 'latin1')))
+})
+
+test('a line of more than 1 MiB is refused, and so is a quotation mark that is never closed', async () => {
+  await empty()
+  const giant = 'x'.repeat(3 * 1024 * 1024)
+  const filler = Array.from({ length: 150_000 }, (_, i) => `g${i % 7}-${i}`).join('\n')
+  const { read, inserted, rejected } = await shop.feed('payment-gateways', `name\na\n${giant}\n"b\n${filler}\n`)
+  assert.deepEqual([read, inserted], [150_003, 150_001])
+  assert.deepEqual(reasons(rejected), [
+    '3 |  | The line is longer than 1 MiB.',
+    '4 |  | A quotation mark that is opened in this line is not closed where the cell ends.',
+  ])
+  assert.ok((rejected?.length ?? 0) < 1000)
+})
+
+test('gzip is known by its first bytes, whatever the name says, and a damaged file by its end', async () => {
+  await empty()
+  const packed = gzipSync('name\npacked\n')
+  await shop.feed('payment-gateways', packed, { file: 'a.csv.gz' })
+  await shop.feed('payment-gateways', gzipSync('name\nunnamed\n'), { file: 'a.csv' })
+  assert.deepEqual(await gateways(), ['packed', 'unnamed'])
+  await assert.rejects(
+    shop.feed('payment-gateways', packed.subarray(0, -9), { file: 'a.csv.gz' }),
+    /a\.csv\.gz is damaged: it cannot be unpacked to its end/,
+  )
+})
+
+test('a stream may come byte by byte', async () => {
+  await empty()
+  const bytes = gzipSync('\ufeffname\r\n"dröpped"\r\nby drop')
+  await shop.stream(
+    'payment-gateways',
+    [...bytes].map(byte => Buffer.from([byte])),
+    'csv',
+  )
+  assert.deepEqual(await gateways(), ['by drop', 'dröpped'])
+})
+
+test('NDJSON has the same columns, strictly typed', async () => {
+  const lines = [
+    { id: 'n1', saleDate: '2024-05-01T10:00', lineId: 'a', quantity: 2, price: '1.50', sku: null },
+    { id: 'n2', saleDate: '2024-05-01', lineId: 'a', quantity: '1', price: 3 },
+    { id: 3, saleDate: '2024-05-01', lineId: 'a', quantity: 1.5, price: 2.99 },
+    { id: 'n4', saleDate: '2024-05-01', lineId: 'a', quantity: 1, price: '1', Colour: 'x', sku: { a: 1 } },
+    { id: 'n5', lineId: '\ud800', quantity: true, price: '1', saleDate: 'x\0' },
+  ]
+  const file = `${lines.map(line => JSON.stringify(line)).join('\n')}\n[1]\n{"id":\n\n`
+  const { read, inserted, rejected } = await shop.feed('transactions', file, { file: 'sales.ndjson' })
+  assert.deepEqual([read, inserted], [7, 2])
+  const [header, third, fourth, fifth, ...rest] = rejected?.split('\n') ?? []
+  assert.equal(header, 'line,column,reason,id,saleDate,lineId,sku,quantity,price')
+  assert.match(third ?? '', /^3,id; quantity; price,id is a number: write it in quotation marks; quantity is no whole/)
+  assert.match(fourth ?? '', /^4,Colour; sku,Colour There is no such field\.; sku is an object or a list/)
+  assert.match(fifth ?? '', /^5,saleDate; lineId; quantity,/)
+  assert.deepEqual(
+    rest.map(line => line.split(',').slice(0, 3).join(' | ')),
+    ['6 |  | The line is not a JSON object.', '7 |  | The line is not a JSON object.', ''],
+  )
+  const [record] = await shop.rows(`select record from retail_transaction where id = 'n1'`)
+  const { saleDate, total } = JSON.parse(record.record)
+  assert.deepEqual([saleDate, total], ['2024-05-01 10:00:00', '3.00'])
+})
+
+test('300,000 lines go through in less than 400 MB', async t => {
+  const path = join(shop.directory, 'generate.ts')
+  const at = (file: string) => JSON.stringify(fileURLToPath(new URL(`../../src/${file}`, import.meta.url)))
+  await writeFile(
+    path,
+    `import { Readable } from 'node:stream'
+     import { importFeed } from ${at('backoffice/feeds/import.ts')}
+     import { openDatabase } from ${at('db.ts')}
+     const db = openDatabase(${JSON.stringify(shop.connection)}, { statementTimeoutMs: 0 })
+     function* file() {
+       yield Buffer.from('id,saleDate,lineId,quantity,price,productName\\n')
+       for (let i = 0; i < 300_000; i += 100) {
+         let text = ''
+         for (let n = i; n < i + 100; n++) text += \`m\${Math.floor(n / 3)},2024-05-01 10:00:00,\${n},1,2.50,A product with a name of usual length\\n\`
+         yield Buffer.from(text)
+       }
+     }
+     const began = performance.now()
+     const source = { name: 'a stream', format: 'csv', stream: Readable.from(file()) }
+     const { inserted } = await importFeed(db, ${JSON.stringify(shop.service)}, 'transactions', source)
+     const seconds = (performance.now() - began) / 1000
+     await db.close()
+     console.log(JSON.stringify({ inserted, perSecond: Math.round(inserted / seconds), megabytes: process.resourceUsage().maxRSS / 1024 }))`,
+  )
+  const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let out = ''
+  child.stdout.on('data', chunk => {
+    out += chunk
+  })
+  await once(child, 'close')
+  const { inserted, perSecond, megabytes } = JSON.parse(out)
+  t.diagnostic(`${perSecond} lines/s, ${Math.round(megabytes)} MB`)
+  assert.equal(inserted, 300_000)
+  assert.ok(megabytes < 400, `${megabytes} MB`)
+})

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { importFeed } from '../../src/backoffice/feeds/import.ts'
+import { openSource } from '../../src/backoffice/feeds/source.ts'
+import { amount, minorUnits } from '../../src/domain/money.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { upsertGateways } from '../../src/store/running/gateways.ts'
+import { type Answer, startTestService, type TestService } from '../support/service.ts'
+import { post } from '../support/write.ts'
+import { products, sales } from './real-data/adventureworks-sales.ts'
+import { realData } from './real-data/convert.ts'
+import { readLines } from './real-data/csv.ts'
+
+const skip = existsSync(realData) ? false : `the real data is not in ${realData}`
+const address = { addressLine1: '1970 Napa Ct.', city: 'Bothell', postcode: '98011', country: 'United States' }
+const cents = (text: string | undefined) => minorUnits(text ?? '', 2) ?? assert.fail(`${text} is no amount`)
+
+/** A line of the feed file: sold, or with a negative quantity returned. */
+type Line = Record<string, string>
+
+/** Does some of them at a time. */
+async function each<T>(all: readonly T[], work: (one: T) => Promise<void>) {
+  const rest = all.values()
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (const one of rest) await work(one)
+    }),
+  )
+}
+
+/** Units and money by SKU. */
+class Sums {
+  readonly of = new Map<string, { units: number; value: bigint }>()
+  add(sku: string, units: number, value: bigint) {
+    const sum = this.of.get(sku) ?? { units: 0, value: 0n }
+    this.of.set(sku, { units: sum.units + units, value: sum.value + value })
+  }
+  get units() {
+    return [...this.of.values()].reduce((sum, { units }) => sum + units, 0)
+  }
+}
+
+describe('the returns of AdventureWorks, as orders and returns through the API', { skip }, () => {
+  let folder: string
+  let shop: TestService
+  const orders = new Map<string, Line[]>()
+  const returns: Line[] = []
+  const ids = new Map<string, string>()
+  const answers: Answer[] = []
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tillbridge-returns-'))
+    const folders = { from: realData, to: folder, linesRead: {} }
+    const catalogue = await products(folders)
+    await sales(folders, catalogue.items)
+    const lines: Line[] = []
+    for await (const line of readLines(join(folder, 'transactions-adventureworks.csv'))) lines.push(line)
+    returns.push(...lines.filter(line => Number(line.quantity) < 0))
+    const wanted = new Set(returns.map(line => line.orderNumber))
+    for (const line of lines)
+      if (Number(line.quantity) > 0 && wanted.has(line.orderNumber))
+        orders.set(line.orderNumber ?? '', [...(orders.get(line.orderNumber ?? '') ?? []), line])
+
+    shop = await startTestService({ settings: { currency: 'USD', writesPerMinute: 'off', readsPerMinute: 'off' } })
+    for (const [kind, file] of [
+      ['products', 'products-adventureworks.csv'],
+      ['sku-mapping', 'sku-mapping.csv'],
+    ] as const) {
+      const rejected = join(folder, 'rejected.csv')
+      const summary = await importFeed(shop.db, shop.service, kind, await openSource(join(folder, file)), { rejected })
+      assert.equal(summary.refused, 0)
+    }
+    const buyers = new Set([...orders.values()].map(([first]) => first?.customerId ?? ''))
+    const rows = [...buyers].map(id => ({ id, firstname: 'A', surname: id, email: `${id}@adventure-works.com` }))
+    await upsertCustomers(shop.db, shop.service, rows)
+    await upsertGateways(shop.db, shop.service, [{ name: 'visa' }])
+  })
+  after(async () => {
+    await shop?.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  test('every order that something came back of is placed, for what the file says', async () => {
+    await each([...orders], async ([orderNumber, lines]) => {
+      const total = lines.reduce((sum, line) => sum + cents(line.value), 0n)
+      const answer = await post(shop, '/orders', {
+        ...{ orderNumber, customerId: lines[0]?.customerId, billingAddress: address, deliveryAddress: address },
+        lines: lines.map(({ sku, quantity, price }) => ({ sku, quantity: Number(quantity), price })),
+        payments: [{ gateway: 'visa', amount: amount(total, 2) }],
+      })
+      assert.equal(answer.status, 201, answer.text)
+      assert.equal(answer.json.data.total, amount(total, 2))
+      ids.set(orderNumber, answer.json.data.id)
+    })
+    assert.equal(ids.size, orders.size)
+    assert.ok(ids.size > 1_700, `${ids.size} orders`)
+  })
+
+  test('every return is taken, each once although it is sent twice', async () => {
+    await each(returns, async ({ id = '', number, orderNumber = '', sku, quantity }) => {
+      const body = { returnNumber: number, lines: [{ sku, quantity: -Number(quantity), reasonCode: 'FAULTY' }] }
+      const path = `/orders/${ids.get(orderNumber)}/returns`
+      const [answer, again] = [
+        await post(shop, path, body, { 'idempotency-key': id }),
+        await post(shop, path, body, { 'idempotency-key': id }),
+      ]
+      assert.equal(answer.status, 201, answer.text)
+      assert.deepEqual([again.text, again.headers['idempotent-replayed']], [answer.text, 'true'])
+      answers.push(answer)
+    })
+    assert.ok(answers.length >= 1_809, `${answers.length} returns`)
+  })
+
+  test('units and money come to the sums of the file, SKU by SKU', () => {
+    const [filed, answered] = [new Sums(), new Sums()]
+    for (const { sku = '', quantity, value } of returns) filed.add(sku, -Number(quantity), -cents(value))
+    for (const { json } of answers)
+      for (const { sku, quantity, value } of json.data.lines) answered.add(sku, quantity, cents(value))
+    assert.equal(filed.units, 1_828)
+    assert.deepEqual(answered.of, filed.of)
+  })
+
+  test('what can be returned and what was returned is what was sold, in every order', async () => {
+    let returned = 0
+    await each([...ids], async ([orderNumber, id]) => {
+      const { json } = await shop.get(`/orders/${id}/returnable`)
+      const sold = Map.groupBy(orders.get(orderNumber) ?? [], line => line.sku)
+      assert.equal(json.data.length, sold.size)
+      for (const line of json.data) {
+        const units = sold.get(line.sku)?.reduce((sum, { quantity }) => sum + Number(quantity), 0)
+        assert.deepEqual([line.sold, line.returnable + line.returned], [units, units], orderNumber)
+        returned += line.returned
+      }
+    })
+    assert.equal(returned, 1_828)
+  })
+
+  test('one more of what is all back is refused', async () => {
+    let refused = 0
+    await each(returns.slice(0, 200), async ({ orderNumber = '', sku }) => {
+      const path = `/orders/${ids.get(orderNumber)}/returns`
+      const left = (await shop.get(`/orders/${ids.get(orderNumber)}/returnable`)).json.data.find(
+        (line: { sku: string }) => line.sku === sku,
+      )
+      const answer = await post(shop, path, { lines: [{ sku, quantity: left.returnable + 1, reasonCode: 'FAULTY' }] })
+      assert.equal(answer.json.code, 'quantity_exceeds_returnable', answer.text)
+      refused++
+    })
+    assert.equal(refused, 200)
+  })
+
+  test('the history shows sales and returns, and they add up', async () => {
+    let units = 0
+    for (let cursor = '', more = true; more; ) {
+      const { json } = await shop.get(`/orders/transactions/search?limit=100${cursor}`)
+      for (const { lines } of json.data) for (const { quantity } of lines) if (quantity < 0) units -= quantity
+      more = json.meta.hasNextPage
+      cursor = `&after_cursor=${json.meta.endCursor}`
+    }
+    assert.equal(units, 1_828)
+  })
+})

@@ -1,0 +1,182 @@
+import type { Static } from 'typebox'
+import type { CustomerMappingRow, CustomerRow } from '../../../src/domain/customers/customers.ts'
+import type { StaffRow } from '../../../src/domain/goods/staff.ts'
+import type { StoreMappingRow, StoreRow } from '../../../src/domain/goods/stores.ts'
+import type { ReferenceRow } from '../../../src/domain/references.ts'
+import { type FeedWriter, type Folders, openFeed, readSource } from './csv.ts'
+import { shares } from './magento.ts'
+
+const mainOffice = '3'
+const asciiOnly = /^\p{ASCII}*$/u
+
+/** The stores with the addresses of their main offices. The first few keep stock: those are mapped to locations. */
+export async function stores(folders: Folders) {
+  const regions = new Map<string, string>()
+  for await (const row of readSource(folders, 'adventureworks/CountryRegion.csv', ['CountryRegionCode', 'Name']))
+    regions.set(row.CountryRegionCode, row.Name)
+  const states = new Map<string, { state: string; country: string }>()
+  const stateColumns = ['StateProvinceID', 'CountryRegionCode', 'Name'] as const
+  for await (const row of readSource(folders, 'adventureworks/StateProvince.csv', stateColumns))
+    states.set(row.StateProvinceID, { state: row.Name, country: regions.get(row.CountryRegionCode) ?? '' })
+
+  const names = new Map<string, string>()
+  for await (const row of readSource(folders, 'adventureworks/Store.csv', ['BusinessEntityID', 'Name']))
+    names.set(row.BusinessEntityID, row.Name)
+  const storeAt = new Map<string, string>()
+  let furtherAddresses = 0
+  const links = ['BusinessEntityID', 'AddressID', 'AddressTypeID'] as const
+  for await (const row of readSource(folders, 'adventureworks/BusinessEntityAddress.csv', links)) {
+    if (!names.has(row.BusinessEntityID)) continue
+    if (row.AddressTypeID === mainOffice) storeAt.set(row.AddressID, row.BusinessEntityID)
+    else furtherAddresses++
+  }
+  const addresses = new Map<string, Partial<Static<typeof StoreRow>>>()
+  let addressesBeyondAscii = 0
+  const addressColumns = ['AddressID', 'AddressLine1', 'AddressLine2', 'City', 'StateProvinceID', 'PostalCode'] as const
+  for await (const row of readSource(folders, 'adventureworks/Address.csv', addressColumns)) {
+    if (!asciiOnly.test(row.AddressLine1 + row.AddressLine2 + row.City + row.PostalCode)) addressesBeyondAscii++
+    const store = storeAt.get(row.AddressID)
+    if (!store) continue
+    addresses.set(store, {
+      addressLine1: row.AddressLine1,
+      addressLine2: row.AddressLine2,
+      city: row.City,
+      postcode: row.PostalCode,
+      ...states.get(row.StateProvinceID),
+    })
+  }
+
+  const feed = openFeed<Static<typeof StoreRow>>(folders, 'stores.csv', 'stores', [
+    'storeId',
+    'storeNumber',
+    'name',
+    'addressLine1',
+    'addressLine2',
+    'city',
+    'state',
+    'postcode',
+    'country',
+    'inventoryBuffer',
+  ])
+  const mapping = openFeed<Static<typeof StoreMappingRow>>(folders, 'store-mapping.csv', 'store-mapping', [
+    'storeId',
+    'ecommerceLocationId',
+  ])
+  const keepStock: string[] = []
+  for (const [key, name] of names) {
+    const storeId = `AW-${key}`
+    const storeNumber = key.padStart(4, '0')
+    const buffer = keepStock.length === 2 ? { inventoryBuffer: 4 } : {}
+    await feed.write({ storeId, storeNumber, name, ...addresses.get(key), ...buffer })
+    if (keepStock.length === shares.length) continue
+    keepStock.push(storeNumber)
+    // The last two share a location.
+    await mapping.write({ storeId, ecommerceLocationId: `${68_848_000_000 + Math.min(keepStock.length, 4)}` })
+  }
+  return {
+    files: [await feed.close(), await mapping.close()],
+    keepStock,
+    stores: names.size,
+    counted: { storesWithAddress: addresses.size, furtherAddresses, addressesBeyondAscii },
+  }
+}
+
+/** The staff. The data has no names of staff, so the surname is the name they sign in with. */
+export async function staff(folders: Folders) {
+  const emails = new Map<string, string>()
+  for await (const row of readSource(folders, 'adventureworks/EmailAddress.csv', ['BusinessEntityID', 'EmailAddress']))
+    emails.set(row.BusinessEntityID, row.EmailAddress)
+  const feed = openFeed<Static<typeof StaffRow>>(folders, 'staff.csv', 'staff', [
+    'id',
+    'code',
+    'surname',
+    'email',
+    'active',
+  ])
+  let staffWithEmail = 0
+  const codes = new Set<string>()
+  const columns = ['BusinessEntityID', 'LoginID', 'CurrentFlag'] as const
+  for await (const row of readSource(folders, 'adventureworks/Employee.csv', columns)) {
+    const code = row.LoginID.slice(row.LoginID.lastIndexOf('\\') + 1)
+    const email = emails.get(row.BusinessEntityID)
+    if (email) staffWithEmail++
+    codes.add(code)
+    await feed.write({
+      id: `AW-${row.BusinessEntityID}`,
+      code,
+      surname: code,
+      ...(email && { email }),
+      active: row.CurrentFlag === '1',
+    })
+  }
+  return { files: [await feed.close()], counted: { staffWithEmail, staffCodes: codes.size } }
+}
+
+/** The customers. The data has no shop accounts: the e-commerce identifiers are made from the keys. */
+export async function customers(folders: Folders, references: FeedWriter<Static<typeof ReferenceRow>>) {
+  const feed = openFeed<Static<typeof CustomerRow>>(folders, 'customers-adventureworks.csv', 'customers', [
+    'id',
+    'code',
+    'title',
+    'firstname',
+    'surname',
+    'dateOfBirth',
+    'email',
+    'references',
+  ])
+  const mapping = openFeed<Static<typeof CustomerMappingRow>>(folders, 'customer-mapping.csv', 'customer-mapping', [
+    'customerId',
+    'ecommerceAdminId',
+    'ecommerceLegacyId',
+  ])
+  const values = new Map<string, string>()
+  const reference = async (type: string, name: string) => {
+    const known = values.get(`${type} ${name}`)
+    if (known) return known
+    const referenceValueId = `AW-${type}-${values.size + 1}`
+    values.set(`${type} ${name}`, referenceValueId)
+    await references.write({ type, referenceValueId, name })
+    return referenceValueId
+  }
+  const emails = new Set<string>()
+  const counted = { customers: 0, namesBeyondAscii: 0, emailsBeyondAscii: 0, withoutTitle: 0, emailsTwice: 0 }
+  const columns = [
+    'CustomerKey',
+    'Prefix',
+    'FirstName',
+    'LastName',
+    'BirthDate',
+    'EmailAddress',
+    'EducationLevel',
+    'Occupation',
+  ] as const
+  for await (const row of readSource(folders, 'adventureworks/customers.csv', columns)) {
+    const id = `AW-${row.CustomerKey}`
+    const occupation = await reference('occupation', row.Occupation)
+    const education = await reference('education', row.EducationLevel)
+    await feed.write({
+      id,
+      code: row.CustomerKey,
+      title: row.Prefix,
+      firstname: row.FirstName,
+      surname: row.LastName,
+      dateOfBirth: row.BirthDate,
+      email: row.EmailAddress,
+      references: `occupation=${occupation};education=${education}`,
+    })
+    const legacyId = `${6_470_000_000_000 + Number(row.CustomerKey)}`
+    await mapping.write({
+      customerId: id,
+      ecommerceAdminId: `gid://shop/Customer/${legacyId}`,
+      ecommerceLegacyId: legacyId,
+    })
+    counted.customers++
+    if (!row.Prefix) counted.withoutTitle++
+    if (!asciiOnly.test(row.FirstName + row.LastName)) counted.namesBeyondAscii++
+    if (!asciiOnly.test(row.EmailAddress)) counted.emailsBeyondAscii++
+    const email = row.EmailAddress.toLowerCase()
+    if (emails.has(email)) counted.emailsTwice++
+    emails.add(email)
+  }
+  return { files: [await feed.close(), await mapping.close()], counted }
+}

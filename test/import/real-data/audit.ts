@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Summary } from '../../../src/backoffice/feeds/import.ts'
+import type { Accounts } from './accounts.ts'
+import { readLines } from './csv.ts'
+import { saidBy } from './lines.ts'
+import { lists, type Seen } from './records.ts'
+import type { Shop } from './shop.ts'
+import { emptyTallies, type Tallies } from './tally.ts'
+
+/** What the import was given, what it refused, and what the lists then answered. */
+export interface Audit {
+  /** By file name. */
+  summaries: Record<string, Summary>
+  given: Tallies
+  refused: Tallies
+  /** The columns and reasons of refused lines, each with its count. */
+  reasons: Record<string, number>
+  answered: Tallies
+  /** By path: records listed, and how many different ones these are. */
+  listed: Record<string, { records: number; different: number; pages: number; fullest: number }>
+  /** Lines that a transaction shows twice. */
+  linesTwice: number
+  /** Transactions whose total is not the sum of its lines. */
+  wrongTotals: number
+}
+
+/** Imports the feed files of `folder`, walks every list from its first page to its last, and tells what was seen. */
+export async function audit(shop: Shop, accounts: Accounts, folder: string): Promise<Audit> {
+  const summaries: Audit['summaries'] = {}
+  const reasons: Audit['reasons'] = {}
+  const given = emptyTallies()
+  const refused = emptyTallies()
+  for (const { kind, file } of accounts.files) {
+    const path = join(folder, file)
+    const rejected = join(folder, `${file.replace(/\.csv(\.gz)?$/, '')}.rejected.csv`)
+    summaries[file] = await shop.importFile(kind, path, rejected)
+    for await (const line of readLines(path)) given[kind].add(saidBy[kind](line))
+    if (!existsSync(rejected)) continue
+    for await (const line of readLines(rejected)) {
+      refused[kind].add(saidBy[kind](line))
+      const reason = `${line.column} ${line.reason}`
+      reasons[reason] = (reasons[reason] ?? 0) + 1
+    }
+  }
+  return { summaries, given, refused, reasons, ...(await walk(shop)) }
+}
+
+/** Nothing is kept of a record but its key and what it adds to the tallies. */
+async function walk(shop: Shop) {
+  const answered = emptyTallies()
+  const listed: Audit['listed'] = {}
+  const seen: Seen = { references: new Set(), buffers: new Map() }
+  let linesTwice = 0
+  let wrongTotals = 0
+  for (const { path, key, parts } of lists) {
+    const keys = new Set<string>()
+    const count = { records: 0, different: 0, pages: 0, fullest: 0 }
+    for await (const page of shop.pages(path)) {
+      count.pages++
+      count.fullest = Math.max(count.fullest, page.length)
+      for (const record of page as never[]) {
+        keys.add(key(record))
+        count.records++
+        for (const part of parts(record, seen)) answered[part.kind].add(part)
+        if (path.includes('transactions')) {
+          const { lines, total } = record as { lines: { id: string; value: string }[]; total: string }
+          linesTwice += lines.length - new Set(lines.map(line => line.id)).size
+          const pence = (text: string) => BigInt(text.replace('.', ''))
+          if (lines.reduce((sum, line) => sum + pence(line.value), 0n) !== pence(total)) wrongTotals++
+        }
+      }
+    }
+    listed[path] = { ...count, different: keys.size }
+  }
+  return { answered, listed, linesTwice, wrongTotals }
+}

@@ -1,0 +1,93 @@
+import type { Static } from 'typebox'
+import type { StockRow } from '../../../src/domain/goods/inventory.ts'
+import type { ProductRow } from '../../../src/domain/goods/products.ts'
+import { minorUnits } from '../../../src/domain/money.ts'
+import type { ReferenceRow } from '../../../src/domain/references.ts'
+import { type FeedWriter, type Folders, openFeed, readSource } from './csv.ts'
+
+/** How many per cent of a variant's units are in each of the stores that keep stock. */
+export const shares = [40, 25, 20, 10, 5]
+
+const letterSizes = ['XS', 'S', 'M', 'L', 'XL']
+
+/** The catalogue: a style is a product with colours and sizes; its units are spread over `storeNumbers`, one for each of the shares. */
+export async function magento(
+  folders: Folders,
+  references: FeedWriter<Static<typeof ReferenceRow>>,
+  storeNumbers: string[],
+) {
+  const products = openFeed<Static<typeof ProductRow>>(folders, 'products-magento.csv', 'products', [
+    'productId',
+    'productCode',
+    'name',
+    'references',
+    'colourId',
+    'colourName',
+    'skuId',
+    'sku',
+    'sizeCode',
+    'sequence',
+    'price',
+  ])
+  const stock = openFeed<Static<typeof StockRow>>(folders, 'stock-magento.csv', 'stock', [
+    'storeNumber',
+    'sku',
+    'freeStock',
+    'buffer',
+  ])
+  const styles = new Set<string>()
+  const colours = new Set<string>()
+  const skus = new Set<string>()
+  const categories = new Map<string, string>()
+  let units = 0
+  const columns = ['style_code', 'style_name', 'category', 'sku', 'colour', 'size', 'price', 'qty'] as const
+  for await (const row of readSource(folders, 'magento-apparel/variants.csv', columns)) {
+    let category = categories.get(row.category)
+    if (!category) {
+      category = `MG-category-${categories.size + 1}`
+      categories.set(row.category, category)
+      await references.write({ type: 'category', referenceValueId: category, name: row.category })
+    }
+    const letter = letterSizes.indexOf(row.size)
+    await products.write(
+      {
+        productId: `MG-${row.style_code}`,
+        productCode: row.style_code,
+        name: row.style_name,
+        references: `category=${category}`,
+        colourId: `MG-${row.style_code}-${row.colour}`,
+        colourName: row.colour,
+        skuId: `MG-${row.sku}`,
+        sku: row.sku,
+        sizeCode: row.size,
+        sequence: letter < 0 ? Number(row.size) : letter + 1,
+        price: row.price,
+      },
+      { value: minorUnits(row.price, 2) },
+    )
+    for (const [at, freeStock] of spread(Number(row.qty)).entries()) {
+      // The second store holds units of some SKUs back; elsewhere the store's own buffer holds, or the service's.
+      const buffer = at === 1 && skus.size % 7 === 0 ? { buffer: 3 } : {}
+      await stock.write(
+        { storeNumber: storeNumbers[at] as string, sku: row.sku, freeStock, ...buffer },
+        { quantity: freeStock },
+      )
+    }
+    styles.add(row.style_code)
+    colours.add(`${row.style_code} ${row.colour}`)
+    skus.add(row.sku)
+    units += Number(row.qty)
+  }
+  return {
+    files: [await products.close(), await stock.close()],
+    products: styles.size,
+    skus,
+    counted: { styles: styles.size, styleColours: colours.size, categories: categories.size, units },
+  }
+}
+
+/** Units divided by the shares; what the division leaves over is in the first store. */
+function spread(units: number): number[] {
+  const [, ...others] = shares.map(share => Math.floor((units * share) / 100))
+  return [units - others.reduce((sum, part) => sum + part, 0), ...others]
+}

@@ -1,0 +1,152 @@
+import { minorUnits } from '../../../src/domain/money.ts'
+import { addTo, severalIn } from './accounts.ts'
+
+/** A row of the file. */
+export interface Line {
+  invoice: string
+  code: string
+  description: string
+  quantity: number
+  time: string
+  price: string
+  customer: string
+  country: string
+}
+
+interface Invoice {
+  lines: number
+  time: string
+  times: Set<string>
+}
+
+/** What is sold besides products: postage, manual entries, discounts, samples, fees, donations, pads and bad debt. */
+const nonProducts = new Set('POST DOT M C2 D S AMAZONFEE CRUK PADS B'.split(' ').concat('BANK CHARGES'))
+
+const style = /^(\d{5})[A-Za-z]$/
+const asciiOnly = /^\p{ASCII}*$/u
+
+/**
+ * Counts what is odd, row by row. It keeps something for each invoice, stock code, customer and pair of the latter two,
+ * never for each row.
+ */
+export class UciCounts {
+  #invoices = new Map<string, Invoice>()
+  #invoiceBefore = ''
+  #notAdjacent = new Set<string>()
+  #descriptions = new Map<string, Set<string>>()
+  #codeNumbers = new Map<string, number>()
+  #countries = new Map<string, Set<string>>()
+  #sold = new Map<number, number>()
+  #returned = new Map<number, number>()
+  #sameMoment = new Set<string>()
+  #moment = ''
+  #allCountries = new Set<string>()
+  #rows = {
+    creditNoteRows: 0,
+    negativeRows: 0,
+    negativeRowsOutsideCreditNotes: 0,
+    rowsWithoutCustomer: 0,
+    rowsWithoutDescription: 0,
+    rowsAtPriceZero: 0,
+    rowsAtNegativePrice: 0,
+    rowsBeyondCurrency: 0,
+    exactDuplicates: 0,
+    rowsBackInTime: 0,
+    rowsAtAnotherTimeThanTheirInvoice: 0,
+    rowsBeyondAscii: 0,
+    giftVoucherRows: 0,
+    nonProductRows: 0,
+    largestQuantity: 0,
+  }
+
+  /** Counts a row; the answer is its running number in its invoice, and the time of the invoice's first row. */
+  count(line: Line): { sequence: number; time: string } {
+    const { invoice, code, description, quantity, time, price, customer, country } = line
+    const rows = this.#rows
+    const credit = invoice.startsWith('C')
+    if (credit) rows.creditNoteRows++
+    if (quantity < 0) rows.negativeRows++
+    if (quantity < 0 && !credit) rows.negativeRowsOutsideCreditNotes++
+    if (!customer) rows.rowsWithoutCustomer++
+    if (!description) rows.rowsWithoutDescription++
+    const units = minorUnits(price, 2)
+    if (units === undefined) rows.rowsBeyondCurrency++
+    else if (units === 0n) rows.rowsAtPriceZero++
+    else if (units < 0n) rows.rowsAtNegativePrice++
+    if (!asciiOnly.test(description)) rows.rowsBeyondAscii++
+    if (code.startsWith('gift_0001_')) rows.giftVoucherRows++
+    if (nonProducts.has(code)) rows.nonProductRows++
+    rows.largestQuantity = Math.max(rows.largestQuantity, Math.abs(quantity))
+    this.#countDuplicate(line)
+    addTo(this.#descriptions, code, description)
+    this.#allCountries.add(country)
+    if (customer) {
+      addTo(this.#countries, customer, country)
+      this.#countReturn(customer, code, quantity)
+    }
+    return this.#countInvoice(invoice, time)
+  }
+
+  /** The rows are in order of time, so equal ones stand in the same moment: no more need be kept. */
+  #countDuplicate(line: Line) {
+    if (line.time < this.#moment) this.#rows.rowsBackInTime++
+    if (line.time !== this.#moment) this.#sameMoment.clear()
+    this.#moment = line.time
+    const row = Object.values(line).join('\t')
+    if (this.#sameMoment.has(row)) this.#rows.exactDuplicates++
+    this.#sameMoment.add(row)
+  }
+
+  #countReturn(customer: string, code: string, quantity: number) {
+    const codeNumber = this.#codeNumbers.get(code) ?? this.#codeNumbers.size
+    this.#codeNumbers.set(code, codeNumber)
+    const pair = Number(customer) * 10_000 + codeNumber
+    const side = quantity < 0 ? this.#returned : this.#sold
+    side.set(pair, (side.get(pair) ?? 0) + Math.abs(quantity))
+  }
+
+  #countInvoice(number: string, time: string) {
+    const known = this.#invoices.get(number)
+    const invoice = known ?? { lines: 0, time, times: new Set() }
+    if (!known) this.#invoices.set(number, invoice)
+    else if (number !== this.#invoiceBefore) this.#notAdjacent.add(number)
+    this.#invoiceBefore = number
+    invoice.times.add(time)
+    if (time !== invoice.time) this.#rows.rowsAtAnotherTimeThanTheirInvoice++
+    return { sequence: ++invoice.lines, time: invoice.time }
+  }
+
+  /** Everything counted. */
+  totals() {
+    const numbers = [...this.#invoices.keys()]
+    const invoices = [...this.#invoices.values()]
+    const codes = [...this.#descriptions.keys()]
+    const cases = new Map<string, Set<string>>()
+    const styles = new Map<string, Set<string>>()
+    for (const code of codes) {
+      addTo(cases, code.toLowerCase(), code)
+      const styleCode = style.exec(code)?.[1]
+      if (styleCode) addTo(styles, styleCode, code)
+    }
+    const overReturned = [...this.#returned].filter(([pair, units]) => units > (this.#sold.get(pair) ?? 0))
+    return {
+      ...this.#rows,
+      invoices: invoices.length,
+      creditNotes: numbers.filter(number => number.startsWith('C')).length,
+      badDebtInvoices: numbers.filter(number => number.startsWith('A')).length,
+      invoicesNotAdjacent: this.#notAdjacent.size,
+      invoicesWithSeveralTimes: severalIn(invoices.map(invoice => invoice.times)),
+      largestInvoice: invoices.reduce((most, invoice) => Math.max(most, invoice.lines), 0),
+      stockCodes: codes.length,
+      caseCollisions: severalIn(cases.values()),
+      stylesWithSeveralCodes: severalIn(styles.values()),
+      codesWithSeveralDescriptions: severalIn(this.#descriptions.values()),
+      codesWithoutDescription: [...this.#descriptions.values()].filter(said => said.size === 1 && said.has('')).length,
+      customers: this.#countries.size,
+      customersInSeveralCountries: severalIn(this.#countries.values()),
+      countries: this.#allCountries.size,
+      overReturns: overReturned.length,
+      returnsWithoutSale: overReturned.filter(([pair]) => !this.#sold.has(pair)).length,
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import type { Static } from 'typebox'
+import type { CustomerRow } from '../../../src/domain/customers/customers.ts'
+import type { ProductRow } from '../../../src/domain/goods/products.ts'
+import { minorUnits } from '../../../src/domain/money.ts'
+import type { TransactionRow } from '../../../src/domain/orders/transactions.ts'
+import { timesPrice } from './accounts.ts'
+import { type Folders, openFeed, readSource } from './csv.ts'
+import { type Line, UciCounts } from './uci-counts.ts'
+
+const path = 'uci-online-retail/online_retail.csv.gz'
+
+/** What a stock code is sold as. */
+interface Item {
+  name: string
+  price: string
+  /** Whether name and price are those of a sale, not of a correction. */
+  ofSale: boolean
+}
+
+/**
+ * Each row as a line of a transaction, credit notes and corrections as well: nothing is left out or mended. Amounts that
+ * the currency cannot hold stand as they are, so that the import has to refuse them. What a row says of its invoice as a
+ * whole, its time, is that of the invoice's first row.
+ */
+export async function uci(folders: Folders) {
+  const feed = openFeed<Static<typeof TransactionRow>>(folders, 'transactions-uci.csv.gz', 'transactions', [
+    'id',
+    'number',
+    'channel',
+    'type',
+    'saleDate',
+    'customerId',
+    'lineId',
+    'sequence',
+    'sku',
+    'productCode',
+    'productName',
+    'sizeCode',
+    'quantity',
+    'price',
+    'value',
+  ])
+  const counts = new UciCounts()
+  const items = new Map<string, Item>()
+  const countries = new Map<string, string>()
+  const columns = [
+    'InvoiceNo',
+    'StockCode',
+    'Description',
+    'Quantity',
+    'InvoiceDate',
+    'UnitPrice',
+    'CustomerID',
+    'Country',
+  ] as const
+  for await (const row of readSource(folders, path, columns)) {
+    const line: Line = {
+      invoice: row.InvoiceNo,
+      code: row.StockCode,
+      description: row.Description,
+      quantity: Number(row.Quantity),
+      time: row.InvoiceDate,
+      price: row.UnitPrice,
+      // Written "17850.0": the column was once one of decimals.
+      customer: row.CustomerID.replace(/\.0$/, ''),
+      country: row.Country,
+    }
+    const { sequence, time } = counts.count(line)
+    keepItem(items, line)
+    if (line.customer && !countries.has(line.customer)) countries.set(line.customer, line.country)
+    const value = timesPrice(line.price, line.quantity)
+    await feed.write(
+      {
+        id: `UCI-${line.invoice}`,
+        number: line.invoice,
+        channel: 'web',
+        type: 'sale',
+        saleDate: time,
+        ...(line.customer && { customerId: `UCI-${line.customer}` }),
+        lineId: String(sequence),
+        sequence,
+        sku: line.code,
+        productCode: line.code,
+        productName: line.description,
+        sizeCode: 'OS',
+        quantity: line.quantity,
+        price: line.price,
+        value,
+      },
+      { quantity: line.quantity, value: minorUnits(value, 2) },
+    )
+  }
+  const counted = counts.totals()
+  return {
+    files: [await products(folders, items), await customers(folders, countries), await feed.close()],
+    skus: new Set(items.keys()),
+    customers: countries.size,
+    transactions: counted.invoices,
+    counted,
+  }
+}
+
+/** Name and price of a stock code: those of its first sale at a price; before that, of what comes first. */
+function keepItem(items: Map<string, Item>, { code, description, price, quantity }: Line) {
+  const known = items.get(code)
+  if (known?.ofSale) return
+  const cents = minorUnits(price, 2)
+  const ofSale = quantity > 0 && cents !== undefined && cents > 0n && description !== ''
+  if (ofSale) items.set(code, { name: description, price, ofSale })
+  else items.set(code, { name: known?.name || description, price: known?.price ?? '0', ofSale })
+}
+
+/** A product for each stock code: a style's letters are designs, not always colours, and the styles have no names. */
+async function products(folders: Folders, items: ReadonlyMap<string, Item>) {
+  const feed = openFeed<Static<typeof ProductRow>>(folders, 'products-uci.csv', 'products', [
+    'productId',
+    'productCode',
+    'name',
+    'colourId',
+    'skuId',
+    'sku',
+    'sizeCode',
+    'price',
+  ])
+  for (const [code, { name, price }] of items) {
+    const id = `UCI-${code}`
+    await feed.write(
+      {
+        productId: id,
+        productCode: code,
+        name: name || code,
+        colourId: id,
+        skuId: id,
+        sku: code,
+        sizeCode: 'OS',
+        price,
+      },
+      { value: minorUnits(price, 2) },
+    )
+  }
+  return feed.close()
+}
+
+/** The customers: a number and a country is all that the data has of them. */
+async function customers(folders: Folders, countries: ReadonlyMap<string, string>) {
+  const feed = openFeed<Static<typeof CustomerRow>>(folders, 'customers-uci.csv', 'customers', ['id', 'country'])
+  for (const [customer, country] of countries) await feed.write({ id: `UCI-${customer}`, country })
+  return feed.close()
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { exampleFile } from '../../src/backoffice/feeds/document.ts'
+import { kinds } from '../../src/backoffice/feeds/kinds.ts'
+import { openShop, type Shop } from '../support/feeds.ts'
+
+let shop: Shop
+before(async () => {
+  shop = await openShop()
+  for (const kind of ['stores', 'products'] as const) await shop.feed(kind, exampleFile(kinds[kind]))
+})
+after(() => shop.close())
+
+const transaction = async (id: string) => {
+  const [row] = await shop.rows(`select record from retail_transaction where id = '${id}'`)
+  return JSON.parse(row.record)
+}
+const header = 'id,saleDate,lineId,quantity,price'
+
+test('lines that are the same but for their lineId are all kept', async () => {
+  const lines = ['a', 'b', 'c'].map(line => `same,2024-05-01,${line},1,2.50\n`)
+  const { inserted } = await shop.feed('transactions', `${header}\n${lines.join('')}`)
+  const { lines: kept, total } = await transaction('same')
+  assert.deepEqual([inserted, kept.length, total], [3, 3, '7.50'])
+})
+
+test('lines of a transaction need not be neighbours, nor in one file', async () => {
+  const others = Array.from({ length: 2500 }, (_, i) => `o${i},2024-05-01,1,1,1\n`).join('')
+  const file = `${header}\nfar,2024-05-01,1,1,1.00\n${others}far,2024-05-01,2,1,2.00\n`
+  await shop.feed('transactions', file)
+  await shop.feed('transactions', `${header}\nfar,2024-05-01,3,1,4.00\n`)
+  const { lines, total } = await transaction('far')
+  assert.deepEqual([lines.map((line: { id: string }) => line.id), total], [['1', '2', '3'], '7.00'])
+  const before = await shop.everything()
+  const again = await shop.feed('transactions', file)
+  assert.deepEqual([again.unchanged, again.changed, await shop.everything()], [2502, 0, before])
+})
+
+test('lines that contradict each other about their transaction change nothing the second time', async () => {
+  const lines = Array.from({ length: 1200 }, (_, i) => `torn,2024-05-01 10:0${i % 2},${i},1,1\n`)
+  const file = `${header}\n${lines.join('')}`
+  await shop.feed('transactions', file)
+  const before = await shop.everything()
+  const { changed, unchanged } = await shop.feed('transactions', file)
+  assert.deepEqual([changed, unchanged, await shop.everything()], [0, 1200, before])
+})
+
+test('a SKU that no product carries is shown as null and noted; skuId outranks sku', async () => {
+  const lines = ['1,gone,', '2,gone,12001', '3,MH01-S-Black,', '4,,', '5,MH01-S-Black,404']
+  const file = `id,saleDate,quantity,price,lineId,sku,skuId\n${lines.map(line => `sku,2024-05-01,1,1,${line}\n`).join('')}`
+  const { refused, notes } = await shop.feed('transactions', file)
+  assert.deepEqual([refused, notes], [0, { 'name a SKU that no product carries: shown as null': 2 }])
+  const skus = (await transaction('sku')).lines.map((line: { sku: string }) => line.sku)
+  assert.deepEqual(skus, [null, 'MH01-XS-Black', 'MH01-S-Black', null, null])
+})
+
+test('the name of the store is the one it had when the transaction came in', async () => {
+  const file = `${header},storeNumber\nst,2024-05-01,1,1,1,008\nun,2024-05-01,1,1,1,404\n`
+  const { notes } = await shop.feed('transactions', file)
+  assert.deepEqual(notes, { 'name a store number that no store has: shown without a name': 1 })
+  await shop.feed('stores', 'storeId,storeNumber,name\n1002,008,Renamed\n')
+  assert.equal((await shop.feed('transactions', file)).changed, 0)
+  const shown = [await transaction('st'), await transaction('un')].map(one => [one.storeNumber, one.storeName])
+  assert.deepEqual(shown, [
+    ['008', 'Bourke Street'],
+    ['404', null],
+  ])
+})
+
+test('a value that is not given follows the price, the quantity and the discount', async () => {
+  const value = async () => (await transaction('val')).lines[0].value
+  await shop.feed('transactions', `${header},discountAmount\nval,2024-05-01,1,2,10,1.50\n`)
+  assert.equal(await value(), '18.50')
+  await shop.feed('transactions', `${header}\nval,2024-05-01,1,-3,10\n`)
+  assert.equal(await value(), '-28.50')
+  await shop.feed('transactions', `${header},value\nval,2024-05-01,1,-3,10,-7\n`)
+  assert.equal(await value(), '-7.00')
+  await shop.feed('transactions', `${header},productName\nval,2024-05-01,1,-3,10,Pot\n`)
+  assert.equal(await value(), '-7.00')
+  await shop.feed('transactions', `${header},value,discountAmount\nval,2024-05-01,1,-3,10,,\n`)
+  assert.equal(await value(), '-30.00')
+})
+
+test('a line whose value could not be stored is refused', async () => {
+  const { rejected } = await shop.feed('transactions', `${header}\nbig,2024-05-01,1,2000000000,999999.99\n`)
+  assert.match(rejected ?? '', /^2,price,times the quantity is more than an amount can be,/m)
+})

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { exposition, merged, type Sample } from '../../src/http/metrics.ts'
+import {
+  ask,
+  directory,
+  type Environment,
+  makeAccess,
+  run,
+  type Serving,
+  serve,
+  somePort,
+  stop,
+} from '../support/processes.ts'
+
+const port = somePort()
+const environment: Environment = { DATA_DIR: join(directory(), 'data'), METRICS_PORT: port, WORKERS: '2' }
+let service: Serving
+
+/** The figures, by name and labels as they are written. */
+async function figures() {
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+  const text = await answer.text()
+  const lines = text.trim().split('\n')
+  for (const line of lines)
+    assert.match(
+      line,
+      /^(# (HELP|TYPE) tillbridge_[a-z_]+ .+|tillbridge_[a-z_]+(\{([a-z]+="[^"]*",?)+\})? -?[\d.e+-]+)$/,
+    )
+  const samples = lines.filter(line => !line.startsWith('#')).map(line => line.split(/ (?=[^ ]+$)/) as [string, string])
+  return { text, values: new Map(samples.map(([name, value]) => [name, Number(value)])) }
+}
+
+before(async () => {
+  service = await serve(['--no-demo'], environment)
+})
+after(() => stop(service))
+
+test('requests are counted over all processes, by the route and never by what a caller makes up', async () => {
+  const access = await makeAccess(environment)
+  for (let i = 0; i < 6; i++) assert.equal((await ask(service, '/stores', access)).status, 200)
+  for (const path of ['/customers/1', '/customers/2', '/customers/canary-9']) await ask(service, path, access)
+  for (const path of ['/canary-1', '/canary-2/x']) assert.equal((await ask(service, path)).status, 404)
+  const { text, values } = await figures()
+  assert.equal(values.get('tillbridge_http_requests_total{route="/stores",method="GET",status="200"}'), 6)
+  assert.equal(values.get('tillbridge_http_requests_total{route="/customers/:id",method="GET",status="404"}'), 3)
+  assert.doesNotMatch(text, /canary/)
+  const bucket = (most: string) =>
+    values.get(`tillbridge_http_request_duration_seconds_bucket{route="/stores",method="GET",le="${most}"}`) ??
+    Number.NaN
+  assert.equal(bucket('+Inf'), 6)
+  assert.ok(bucket('0.005') <= bucket('0.1') && bucket('0.1') <= bucket('10'))
+  assert.equal(values.get('tillbridge_http_request_duration_seconds_count{route="/stores",method="GET"}'), 6)
+})
+
+test('connections, the event loop, jobs and alerts have their figures; each metric is explained once', async () => {
+  const { text, values } = await figures()
+  for (const pool of ['reads', 'writes'])
+    for (const state of ['busy', 'idle', 'waiting'])
+      assert.ok(values.has(`tillbridge_database_connections{pool="${pool}",state="${state}"}`), `${pool} ${state}`)
+  assert.ok((values.get('tillbridge_event_loop_delay_seconds{quantile="0.99"}') ?? -1) >= 0)
+  assert.ok((values.get('tillbridge_resident_memory_bytes') ?? 0) > 50e6)
+  assert.equal(values.get('tillbridge_jobs{job="plan-syncs",state="waiting"}'), 1)
+  assert.ok((values.get('tillbridge_jobs_oldest_due_seconds') ?? Number.NaN) < 5)
+  const told = text.match(/^# TYPE (\S+)/gm) ?? []
+  assert.equal(new Set(told).size, told.length)
+})
+
+test('nothing but the figures is told there, and nothing of them elsewhere', async () => {
+  assert.equal((await fetch(`http://127.0.0.1:${port}/stores`)).status, 404)
+  assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status, 404)
+  assert.equal((await ask(service, '/metrics')).status, 404)
+})
+
+test('a port that is taken stops the start, and is named', async () => {
+  const { code, err } = await run(['start', '--no-demo'], {
+    DATA_DIR: join(directory(), 'data'),
+    PORT: '0',
+    METRICS_PORT: port,
+  })
+  assert.equal(code, 1)
+  assert.match(
+    err,
+    new RegExp(`tillbridge: Port ${port} cannot be listened on for metrics \\(EADDRINUSE\\); check METRICS_PORT\\.`),
+  )
+})
+
+test('figures of several processes are added up, or the largest counts; labels are escaped', () => {
+  const sample = (value: number, more: Partial<Sample> = {}): Sample => ({
+    ...{ name: 'a', type: 'gauge', help: 'An a.', labels: { of: 'x"y\\z\n' }, value },
+    ...more,
+  })
+  assert.equal(
+    exposition(merged([[sample(1)], [sample(2)]])),
+    '# HELP a An a.\n# TYPE a gauge\na{of="x\\"y\\\\z\\n"} 3\n',
+  )
+  const largest = merged([[sample(3, { largest: true })], [sample(2, { largest: true })]])
+  assert.deepEqual(
+    largest.map(({ value }) => value),
+    [3],
+  )
+})

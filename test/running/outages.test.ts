@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { addAccount, addService } from '../../src/accounts.ts'
+import { type Database, openDatabase, sql } from '../../src/db.ts'
+import { migrate } from '../../src/migrate.ts'
+import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
+import { keysFrom } from '../../src/secrets.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { isProblem } from '../support/problem.ts'
+import { anotherServer, credentials } from '../support/servers.ts'
+import { customers } from '../support/walk.ts'
+
+// A PostgreSQL of its own, to be taken away.
+const directory = mkdtempSync(join(tmpdir(), 'tillbridge-outage-'))
+let postgres: Postgres
+let db: Database
+let server: Awaited<ReturnType<typeof anotherServer>>
+let headers: Record<string, string>
+before(async () => {
+  postgres = await startPostgres(directory, { settings: { fsync: 'off' } })
+  db = openDatabase(postgres.connection, { max: 5 })
+  await migrate(db)
+  const keys = keysFrom(randomBytes(32))
+  const service = await addService(db, 'shop', { readsPerMinute: 'off' })
+  assert.ok(service)
+  const password = await addAccount(db, keys, 'user', service, 'admin')
+  headers = credentials({ username: 'user', password: password ?? '', service })
+  await upsertCustomers(db, service, customers(1, 2))
+  server = await anotherServer({ db, keys })
+})
+after(async () => {
+  await server.stop()
+  await db.close()
+  await postgres.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const get = (path: string, more = {}) => server.ask(path, { headers: { ...headers, ...more } })
+
+test('a connection that stands still is given up in time, in and out of a transaction, and not used again', async () => {
+  const impatient = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
+  const backend = async () =>
+    (await impatient.row<{ pid: number }>(sql`select pg_backend_pid() as pid`))?.pid ?? assert.fail('no backend')
+  const halted: number[] = []
+  const halt = (pid: number) => {
+    halted.push(pid)
+    process.kill(pid, 'SIGSTOP')
+  }
+  const outage = { code: 'back_office_unavailable' }
+  try {
+    halt(await backend())
+    await assert.rejects(impatient.row(sql`select 1`), outage)
+    halt(await backend())
+    await assert.rejects(
+      impatient.transaction(tx => tx.row(sql`select 1`)),
+      outage,
+    )
+    const left = await backend()
+    assert.ok(!halted.includes(left))
+    await assert.rejects(impatient.row(sql`select 1 / 0`), { code: '22012' })
+    assert.equal(await backend(), left, 'a statement that is wrong costs no connection')
+  } finally {
+    for (const pid of halted) process.kill(pid, 'SIGCONT')
+    await impatient.close()
+  }
+})
+
+test('an unexpected fault tells the request id alone', async () => {
+  assert.equal((await get('/customers/search')).status, 200)
+  await db.run(sql`alter table customer rename to customer_away`)
+  try {
+    for (const path of ['/customers/search', '/customers/000001', '/customers?email=a@example.com']) {
+      const answer = await get(path, { 'x-request-id': 'report-this' })
+      isProblem(answer, 'internal_error', server.baseUrl)
+      assert.equal(answer.json.requestId, 'report-this')
+      assert.deepEqual(Object.keys(answer.json).sort(), ['code', 'requestId', 'status', 'title', 'type'])
+    }
+    assert.equal((await get('/stores')).status, 200, 'the rest goes on')
+  } finally {
+    await db.run(sql`alter table customer_away rename to customer`)
+  }
+  assert.equal((await get('/customers/search')).status, 200)
+})
+
+test('connections that are cut under a load are 503 at the most, and it goes on', async () => {
+  const statuses = new Set<number>()
+  const asking = Promise.all(
+    Array.from({ length: 6 }, async () => {
+      for (let i = 0; i < 25; i++) {
+        const { status, headers: told } = await get('/customers/search')
+        statuses.add(status)
+        if (status === 503) assert.ok(Number(told['retry-after']) > 0)
+      }
+    }),
+  )
+  for (let i = 0; i < 10; i++)
+    await db
+      .run(
+        sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tillbridge' and pid <> pg_backend_pid()`,
+      )
+      .catch(() => {})
+  await asking
+  assert.ok(statuses.isSubsetOf(new Set([200, 503])), [...statuses].join())
+  assert.equal((await get('/customers/search')).status, 200)
+})
+
+test('without PostgreSQL answers are 503 with the time to wait, and come again once it is back', async () => {
+  await postgres.stop()
+  for (const path of ['/customers/search', '/customers/000001', '/stores']) {
+    const answer = await get(path)
+    isProblem(answer, 'back_office_unavailable', server.baseUrl, path)
+    assert.ok(Number(answer.headers['retry-after']) >= 1)
+  }
+  const ready = await server.ask('/health/ready')
+  assert.equal(ready.status, 503)
+  assert.ok(Number(ready.headers['retry-after']) >= 1)
+  assert.deepEqual(ready.json, { data: { status: 'not ready' } })
+  assert.equal((await server.ask('/health/live')).status, 200)
+  assert.equal((await server.ask('/docs')).status, 200)
+
+  postgres = await startPostgres(directory, { settings: { fsync: 'off' } })
+  const back = performance.now()
+  while ((await get('/customers/search')).status !== 200) {
+    assert.ok(performance.now() - back < 10_000, 'within 10 s')
+    await delay(20)
+  }
+  assert.equal((await server.ask('/health/ready')).status, 200)
+  assert.equal((await get('/customers/search')).json.data.length, 2)
+})

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startPostgres } from '../../src/postgres/postgres.ts'
+import {
+  cleanUp,
+  isRunning,
+  needsOpenCheckout,
+  needsProc,
+  needsRoot,
+  nobody,
+  owner,
+  processes,
+  query,
+  start,
+  temporary,
+  until,
+} from '../support/postgres-processes.ts'
+
+test('a second start on one data directory is refused in one line', async t => {
+  const home = temporary(t)
+  const first = await start(t, home)
+  const line = `${home} is in use by process ${process.pid}; only one process may own it.`
+  await assert.rejects(startPostgres(home), { message: line })
+  fs.symlinkSync(home, `${home}-link`)
+  cleanUp(t, () => fs.rmSync(`${home}-link`))
+  const second = await owner(t, `${home}-link`)
+  assert.equal(second.fault, line)
+  assert.deepEqual(await query(first.connection, 'select 1 as value'), [{ value: 1 }])
+})
+
+test('of processes that start together exactly one owns the directory', async t => {
+  const home = temporary(t)
+  const all = await Promise.all([1, 2, 3, 4].map(() => owner(t, home)))
+  const [winner, ...others] = all.filter(one => one.fault === undefined)
+  assert.ok(winner)
+  assert.equal(others.length, 0)
+  for (const loser of all.filter(one => one !== winner)) assert.match(loser.fault ?? '', /in use by process \d+;/)
+})
+
+test('the server of a killed process ends by itself', { skip: needsProc }, async t => {
+  const killed = await owner(t, temporary(t))
+  killed.process.kill('SIGKILL')
+  await until(() => !isRunning(killed.pid))
+})
+
+test('after a kill -9 of its owner a directory can be owned at once, with all that was committed', async t => {
+  const home = temporary(t)
+  const killed = await owner(t, home)
+  await query(killed.connection, 'create table kept as select 1 as value')
+  killed.process.kill('SIGKILL')
+  await once(killed.process, 'exit')
+  const startedAt = performance.now()
+  const next = await start(t, home)
+  t.diagnostic(`start after a kill -9 of the owner: ${Math.round(performance.now() - startedAt)} ms`)
+  assert.ok(performance.now() - startedAt < 3_000)
+  assert.deepEqual(await query(next.connection, 'select value from kept'), [{ value: 1 }])
+})
+
+test('a server that was left running does not block the next owner', { skip: needsProc }, async t => {
+  const home = temporary(t)
+  const killed = await owner(t, home)
+  await query(killed.connection, 'create table kept as select 1 as value')
+  const watchdog = processes().find(({ line }) => line.includes('read -r') && line.endsWith(` ${killed.pid}`))
+  assert.ok(watchdog)
+  process.kill(watchdog.pid, 'SIGKILL')
+  killed.process.kill('SIGKILL')
+  await once(killed.process, 'exit')
+  assert.deepEqual(await query(killed.connection, 'select value from kept'), [{ value: 1 }])
+  const startedAt = performance.now()
+  const next = await start(t, home)
+  t.diagnostic(`start over a running orphan: ${Math.round(performance.now() - startedAt)} ms`)
+  assert.ok(performance.now() - startedAt < 3_000)
+  assert.ok(!isRunning(killed.pid))
+  assert.deepEqual(await query(next.connection, 'select value from kept'), [{ value: 1 }])
+})
+
+test('a process number that was used again does not look like a running server', async t => {
+  // Only root may enter, so that the server and the bystander have the same user in both cases.
+  const home = join(temporary(t, 0o700), 'postgres')
+  const first = await start(t, home)
+  await first.stop()
+  const bystander = spawn('sleep', ['60'])
+  cleanUp(t, () => bystander.kill())
+  const file = join(home, 'data/postmaster.pid')
+  fs.writeFileSync(file, `${bystander.pid}\n${join(home, 'data')}\n1\n5432\n\n\n 1 1\n`, { mode: 0o600 })
+  const { uid, gid } = fs.statSync(join(home, 'data'))
+  fs.chownSync(file, uid, gid)
+  const second = await start(t, home)
+  assert.deepEqual(await query(second.connection, 'select 1 as value'), [{ value: 1 }])
+  assert.equal(bystander.exitCode ?? bystander.signalCode, null)
+})
+
+test('Ctrl-C leaves the database to the requests that are being finished', async t => {
+  const finishing = await owner(t, temporary(t), { detached: true })
+  process.kill(-(finishing.process.pid ?? 0), 'SIGINT')
+  assert.equal(await finishing.nextLine(), '{"value":1}')
+  assert.deepEqual(await once(finishing.process, 'exit'), [0, null])
+})
+
+test('a process that forgets to stop its server ends all the same', { skip: needsProc }, async t => {
+  const forgetful = await owner(t, temporary(t), { script: 'process.stdin.unref()' })
+  await once(forgetful.process, 'exit')
+  await until(() => !isRunning(forgetful.pid))
+})
+
+test('root gives the server to another user where one can enter, and keeps it where only root may', {
+  skip: needsOpenCheckout,
+}, async t => {
+  const parent = temporary(t, 0o755)
+  const home = join(parent, 'postgres')
+  const open = await start(t, home)
+  assert.notEqual(fs.statSync(join(home, 'data/base')).uid, 0)
+  await query(open.connection, 'create table kept as select 1 as value')
+  await open.stop()
+  fs.chmodSync(parent, 0o700)
+  const closed = await start(t, home)
+  assert.equal(fs.statSync(join(home, 'data/base')).uid, 0)
+  await query(closed.connection, 'insert into kept values (2)')
+  await closed.stop()
+  fs.chmodSync(parent, 0o755)
+  const again = await start(t, home)
+  assert.notEqual(fs.statSync(join(home, 'data/base')).uid, 0)
+  assert.deepEqual(await query(again.connection, 'select value from kept'), [{ value: 1 }, { value: 2 }])
+})
+
+test('root is told what to do where no user can run the server', { skip: needsRoot }, async t => {
+  const parent = temporary(t, 0o700)
+  fs.chownSync(parent, 12_345, 12_345)
+  await assert.rejects(startPostgres(join(parent, 'postgres')), {
+    message: /^PostgreSQL does not run as root, .+ Run as a normal user, or set DATABASE_URL\.$/,
+  })
+})
+
+test('a normal user runs the server, and is refused in a directory of another', {
+  skip: needsOpenCheckout,
+}, async t => {
+  const home = temporary(t)
+  fs.chownSync(home, nobody.uid, nobody.gid)
+  const normal = await owner(t, home, nobody)
+  assert.equal(normal.fault, undefined)
+  assert.equal(fs.statSync(join(home, 'data')).uid, nobody.uid)
+  const other = await owner(t, temporary(t, 0o755), nobody)
+  assert.match(other.fault ?? '', /cannot be locked by user 65534: unable to open database file$/)
+})

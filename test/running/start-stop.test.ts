@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import * as fs from 'node:fs'
+import { connect } from 'node:http2'
+import { Agent, get } from 'node:https'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isRunning } from '../support/postgres-processes.ts'
+import {
+  ask,
+  databaseOf,
+  directory,
+  makeAccess,
+  postgresOf,
+  type Serving,
+  serve,
+  stop,
+  until,
+} from '../support/processes.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data') }
+const access = makeAccess(environment)
+
+/** A request that waits, because another session has locked its table. */
+async function askSlowly(service: Serving) {
+  const other = await databaseOf(environment.DATA_DIR)
+  await other.query('begin')
+  await other.query('lock table customer in access exclusive mode')
+  const answer = ask(service, '/customers/search', await access)
+  answer.catch(() => {})
+  await until(async () => (await other.query('select from pg_locks where not granted')).rowCount, 'the request waits')
+  return { answer, postgres: postgresOf(environment.DATA_DIR) ?? 0 }
+}
+
+test('a second signal, later than the first, ends it at once', async () => {
+  await access
+  const service = await serve(['--no-demo'], environment)
+  const slow = await askSlowly(service)
+  service.child.kill('SIGINT')
+  await delay(1_200)
+  assert.deepEqual(await stop(service, 'SIGINT'), { code: 1, signal: null })
+  await assert.rejects(slow.answer)
+  await until(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
+})
+
+test('what still runs at the end of DRAIN_SECONDS is cut off, and PostgreSQL is stopped', async () => {
+  const service = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '1' })
+  const slow = await askSlowly(service)
+  const begun = performance.now()
+  const ended = stop(service)
+  await assert.rejects(slow.answer)
+  assert.deepEqual(await ended, { code: 0, signal: null })
+  assert.ok(performance.now() - begun < 6_000, `${performance.now() - begun} ms`)
+  assert.ok(!isRunning(slow.postgres))
+})
+
+test('connections that are kept open without a request do not hold up the stop', async () => {
+  const service = await serve(['--no-demo'], environment)
+  const agent = new Agent({ keepAlive: true, ca: fs.readFileSync(service.caFile ?? '') })
+  await new Promise(resolve =>
+    get(`${service.baseUrl}/health/live`, { agent }, answer => answer.resume().on('end', resolve)),
+  )
+  const begun = performance.now()
+  assert.deepEqual(await stop(service), { code: 0, signal: null })
+  assert.ok(performance.now() - begun < 3_000, `${performance.now() - begun} ms`)
+  agent.destroy()
+})
+
+for (const drain of ['25', '0'])
+  test(`HTTP/2 sessions without a request do not hold up the stop, with DRAIN_SECONDS=${drain}`, async () => {
+    const service = await serve(['--no-demo'], { ...environment, HTTP2: 'on', DRAIN_SECONDS: drain })
+    const session = connect(service.baseUrl, { ca: fs.readFileSync(service.caFile ?? '') })
+    session.on('error', () => {})
+    const stream = session.request({ ':path': '/health/live' })
+    const [headers] = await once(stream, 'response')
+    assert.equal(headers[':status'], 200)
+    stream.resume()
+    await once(stream, 'end')
+    const begun = performance.now()
+    assert.deepEqual(await stop(service), { code: 0, signal: null })
+    assert.ok(performance.now() - begun < 3_000, `${performance.now() - begun} ms`)
+    assert.equal(service.err, '')
+    session.destroy()
+  })
+
+/** The same over HTTP/2. */
+async function askSlowlyByHttp2(service: Serving) {
+  const other = await databaseOf(environment.DATA_DIR)
+  await other.query('begin')
+  await other.query('lock table customer in access exclusive mode')
+  const { username, password, serviceName } = await access
+  const session = connect(service.baseUrl, { ca: fs.readFileSync(service.caFile ?? '') })
+  session.on('error', () => {})
+  const stream = session.request({
+    ':path': '/customers/search',
+    authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+    'x-service-name': serviceName,
+  })
+  await until(async () => (await other.query('select from pg_locks where not granted')).rowCount, 'the request waits')
+  return { other, stream, session }
+}
+
+test('an HTTP/2 request that runs is finished', async () => {
+  const service = await serve(['--no-demo'], { ...environment, HTTP2: 'on' })
+  const { other, stream, session } = await askSlowlyByHttp2(service)
+  // Listened for before it can come: the answer, and the end of the connection, may overtake the end of the other session.
+  const answered = once(stream, 'response')
+  const received = text(stream)
+  const ended = stop(service)
+  await delay(300)
+  await other.query('commit')
+  await other.end()
+  const [headers] = await answered
+  assert.equal(headers[':status'], 200)
+  assert.equal(JSON.parse(await received).data.length, 0)
+  assert.deepEqual(await ended, { code: 0, signal: null })
+  session.destroy()
+})
+
+test('an HTTP/2 request that still runs at the end of DRAIN_SECONDS is cut off', async () => {
+  const service = await serve(['--no-demo'], { ...environment, HTTP2: 'on', DRAIN_SECONDS: '1' })
+  const { stream, session } = await askSlowlyByHttp2(service)
+  stream.on('error', () => {})
+  const begun = performance.now()
+  assert.deepEqual(await stop(service), { code: 0, signal: null }, service.err)
+  assert.ok(performance.now() - begun < 6_000, `${performance.now() - begun} ms`)
+  session.destroy()
+})

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { connect } from 'node:tls'
+import {
+  ask,
+  begin,
+  directory,
+  done,
+  readAccess,
+  run,
+  type Serving,
+  serve,
+  served,
+  stop,
+  until,
+} from '../support/processes.ts'
+
+const files = directory()
+const environment = { DATA_DIR: join(directory(), 'data') }
+
+/** Makes a certificate and its key with openssl; with `ca`, signed by that one. */
+function makeCertificate(name: string, { names = 'DNS:localhost,IP:127.0.0.1', days = '365' } = {}) {
+  const [TLS_CERT_FILE, TLS_KEY_FILE] = [join(files, `${name}.pem`), join(files, `${name}-key.pem`)]
+  const args = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', `/CN=${name}`]
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      ...args,
+      '-days',
+      days,
+      '-addext',
+      `subjectAltName=${names}`,
+      '-keyout',
+      TLS_KEY_FILE,
+      '-out',
+      TLS_CERT_FILE,
+    ],
+    { stdio: 'pipe' },
+  )
+  return { TLS_CERT_FILE, TLS_KEY_FILE }
+}
+
+const subjectOf = (file: string) => new X509Certificate(fs.readFileSync(file)).fingerprint256
+
+/** The fingerprint of the certificate that a new connection is shown. */
+const shown = ({ baseUrl }: Serving) =>
+  new Promise<string>((resolve, reject) => {
+    const { port } = new URL(baseUrl)
+    const socket = connect({
+      port: Number(port),
+      host: '127.0.0.1',
+      servername: 'localhost',
+      rejectUnauthorized: false,
+    })
+    socket.on('error', reject)
+    socket.on('secureConnect', () => {
+      resolve(socket.getPeerCertificate().fingerprint256)
+      socket.destroy()
+    })
+  })
+
+test('a local certificate is made once, and stays with the data', async () => {
+  const first = await serve(['--no-demo'], environment)
+  const fingerprint = await shown(first)
+  await stop(first)
+  const second = await serve(['--no-demo'], environment)
+  assert.equal(await shown(second), fingerprint)
+  await stop(second)
+})
+
+test('TLS_CERT_FILE and TLS_KEY_FILE are used, and a pair that replaces them is taken over without a restart', async t => {
+  const mine = makeCertificate('mine')
+  const service = await serve(['--no-demo'], { ...environment, ...mine, LOG_LEVEL: 'info' })
+  assert.equal(await shown(service), subjectOf(mine.TLS_CERT_FILE))
+  assert.equal((await ask(service, '/health/ready')).status, 200)
+  assert.doesNotMatch(service.out, /cacert/)
+
+  const next = makeCertificate('next')
+  fs.renameSync(next.TLS_CERT_FILE, mine.TLS_CERT_FILE)
+  fs.renameSync(next.TLS_KEY_FILE, mine.TLS_KEY_FILE)
+  const replacedAt = performance.now()
+  await until(async () => (await shown(service)) === subjectOf(mine.TLS_CERT_FILE), 'the new one is shown', 15_000)
+  t.diagnostic(`taken over after ${Math.round(performance.now() - replacedAt)} ms`)
+  assert.equal((await ask(service, '/health/ready')).status, 200)
+
+  const inUse = await shown(service)
+  fs.writeFileSync(mine.TLS_CERT_FILE, 'not a certificate')
+  await until(() => service.err.includes('cannot be used'), 'the fault is logged', 15_000)
+  assert.equal(await shown(service), inUse)
+  assert.deepEqual(await stop(service), { code: 0, signal: null })
+})
+
+for (const [title, settings, line] of [
+  [
+    'a key that does not fit',
+    () => ({ ...makeCertificate('a'), TLS_KEY_FILE: makeCertificate('b').TLS_KEY_FILE }),
+    /^tillbridge: The key in \S+b-key\.pem does not belong to the certificate in \S+a\.pem\.\n$/,
+  ],
+  [
+    'a certificate that is none',
+    () => {
+      const pair = makeCertificate('c')
+      fs.writeFileSync(pair.TLS_CERT_FILE, 'hello')
+      return pair
+    },
+    /^tillbridge: \S+c\.pem does not hold a certificate in PEM form\.\n$/,
+  ],
+  [
+    'a certificate that cannot be read',
+    () => ({ ...makeCertificate('d'), TLS_CERT_FILE: files }),
+    /^tillbridge: \S+ cannot be read \(EISDIR\)\.\n$/,
+  ],
+  [
+    'a key file that is missing',
+    () => ({ ...makeCertificate('e'), TLS_KEY_FILE: join(files, 'nowhere.pem') }),
+    /^tillbridge: TLS_KEY_FILE names a file that is not there, not "\S+nowhere\.pem"\.\n$/,
+  ],
+] as const)
+  test(`${title} stops the start with a line that names it`, async () => {
+    const { code, out, err } = await run(['start', '--no-demo'], { ...environment, ...settings(), PORT: '0' })
+    assert.equal(code, 1)
+    assert.equal(out, '')
+    assert.match(err, line)
+  })
+
+test('doctor tells of a certificate that ends within a month, and of a key that does not fit', async () => {
+  await done(['service', 'add', 'luma'], environment)
+  await done(['user', 'add', 'webshop'], environment)
+  const soon = await run(['doctor'], { ...environment, ...makeCertificate('soon', { days: '10' }) })
+  assert.equal(soon.code, 1)
+  assert.match(soon.out, /^MISSING {2}Certificate +The certificate ends in (9|10) days: renew it\.$/m)
+  const unfit = { ...makeCertificate('f'), TLS_KEY_FILE: makeCertificate('g').TLS_KEY_FILE }
+  const wrong = await run(['doctor'], { ...environment, ...unfit })
+  assert.equal(wrong.code, 1)
+  assert.match(wrong.out, /^MISSING {2}Certificate +The key in \S+ does not belong to the certificate in \S+\.$/m)
+})
+
+test("a first request is printed with the certificate of one's own too", async () => {
+  const DATA_DIR = join(directory(), 'data')
+  const settings = { ...makeCertificate('h'), DATA_DIR, PORT: '0', SECRET_KEY: 'x'.repeat(32) }
+  const service = await served(begin(['start'], settings), settings)
+  const line = /^ +(curl .*)$/m.exec(service.out)?.[1] ?? ''
+  assert.doesNotMatch(line, /-k|--insecure|--cacert/)
+  const { code, out } = await run(['-c', line], { CURL_CA_BUNDLE: settings.TLS_CERT_FILE }, { program: ['bash'] })
+  assert.equal(code, 0)
+  assert.equal(JSON.parse(out).data.length, 2)
+  assert.deepEqual(Object.keys(readAccess(DATA_DIR)), ['baseUrl', 'username', 'password', 'serviceName'])
+  await stop(service)
+})

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isRunning } from '../support/postgres-processes.ts'
+import {
+  ask,
+  databaseOf,
+  directory,
+  done,
+  makeAccess,
+  postgresOf,
+  type Serving,
+  serve,
+  stop,
+  until,
+} from '../support/processes.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data'), WORKERS: '2' }
+const dataDir = environment.DATA_DIR
+let service: Serving
+let access: Awaited<ReturnType<typeof makeAccess>>
+
+before(async () => {
+  service = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
+  access = await makeAccess(environment)
+})
+after(() => stop(service))
+
+/** The process numbers that requests were answered by, as the log has them. */
+const answeredBy = () =>
+  new Set(
+    service.err
+      .split('\n')
+      .filter(line => line.includes('"msg":"request"'))
+      .map(line => JSON.parse(line).pid as number),
+  )
+
+const workers = () =>
+  fs
+    .readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .map(Number)
+    .filter(pid => fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('src/cli.ts'))
+
+async function untilBothServe() {
+  await until(async () => {
+    await Promise.all(Array.from({ length: 8 }, () => ask(service, '/stores', access)))
+    return workers().length === 2 && workers().every(pid => answeredBy().has(pid))
+  }, 'both workers serve')
+}
+
+test('with WORKERS=2 two processes serve on one port', async () => {
+  assert.match(service.out, /with 2 processes\.$/m)
+  await untilBothServe()
+  assert.ok(!workers().includes(service.pid))
+})
+
+test('a worker that is killed is replaced, and the other one serves meanwhile', async () => {
+  const [victim = 0, survivor = 0] = workers()
+  process.kill(victim, 'SIGKILL')
+  await until(() => service.err.includes('another one takes its place'), 'its parent knows')
+  assert.equal((await ask(service, '/stores', access)).status, 200)
+  await until(() => workers().length === 2, 'it is replaced')
+  assert.ok(workers().includes(survivor))
+  await untilBothServe()
+})
+
+test('workers that are killed while PostgreSQL is away are replaced once it is back', async () => {
+  const [first = 0] = workers()
+  process.kill(first, 'SIGKILL')
+  process.kill(postgresOf(dataDir) ?? 0, 'SIGKILL')
+  await until(() => workers().length === 2 && !workers().includes(first), 'it is replaced', 20_000)
+  await untilBothServe()
+})
+
+test('a revocation is in force in every process within 5 seconds', async t => {
+  const other = await makeAccess(environment, 'other')
+  const statuses = async () =>
+    new Set((await Promise.all(Array.from({ length: 8 }, () => ask(service, '/stores', other)))).map(one => one.status))
+  assert.deepEqual(await statuses(), new Set([200]))
+  await done(['user', 'revoke', other.username], environment)
+  const revokedAt = performance.now()
+  let lastSeen = revokedAt
+  while (performance.now() - revokedAt < 6_000) {
+    const seen = await statuses()
+    if (seen.has(200)) lastSeen = performance.now()
+    await delay(100)
+  }
+  t.diagnostic(`admitted for the last time ${Math.round(lastSeen - revokedAt)} ms after the revocation`)
+  assert.ok(lastSeen - revokedAt < 5_000)
+})
+
+for (const [title, target] of [
+  ['SIGTERM', (pid: number) => pid],
+  ['SIGTERM to the whole group of processes', (pid: number) => -pid],
+] as const)
+  test(`${title} lets every worker finish what runs, and exits with 0`, async () => {
+    await untilBothServe()
+    const [postgres, pids] = [postgresOf(dataDir) ?? 0, workers()]
+    const other = await databaseOf(dataDir)
+    await other.query('begin')
+    await other.query('lock table customer in access exclusive mode')
+    const slow = Array.from({ length: 6 }, () => ask(service, '/customers/search', access))
+    const waiting = 'select from pg_locks where not granted'
+    await until(async () => ((await other.query(waiting)).rowCount ?? 0) >= 6, 'the requests wait')
+    process.kill(target(service.pid), 'SIGTERM')
+    await delay(500)
+    await other.query('commit')
+    await other.end()
+    for (const answer of await Promise.all(slow)) assert.equal(answer.status, 200)
+    assert.deepEqual(await service.ended, { code: 0, signal: null })
+    for (const pid of [...pids, postgres]) assert.ok(!isRunning(pid))
+    assert.doesNotMatch(service.err.slice(-5_000), /ended unexpectedly; another/)
+    service = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
+  })
+
+test('after kill -9 of the parent its workers end too, and a start works', async () => {
+  const pids = workers()
+  await stop(service, 'SIGKILL')
+  await until(() => !pids.some(isRunning), 'the workers end')
+  service = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
+  await untilBothServe()
+})

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { isRunning, modeOf, needsRoot } from '../support/postgres-processes.ts'
+import {
+  ask,
+  databaseOf,
+  directory,
+  done,
+  postgresOf,
+  readAccess,
+  run,
+  type Serving,
+  serve,
+  stop,
+  until,
+} from '../support/processes.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data') }
+const dataDir = environment.DATA_DIR
+let service: Serving
+let firstPassword: string
+let firstCustomers: string
+
+before(async () => {
+  service = await serve([], environment)
+  firstPassword = readAccess(dataDir).password
+})
+after(() => stop(service))
+
+test('the first start prints a curl line that works as it is', async () => {
+  const line = /^ +(curl .*)$/m.exec(service.out)?.[1] ?? ''
+  assert.match(line, /--cacert /)
+  assert.doesNotMatch(line, / -k|--insecure/)
+  const { code, out, err } = await run(['-c', line], {}, { program: ['bash'] })
+  assert.equal(code, 0, err)
+  assert.equal(JSON.parse(out).data.length, 2)
+})
+
+test('the first start prints the address, user, password, service, and where the docs are', async () => {
+  const access = readAccess(dataDir)
+  assert.match(service.out, new RegExp(`serves ${access.baseUrl}\\.$`, 'm'))
+  assert.match(service.out, new RegExp(`^ +user +${access.username}$`, 'm'))
+  assert.match(service.out, new RegExp(`^ +password +${access.password}$`, 'm'))
+  assert.match(service.out, new RegExp(`^ +service +${access.serviceName}$`, 'm'))
+  const docs = /API reference: (\S+)$/m.exec(service.out)?.[1] ?? ''
+  assert.equal(docs, `${access.baseUrl}/docs`)
+  assert.equal((await ask(service, '/docs')).status, 200)
+})
+
+test('access.json holds the same facts, for its owner only', async () => {
+  assert.equal(modeOf(join(dataDir, 'access.json')), 0o600)
+  const access = readAccess(dataDir)
+  assert.deepEqual(Object.keys(access), ['baseUrl', 'username', 'password', 'serviceName', 'caFile'])
+  assert.equal(access.baseUrl, service.baseUrl)
+  assert.ok(service.out.includes(access.password))
+  const answer = await ask(access, '/customers/search?limit=3', access)
+  assert.equal(answer.json.data.length, 3)
+  firstCustomers = answer.json.data
+})
+
+test('the certificate is good for 127.0.0.1 as well', async () => {
+  const baseUrl = service.baseUrl.replace('localhost', '127.0.0.1')
+  assert.equal((await ask({ ...service, baseUrl }, '/health/ready')).status, 200)
+})
+
+test('the database, the keys and the secret are closed to others', () => {
+  for (const file of ['secret', 'database.json', 'tls/key.pem', 'tls/ca-key.pem'])
+    if (fs.existsSync(join(dataDir, file))) assert.equal(modeOf(join(dataDir, file)), 0o600, file)
+  assert.equal(modeOf(join(dataDir, 'postgres/data')), 0o700)
+})
+
+test('a second start on the data directory is refused in one line, and the first is undisturbed', async () => {
+  const { code, out, err } = await run(['start'], { ...environment, PORT: '0' })
+  assert.equal(code, 1)
+  assert.equal(out, '')
+  assert.equal(
+    err,
+    `tillbridge: ${join(dataDir, 'postgres')} is in use by process ${service.pid}; only one process may own it.\n`,
+  )
+  const access = readAccess(dataDir)
+  assert.equal((await ask(access, '/customers/search', access)).status, 200)
+})
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  test(`${signal} finishes a request that runs, refuses new connections, stops PostgreSQL and exits with 0`, async () => {
+    const access = readAccess(dataDir)
+    const postgres = postgresOf(dataDir) ?? 0
+    assert.ok(isRunning(postgres))
+    const other = await databaseOf(dataDir)
+    await other.query('begin')
+    await other.query('lock table customer in access exclusive mode')
+    const slow = ask(service, '/customers/search?limit=3', access)
+    await until(async () => (await other.query('select from pg_locks where not granted')).rowCount, 'the request waits')
+    const ended = stop(service, signal)
+    await until(
+      () =>
+        ask(service, '/health/live').then(
+          () => false,
+          error => error.code === 'ECONNREFUSED',
+        ),
+      'refused',
+    )
+    await other.query('commit')
+    await other.end()
+    const answer = await slow
+    assert.equal(answer.status, 200)
+    assert.deepEqual(answer.json.data, firstCustomers)
+    assert.deepEqual(await ended, { code: 0, signal: null })
+    assert.ok(!isRunning(postgres))
+    assert.ok(!fs.existsSync(join(dataDir, 'database.json')))
+    assert.equal(service.err, '')
+    service = await serve([], environment)
+  })
+
+test('the next start takes less than 3 seconds and has the same data and password', async t => {
+  assert.deepEqual(await stop(service), { code: 0, signal: null })
+  const begun = performance.now()
+  service = await serve([], environment)
+  const took = Math.round(performance.now() - begun)
+  t.diagnostic(`second start: ${took} ms`)
+  assert.ok(took < 3_000, `${took} ms`)
+  const access = readAccess(dataDir)
+  assert.equal(access.password, firstPassword)
+  assert.doesNotMatch(service.out, /First start|Migrated/)
+  assert.deepEqual((await ask(access, '/customers/search?limit=3', access)).json.data, firstCustomers)
+})
+
+test('a lost access.json is made again, with a password that works', async () => {
+  await stop(service)
+  fs.rmSync(join(dataDir, 'access.json'))
+  service = await serve([], environment)
+  const access = readAccess(dataDir)
+  assert.notEqual(access.password, firstPassword)
+  assert.equal(modeOf(join(dataDir, 'access.json')), 0o600)
+  assert.equal((await ask(access, '/customers/search', access)).status, 200)
+  assert.match(service.out, new RegExp(access.password))
+})
+
+test('a password in access.json that has ended is replaced by one that works', async () => {
+  await stop(service)
+  const rotated = await done(['user', 'rotate', 'demo'], environment)
+  await done(['user', 'revoke', 'demo', '--old'], environment)
+  service = await serve([], environment)
+  const access = readAccess(dataDir)
+  assert.equal((await ask(access, '/customers/search', access)).status, 200)
+  const password = /Password: (\S+)/.exec(rotated)?.[1] ?? ''
+  assert.equal((await ask(access, '/customers/search', { ...access, password })).status, 200)
+})
+
+test('a demo account that was revoked stays so', async () => {
+  await done(['user', 'revoke', 'demo'], environment)
+  await stop(service)
+  service = await serve([], environment)
+  assert.doesNotMatch(service.out, /password/)
+  assert.doesNotMatch(await done(['user', 'list'], environment), /demo/)
+})
+
+test('root starts it in a directory that only root may enter', { skip: needsRoot }, async () => {
+  const DATA_DIR = join(directory(0o700), 'data')
+  const alone = await serve(['--no-demo'], { DATA_DIR }, { cwd: directory(0o700) })
+  assert.equal((await ask(alone, '/health/ready')).status, 200)
+  assert.deepEqual(await stop(alone), { code: 0, signal: null })
+})

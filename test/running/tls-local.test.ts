@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { localCertificate } from '../../src/tls/tls.ts'
+
+const run = promisify(execFile)
+const needsOpenssl = spawnSync('openssl', ['version']).error ? 'needs openssl' : false
+const dayMs = 86_400_000
+
+test('a local certificate is made in a private directory, quickly, and used again', t => {
+  const directory = join(temporary(t), 'tls')
+  const startedAt = performance.now()
+  const first = localCertificate(directory)
+  const tookMs = performance.now() - startedAt
+  t.diagnostic(`local certificate: ${Math.round(tookMs)} ms`)
+  assert.ok(tookMs < 500)
+  assert.equal(modeOf(directory), 0o700)
+  assert.equal(modeOf(join(directory, 'key.pem')), 0o600)
+  assert.equal(modeOf(join(directory, 'ca-key.pem')), 0o600)
+  assert.deepEqual(fs.readdirSync(directory).sort(), ['ca-key.pem', 'ca.pem', 'cert.pem', 'key.pem'])
+  assert.deepEqual(localCertificate(directory), first)
+})
+
+test('a local certificate is for localhost only, for at most 397 days, by an authority of ten years', t => {
+  const { cert, caFile } = localCertificate(temporary(t))
+  const certificate = new X509Certificate(cert)
+  const ca = new X509Certificate(fs.readFileSync(caFile))
+  assert.equal(certificate.subjectAltName, 'DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1')
+  assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1'])
+  assert.equal(certificate.publicKey.asymmetricKeyDetails?.namedCurve, 'prime256v1')
+  assert.ok(days(certificate) <= 397)
+  assert.equal(days(ca), 3_650)
+  assert.ok(ca.ca && !certificate.ca && certificate.verify(ca.publicKey))
+})
+
+test('openssl finds nothing wrong with the chain, in its strict mode', { skip: needsOpenssl }, async t => {
+  const { caFile, certFile } = localCertificate(temporary(t))
+  const strict = ['verify', '-x509_strict', '-purpose', 'sslserver', '-verify_hostname', 'localhost']
+  const { stdout } = await run('openssl', [...strict, '-CAfile', caFile, certFile])
+  assert.equal(stdout, `${certFile}: OK\n`)
+})
+
+test('a local certificate is renewed in its last 30 days, by the same authority', t => {
+  const directory = temporary(t)
+  const first = localCertificate(directory)
+  const ca = fs.readFileSync(first.caFile, 'utf8')
+  t.mock.timers.enable({ apis: ['Date'], now: first.notAfter.getTime() - 31 * dayMs })
+  assert.equal(localCertificate(directory).cert, first.cert)
+  t.mock.timers.setTime(first.notAfter.getTime() - 29 * dayMs)
+  const second = localCertificate(directory)
+  assert.notEqual(second.cert, first.cert)
+  assert.equal(fs.readFileSync(second.caFile, 'utf8'), ca)
+  assert.ok(second.notAfter.getTime() - first.notAfter.getTime() > 300 * dayMs)
+})
+
+test('a local authority is renewed in its last 30 days, and no certificate outlives it', t => {
+  const directory = temporary(t)
+  const { caFile } = localCertificate(directory)
+  const ca = fs.readFileSync(caFile, 'utf8')
+  const end = new X509Certificate(ca).validToDate
+  t.mock.timers.enable({ apis: ['Date'], now: end.getTime() - 40 * dayMs })
+  assert.deepEqual(localCertificate(directory).notAfter, end)
+  t.mock.timers.setTime(end.getTime() - 29 * dayMs)
+  const renewed = localCertificate(directory)
+  assert.notEqual(fs.readFileSync(caFile, 'utf8'), ca)
+  assert.ok(new X509Certificate(renewed.cert).verify(new X509Certificate(fs.readFileSync(caFile)).publicKey))
+})
+
+test('whatever is missing, damaged or of another pair is made again', t => {
+  const directory = temporary(t)
+  const other = temporary(t)
+  const { caFile, certFile } = localCertificate(directory)
+  localCertificate(other)
+  const whole = () => {
+    const { cert } = localCertificate(directory)
+    return new X509Certificate(cert).verify(new X509Certificate(fs.readFileSync(caFile)).publicKey)
+  }
+  for (const name of ['ca.pem', 'ca-key.pem', 'cert.pem', 'key.pem']) {
+    const file = join(directory, name)
+    fs.rmSync(file)
+    assert.ok(whole(), `without ${name}`)
+    fs.writeFileSync(file, 'damaged')
+    assert.ok(whole(), `with ${name} damaged`)
+    fs.copyFileSync(join(other, name), file)
+    assert.ok(whole(), `with ${name} of another pair`)
+  }
+  assert.ok(fs.existsSync(certFile))
+})
+
+test('a kill at any moment leaves nothing that the next start cannot use', async t => {
+  const directory = temporary(t)
+  const module = new URL('../../src/tls/tls.ts', import.meta.url).href
+  const code = `
+    import { localCertificate } from ${JSON.stringify(module)}
+    import { rmSync } from 'node:fs'
+    console.log('ready')
+    for (let i = 0; ; i++) {
+      localCertificate(${JSON.stringify(directory)})
+      for (const name of ['cert', 'key', 'ca', 'ca-key'].slice(i % 4)) rmSync(${JSON.stringify(`${directory}/`)} + name + '.pem', { force: true })
+    }`
+  for (const afterMs of [3, 11, 17, 26, 34]) {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(child.stdout, 'data')
+    await delay(afterMs)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const { cert, caFile } = localCertificate(directory)
+    assert.ok(new X509Certificate(cert).verify(new X509Certificate(fs.readFileSync(caFile)).publicKey))
+  }
+})
+
+test('processes that start together agree on one authority', async t => {
+  const directory = temporary(t)
+  const module = new URL('../../src/tls/tls.ts', import.meta.url).href
+  const code = `import { localCertificate } from '${module}'; console.log(localCertificate('${directory}').cert)`
+  const all = await Promise.all(
+    [1, 2, 3, 4].map(() => run(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })),
+  )
+  const ca = new X509Certificate(fs.readFileSync(join(directory, 'ca.pem')))
+  for (const { stdout } of all) assert.ok(new X509Certificate(stdout).verify(ca.publicKey))
+})
+
+function temporary(t: TestContext): string {
+  const directory = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'tillbridge-test-'))
+  t.after(() => fs.rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+const days = ({ validFromDate, validToDate }: X509Certificate) =>
+  (validToDate.getTime() - validFromDate.getTime()) / dayMs
+const modeOf = (path: string) => fs.statSync(path).mode & 0o777

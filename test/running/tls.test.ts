@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import * as fs from 'node:fs'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { connect } from 'node:tls'
+import { promisify } from 'node:util'
+import { localCertificate, readCertificate, tlsOptions, watchCertificate } from '../../src/tls/tls.ts'
+
+const run = promisify(execFile)
+const needsCurl = spawnSync('curl', ['-V']).error ? 'needs curl' : false
+const hasIpv6 = Object.values(networkInterfaces()).some(all => all?.some(({ address }) => address === '::1'))
+
+test('curl trusts the local authority for localhost and for the addresses of this machine', {
+  skip: needsCurl,
+}, async t => {
+  const certificate = localCertificate(temporary(t))
+  const hosts = ['localhost', '127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])]
+  const { port } = await serve(t, certificate, hasIpv6 ? '::' : '127.0.0.1')
+  for (const host of hosts) {
+    const { stdout } = await run('curl', ['-sS', '--cacert', certificate.caFile, `https://${host}:${port}/`])
+    assert.equal(stdout, 'hello')
+  }
+  await assert.rejects(run('curl', ['-sS', `https://localhost:${port}/`]), /certificate/)
+})
+
+test('a configured pair is read with its end', t => {
+  const { cert, key, notAfter, certFile, keyFile } = localCertificate(temporary(t))
+  assert.deepEqual(readCertificate(certFile, keyFile), { cert, key, notAfter, certFile, keyFile })
+})
+
+test('a configured pair that cannot be used is refused in one line that names the file', t => {
+  const directory = temporary(t)
+  const { certFile, keyFile, notAfter } = localCertificate(directory)
+  const other = localCertificate(temporary(t))
+  const missing = join(directory, 'missing.pem')
+  const text = join(directory, 'text.pem')
+  fs.writeFileSync(text, 'not a certificate')
+  const locked = join(directory, 'locked.pem')
+  const passphrase = { cipher: 'aes-256-cbc', passphrase: 'secret' }
+  fs.writeFileSync(
+    locked,
+    createPrivateKey(fs.readFileSync(keyFile)).export({ type: 'pkcs8', format: 'pem', ...passphrase }),
+  )
+  const refused = (cert: string, key: string, message: string) =>
+    assert.throws(() => readCertificate(cert, key), { message })
+  refused(missing, keyFile, `${missing} cannot be read (ENOENT).`)
+  refused(certFile, directory, `${directory} cannot be read (EISDIR).`)
+  refused(text, keyFile, `${text} does not hold a certificate in PEM form.`)
+  refused(keyFile, certFile, `${keyFile} does not hold a certificate in PEM form.`)
+  refused(certFile, text, `${text} does not hold a private key in PEM form.`)
+  refused(certFile, locked, `The key in ${locked} has a passphrase; it is needed without.`)
+  refused(certFile, other.keyFile, `The key in ${other.keyFile} does not belong to the certificate in ${certFile}.`)
+  t.mock.timers.enable({ apis: ['Date'], now: notAfter.getTime() + 1 })
+  refused(certFile, keyFile, `The certificate in ${certFile} has expired on ${notAfter.toISOString()}.`)
+  t.mock.timers.setTime(Date.UTC(2000, 0))
+  const { validFromDate } = new X509Certificate(fs.readFileSync(certFile))
+  refused(certFile, keyFile, `The certificate in ${certFile} is not valid before ${validFromDate.toISOString()}.`)
+})
+
+test('a running server takes over a new pair, and keeps the old one as long as the new one is bad', async t => {
+  const directory = temporary(t)
+  const [first, second] = [localCertificate(join(directory, '1')), localCertificate(join(directory, '2'))]
+  const files = { certFile: join(directory, 'cert.pem'), keyFile: join(directory, 'key.pem') }
+  // As Kubernetes mounts a secret: the files are links through a directory link that is swapped.
+  const current = join(directory, 'current')
+  fs.symlinkSync('1', current)
+  fs.symlinkSync('current/cert.pem', files.certFile)
+  fs.symlinkSync('current/key.pem', files.keyFile)
+  const inUse = readCertificate(files.certFile, files.keyFile)
+  const { server, port } = await serve(t, inUse)
+  const told: string[] = []
+  const stop = watchCertificate(server, inUse, {
+    intervalMs: 20,
+    onChange: certificate => told.push(serialOf(certificate.cert)),
+    onFault: fault => told.push(fault.message),
+  })
+  t.after(stop)
+  await delay(100)
+  assert.deepEqual(told, [])
+
+  fs.symlinkSync('2', `${current}.new`)
+  fs.renameSync(`${current}.new`, current)
+  await until(() => told.length === 1)
+  assert.equal(told[0], serialOf(second.cert))
+  assert.equal(await servedSerial(port), serialOf(second.cert))
+
+  fs.rmSync(files.keyFile)
+  fs.copyFileSync(first.keyFile, files.keyFile)
+  await until(() => told.length === 2)
+  assert.match(told[1] ?? '', /does not belong to the certificate/)
+  await delay(100)
+  assert.equal(told.length, 2)
+  assert.equal(await servedSerial(port), serialOf(second.cert))
+
+  fs.rmSync(files.certFile)
+  fs.copyFileSync(first.certFile, files.certFile)
+  await until(() => told.length === 3)
+  assert.equal(await servedSerial(port), serialOf(first.cert))
+  stop()
+  fs.rmSync(files.certFile)
+  await delay(100)
+  assert.equal(told.length, 3)
+})
+
+test('a server refuses protocols before TLS 1.2', async t => {
+  const { port } = await serve(t, localCertificate(temporary(t)))
+  const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+  const socket = connect({ port, rejectUnauthorized: false, ...old })
+  await assert.rejects(once(socket, 'secureConnect'), /alert protocol version/)
+})
+
+function temporary(t: TestContext): string {
+  const directory = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'tillbridge-test-'))
+  t.after(() => fs.rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+async function serve(
+  t: TestContext,
+  { cert, key }: { cert: string; key: string },
+  host?: string,
+): Promise<{ server: Server; port: number }> {
+  const server = createServer({ ...tlsOptions, cert, key }, (_, response) => response.end('hello'))
+  server.listen(0, host)
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+async function servedSerial(port: number): Promise<string> {
+  const socket = connect({ port, rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const { serialNumber } = socket.getPeerCertificate()
+  socket.destroy()
+  return serialNumber
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const end = Date.now() + 5_000
+  while (!condition()) {
+    assert.ok(Date.now() < end, `waited in vain for ${condition}`)
+    await delay(10)
+  }
+}
+
+const serialOf = (cert: string) => new X509Certificate(cert).serialNumber

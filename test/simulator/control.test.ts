@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, beforeEach, test } from 'node:test'
+import { askerOf } from '../../simulator/ask.ts'
+import { connectSimulator } from '../../simulator/control/remote.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { textAt } from '../../simulator/xml/payload.ts'
+
+const simulator = await startSimulator()
+after(() => simulator.close())
+const remote = connectSimulator(simulator.controlUrl)
+const ask = askerOf(() => simulator.url)
+beforeEach(() => remote.reset('1'))
+
+const main = new URL('../../simulator/main.ts', import.meta.url).pathname
+
+test('the ledger has every request, its PIN masked, and what it did', async () => {
+  await ask('Voucher/6000001?pin=1234')
+  const valid = await ask('Voucher/GVValid/6000001?PIN=1234&amount=1')
+  await ask(`Voucher/Lock/6000001?ValidationId=${textAt(valid.xml, 'ValidationId')}`, { method: 'PUT' })
+  await ask('Voucher/6000001?pin=9')
+  const { calls, effects, totals } = await remote.ledger()
+  assert.equal(totals.calls, 4)
+  assert.deepEqual(
+    calls.map(call => [call.status, call.errorCode, call.effects]),
+    [
+      [200, null, []],
+      [200, null, ['voucher validated']],
+      [200, null, ['voucher locked']],
+      [403, 5053, []],
+    ],
+  )
+  assert.doesNotMatch(JSON.stringify(calls), /1234/)
+  assert.deepEqual(
+    effects.map(({ kind, id, request }) => [kind, id, request === null]),
+    [
+      ['voucher validated', '6000001', false],
+      ['voucher locked', '6000001', false],
+    ],
+  )
+  assert.equal((await remote.effectsOf('voucher locked')).length, 1)
+  assert.equal(simulator.ledger.callsTo({ path: '/voucher/*', status: 403 }).length, 1)
+  await remote.clearLedger()
+  assert.equal((await remote.ledger()).totals.effects, 0)
+})
+
+test('another process sets the release, the clock and faults, and makes changes', async () => {
+  await remote.set({ release: '2021.3' })
+  assert.match((await ask('', { country: '' })).text, /Release 2021\.3/)
+  await assert.rejects(remote.set({ release: 'latest' }), /release cannot be/)
+  await assert.rejects(remote.set({ colour: 'red' } as never), /no setting/)
+  await remote.set({ release: '2025.1' })
+  const { now } = await remote.clock({ freeze: '2026-02-03T05:32:15Z' })
+  assert.equal(now, '2026-02-03T05:32:15.000Z')
+  await remote.addFault({ kind: 'html', times: 1 })
+  assert.equal((await ask('Stores')).status, 500)
+  await assert.rejects(remote.addFault({ kind: 'gremlin' } as never), /kind is one of/)
+  await remote.clearFaults()
+  await remote.change({ kind: 'edit-person', id: 3001, fields: { surname: 'Changed', billing: { city: 'Nowhere' } } })
+  assert.equal(textAt((await ask('Persons/3001')).xml, 'Surname'), 'Changed')
+  assert.equal(textAt((await ask('Persons/3001')).xml, 'UpdateTimeStamp'), '3/02/2026 4:32:15 PM')
+  await assert.rejects(remote.change({ kind: 'edit-person', id: 3001, fields: { surname: 5 } }), /surname cannot be/)
+  await assert.rejects(remote.change({ kind: 'edit-person', id: 1, fields: {} }), /no person/)
+})
+
+test('a till sale moves stock and shows in a history', async () => {
+  const [store] = simulator.state.stores.values()
+  assert.ok(store)
+  await remote.change({ kind: 'set-stock', skuId: 12001, storeId: store.id, quantity: 5 })
+  const id = await remote.change({
+    kind: 'till-sale',
+    storeId: store.id,
+    personId: 3001,
+    lines: [{ skuId: 12001, quantity: 2 }],
+  })
+  const sku = simulator.state.skus.get(12001)
+  assert.equal(simulator.state.stock.at(sku?.row ?? 0, store.column), 3)
+  assert.match((await ask('Persons/3001/RetailTransactions')).text, new RegExp(`<Id>${id}</Id>`))
+})
+
+test('the same seed is the same shop, and another another', async () => {
+  const persons = async () => (await ask('Persons')).text.replace(/\d+\/\d+\/\d+ [^<]*/g, '')
+  const first = await persons()
+  await remote.change({ kind: 'edit-person', id: 3001, fields: { surname: 'Changed' } })
+  assert.notEqual(await persons(), first)
+  await remote.reset()
+  assert.equal(await persons(), first)
+  await remote.reset('2')
+  assert.notEqual(await persons(), first)
+})
+
+test('a port goes down for a while when it is told to', async () => {
+  await remote.down(0.5)
+  const answers = async () =>
+    ask('Stores').then(
+      () => true,
+      () => false,
+    )
+  while (await answers()) await new Promise(resolve => setTimeout(resolve, 10))
+  while (!(await answers())) await new Promise(resolve => setTimeout(resolve, 50))
+  assert.equal((await ask('Stores')).status, 200)
+})
+
+test('a page shows people what it is, without anything from elsewhere', async () => {
+  await ask('Persons?surname=%3Cscript%3E')
+  await remote.addFault({ kind: 'slow', path: '/Stores' })
+  const answer = await fetch(simulator.controlUrl)
+  assert.match(String(answer.headers.get('content-type')), /text\/html/)
+  const page = await answer.text()
+  for (const shown of ['2025.1', '300', 'slow', '/Stores', 'Persons?surname=']) assert.ok(page.includes(shown), shown)
+  assert.doesNotMatch(page, /<script|src=|href=/)
+})
+
+test('the control surface takes JSON only, and shows no password', async () => {
+  const form = await fetch(`${simulator.controlUrl}/reset`, {
+    method: 'POST',
+    body: '{}',
+    headers: { 'content-type': 'text/plain' },
+  })
+  assert.equal(form.status, 400)
+  assert.equal((await fetch(`${simulator.controlUrl}/nothing`)).status, 404)
+  await remote.set({ credentials: { user: 'shop', password: 'secret' } })
+  assert.doesNotMatch(await (await fetch(`${simulator.controlUrl}/state`)).text(), /secret/)
+  await remote.set({ credentials: null })
+})
+
+test('the exports have the columns of the scheduled ones', async () => {
+  const answer = await fetch(`${simulator.controlUrl}/export/customers.csv`)
+  assert.match(String(answer.headers.get('content-disposition')), /customers_\d{8}T\d{6}Z\.csv/)
+  const lines = (await answer.text()).split('\r\n')
+  assert.match(lines[0] ?? '', /^PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,ADRS1,.*RETAIL_REP,LAST_UPDATED/)
+  assert.equal(lines.length, 302)
+  for (const name of ['orders', 'rewards'])
+    assert.equal((await fetch(`${simulator.controlUrl}/export/${name}.csv`)).status, 200)
+})
+
+test('the command tells how to connect, and stops when it is told to', async () => {
+  const command = spawn(process.execPath, [main, '--port', '0', '--release', '2021.3', '--persons', '5'])
+  let output = ''
+  for await (const part of command.stdout) {
+    output += part
+    if (output.includes('Ctrl-C')) break
+  }
+  const url = /BACK_OFFICE_URL=(\S+)/.exec(output)?.[1] ?? ''
+  assert.match(await (await fetch(url)).text(), /Release 2021\.3/)
+  command.kill('SIGINT')
+  const [status] = await once(command, 'exit')
+  assert.equal(status, 0)
+})
+
+test('the command explains itself, and what it does not take', async () => {
+  const run = async (...words: string[]) => {
+    const command = spawn(process.execPath, [main, ...words])
+    let [stdout, stderr] = ['', '']
+    command.stdout.on('data', part => {
+      stdout += part
+    })
+    command.stderr.on('data', part => {
+      stderr += part
+    })
+    const [status] = await once(command, 'close')
+    return { status, stdout, stderr }
+  }
+  const [help, wrong] = await Promise.all([run('--help'), run('--now', 'today')])
+  assert.equal(help.status, 0)
+  assert.match(help.stdout, /Examples:[\s\S]*--stores 83 --skus 60000/)
+  assert.deepEqual(
+    [wrong.status, wrong.stderr.trim()],
+    [1, 'simulator: today is not an instant such as 2026-02-03T10:00:00Z'],
+  )
+})
+
+test('what cannot be started is refused', async () => {
+  await assert.rejects(startSimulator({ release: '22' }), TypeError)
+  await assert.rejects(startSimulator({ settings: { zone: 'Mars/Olympus' } }), TypeError)
+})

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { askerOf } from '../../simulator/ask.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { at, every, textAt } from '../../simulator/xml/payload.ts'
+
+const simulator = await startSimulator()
+after(() => simulator.close())
+beforeEach(() => simulator.reset())
+const { faults, ledger } = simulator
+const ask = askerOf(() => simulator.url)
+
+/** Waits for what is to come about soon. */
+async function until(condition: () => boolean) {
+  for (let i = 0; i < 500 && !condition(); i++) await new Promise(resolve => setTimeout(resolve, 10))
+  assert.ok(condition())
+}
+const person = '<Person><Firstname>Jo</Firstname><Surname>Sample</Surname></Person>'
+/** What a client sees when the connection breaks. */
+const broken = (promise: Promise<unknown>) => assert.rejects(promise, { name: 'TypeError' })
+
+test('a fault meets the next so many requests of its method and path', async () => {
+  faults.add({ kind: 'status', method: 'get', path: '/Persons/*', times: 2, retryAfter: 7 })
+  assert.equal((await ask('Stores')).status, 200)
+  for (let i = 0; i < 2; i++) {
+    const { status, headers } = await ask('PERSONS/3001')
+    assert.deepEqual([status, headers.get('retry-after')], [503, '7'])
+  }
+  assert.equal((await ask('Persons/3001')).status, 200)
+  assert.equal(faults.list()[0]?.met, 2)
+})
+
+test('a fault with a probability meets the same requests for the same seed', async () => {
+  const run = async () => {
+    simulator.reset('dice')
+    faults.add({ kind: 'status', status: 429, probability: 0.5 })
+    const statuses: number[] = []
+    for (let i = 0; i < 20; i++) statuses.push((await ask('Stores')).status)
+    return statuses.join(' ')
+  }
+  const first = await run()
+  assert.equal(await run(), first)
+  assert.match(first, /200.*429|429.*200/)
+})
+
+test('latency delays; the effect comes before the wait where it is applied', async () => {
+  faults.add({ kind: 'latency', seconds: 0.2, times: 1 })
+  const started = performance.now()
+  await ask('Stores')
+  assert.ok(performance.now() - started >= 195)
+  faults.add({ kind: 'latency', seconds: 30, applied: true, times: 1 })
+  const leaving = new AbortController()
+  const posted = fetch(`${simulator.url}Persons?countryCode=AU`, {
+    ...{ method: 'POST', body: person, headers: { 'content-type': 'text/xml' }, signal: leaving.signal },
+  })
+  await until(() => ledger.effectsOf('person created').length === 1)
+  leaving.abort()
+  await assert.rejects(posted, { name: 'AbortError' })
+})
+
+test('a server that hangs keeps the connection and says nothing', async () => {
+  faults.add({ kind: 'hang', times: 1 })
+  const url = `${simulator.url}Stores?countryCode=AU`
+  await assert.rejects(fetch(url, { signal: AbortSignal.timeout(200) }), { name: 'TimeoutError' })
+  await until(() => ledger.calls.at(-1)?.outcome === 'unanswered')
+  assert.equal((await ask('Stores')).status, 200)
+})
+
+test('a slow answer comes byte by byte', async () => {
+  faults.add({ kind: 'slow', bytesPerSecond: 20, times: 1 })
+  const leaving = new AbortController()
+  const answer = await fetch(`${simulator.url}Stores?countryCode=AU`, { signal: leaving.signal })
+  const started = performance.now()
+  let bytes = 0
+  for await (const part of answer.body ?? []) {
+    bytes += part.length
+    if (bytes >= 6) break
+  }
+  assert.ok(bytes < 20 && performance.now() - started > 150)
+  leaving.abort()
+})
+
+test('a reset before the answer has no effect, a lost answer has', async () => {
+  faults.add({ kind: 'reset-before', times: 1 })
+  await broken(ask('Persons', { body: person }))
+  assert.equal(ledger.effects.length, 0)
+  faults.add({ kind: 'lost-answer', times: 1 })
+  await broken(ask('Persons', { body: person }))
+  assert.equal(ledger.effectsOf('person created').length, 1)
+  assert.deepEqual(
+    ledger.calls.map(call => [call.outcome, call.status, call.effects.length]),
+    [
+      ['cut', null, 0],
+      ['cut', null, 1],
+    ],
+  )
+})
+
+test('a reset in the middle shows the beginning of the answer', async () => {
+  faults.add({ kind: 'reset-during', times: 1 })
+  const answer = await fetch(`${simulator.url}Stores?countryCode=AU`)
+  assert.equal(answer.status, 200)
+  await broken(answer.text())
+})
+
+test('XML that is cut off or not well-formed comes in whole HTTP', async () => {
+  for (const kind of ['truncated', 'malformed'] as const) {
+    faults.add({ kind, times: 1 })
+    const { status, text, xml } = await ask('Stores')
+    assert.deepEqual([status, xml], [200, undefined], kind)
+    assert.match(text, /^<\?xml/)
+  }
+  faults.add({ kind: 'truncated', times: 1 })
+  assert.equal((await ask('Freestock/AllStyles')).xml, undefined)
+})
+
+test('pages of the web server, errors, redirects and empty bodies stand in for answers', async () => {
+  faults.add({ kind: 'html', times: 1 })
+  const page = await ask('Persons', { body: person })
+  assert.deepEqual([page.status, ledger.effects.length], [500, 0])
+  assert.match(page.text, /<title>500 - /)
+  faults.add({ kind: 'html', applied: true, times: 1 })
+  assert.equal((await ask('Persons', { body: person })).status, 500)
+  assert.equal(ledger.effects.length, 1)
+  faults.add({ kind: 'error', status: 403, code: 5015, description: 'ORA-00600', times: 1 })
+  assert.equal((await ask('Stores')).code, 5015)
+  faults.add({ kind: 'redirect', times: 1 })
+  assert.equal((await ask('Stores')).status, 302)
+  faults.add({ kind: 'empty-body', times: 1 })
+  assert.equal((await ask('Stores')).text, '')
+})
+
+test('a wrong root is a single record, or what is asked for', async () => {
+  faults.add({ kind: 'wrong-root', times: 1 })
+  assert.equal((await ask('Persons?surname=s')).xml?.name, 'Person')
+  faults.add({ kind: 'wrong-root', root: 'Customers', times: 1 })
+  assert.equal((await ask('Persons?surname=s')).xml?.name, 'Customers')
+})
+
+test('the same page for ever, and pages in another order each time', async () => {
+  const ids = async (start: number) =>
+    every((await ask(`ProductsSimple?startRow=${start}&pageRows=10`)).xml, 'ProductSimple')
+      .map(one => textAt(one, 'Id'))
+      .join()
+  const [first, second] = [await ids(1), await ids(11)]
+  assert.notEqual(first, second)
+  const same = faults.add({ kind: 'same-page' })
+  assert.equal(await ids(11), first)
+  assert.equal(await ids(1_001), first)
+  faults.remove(same.id)
+  faults.add({ kind: 'shuffled' })
+  assert.notEqual(await ids(1), first)
+})
+
+test('oddities leave the same data behind', async () => {
+  const plain = await ask('Persons/3001')
+  const name = textAt(plain.xml, 'Surname')
+  for (const kind of [
+    'reordered',
+    'extra-elements',
+    'trailing-blanks',
+    'carriage-returns',
+    'bom',
+    'no-declaration',
+  ] as const) {
+    faults.add({ kind, times: 1 })
+    const odd = await ask('Persons/3001')
+    assert.notEqual(odd.text, plain.text, kind)
+    assert.equal(textAt(odd.xml, 'Surname'), name, kind)
+    assert.equal(every(at(odd.xml, 'References'), 'Reference').length, 4, kind)
+  }
+})
+
+test('a DOCTYPE with entities, and a body without an end', async () => {
+  faults.add({ kind: 'dtd', times: 1 })
+  assert.match((await ask('Stores')).text, /<!ENTITY file SYSTEM "file:\/\/\/etc\/passwd">.*&a12;&file;/s)
+  faults.add({ kind: 'endless', times: 1 })
+  const answer = await fetch(`${simulator.url}Stores?countryCode=AU`)
+  let bytes = 0
+  for await (const part of answer.body ?? []) {
+    bytes += part.length
+    if (bytes > 5_000_000) break
+  }
+  assert.ok(bytes > 5_000_000)
+})
+
+test('a wrong clock stamps what is written, and the Date of the answer', async () => {
+  simulator.clock.freeze('2026-02-03T05:32:15Z')
+  faults.add({ kind: 'wrong-clock', seconds: 3_600, times: 1 })
+  const { headers } = await ask('Persons', { body: person })
+  assert.equal(headers.get('date'), 'Tue, 03 Feb 2026 06:32:15 GMT')
+  const id = Number(ledger.effects[0]?.id)
+  assert.equal(textAt((await ask(`Persons/${id}`)).xml, 'UpdateTimeStamp'), '3/02/2026 5:32:15 PM')
+})
+
+test('somebody at head office edits a person between a GET and a PUT', async () => {
+  const stamp = textAt((await ask('Persons/3001')).xml, 'UpdateTimeStamp')
+  faults.add({
+    kind: 'meanwhile',
+    method: 'PUT',
+    path: '/Persons/*',
+    times: 1,
+    change: { kind: 'edit-person', fields: { jobTitle: 'Cook', references: { 1322: 4421 } } },
+  })
+  const body = `<Person><Firstname>A</Firstname><Surname>B</Surname><UpdateTimeStamp>${stamp}</UpdateTimeStamp></Person>`
+  assert.equal((await ask('Persons/3001', { method: 'PUT', body })).code, 5010)
+  assert.equal(simulator.state.persons.get(3001)?.jobTitle, 'Cook')
+})
+
+test('a port that refuses opens again at the same place', async () => {
+  await simulator.refuse()
+  await broken(ask('Stores'))
+  await simulator.accept()
+  assert.equal((await ask('Stores')).status, 200)
+})
+
+test('what is no fault is not taken', () => {
+  for (const wrong of [
+    { kind: 'gremlin' },
+    { kind: 'latency', seconds: '1' },
+    { kind: 'html', colour: 'red' },
+    { kind: 'meanwhile' },
+  ])
+    assert.throws(() => faults.add(wrong as never), TypeError)
+})

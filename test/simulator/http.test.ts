@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { askerOf } from '../../simulator/ask.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { ensureLocalFiles } from '../../src/tls/local.ts'
+
+const simulator = await startSimulator()
+after(() => simulator.close())
+const ask = askerOf(() => simulator.url)
+
+test('the root is an HTML page with the release and the payload versions', async () => {
+  simulator.set({ release: '2023.4a' })
+  const { status, headers, text } = await ask('', { country: '' })
+  assert.equal(status, 200)
+  assert.match(String(headers.get('content-type')), /text\/html/)
+  const [, year, number, letter] =
+    /Retail API Release\D*(\d{4})\.(\d+)([a-z]?)/i.exec(text.replace(/<[^>]*>/g, ' ')) ?? []
+  assert.deepEqual([year, number, letter], ['2023', '4', 'a'])
+  for (const version of ['1.0', '2.0', '3.0', '4.0']) assert.match(text, new RegExp(`<p>${version}</p>`))
+  simulator.set({ release: '2025.1' })
+})
+
+test('paths and query names are taken in any case, and a slash at the end', async () => {
+  for (const path of ['STORES/', 'stores', 'Stores'])
+    assert.equal((await ask(`${path}?COUNTRYcode=au`, { country: '' })).status, 200)
+})
+
+test('a call without countryCode is refused, and so is one with an unknown one', async () => {
+  assert.deepEqual(
+    [(await ask('Stores', { country: '' })).status, (await ask('Stores', { country: '' })).code],
+    [403, 5029],
+  )
+  const { status, code } = await ask('Stores', { country: 'XX' })
+  assert.deepEqual([status, code], [403, 5029])
+  simulator.set({ missingCountryCode: { status: 400, code: 5109 } })
+  assert.equal((await ask('Stores', { country: '' })).code, 5109)
+  simulator.set({ missingCountryCode: { status: 403, code: 5029 } })
+})
+
+test('a country that is badly set up refuses every call', async () => {
+  const { countries } = simulator.settings
+  simulator.set({
+    countries: [...countries, { code: 'AU-GA', currency: 'AUD', priceFactor: 1, taxPercent: 10, problem: 5031 }],
+  })
+  const { status, code } = await ask('Stores', { country: 'AU-GA' })
+  assert.deepEqual([status, code], [403, 5031])
+})
+
+test('payload versions above 4 are not supported, and none given is version 1', async () => {
+  assert.equal((await ask('Stores', { version: '5.0' })).code, 5045)
+  assert.equal((await ask('Stores', { headers: { accept: 'Version_4.0' } })).status, 200)
+  assert.equal((await ask('Stores', { headers: { accept: '*/*' } })).status, 200)
+})
+
+test('wrong credentials get a 401 page, also at the root', async () => {
+  simulator.set({ credentials: { user: 'shop', password: 'secret' } })
+  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
+  for (const headers of [{}, basic('shop:wrong'), basic('shop:secret1')]) {
+    const { status, text } = await ask('Stores', { headers })
+    assert.equal(status, 401)
+    assert.match(text, /<title>401 - /)
+  }
+  assert.equal((await ask('', { country: '' })).status, 401)
+  assert.equal((await ask('Stores', { headers: basic('shop:secret') })).status, 200)
+  simulator.set({ credentials: null })
+})
+
+test('what is not there is a 404 page, and a method that is not there a 405 page', async () => {
+  for (const path of ['Nothing', 'Carts/1', 'Coupons']) {
+    const { status, text, code } = await ask(path)
+    assert.deepEqual([status, code], [404, undefined])
+    assert.match(text, /<title>404 - /)
+  }
+  assert.equal((await ask('Stores', { method: 'DELETE' })).status, 405)
+  assert.equal((await fetch(new URL('/Elsewhere', simulator.url))).status, 404)
+})
+
+test('calls exist from their release on', async () => {
+  const firsts = [
+    ['Freestock/AllStyles', '2021.1', '2021.2'],
+    ['Orders?updatedAfter=2020-01-01', '2022.3', '2022.4'],
+    ['Persons/1/Orders/1/Returns/1', '2017.1', '2017.2'],
+  ] as const
+  for (const [path, before, from] of firsts) {
+    simulator.set({ release: before })
+    assert.match((await ask(path)).text, /<title>404/, `${path} at ${before}`)
+    simulator.set({ release: from })
+    assert.doesNotMatch((await ask(path)).text, /<title>404/, `${path} at ${from}`)
+  }
+  simulator.set({ release: '2025.1' })
+})
+
+test('the base can be any virtual directory', async () => {
+  simulator.set({ base: '/RetailAPI_brand_LIVE' })
+  assert.match(simulator.url, /\/RetailAPI_brand_LIVE\/$/)
+  assert.equal((await ask('Stores')).status, 200)
+  simulator.set({ base: '/RetailAPI' })
+})
+
+test('stores are listed without attributes, warehouses are not, and an e-mail that is not set is absent', async () => {
+  const { xml } = await ask('Stores')
+  assert.deepEqual([xml?.name, xml?.attributes.Type], ['Stores', undefined])
+  assert.equal(xml?.children.length, 10)
+  const emails = xml?.children.filter(store => store.children.some(({ name }) => name === 'Email')).length
+  assert.ok(emails && emails < 10)
+  const warehouse = [...simulator.state.stores.values()].find(({ kind }) => kind === 'warehouse')
+  assert.equal((await ask(`Stores/${warehouse?.id}`)).code, 5008)
+  const { status, code } = await ask('Stores/abc')
+  assert.deepEqual([status, code], [400, 5081])
+})
+
+test('with a key and a certificate it speaks HTTPS, and says so in Location', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'simulator-tls-'))
+  const files = ensureLocalFiles(directory)
+  const [key, cert, ca] = [files.keyFile, files.certFile, files.caFile].map(file => readFileSync(file, 'utf8'))
+  const secure = await startSimulator({ sizes: { persons: 1 }, tls: { key: key ?? '', cert: cert ?? '' } })
+  try {
+    assert.match(secure.url, /^https:/)
+    await assert.rejects(fetch(secure.url), { name: 'TypeError' })
+    const asked = request(`${secure.url}Persons?countryCode=AU`, {
+      ca,
+      method: 'POST',
+      headers: { 'content-type': 'text/xml' },
+    })
+    asked.end('<Person><Firstname>Jo</Firstname><Surname>Sample</Surname></Person>')
+    const [answer] = await once(asked, 'response')
+    answer.resume()
+    assert.match(String(answer.headers.location), /^https:.*Persons\/\d+/)
+  } finally {
+    await secure.close()
+    rmSync(directory, { recursive: true })
+  }
+})

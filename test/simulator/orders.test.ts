@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { askerOf } from '../../simulator/ask.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { at, every, textAt } from '../../simulator/xml/payload.ts'
+
+const now = '2026-02-03T05:32:15Z'
+const simulator = await startSimulator({ now })
+after(() => simulator.close())
+beforeEach(() => {
+  simulator.reset()
+  simulator.clock.freeze(now)
+})
+const ask = askerOf(() => simulator.url)
+
+const buyer = 3001
+const line = (inside: string) => `<OrderDetail>${inside}</OrderDetail>`
+const tee = (quantity = 2, rest = '') =>
+  line(`<SkuId>12001</SkuId><Quantity>${quantity}</Quantity><Price>50</Price><Value>${50 * quantity}</Value>${rest}`)
+const card = (amount: number, rest = '<MerchantId>SIMPAY</MerchantId>') =>
+  `<PaymentDetail><Origin>CreditCard</Origin><Amount>${amount}</Amount>${rest}</PaymentDetail>`
+
+interface Parts {
+  head?: string
+  person?: number
+  middle?: string
+  delivery?: string
+  contacts?: string
+  lines?: string
+  freight?: string
+  payments?: string
+}
+
+const order = ({
+  head = '',
+  person = buyer,
+  middle = '',
+  delivery = '<ContactName>Ann</ContactName>',
+  contacts = '<Contacts><Email>jo@example.test</Email></Contacts>',
+  lines = tee(),
+  freight = '',
+  payments = card(100),
+}: Parts = {}) =>
+  `<Order>${head}<PersonId>${person}</PersonId>${middle}<Addresses><Billing><City>X</City></Billing><Delivery>${delivery}</Delivery></Addresses>${contacts}<OrderDetails>${lines}</OrderDetails>${freight}<Payments>${payments}</Payments></Order>`
+
+const post = (parts: Parts = {}, version = '2.0') => ask(`Persons/${buyer}/Orders/`, { body: order(parts), version })
+const refusal = async (parts: Parts) => {
+  const { status, code } = await post(parts)
+  return [status, code]
+}
+const placed = async (parts: Parts = {}) => {
+  const { status, headers, text } = await post(parts)
+  assert.deepEqual([status, text], [201, ''])
+  return Number(/Orders\/(\d+)\?countryCode=AU$/.exec(String(headers.get('location')))?.[1])
+}
+
+test('an order is created with a number of its own or of the shop, which is unique', async () => {
+  const id = await placed()
+  const made = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
+  assert.match(textAt(made, 'OrderNumber') ?? '', /^W\d{7}$/)
+  const mine = await placed({ head: '<OrderNumber>SHOP-1</OrderNumber>' })
+  assert.equal(textAt((await ask('OrderNumbers/shop-1')).xml, 'Id'), String(mine))
+  assert.deepEqual(await refusal({ head: '<OrderNumber>SHOP-1</OrderNumber>' }), [403, 5052])
+  assert.equal(simulator.ledger.effectsOf('order created').length, 2)
+})
+
+test('what an order cannot be without is refused by its code', async () => {
+  assert.deepEqual(await refusal({ person: 3002 }), [400, 5025])
+  assert.deepEqual(await refusal({ contacts: '' }), [400, 5004])
+  assert.deepEqual(await refusal({ delivery: '' }), [400, 5021])
+  assert.deepEqual(await refusal({ payments: card(99.99) }), [400, 5026])
+  assert.deepEqual(await refusal({ payments: card(100).replace('CreditCard', 'Cash') }), [403, 5028])
+  assert.deepEqual(await refusal({ payments: card(100, '<MerchantId>OTHER</MerchantId>') }), [403, 5100])
+  assert.deepEqual(await refusal({ lines: tee().replace('12001', '1') }), [403, 5129])
+  assert.deepEqual(await refusal({ lines: tee().replace('<Value>100', '<Value>90') }), [403, 5094])
+  assert.deepEqual(await refusal({ middle: '<OrderDateTime>today</OrderDateTime>' }), [403, 5092])
+  assert.deepEqual(await refusal({ middle: '<DespatchType>Drone</DespatchType>' }), [403, 5114])
+  assert.deepEqual(await refusal({ middle: '<DespatchType>ClickAndCollect</DespatchType>' }), [403, 5119])
+  assert.deepEqual(await refusal({ middle: '<PickupStoreId>1</PickupStoreId>' }), [403, 5082])
+  assert.deepEqual(
+    await refusal({ contacts: '', payments: card(100), middle: '<Contacts><Email>a@b.test</Email></Contacts>' }),
+    [403, 5121],
+  )
+  assert.equal((await ask('Persons/1/Orders', { body: order({ person: 1 }) })).code, 5008)
+  assert.equal(simulator.ledger.effects.length, 0)
+})
+
+test('discounts, freight and taxes make up what is due', async () => {
+  const discount =
+    '<Discounts><Discount><DiscountTypeId>1</DiscountTypeId><ReasonId>27101</ReasonId><Value>10</Value></Discount></Discounts>'
+  const lines = tee(2, discount).replace('<Value>100<', '<Value>90<')
+  const freight = '<SelectedFreightOption><Id>1</Id><Name>Road</Name><Value>9.95</Value></SelectedFreightOption>'
+  const id = await placed({ lines, freight, payments: card(99.95) })
+  const made = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
+  assert.deepEqual(
+    ['TotalQuantity', 'TotalDiscount', 'TotalDue'].map(name => textAt(made, name)),
+    ['3', '10', '99.95'],
+  )
+  assert.equal(textAt(every(at(made, 'OrderDetails'), 'OrderDetail')[1], 'ProductName'), 'Freight Charge')
+  assert.deepEqual(await refusal({ lines: lines.replace('27101', '1'), payments: card(90) }), [400, 5089])
+  assert.deepEqual(await refusal({ lines: lines.replace('<Value>10<', '<Value>-10<') }), [403, 5145])
+})
+
+test('one order is shown as it was posted, the list as it is now', async () => {
+  const id = await placed()
+  simulator.change({ kind: 'despatch-order', id, conNote: 'EM42' })
+  const single = await ask(`Persons/${buyer}/Orders/${id}`)
+  assert.match(single.text, /<Status>Processing</)
+  const list = await ask(`Persons/${buyer}/Orders?updatedAfter=2026-02-03T16:32`)
+  assert.match(list.text, new RegExp(`<Id>${id}</Id>.*<ConNote>EM42</ConNote><Status>Shipped<`))
+  const number = textAt(single.xml, 'OrderNumber')
+  assert.equal((await ask(`Persons/${buyer}/RetailTransactions?OrderNumber=${number}`)).xml?.attributes.TotalRows, '1')
+  simulator.change({ kind: 'forget-order', id })
+  assert.equal((await ask(`Persons/${buyer}/Orders/${id}`)).code, 5008)
+})
+
+test('payload version 1 does not know what came with 2', async () => {
+  const id = await placed()
+  const one = (await ask(`Persons/${buyer}/Orders/${id}`, { version: '1.0' })).text
+  assert.doesNotMatch(one, /DespatchType|DeliveryContacts|PricesIncludeTax/)
+  assert.match(
+    (await ask(`Persons/${buyer}/Orders/${id}`)).text,
+    /<DespatchType \/>.*<DeliveryContacts>.*<PricesIncludeTax>/,
+  )
+})
+
+test('the list of everybody needs a person, an id or a time', async () => {
+  const { status, code } = await ask('Orders')
+  assert.deepEqual([status, code], [403, 5421])
+  const id = await placed()
+  assert.match((await ask('Orders?updatedAfter=2026-02-03T16:32')).text, new RegExp(`<Id>${id}</Id>`))
+})
+
+test('a voucher pays once, with the id of its last validation', async () => {
+  const validated = await ask('Voucher/GVValid/6000001?pin=1234&amount=60')
+  const validation = textAt(validated.xml, 'ValidationId') ?? ''
+  const pay = (amount: number, id = validation) =>
+    `<PaymentDetail><Origin>GiftVoucher</Origin><Amount>${amount}</Amount><VoucherNumber>6000001</VoucherNumber><ValidationId>${id}</ValidationId></PaymentDetail>`
+  await ask(`Voucher/Lock/6000001?ValidationId=${validation}`, { method: 'PUT' })
+  assert.deepEqual(await refusal({ payments: pay(100, 'wrong') }), [403, 5061])
+  assert.deepEqual(await refusal({ payments: pay(150), lines: tee(3) }), [403, 5062])
+  assert.deepEqual(await refusal({ payments: pay(50) + pay(50) }), [403, 5070])
+  await placed({ payments: pay(60) + card(40) })
+  assert.equal(textAt((await ask('Voucher/6000001?pin=1234')).xml, 'AvailableAmount'), '40')
+  assert.equal(simulator.ledger.effectsOf('voucher drawn', '6000001').length, 1)
+  assert.equal((await ask('Voucher/GVValid/6000001?pin=1234&amount=1')).status, 200, 'the lock has ended')
+  assert.deepEqual(await refusal({ payments: pay(50), lines: tee(1) }), [403, 5061])
+})
+
+const giftLine = (extra: string, quantity = 1) =>
+  line(
+    `<SkuId>9001</SkuId><Quantity>${quantity}</Quantity><Price>100</Price><Value>${100 * quantity}</Value><SenderName>John</SenderName><ReceiverName>Ann</ReceiverName><ExtraVoucherInformation>${extra}</ExtraVoucherInformation><TaxPercent>0</TaxPercent>`,
+  )
+const gift = '<VoucherType>GV_EMAIL</VoucherType><EmailSubject>For you</EmailSubject><Email>ann@example.test</Email>'
+
+test('a voucher that is sold gets its number and PIN later, by e-mail, and no call tells them', async () => {
+  const id = await placed({ lines: giftLine(gift) })
+  const { text } = await ask(`Persons/${buyer}/Orders/${id}`)
+  assert.doesNotMatch(text, /ann@example|VoucherType|Pin/)
+  assert.equal(simulator.state.mail.length, 0)
+  simulator.clock.advance(31)
+  await ask('Stores')
+  const [mail] = simulator.state.mail
+  assert.deepEqual([mail?.to, mail?.subject, mail?.amount], ['ann@example.test', 'For you', 100])
+  const { xml } = await ask(`Voucher/${mail?.voucher}?pin=${mail?.pin}`)
+  assert.equal(textAt(xml, 'AvailableAmount'), '100')
+  assert.deepEqual(simulator.ledger.effectsOf('voucher sold').length, 1)
+  assert.deepEqual(simulator.ledger.effectsOf('voucher allotted')[0]?.request, null)
+})
+
+test('a voucher line has its own rules', async () => {
+  const lines = (extra: string, quantity = 1) => ({ lines: giftLine(extra, quantity), payments: card(100 * quantity) })
+  assert.deepEqual(await refusal(lines(gift, 2)), [403, 5077])
+  assert.deepEqual(await refusal({ ...lines(gift), delivery: '<City>X</City>' }), [403, 5072])
+  assert.deepEqual(
+    await refusal({ ...lines(gift), middle: '<DespatchType>DespatchFromStore</DespatchType>' }),
+    [403, 5083],
+  )
+  assert.deepEqual(await refusal(lines('')), [403, 5076])
+  assert.deepEqual(await refusal(lines('<VoucherType>NONE</VoucherType>')), [403, 5074])
+  assert.deepEqual(await refusal(lines('<VoucherType>GV_STORE</VoucherType>')), [403, 5073])
+  assert.deepEqual(await refusal(lines('<VoucherType>GV_EMAIL</VoucherType><Email>a@b.test</Email>')), [403, 5075])
+  assert.deepEqual(
+    await refusal(lines('<VoucherType>GV_EMAIL</VoucherType><EmailSubject>s</EmailSubject>')),
+    [403, 5069],
+  )
+  const known = (number: string) => lines(`<VoucherType>GV_CARD</VoucherType><VoucherNumber>${number}</VoucherNumber>`)
+  for (const [number, code] of [
+    ['6000001', 5128],
+    ['6900003', 5127],
+    ['1234567', 5056],
+    ['x', 5071],
+    ['6000006', 5059],
+  ] as const)
+    assert.deepEqual(await refusal(known(number)), [403, code])
+  await placed(known('6900001'))
+  simulator.change({ kind: 'allot-vouchers' })
+  assert.equal((await ask('Voucher/6900001?pin=1001')).status, 200)
+})
+
+test('a delivery date puts a voucher off, from 2022.3 on', async () => {
+  await placed({ lines: giftLine(`${gift}<DeliveryDate>2026-02-10</DeliveryDate>`) })
+  simulator.clock.advance(86_400)
+  await ask('Stores')
+  assert.equal(simulator.state.mail.length, 0)
+  simulator.clock.advance(7 * 86_400)
+  await ask('Stores')
+  assert.equal(simulator.state.mail.length, 1)
+})

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { askerOf } from '../../simulator/ask.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { at, every, textAt } from '../../simulator/xml/payload.ts'
+
+const now = '2026-02-03T05:32:15Z'
+const simulator = await startSimulator({ now })
+after(() => simulator.close())
+beforeEach(() => {
+  simulator.reset()
+  simulator.set({
+    release: '2025.1',
+    elementOrder: 'strict',
+    stamps: 'bump',
+    updatedAfter: 'after',
+    onePersonRoot: 'Persons',
+  })
+  simulator.clock.freeze(now)
+})
+const ask = askerOf(() => simulator.url)
+
+const billing = '<Addresses><Billing><AddressLine1>1 Sample St</AddressLine1></Billing></Addresses>'
+const email = (address: string) => `<Contacts><Email>${address}</Email></Contacts>`
+const person = (inside: string) => `<Person>${inside}</Person>`
+const jo = (rest = `${billing}${email('jo@example.test')}`, before = '') =>
+  person(`${before}<Firstname>Jo</Firstname><Surname>Sample</Surname>${rest}`)
+
+async function created(body = jo(), version = '2.0'): Promise<number> {
+  const { status, headers, text } = await ask('Persons/', { body, version })
+  assert.deepEqual([status, text], [201, ''])
+  const location = String(headers.get('location'))
+  assert.match(location, new RegExp(`^${simulator.url}Persons/\\d+\\?countryCode=AU$`))
+  return Number(/(\d+)\?/.exec(location)?.[1])
+}
+const stampOf = async (id: number) => textAt((await ask(`Persons/${id}`)).xml, 'UpdateTimeStamp') ?? ''
+const put = (id: number, inside: string, version = '2.0') =>
+  ask(`Persons/${id}`, { method: 'PUT', body: person(inside), version })
+const refusal = async (body: string) => {
+  const { status, code } = await ask('Persons', { body })
+  return [status, code]
+}
+
+test('a new person has a generated code, and stamps in two forms', async () => {
+  const id = await created()
+  const { xml } = await ask(`Persons/${id}`)
+  assert.deepEqual([textAt(xml, 'Code'), textAt(xml, 'UpdateTimeStamp')], ['SAMPJO00', '3/02/2026 4:32:15 PM'])
+  assert.equal(textAt(xml, 'StartDate'), '2026-02-03')
+  const stamp = await ask(`Persons/${id}/UpdateTimeStamp/`)
+  assert.equal(stamp.xml?.name, 'PersonUpdateTimeStamp')
+  assert.equal(textAt(stamp.xml, 'UpdateTimeStamp'), '2026-02-03T16:32:15')
+  const second = await created(jo(`${billing}${email('other@example.test')}`))
+  assert.equal(textAt((await ask(`Persons/${second}`)).xml, 'Code'), 'SAMPJO01')
+})
+
+test('empty elements are there and closed in themselves; loyalties are absent, and the password is never shown', async () => {
+  const id = await created(
+    jo(`${billing}${email('jo@example.test')}`, '').replace('<Addresses>', '<Password>hash</Password><Addresses>'),
+  )
+  const { text } = await ask(`Persons/${id}`)
+  assert.match(text, /<DateOfBirth \/>/)
+  assert.match(text, /<Privacy>False<\/Privacy>/)
+  assert.match(text, /<Reference><ReferenceTypeId>27<\/ReferenceTypeId><Id \/><\/Reference>/)
+  assert.doesNotMatch(text, /Loyalties|Password|hash/)
+})
+
+test('what a person cannot be without is refused by its code', async () => {
+  assert.deepEqual(await refusal(person('<Firstname>Jo</Firstname>')), [400, 5000])
+  assert.deepEqual(await refusal(person('<Surname>Sample</Surname>')), [400, 5001])
+  assert.deepEqual(await refusal(person('<firstname>Jo</firstname><Surname>Sample</Surname>')), [400, 5001])
+  assert.deepEqual(await refusal(jo('', '<Code>X1</Code>')), [400, 5003])
+  assert.deepEqual(await refusal(jo(`<Privacy>maybe</Privacy>`)), [400, 5111])
+  assert.deepEqual(await refusal(jo('<DateOfBirth>1/2/1990</DateOfBirth>')), [400, 5099])
+  assert.deepEqual(await refusal(jo('<DateOfBirth>1990-02-30</DateOfBirth>')), [403, 5144])
+  assert.deepEqual(
+    await refusal(person('<Firstname>Jo</Firstname><Surname>Aaaaaaaaaaaaaaaaaaaaa</Surname>')),
+    [403, 5014],
+  )
+  assert.equal(simulator.ledger.effects.length, 0)
+})
+
+test('an e-mail belongs to one person', async () => {
+  await created()
+  assert.deepEqual(await refusal(jo(email('JO@example.test'))), [400, 5006])
+})
+
+test('references are checked: the id, its type, and types that everybody must have', async () => {
+  const references = (type: number, id: number | string) =>
+    jo(`<References><Reference><ReferenceTypeId>${type}</ReferenceTypeId><Id>${id}</Id></Reference></References>`)
+  assert.deepEqual(await refusal(references(1321, 99)), [400, 5089])
+  assert.deepEqual(await refusal(references(1321, 4421)), [400, 5090])
+  assert.deepEqual(await refusal(references(1321, 'x')), [400, 5109])
+  simulator.set({ mandatoryPersonReferences: [1322] })
+  assert.deepEqual(await refusal(references(1321, 4411)), [400, 5091])
+  simulator.set({ mandatoryPersonReferences: [] })
+  const id = await created(references(1321, 4411))
+  assert.equal(simulator.state.persons.get(id)?.references.get(1321), 4411)
+})
+
+test('elements have an order', async () => {
+  const turned = person('<Surname>Sample</Surname><Firstname>Jo</Firstname>')
+  assert.deepEqual(await refusal(turned), [403, 5121])
+  const reference =
+    '<References><Reference><Id>4411</Id><ReferenceTypeId>1321</ReferenceTypeId></Reference></References>'
+  assert.deepEqual(await refusal(jo(reference)), [403, 5121])
+  simulator.set({ elementOrder: 'drop' })
+  assert.deepEqual(await refusal(turned), [400, 5001])
+  simulator.set({ elementOrder: 'any' })
+  await created(turned)
+})
+
+test('unknown elements are ignored, no XML and other content are refused', async () => {
+  await created(jo('<Nickname>J</Nickname>'))
+  assert.deepEqual(await refusal('<Person>'), [403, 5121])
+  assert.deepEqual(await refusal('<Customer />'), [403, 5121])
+  const { code } = await ask('Persons', { body: jo(), headers: { 'content-type': 'application/json' } })
+  assert.equal(code, 5122)
+})
+
+test('a PUT clears every field that it lacks, but not custom data', async () => {
+  const custom =
+    '<CustomData><Cards><Card Name="Marketing"><Fields><Field Name="EmailOptIn">true</Field></Fields></Card></Cards></CustomData>'
+  const id = await created(jo(`<Sex>F</Sex><JobTitle>Cook</JobTitle>${custom}${billing}${email('jo@example.test')}`))
+  const { status, text } = await put(
+    id,
+    `<Firstname>Jo</Firstname><Surname>Sample</Surname><UpdateTimeStamp>${await stampOf(id)}</UpdateTimeStamp>${billing}${email('jo@example.test')}`,
+  )
+  assert.deepEqual([status, text], [200, ''])
+  const after = simulator.state.persons.get(id)
+  assert.deepEqual([after?.sex, after?.jobTitle, after?.startDate], ['', '', ''])
+  const shown = await ask(`Persons/${id}?CustomData=true`)
+  assert.match(shown.text, /<Card Name="Marketing"><Fields Type="Array"><Field Name="EmailOptIn">true/)
+  assert.doesNotMatch((await ask(`Persons/${id}`)).text, /CustomData/)
+})
+
+test('a PUT needs the very stamp that is stored, and says both where it has another', async () => {
+  const id = await created()
+  const body = (stamp: string) =>
+    `<Firstname>Jo</Firstname><Surname>Sample</Surname>${stamp}${billing}${email('jo@example.test')}`
+  const stored = await stampOf(id)
+  for (const stamp of [
+    '',
+    '<UpdateTimeStamp>2026-02-03T16:32:15</UpdateTimeStamp>',
+    '<UpdateTimeStamp>3/02/2026 4:32:14 PM</UpdateTimeStamp>',
+  ]) {
+    const { status, code, text } = await put(id, body(stamp))
+    assert.deepEqual([status, code], [400, 5010])
+    assert.ok(text.includes(`to ${stored}`))
+  }
+  const good = body(`<UpdateTimeStamp>${stored}</UpdateTimeStamp>`)
+  assert.equal((await put(id, good)).status, 200)
+  assert.equal((await put(id, good)).code, 5010, 'within the same second too')
+})
+
+test('a PUT needs an e-mail, a billing address and the id of its URL', async () => {
+  const id = await created()
+  const stamp = `<UpdateTimeStamp>${await stampOf(id)}</UpdateTimeStamp>`
+  const names = `<Firstname>Jo</Firstname><Surname>Sample</Surname>${stamp}`
+  assert.equal((await put(id, `${names}${billing}`)).code, 5004)
+  assert.equal((await put(id, `${names}${email('jo@example.test')}`)).code, 5005)
+  assert.equal((await put(id, `<Id>1</Id>${names}${billing}${email('jo@example.test')}`)).code, 5151)
+  assert.equal((await put(99_999, names)).code, 5008)
+})
+
+test('loyalties that a PUT lacks stay up to version 2, and become inactive from 3 on', async () => {
+  const loyalty = '<Loyalties><Loyalty><LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>LM77</CardNo></Loyalty></Loyalties>'
+  const id = await created(jo(`${billing}${email('jo@example.test')}${loyalty}`))
+  const body = async (rest = '') =>
+    `<Firstname>Jo</Firstname><Surname>Sample</Surname><UpdateTimeStamp>${await stampOf(id)}</UpdateTimeStamp>${billing}${email('jo@example.test')}${rest}`
+  assert.equal((await put(id, await body())).status, 200)
+  const cards = async () =>
+    every(at((await ask(`Persons/${id}`)).xml, 'Loyalties'), 'Loyalty').map(card => textAt(card, 'CardNo'))
+  assert.deepEqual(await cards(), ['LM77'])
+  assert.equal((await put(id, await body(loyalty))).code, 5103)
+  assert.equal((await put(id, await body(), '3.0')).status, 200)
+  assert.deepEqual(await cards(), [])
+})
+
+test('loyalty cards are checked', async () => {
+  const card = (inside: string) => jo(`<Loyalties><Loyalty>${inside}</Loyalty></Loyalties>`)
+  const taken = [...simulator.state.persons.values()].flatMap(({ loyalties }) => loyalties)[0]?.cardNumber
+  assert.deepEqual(await refusal(card('<CardNo>LM1</CardNo>')), [400, 5101])
+  assert.deepEqual(await refusal(card('<LoyaltyTypeId>1</LoyaltyTypeId>')), [400, 5106])
+  assert.deepEqual(await refusal(card('<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>XX1</CardNo>')), [400, 5104])
+  assert.deepEqual(await refusal(card('<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo />')), [400, 5105])
+  assert.deepEqual(await refusal(card(`<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>${taken}</CardNo>`)), [400, 5102])
+})
+
+test('a search answers a list even of one, and 5008 where there is nobody', async () => {
+  await created(jo(email('jo+shop@example.test')))
+  const { xml } = await ask('Persons?email=jo%2Bshop@example.test')
+  assert.deepEqual([xml?.name, xml?.children.length], ['Persons', 1])
+  const { status, code } = await ask('Persons?email=nobody@example.test')
+  assert.deepEqual([status, code], [404, 5008])
+  simulator.set({ onePersonRoot: 'Person' })
+  assert.equal((await ask('Persons?email=jo%2Bshop@example.test')).xml?.name, 'Person')
+})
+
+test('filters are all to fit; a phone is any of the three', async () => {
+  const phones = '<Contacts><Email>jo@example.test</Email><Phones><Work>0391110000</Work></Phones></Contacts>'
+  await created(jo(phones))
+  const count = async (query: string) =>
+    (await ask(`Persons?${query}`)).xml?.children.filter(({ name }) => name === 'Person').length
+  assert.equal(await count('phone=0391110000'), 1)
+  assert.equal(await count('surname=samp&firstname=jo&code=SAMPJO00'), 1)
+  assert.equal(await count('surname=samp&firstname=al'), 0)
+})
+
+test('UpdatedAfter shows what changed since, from 2022.1 on; before, everybody', async () => {
+  simulator.clock.advance(60)
+  const id = await created()
+  const ids = async (after: string) =>
+    (await ask(`Persons/?UpdatedAfter=${after}`, { version: '1.0' })).xml?.children.map(one =>
+      Number(textAt(one, 'Id')),
+    )
+  assert.deepEqual(await ids('2026-02-03T16:32:15'), [id])
+  assert.equal((await ask('Persons?UpdatedAfter=2026-02-03T16:33:15')).code, 5008)
+  simulator.set({ updatedAfter: 'from' })
+  assert.deepEqual(await ids('2026-02-03T16:33:15'), [id])
+  assert.equal((await ask('Persons?UpdatedAfter=yesterday')).code, 5144)
+  simulator.set({ release: '2021.3' })
+  const everybody = await ask('Persons?UpdatedAfter=2026-02-03T16:33:15&startRow=1&pageRows=2')
+  assert.equal(everybody.xml?.children.length, 301)
+  assert.equal(everybody.xml?.attributes.TotalRows, undefined)
+})
+
+test('a till docket can be claimed once', async () => {
+  const docket = simulator.state.transactions.find(({ personId }) => personId === null)?.number
+  const id = await created(jo(`<DocketNumber>${docket}</DocketNumber>`))
+  assert.match((await ask(`Persons/${id}/RetailTransactions`)).text, new RegExp(`<Number>${docket}</Number>`))
+  const again = `<Person><Firstname>A</Firstname><Surname>B</Surname><DocketNumber>${docket}</DocketNumber></Person>`
+  assert.deepEqual(await refusal(again), [403, 5209])
+  assert.deepEqual(await refusal(again.replace(String(docket), 'D0')), [403, 5210])
+})

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { askerOf } from '../../simulator/ask.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { at, every, textAt } from '../../simulator/xml/payload.ts'
+
+const simulator = await startSimulator({ now: '2026-02-03T05:32:15Z' })
+after(() => simulator.close())
+beforeEach(() => simulator.set({ release: '2025.1', pastEnd: 'empty', transactionStoreCode: 'number' }))
+const ask = askerOf(() => simulator.url)
+
+const { state } = simulator
+const busiest = () => {
+  const counts = new Map<number, number>()
+  for (const { personId } of state.transactions)
+    if (personId !== null) counts.set(personId, (counts.get(personId) ?? 0) + 1)
+  return [...counts].sort(([, a], [, b]) => b - a)[0] ?? [0, 0]
+}
+
+test('lists tell their rows in their own ways where they are not paged', async () => {
+  const attributes = async (path: string) => {
+    const { TotalRows, PageStartRow, PageRows } = (await ask(path)).xml?.attributes ?? {}
+    return [Number(TotalRows) > 0, PageStartRow, PageRows === TotalRows ? 'all' : PageRows]
+  }
+  assert.deepEqual(await attributes('Products'), [true, '1', 'all'])
+  assert.deepEqual(await attributes('Freestock/AllStyles'), [true, '1', '0'])
+  assert.deepEqual(await attributes(`Persons/${busiest()[0]}/RetailTransactions`), [true, '0', '0'])
+})
+
+test('pages add up to the whole, and a row knows its place in it', async () => {
+  const ids: string[] = []
+  for (let start = 1; start <= 61; start += 25) {
+    const { xml } = await ask(`ProductsSimple?startRow=${start}&pageRows=25`)
+    assert.deepEqual([xml?.attributes.TotalRows, xml?.attributes.PageStartRow], ['61', String(start)])
+    const rows = every(xml, 'ProductSimple')
+    assert.equal(textAt(rows[0], 'RowNumber'), String(start))
+    ids.push(...rows.map(row => textAt(row, 'Id') ?? ''))
+  }
+  assert.equal(new Set(ids).size, 61)
+})
+
+test('a page past the end is an empty body, or what is set', async () => {
+  const past = 'Persons?startRow=1000&pageRows=10'
+  const empty = await ask(past)
+  assert.deepEqual([empty.status, empty.text], [200, ''])
+  simulator.set({ pastEnd: '5008' })
+  assert.equal((await ask(past)).code, 5008)
+  simulator.set({ pastEnd: 'list' })
+  const { xml } = await ask(past)
+  assert.deepEqual([xml?.attributes.TotalRows, xml?.children.length], ['300', 0])
+})
+
+test('paging parameters that cannot be are refused', async () => {
+  for (const query of ['startRow=0', 'startRow=a', 'pageRows=-1', 'startRow=1&pageRows=0']) {
+    const { status, code } = await ask(`Products?${query}`)
+    assert.deepEqual([status, code], [400, 5034], query)
+  }
+})
+
+test('products change with updatedAfter, by code, and with their colours and SKUs', async () => {
+  const style = [...state.styles.values()].find(({ colours }) => colours.length > 1)
+  assert.ok(style)
+  simulator.change({ kind: 'edit-style', id: style.id, fields: { name: 'CHANGED & NEW' } })
+  const since = new Date(simulator.clock.now() - 60_000 + 11 * 3_600_000).toISOString().slice(0, 19)
+  const changed = await ask(`ProductsSimple?updatedAfter=${since}`)
+  assert.deepEqual(
+    every(changed.xml, 'ProductSimple').map(one => textAt(one, 'Id')),
+    [String(style.id)],
+  )
+  const byCode = await ask(`Products?styleCode=${style.code.toLowerCase()}`)
+  assert.deepEqual([byCode.xml?.attributes.FromCache, byCode.xml?.children.length], ['false', 1])
+  const { xml } = await ask(`Products/${style.id}`)
+  assert.equal(textAt(xml, 'Name'), 'CHANGED & NEW')
+  assert.equal(every(at(xml, 'Clrs'), 'Clr').length, style.colours.length)
+  assert.equal(textAt(at(xml, 'Clrs', 'Clr', 'SKUs', 'SKU'), 'Id'), String(style.colours[0]?.skus[0]?.id))
+})
+
+test('prices follow the country, and images come with payload version 4', async () => {
+  const price = async (country: string) =>
+    Number(textAt((await ask('ProductsSimple/5001', { country })).xml, 'PriceFrom'))
+  assert.ok(Math.abs((await price('NZ')) - (await price('AU')) * 1.1) < 0.01)
+  assert.doesNotMatch((await ask('Products/5001?imageUrls=true')).text, /<Images/)
+  assert.match((await ask('Products/5001?imageUrls=true', { version: '4.0' })).text, /<Images/)
+})
+
+test('texts keep line breaks and blanks as the real one writes them', async () => {
+  const { text } = await ask('Products')
+  assert.match(text, /&amp; light\.&#xD;\nWash cold/)
+  assert.match((await ask('Stores')).text, /Airport <\/Name>/)
+})
+
+test('references are listed by type, under a root with a small b', async () => {
+  const { xml } = await ask('References/272')
+  assert.equal(xml?.name, 'ReferencesbyType')
+  assert.equal(textAt(xml, 'ReferenceTypeCode'), 'RetRetrn')
+  assert.ok(every(at(xml, 'References'), 'Reference').some(one => textAt(one, 'Id') === '10365'))
+  assert.equal((await ask('References/272/10365')).xml?.name, 'ReferencesbyType')
+  assert.equal((await ask('References/99999')).code, 5008)
+  const types = await ask('PersonReferenceTypes', { version: '1.0' })
+  assert.equal(every(at(types.xml, 'ReferenceTypes'), 'Reference').length, 4)
+})
+
+test('a history shows midnight, negative returns, and no ids of what was sold', async () => {
+  const sale = state.transactions.find(({ personId, lines }) => personId !== null && (lines[0]?.quantity ?? 0) < 0)
+  const { text, xml } = await ask(`Persons/${sale?.personId}/RetailTransactions`)
+  assert.match(text, /<SaleDate>\d{4}-\d\d-\d\dT00:00:00</)
+  assert.doesNotMatch(text, /SkuId|ProductId|StoreId/)
+  const shown = every(xml, 'Transaction').find(one => textAt(one, 'Id') === String(sale?.id))
+  assert.equal(textAt(at(shown, 'Details', 'Detail'), 'Quantity'), '-1')
+  assert.ok(Number(textAt(at(shown, 'Details', 'Detail'), 'Value')) < 0)
+})
+
+test('a history can be narrowed to an order, and tells the number or the code of a store', async () => {
+  const sale = state.transactions.find(({ orderNumber }) => orderNumber !== '')
+  const { xml } = await ask(`Persons/${sale?.personId}/RetailTransactions?OrderNumber=${sale?.orderNumber}`)
+  assert.equal(xml?.attributes.TotalRows, '1')
+  assert.equal(textAt(at(xml, 'Transaction'), 'StoreCode'), '999')
+  simulator.set({ transactionStoreCode: 'code' })
+  assert.match((await ask(`Persons/${sale?.personId}/RetailTransactions`)).text, /<StoreCode>S7/)
+})
+
+test('a history of nothing, and of nobody, is 5008', async () => {
+  const bought = new Set(state.transactions.map(({ personId }) => personId))
+  const none = [...state.persons.keys()].find(id => !bought.has(id))
+  assert.equal((await ask(`Persons/${none}/RetailTransactions`)).code, 5008)
+  assert.equal((await ask('Persons/1/RetailTransactions')).code, 5008)
+})
+
+test('an account lists what has not expired, and is found through its person', async () => {
+  const account = [...state.accounts.values()].find(({ points }) =>
+    points.some(lot => lot.expires && lot.expires < '2026-02-03'),
+  )
+  assert.ok(account)
+  const person = await ask(`Persons/${account.personId}`)
+  assert.equal(textAt(at(person.xml, 'RewardsAccounts', 'Account'), 'Id'), String(account.id))
+  const { xml } = await ask(`Rewards/Accounts/${account.id}`, { version: '1.0' })
+  const lots = every(at(xml, 'PointsList'), 'Accrual')
+  const unexpired = account.points.filter(lot => lot.expires === '' || lot.expires >= '2026-02-03')
+  assert.deepEqual(
+    lots.map(lot => textAt(lot, 'AccrualId')),
+    unexpired.map(lot => String(lot.id)),
+  )
+  const free = unexpired.reduce((sum, lot) => sum + lot.total - lot.redeemed, 0)
+  assert.equal(Number(textAt(xml, 'AvailablePoints')), free)
+  const { status, code } = await ask('Rewards/Accounts/99999')
+  assert.deepEqual([status, code], [403, 5152])
+})
+
+test('the highest tier has no next one: its elements are empty', async () => {
+  const gold = [...state.accounts.values()].find(({ tierId }) => tierId === 41)
+  assert.match((await ask(`Rewards/Accounts/${gold?.id}`)).text, /<NextTierId \/><SpendToNextTier \/>/)
+})
+
+test('an account can be opened once and moved to another tier', async () => {
+  const person = [...state.persons.keys()].find(id => !state.accountOfPerson.has(id))
+  const body = (inside: string) => `<RewardAccount>${inside}</RewardAccount>`
+  const opened = await ask('Rewards/Accounts', {
+    body: body(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`),
+    version: '1.0',
+  })
+  assert.deepEqual([opened.status, opened.xml?.name], [201, 'RewardAccount'])
+  assert.equal(
+    (await ask('Rewards/Accounts', { body: body(`<ProgramId>1</ProgramId><PersonId>${person}</PersonId>`) })).code,
+    5161,
+  )
+  const id = textAt(opened.xml, 'Id')
+  const moved = await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: body('<TierId>41</TierId>') })
+  assert.equal(textAt(moved.xml, 'TierName'), 'Gold')
+  assert.equal((await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: body('<TierId>9</TierId>') })).code, 5159)
+})
+
+test('programmes list tiers and gifts; the simple feeds are not licensed', async () => {
+  const { xml } = await ask('Rewards/Programs', { version: '1.0' })
+  assert.equal(every(at(xml, 'Program', 'Tiers'), 'Tier').length, 3)
+  assert.equal((await ask('Rewards/RewardsSimple')).code, 5247)
+  simulator.set({ release: '2023.2' })
+  assert.match((await ask('Rewards/RewardsSimple')).text, /<title>404/)
+})

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { askerOf } from '../../simulator/ask.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { textAt } from '../../simulator/xml/payload.ts'
+
+const simulator = await startSimulator()
+after(() => simulator.close())
+beforeEach(() => simulator.reset())
+const ask = askerOf(() => simulator.url)
+
+const sold = [...simulator.state.orders.values()].find(
+  ({ lines }) => new Set(lines.map(line => line.skuId)).size === lines.length,
+)
+assert.ok(sold?.lines[0])
+const buyer = sold.personId
+const soldSku = sold.lines[0].skuId
+const { price } = sold.lines[0]
+
+const back = (inside: string) => `<ReturnOrder>${inside}</ReturnOrder>`
+const returnLine = (rest = '<Quantity>-1</Quantity><ReturnReasonId>10365</ReturnReasonId>', sku = soldSku) =>
+  `<OrderDetails><OrderDetail><SkuId>${sku}</SkuId>${rest}</OrderDetail></OrderDetails>`
+const person = `<PersonId>${buyer}</PersonId>`
+const original = `<OrigOrderNum>${sold.number}</OrigOrderNum>`
+
+test('a return has a number for the shopper, negative lines and a nil tax', async () => {
+  const { id } = sold
+  const made = await ask(`Persons/${buyer}/Orders/${id}/Returns`, {
+    body: back(`<OrderNumber>R-1</OrderNumber>${original}${person}${returnLine()}`),
+  })
+  assert.equal(made.status, 201)
+  const path = new URL(String(made.headers.get('location'))).pathname.replace(/^.*RetailAPI\//, '')
+  const { xml, text } = await ask(path)
+  assert.deepEqual(
+    [xml?.name, textAt(xml, 'OrigOrderNum'), textAt(xml, 'TotalDue')],
+    ['ReturnOrder', sold.number, String(-price)],
+  )
+  assert.match(textAt(xml, 'ReturnAuthorisationNumber') ?? '', /^X\d{7}$/)
+  assert.match(text, /<TaxPercent xsi:nil="true" \/>/)
+  const again = await ask(`Persons/${buyer}/Orders/${id}/Returns`, {
+    body: back(`<OrderNumber>R-1</OrderNumber>${original}${person}${returnLine()}`),
+  })
+  assert.equal(again.code, 5052)
+  const returnId = Number(/(\d+)$/.exec(path)?.[1])
+  simulator.change({ kind: 'receive-return', id: returnId })
+  assert.match((await ask(`Persons/${buyer}/Orders`)).text, /<Status>Returned</)
+  assert.equal((await ask(`Returns/${returnId}`, { method: 'DELETE' })).code, 5008)
+})
+
+test('each thing that is wrong with a return has its code, and none has an effect', async () => {
+  const { id } = sold
+  const cases: [string, number][] = [
+    [`${original}${returnLine()}`, 5135],
+    [`${original}<PersonId>1</PersonId>${returnLine()}`, 5136],
+    [`${person}${returnLine()}`, 5138],
+    [`<OrigOrderNum>W1</OrigOrderNum>${person}${returnLine()}`, 5133],
+    [`${original}${person}<StockUpdate>perhaps</StockUpdate>${returnLine()}`, 5211],
+    [`${original}${person}${returnLine(undefined, 9101)}`, 5139],
+    [`${original}${person}${returnLine('<Quantity>1</Quantity>')}`, 5140],
+    [`${original}${person}${returnLine('<Quantity>0</Quantity>')}`, 5143],
+    [`${original}${person}${returnLine('<Quantity>-1</Quantity>')}`, 5084],
+    [`${original}${person}${returnLine('<Quantity>-1</Quantity><ReturnReasonId>1</ReturnReasonId>')}`, 5085],
+    [
+      `${original}${person}${returnLine('<Quantity>-1</Quantity><ReturnReasonId>10365</ReturnReasonId><Carrier>Thirteen char</Carrier>')}`,
+      5142,
+    ],
+    [`${person}${original}${returnLine()}`, 5121],
+  ]
+  for (const [inside, expected] of cases) {
+    const { status, code } = await ask(`Persons/${buyer}/Orders/${id}/Returns`, { body: back(inside) })
+    assert.deepEqual([status, code], [403, expected])
+  }
+  assert.equal(
+    (
+      await ask(`Persons/${[...simulator.state.persons.keys()].find(other => other !== buyer)}/Orders/${id}/Returns`, {
+        body: back(''),
+      })
+    ).code,
+    5008,
+  )
+  assert.equal(simulator.ledger.effectsOf('return created').length, 0)
+})

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { askerOf } from '../../simulator/ask.ts'
+import type { Depth } from '../../simulator/shop/records.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { every, type Payload } from '../../simulator/xml/payload.ts'
+
+const now = '2026-02-03T05:32:15.76Z'
+const simulator = await startSimulator({ now })
+simulator.clock.freeze(now)
+after(() => simulator.close())
+const ask = askerOf(() => simulator.url)
+
+const styleOf = (depth: Depth) => {
+  const style = [...simulator.state.styles.values()].find(
+    one =>
+      one.depth === depth &&
+      !one.special &&
+      one.colours[0]?.skus.every(sku => simulator.state.stock.total(sku.row) > 5),
+  )
+  const colour = style?.colours[0]
+  const sku = colour?.skus[0]
+  assert.ok(style && colour && sku)
+  return { style, colour, sku }
+}
+const path = (payload: Payload | undefined): string[] => (payload ? [payload.name, ...path(payload.children[0])] : [])
+const storesOf = (payload: Payload | undefined) => every(payload, 'Store').map(store => store.attributes)
+
+test('the root follows what is asked for and how far the item is divided', async () => {
+  const shapes = {
+    size: ['Style Clr Sku Store', 'Clr Sku Store', 'Sku Store'],
+    colour: ['Style Clr Store', 'Clr Store', 'Sku Store'],
+    style: ['Style Store', 'Style Store', 'Style Store'],
+  }
+  for (const depth of ['size', 'colour', 'style'] as const) {
+    const { style, colour, sku } = styleOf(depth)
+    const found = await Promise.all(
+      [`style/${style.id}`, `clr/${colour.id}`, `sku/${sku.id}`].map(one => ask(`Freestock/${one}`)),
+    )
+    assert.deepEqual(
+      found.map(({ xml }) => path(xml).join(' ')),
+      shapes[depth],
+      depth,
+    )
+  }
+})
+
+test('the root has the joined name, a node below it its own', async () => {
+  const { style, colour, sku } = styleOf('size')
+  const root = (await ask(`Freestock/sku/${sku.id}`)).xml
+  assert.equal(root?.attributes.Name, `${style.name} ${colour.name} ${sku.sizeName}`)
+  const whole = (await ask(`Freestock/style/${style.id}`)).xml
+  assert.equal(whole?.children[0]?.children[0]?.attributes.Name, sku.sizeName)
+})
+
+test('stores without stock are left out, those with less than none too, and none at all is 5008', async () => {
+  const { sku } = styleOf('size')
+  const stores = [...simulator.state.stores.values()]
+  stores.forEach((store, i) => {
+    simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: store.id, quantity: i === 0 ? 4 : i === 1 ? -15 : 0 })
+  })
+  const shown = storesOf((await ask(`Freestock/sku/${sku.id}`)).xml)
+  assert.deepEqual(
+    shown.map(store => [store.StoreId, store.FreeStock]),
+    [[String(stores[0]?.id), '4']],
+  )
+  simulator.change({ kind: 'sell-stock', skuId: sku.id, storeId: stores[0]?.id ?? 0, quantity: 4 })
+  const { status, code } = await ask(`Freestock/sku/${sku.id}`)
+  assert.deepEqual([status, code], [404, 5008])
+  assert.equal((await ask('Freestock/sku/abc')).code, 5081)
+})
+
+test('a warehouse has an empty number, and numbers keep their zeros', async () => {
+  const stores = (await ask('Freestock/AllStyles')).text
+  assert.match(stores, /StoreNumber=""/)
+  assert.match(stores, /StoreNumber="0\d\d"/)
+})
+
+test('changes are new absolute stock, nothing and less than nothing too', async () => {
+  const { sku } = styleOf('colour')
+  const [one, other] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
+  assert.ok(one && other)
+  simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: one.id, quantity: 0 })
+  simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: other.id, quantity: -15 })
+  const since = 'ChangedSince=2026-02-03T16:32:00'
+  const { xml, text } = await ask(`StockChanged?${since}`, { version: '1.0' })
+  assert.deepEqual([xml?.name, xml?.attributes.changedSince], ['stockByStore', '2026-02-03T16:32:00'])
+  assert.match(text, new RegExp(`<sku skuid="${sku.id}" freeStock="-15" />`))
+  assert.match(text, /lastChanged="2026-02-03T16:32:15\.76"/)
+  const narrowed = await ask(`StockChanged?${since}&StoreId=${one.id}`)
+  assert.deepEqual(
+    narrowed.xml?.children.map(store => store.attributes.storeid),
+    [String(one.id)],
+  )
+  assert.match(narrowed.text, new RegExp(`<sku skuid="${sku.id}" freeStock="0" />`))
+})
+
+test('changes need a time in the one form, and a store that there is', async () => {
+  for (const query of ['', 'ChangedSince=2026-02-03', 'ChangedSince=2026-02-03T16:32:00&StoreId=1']) {
+    const { status, code } = await ask(`StockChanged?${query}`)
+    assert.deepEqual([status, code], [400, 5147])
+  }
+  assert.equal((await ask('StockChanged?ChangedSince=2030-01-01T00:00:00')).code, 5008)
+})
+
+test('one store of all styles shows this store alone', async () => {
+  const id = [...simulator.state.stores.keys()][3]
+  const ids = new Set((await ask(`Freestock/AllStyles/${id}`)).text.match(/StoreId="\d+"/g))
+  assert.deepEqual([...ids], [`StoreId="${id}"`])
+})
+
+test('a large answer is streamed: memory does not follow its size', async () => {
+  const large = await startSimulator({ sizes: { stores: 60, skus: 15_000, persons: 10 } })
+  try {
+    const answer = await fetch(`${large.url}Freestock/AllStyles?countryCode=AU`)
+    const before = process.memoryUsage().rss
+    let [bytes, most, stores] = [0, before, 0]
+    for await (const part of answer.body ?? []) {
+      bytes += part.length
+      stores += Buffer.from(part).toString('latin1').split('FreeStock="').length - 1
+      most = Math.max(most, process.memoryUsage().rss)
+    }
+    assert.ok(bytes > 10_000_000, `${bytes} bytes`)
+    assert.ok(Math.abs(stores - large.state.stock.positive()) < 1_000, 'every row with stock is there')
+    assert.ok(most - before < 60_000_000, `${(most - before) / 1e6} MB more`)
+    assert.equal(answer.headers.get('content-length'), null)
+  } finally {
+    await large.close()
+  }
+})

@@ -1,0 +1,67 @@
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { openDatabase } from '../../src/db.ts'
+import { migrate } from '../../src/migrate.ts'
+import { startPostgres } from '../../src/postgres/postgres.ts'
+
+/** Where test databases are made, and the migrated, empty one that they are clones of. */
+export interface TestCluster {
+  /** The address of a database of it. */
+  at(database: string): string
+  template: string
+  close(): Promise<void>
+}
+
+/**
+ * Opens the PostgreSQL that TEST_DATABASE_URL names, else the bundled one in a temporary directory, and makes the template:
+ * cloning that takes some 20 ms, migrating anew much longer. What is tested is durable for real; fsync is off here only
+ * because no test cuts the power.
+ */
+export async function openTestCluster(): Promise<TestCluster> {
+  const given = process.env.TEST_DATABASE_URL
+  const { url, stop } = given ? { url: given, stop: async () => {} } : await startBundled()
+  const at = addressesAt(url)
+  const template = `tillbridge_template_${process.pid}`
+  await asAdmin(at, `drop database if exists "${template}"`, `create database "${template}"`)
+  const db = openDatabase(at(template), { max: 1 })
+  await migrate(db)
+  await db.close()
+  return {
+    at,
+    template,
+    async close() {
+      await asAdmin(at, `drop database "${template}" with (force)`)
+      await stop()
+    },
+  }
+}
+
+async function startBundled() {
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-test-'))
+  const postgres = await startPostgres(directory, { settings: { fsync: 'off', max_connections: '300' } })
+  const { host, port, user } = postgres.connection
+  return {
+    url: `postgres://${user}@localhost:${port}/postgres?host=${encodeURIComponent(host)}`,
+    async stop() {
+      await postgres.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The addresses of the databases beside the one that a URL names. */
+export const addressesAt = (url: string) => (database: string) =>
+  Object.assign(new URL(url), { pathname: `/${database}` }).href
+
+export async function asAdmin(at: TestCluster['at'], ...statements: string[]) {
+  const client = new pg.Client({ connectionString: at('postgres') })
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { sql } from '../../src/db.ts'
+import type { ErrorCode } from '../../src/errors.ts'
+import { isProblem } from './problem.ts'
+import type { Answer, Caller, TestService } from './service.ts'
+import { post, put } from './write.ts'
+
+let made = 0
+export const freshEmail = () => `shopper${++made}@example.com`
+
+/** A body with all that is required. */
+export const john = (more: object = {}) => ({
+  firstname: 'John',
+  surname: 'Smith',
+  contact: { email: freshEmail() },
+  ...more,
+})
+
+/** Creates a customer, and returns its record. */
+export async function created(caller: Caller, body: object = john()) {
+  const answer = await post(caller, '/customers', body)
+  assert.equal(answer.status, 201, answer.text)
+  return answer.json.data
+}
+
+/** Changes a customer, and returns its record. */
+export async function changed(caller: Caller, id: string, change: object) {
+  const answer = await put(caller, `/customers/${id}`, change)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.json.data
+}
+
+/** Asserts a refusal that names exactly these places. */
+export function isRefused({ baseUrl }: TestService, answer: Answer, code: ErrorCode, ...pointers: string[]) {
+  isProblem(answer, code, baseUrl)
+  assert.deepEqual(
+    (answer.json.errors ?? []).map((each: { pointer: string }) => each.pointer),
+    pointers,
+    answer.text,
+  )
+}
+
+/** Resolves once so many connections to the database wait for a lock. */
+export async function waiting({ db }: TestService, count: number) {
+  const deadline = performance.now() + 30_000
+  for (;;) {
+    const row = await db.row<{ n: number }>(
+      sql`select count(*)::integer as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    if (row && row.n >= count) return
+    assert.ok(performance.now() < deadline, `${row?.n} wait`)
+  }
+}
+
+/**
+ * Changes a customer while other work on its row is under way: the change comes to the row first, the work behind it, and both wait there
+ * until they are let go. Returns the customer's record after both.
+ */
+export async function changedBeside(shop: TestService, id: string, change: object, work: () => Promise<unknown>) {
+  const holder = await shop.db.pool.connect()
+  try {
+    await holder.query('begin')
+    await holder.query('select from customer where id = $1 for update', [id])
+    const first = put(shop, `/customers/${id}`, change)
+    await waiting(shop, 1)
+    const second = work()
+    await waiting(shop, 2)
+    await holder.query('commit')
+    await Promise.all([first, second])
+  } finally {
+    holder.release(true)
+  }
+  return (await shop.get(`/customers/${id}`)).json.data
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { type Database, openDatabase } from '../../src/db.ts'
+import { addressesAt, asAdmin, openTestCluster, type TestCluster } from './cluster.ts'
+
+/** A database of its own, migrated and empty. */
+export interface FreshDatabase {
+  db: Database
+  /** What `pg` and `psql` reach it by. */
+  connection: string
+  /** Closes and removes it. */
+  drop(): Promise<void>
+}
+
+/** The cluster of the whole run, or one of this file's own where it runs alone. */
+let cluster: Promise<TestCluster> | undefined
+
+function clusterOfTheRun(): TestCluster | undefined {
+  const { TEST_DATABASE_URL: url, TEST_DATABASE_TEMPLATE: template } = process.env
+  return url && template ? { at: addressesAt(url), template, close: async () => {} } : undefined
+}
+
+let open = 0
+
+/** Clones a migrated, empty database. A cluster of this file's own goes when the last one is dropped. */
+export async function freshDatabase(): Promise<FreshDatabase> {
+  open++
+  cluster ??= Promise.resolve(clusterOfTheRun() ?? openTestCluster())
+  const { at, template } = await cluster
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await asAdmin(at, `create database "${name}" template "${template}"`)
+  const db = openDatabase(at(name), { max: 10, statementTimeoutMs: 60_000, onFault: () => {} })
+  return {
+    db,
+    connection: at(name),
+    async drop() {
+      await db.close()
+      await asAdmin(at, `drop database "${name}" with (force)`)
+      if (--open > 0) return
+      const last = await cluster
+      cluster = undefined
+      await last?.close()
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { Agent, request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addAccount, addService } from '../../src/accounts.ts'
+import { type Database, openDatabase, sql } from '../../src/db.ts'
+import { demoSettings, fillDemoShop } from '../../src/demo/shop.ts'
+import { migrate } from '../../src/migrate.ts'
+import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
+import { keysFrom } from '../../src/secrets.ts'
+import type { Service } from '../../src/settings.ts'
+import type { Environment, Serving } from './processes.ts'
+
+export const address = {
+  addressLine1: '1 Swan St',
+  city: 'Richmond',
+  state: 'VIC',
+  postcode: '3121',
+  country: 'Australia',
+}
+
+export interface Answered {
+  status: number
+  replayed: boolean
+  code: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  data: any
+}
+
+/** The demo shop on a PostgreSQL of its own, for processes that are started and killed one by one. */
+export interface DemoShop {
+  postgres: Postgres
+  db: Database
+  service: Service
+  /** What a process needs to serve it; each has a data directory of its own. */
+  environmentOf(name: string, more?: Environment): Environment
+  /** One write; rejects where the connection ends without an answer. */
+  send(to: Serving, method: string, path: string, body: object, key?: string): Promise<Answered>
+  close(): Promise<void>
+}
+
+export async function openDemoShop(): Promise<DemoShop> {
+  // Not one of `directory()` in processes.ts: PostgreSQL is ours to stop.
+  const home = mkdtempSync(join(tmpdir(), 'tillbridge-test-'))
+  chmodSync(home, 0o711)
+  const postgres = await startPostgres(join(home, 'postgres'), { restartWaitsMs: Array(1_000).fill(0) })
+  const db = openDatabase(postgres.connection, { max: 3, statementTimeoutMs: 60_000, onFault: () => {} })
+  await migrate(db)
+  const secret = randomBytes(32).toString('hex')
+  const keys = keysFrom(secret)
+  const service = await addService(db, 'luma', { ...demoSettings, readsPerMinute: 'off', writesPerMinute: 'off' })
+  if (!service) throw new Error('the service is new')
+  const password = await addAccount(db, keys, 'shopper', service, 'maintainer')
+  await fillDemoShop(db, keys, service)
+  const headers = {
+    authorization: `Basic ${Buffer.from(`shopper:${password}`).toString('base64')}`,
+    'x-service-name': service.name,
+    'content-type': 'application/json',
+  }
+  const { host, port, user, database } = postgres.connection
+  const agents = new Map<string, Agent>()
+  const agentOf = ({ baseUrl, caFile = '' }: Serving) => {
+    const agent = agents.get(baseUrl) ?? new Agent({ keepAlive: true, ca: readFileSync(caFile), maxSockets: 250 })
+    agents.set(baseUrl, agent)
+    return agent
+  }
+  return {
+    postgres,
+    db,
+    service,
+    environmentOf: (name, more = {}) => ({
+      DATA_DIR: join(home, name),
+      DATABASE_URL: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
+      SECRET_KEY: secret,
+      JOBS: 'off',
+      ...more,
+    }),
+    send: (to, method, path, body, key) =>
+      new Promise((resolve, reject) => {
+        const own = key === undefined ? {} : { 'idempotency-key': key }
+        const options = { method, agent: agentOf(to), timeout: 30_000, headers: { ...headers, ...own } }
+        const asked = request(`${to.baseUrl}${path}`, options, answer => {
+          let text = ''
+          answer.setEncoding('utf8').on('data', part => (text += part))
+          answer.on('error', reject)
+          answer.on('end', () => {
+            const { data, code } = JSON.parse(text)
+            const replayed = answer.headers['idempotent-replayed'] === 'true'
+            resolve({ status: answer.statusCode ?? 0, replayed, code, data })
+          })
+        })
+        asked.on('timeout', () => asked.destroy(new Error('no answer')))
+        asked.on('error', reject)
+        asked.end(JSON.stringify(body))
+      }),
+    async close() {
+      for (const agent of agents.values()) agent.destroy()
+      await db.close()
+      await postgres.stop()
+      rmSync(home, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A priced SKU and a shopper of the demo. */
+export async function purchaseIn({ db, service }: DemoShop) {
+  const variant = await db.row<{ sku: string; price: string }>(
+    sql`select sku, price::numeric(12, 2)::text as price from variant where service_id = ${service.id} and price > 0 order by sku limit 1`,
+  )
+  const customer = await db.row<{ id: string }>(
+    sql`select id from customer where service_id = ${service.id} order by id limit 1`,
+  )
+  return { sku: variant?.sku ?? '', price: variant?.price ?? '', customerId: customer?.id ?? '' }
+}
+
+export const voucherOf = (orderNumber: string, amount = '50.00') => ({
+  ...{ amount, gateway: 'card', subject: 'For you', orderNumber, billingAddress: address },
+  ...{ receiverName: 'Ann', receiverEmail: 'ann@example.com', senderName: 'Bo' },
+})

@@ -1,0 +1,77 @@
+import { mkdtempSync } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { type ImportOptions, importFeed, type Summary } from '../../src/backoffice/feeds/import.ts'
+import { kinds } from '../../src/backoffice/feeds/kinds.ts'
+import { type Format, openSource } from '../../src/backoffice/feeds/source.ts'
+import { type Database, raw, sql } from '../../src/db.ts'
+import { defaultSettings, type Service } from '../../src/settings.ts'
+import { type FreshDatabase, freshDatabase } from './database.ts'
+
+export interface Imported extends Summary {
+  /** The text of the `.rejected.csv`; undefined where there is none. */
+  rejected: string | undefined
+}
+
+/** A service on a database of its own, to import into. */
+export interface Shop {
+  db: Database
+  service: Service
+  directory: string
+  /** What `pg` reaches the database by. */
+  connection: FreshDatabase['connection']
+  /** Imports text or bytes as a file of this kind. */
+  feed(kind: string, content: string | Buffer, options?: ImportOptions & { file?: string }): Promise<Imported>
+  /** Imports a stream. */
+  stream(kind: string, chunks: Iterable<Buffer>, format: Format): Promise<Summary>
+  /** All that the tables of feeds hold, stamps included. */
+  everything(): Promise<string>
+  /** Rows of a statement. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  rows(text: string): Promise<any[]>
+  close(): Promise<void>
+}
+
+const tables = [
+  ...['store', 'staff', 'reference', 'product', 'colour', 'variant', 'stock', 'customer', 'retail_transaction'],
+  ...['reward_program', 'reward_tier', 'reward_gift', 'reward_account', 'reward_lot', 'payment_gateway'],
+]
+
+export async function openShop(): Promise<Shop> {
+  const { db, connection, drop } = await freshDatabase()
+  const row = await db.row<{ id: number }>(sql`insert into service (name) values ('shop') returning service_id as id`)
+  const service: Service = { id: row?.id ?? 0, name: 'shop', settings: { ...defaultSettings, currency: 'GBP' } }
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-feeds-'))
+  return {
+    db,
+    service,
+    directory,
+    connection,
+    async feed(kind, content, { file = `${kind}.csv`, ...options } = {}) {
+      const path = join(directory, file)
+      const rejected = `${path}.rejected.csv`
+      await writeFile(path, content)
+      const summary = await importFeed(db, service, kind, await openSource(path), { rejected, ...options })
+      return { ...summary, rejected: await readFile(rejected, 'utf8').catch(() => undefined) }
+    },
+    stream: (kind, chunks, format) =>
+      importFeed(db, service, kind, { name: 'a stream', format, stream: Readable.from(chunks) }),
+    async everything() {
+      const texts = await Promise.all(
+        tables.map(table =>
+          db.row(sql`select string_agg(t::text, E'\n' order by t::text) as text from ${raw(table)} t`),
+        ),
+      )
+      return JSON.stringify(texts)
+    },
+    rows: text => db.rows(raw(text)),
+    async close() {
+      await drop()
+      await rm(directory, { recursive: true })
+    },
+  }
+}
+
+export const kindNames = Object.keys(kinds) as (keyof typeof kinds)[]

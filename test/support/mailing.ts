@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, afterEach, before } from 'node:test'
+import { pino } from 'pino'
+import { addService } from '../../src/accounts.ts'
+import { type Database, sql } from '../../src/db.ts'
+import { postOf } from '../../src/mail/post.ts'
+import { keysFrom } from '../../src/secrets.ts'
+import type { Service } from '../../src/settings.ts'
+import { queueVoucherMail, type VoucherMail } from '../../src/store/running/mails.ts'
+import { startWorker, type Worker } from '../../src/worker.ts'
+import { type FreshDatabase, freshDatabase } from './database.ts'
+import { until as met } from './processes.ts'
+import { type SmtpSink, startSink } from './smtp-sink.ts'
+
+export const gift: VoucherMail = {
+  number: '2062389',
+  pin: '204816',
+  amount: '1500.00',
+  currency: 'AUD',
+  expiryDate: '2029-11-21',
+  receiverName: 'Veronica Costello',
+  receiverEmail: 'veronica@example.com',
+  senderName: 'John Smith',
+  message: 'Happy birthday!\nYours, John',
+  subject: 'A gift for you',
+  deliveryDate: null,
+}
+
+/** An e-mail as it is stored, with its job. */
+interface Row {
+  mail_id: string
+  status: string
+  attempts: number
+  last_fault: string | null
+  sealed: Buffer | null
+  message_id: string
+  /** Seconds until the next attempt. */
+  wait: number | null
+}
+
+/** A service that sends e-mails, a mail server that keeps them, and workers in between: for a test file, emptied after each test. */
+export function setUpMailing() {
+  const keys = keysFrom(randomBytes(32))
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-mail-'))
+  let database: FreshDatabase
+  let service: Service
+  let sink: SmtpSink
+  const begun: Worker[] = []
+  let logged = ''
+  const log = pino(
+    { level: 'info' },
+    {
+      write(line: string) {
+        logged += line
+      },
+    },
+  )
+
+  before(async () => {
+    database = await freshDatabase()
+    const made = await addService(database.db, 'luma', {
+      retailerName: 'Luma & Söhne',
+      mailSender: 'gifts@luma.example',
+      timeZone: 'Australia/Melbourne',
+    })
+    assert.ok(made)
+    service = made
+    sink = await startSink()
+  })
+  afterEach(async () => {
+    await Promise.all(begun.splice(0).map(worker => worker.stop(0)))
+    await database.db.run(sql`delete from mail`)
+    await database.db.run(sql`delete from job`)
+    await database.db.run(sql`delete from alert`)
+    sink.delivered.length = 0
+    sink.mishaps.length = 0
+    logged = ''
+  })
+  after(async () => {
+    await sink.close()
+    await database.drop()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  const mails = () =>
+    database.db.rows<Row>(sql`
+      select m.*, extract(epoch from due_at - now())::float8 as wait
+        from mail m left join job j on j.service_id = m.service_id and j.subject = m.mail_id order by created_at`)
+  const mail = async () => (await mails())[0] as Row
+  const until = (condition: () => unknown, what: string) =>
+    met(condition, what).catch((error: Error) => assert.fail(`${error.message}\n${logged}`))
+
+  return {
+    keys,
+    directory,
+    get db(): Database {
+      return database.db
+    },
+    get service() {
+      return service
+    },
+    get sink() {
+      return sink
+    },
+    /** What the workers have logged. */
+    get logged() {
+      return logged
+    },
+    /** A worker; it is stopped after the test. */
+    begin(post = postOf({ smtpUrl: sink.url, dataDir: directory })) {
+      const worker = startWorker({ db: database.db, keys, log, post })
+      begun.push(worker)
+      return worker
+    },
+    queue: (more: Partial<VoucherMail> = {}) =>
+      database.db.transaction(tx => queueVoucherMail(tx, keys, service, { ...gift, ...more })),
+    /** The oldest e-mail there is. */
+    mail,
+    until,
+    untilSent: () => until(async () => (await mails()).every(({ status }) => status === 'sent'), 'all are sent'),
+    untilFailed: () => until(async () => (await mail()).status === 'failed', 'it has failed'),
+    /** The attempt is over, and the next one has its time. */
+    untilAttempted: (attempts: number) =>
+      until(async () => {
+        const { attempts: made, wait } = await mail()
+        return made === attempts && wait !== null && wait > 1
+      }, `attempt ${attempts}`),
+    hasten: () => database.db.run(sql`update job set due_at = now() where name = 'send-mail'`),
+  }
+}

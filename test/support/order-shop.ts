@@ -1,0 +1,150 @@
+import type { Database } from '../../src/db.ts'
+import type { Service, Settings } from '../../src/settings.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { upsertProducts } from '../../src/store/goods/products.ts'
+import { upsertStock } from '../../src/store/goods/stock.ts'
+import { upsertStores } from '../../src/store/goods/stores.ts'
+import { upsertPrograms, upsertRewardAccounts } from '../../src/store/rewards/rewards.ts'
+import { upsertGateways } from '../../src/store/running/gateways.ts'
+import { type Answer, type Caller, startTestService, type TestService } from './service.ts'
+import { post } from './write.ts'
+
+const prices: Record<string, string> = {
+  'HOOD-S': '29.99',
+  'HOOD-M': '33.33',
+  TEE: '10.00',
+  UNKEPT: '5.00',
+  '85049a': '1.25',
+  '85049A': '2.50',
+}
+
+/** A small shop: two stores, of which 102 has more hoodies; one item that no store keeps; two SKUs that differ in their case only. */
+export async function fillShop(db: Database, service: Service) {
+  await upsertStores(db, service, [
+    { storeId: '1001', storeNumber: '101', name: 'Collins Street' },
+    { storeId: '1002', storeNumber: '102', name: 'Warehouse' },
+  ])
+  await upsertProducts(
+    db,
+    service,
+    Object.entries(prices).map(([sku, price]) => ({
+      product: { productId: `p-${sku}`, productCode: `C-${sku}`, name: `Style ${sku}` },
+      colour: { productId: `p-${sku}`, colourId: 'BLK', code: 'BLK', name: 'Black' },
+      variant: { skuId: `id-${sku}`, productId: `p-${sku}`, colourId: 'BLK', sku, sizeCode: 'S', price },
+    })),
+  )
+  await upsertStock(db, service, [
+    { storeId: '1001', skuId: 'id-HOOD-S', freeStock: 10 },
+    { storeId: '1002', skuId: 'id-HOOD-S', freeStock: 30 },
+    { storeId: '1001', skuId: 'id-HOOD-M', freeStock: 4 },
+    { storeId: '1002', skuId: 'id-TEE', freeStock: 5 },
+  ])
+  await upsertCustomers(db, service, [
+    { id: '65432', firstname: 'John', surname: 'Smith', email: 'john@example.com' },
+    { id: '65433', firstname: 'Jane', surname: 'Smith', email: 'jane@example.com' },
+  ])
+  await upsertGateways(db, service, [{ name: 'paypal' }, { name: 'visa' }])
+}
+
+export interface OrderShop {
+  api: TestService
+  /** A shop of its own, so that nobody else moves its stock. */
+  another(settings?: Partial<Settings>): Promise<Caller>
+}
+
+/** The API with such a shop, for a maintainer. */
+export async function startOrderShop(): Promise<OrderShop> {
+  const settings = {
+    currency: 'AUD',
+    timeZone: 'Australia/Melbourne',
+    writesPerMinute: 'off',
+    readsPerMinute: 'off',
+  } as const
+  const api = await startTestService({ settings, role: 'maintainer' })
+  await fillShop(api.db, api.service)
+  return {
+    api,
+    async another(more = {}) {
+      const caller = await api.tenant({ ...settings, ...more })
+      await fillShop(api.db, caller.service)
+      return caller
+    },
+  }
+}
+
+/** John Smith earns a point for each unit of money from now on. */
+export async function joinRewards({ db }: Pick<TestService, 'db'>, { service }: Caller) {
+  const tier = { programId: '1', tierId: '1', name: 'Base', sequence: 1, accrualSpend: '1.00', accrualPoints: 1 }
+  await upsertPrograms(db, service, [{ program: { programId: '1', name: 'Rewards' }, tier }])
+  await upsertRewardAccounts(db, service, [{ id: '7', customerId: '65432', programId: '1', tierId: '1' }])
+}
+
+export const address = {
+  addressLine1: '111 Collins St',
+  addressLine2: 'Level 5',
+  city: 'Melbourne',
+  state: 'VIC',
+  postcode: '3000',
+  country: 'Australia',
+}
+
+export interface OrderLine {
+  sku: string
+  quantity: number
+  price?: string
+  discounts?: { type: string; amount: string; reason?: string; percentage?: string }[]
+}
+
+/** Dollars of a number of cents. */
+export const dollars = (cents: number) => `${Math.trunc(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+export const cents = (text: string) => Math.round(Number(text) * 100)
+
+/** An order of these lines, paid in full. */
+export function orderOf(lines: OrderLine[], more: object = {}) {
+  const due = lines.reduce((sum, { sku, quantity, discounts = [] }) => {
+    const off = discounts.reduce((total, { amount }) => total + cents(amount), 0)
+    return sum + cents(prices[sku] ?? '0.00') * quantity - off
+  }, 0)
+  return {
+    customerId: '65432',
+    billingAddress: address,
+    deliveryAddress: address,
+    lines,
+    payments: [{ gateway: 'paypal', amount: dollars(due), reference: 'PAYID-1' }],
+    ...more,
+  }
+}
+
+/** What a return of so many of each SKU says. */
+export const returnOf = (units: Record<string, number>, more: object = {}) => ({
+  lines: Object.entries(units).map(([sku, quantity]) => ({ sku, quantity, reasonCode: 'SIZE' })),
+  ...more,
+})
+
+/** Places an order that has to be taken; returns its record. */
+export async function placed(caller: Caller, lines: OrderLine[], more: object = {}) {
+  return made(await post(caller, '/orders', orderOf(lines, more)))
+}
+
+/** The record that was made. */
+export function made({ status, json, text }: Answer) {
+  if (status !== 201) throw new Error(`${status} ${text}`)
+  return json.data
+}
+
+/** Free stock by store and SKU: `{ '1001 HOOD-S': 10 }`. */
+export async function stockOf(caller: Caller): Promise<Record<string, number>> {
+  const { json } = await caller.get('/inventory')
+  return Object.fromEntries(
+    json.data.map((each: { storeId: string; sku: string; freeStock: number }) => [
+      `${each.storeId} ${each.sku}`,
+      each.freeStock,
+    ]),
+  )
+}
+
+/** The retail transactions of an order, the oldest change first. */
+export async function salesOf(caller: Caller, orderNumber: string) {
+  const { json } = await caller.get('/orders/transactions/search?asc=true')
+  return json.data.filter((each: { orderNumber: string | null }) => each.orderNumber === orderNumber)
+}

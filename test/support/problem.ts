@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { catalogue, type ErrorCode } from '../../src/errors.ts'
+import type { Answer } from './service.ts'
+
+/** What would tell of the inside: SQL, stacks, paths, addresses, versions, names of what we are built on. */
+const inside =
+  /select |insert |update |delete from|relation "|column "|syntax error|at \S+ \(|\.ts\b|\.js\b|node_modules|node:|\/work\/|\/tmp\/|\/home\/|\/usr\/|127\.0\.0\.1|\.s\.PGSQL|postgres|fastify|FST_|HPE_|ECONN|SQLSTATE|\bpg\b|v\d+\.\d+\.\d+/i
+
+/** Asserts that an answer is a problem (contract 1.1) with this code, tells nothing of the inside, and carries the standing headers. */
+export function isProblem(
+  answer: Pick<Answer, 'status' | 'headers' | 'json' | 'text'>,
+  code: ErrorCode,
+  baseUrl: string,
+  path?: string,
+) {
+  const shown = `${path ?? ''} ${answer.text.slice(0, 300)}`
+  const { json, headers } = answer
+  const [status, title] = catalogue[code]
+  assert.equal(answer.status, status, shown)
+  assert.equal(headers['content-type'], 'application/problem+json; charset=utf-8', shown)
+  hasStandingHeaders(answer)
+  const { detail, instance, errors, lockedUntil, reason, ...rest } = json
+  assert.deepEqual(
+    rest,
+    { type: `${baseUrl}/errors/${code}`, title, status, code, requestId: headers['x-request-id'] },
+    shown,
+  )
+  if (code === 'internal_error') assert.deepEqual([detail, instance, errors], [undefined, undefined, undefined], shown)
+  else assert.equal(typeof detail, 'string', shown)
+  if (path !== undefined && code !== 'internal_error') assert.equal(instance, path.split('?')[0], shown)
+  assert.equal(lockedUntil !== undefined, code === 'voucher_locked', shown)
+  if (reason !== undefined) assert.equal(code, 'voucher_unusable', shown)
+  for (const { parameter, pointer, ...fault } of errors ?? []) {
+    assert.deepEqual(Object.keys(fault).sort(), ['code', 'detail'], shown)
+    assert.ok(Object.hasOwn(catalogue, fault.code), shown)
+    // A place in the query or one in the body; what is not set up has none.
+    assert.ok(parameter === undefined || pointer === undefined, shown)
+    if (parameter !== undefined) assert.match(parameter, /^[\w.?-]*$/, shown)
+    if (pointer !== undefined) assert.match(pointer, /^(\/[^/]*)*$/, shown)
+    if (parameter === undefined && pointer === undefined) assert.equal(fault.code, 'voucher_not_configured', shown)
+  }
+  const { type: _, instance: __, ...told } = json
+  assert.doesNotMatch(JSON.stringify(told), inside)
+}
+
+/** The faults of a refusal in short: `/lines/0/sku unknown_sku`. */
+export const faultsIn = ({ json }: Pick<Answer, 'json'>): string[] =>
+  json.errors.map((fault: { pointer: string; code: string }) => `${fault.pointer} ${fault.code}`)
+
+/** Asserts the headers of every answer (contract 1). */
+export function hasStandingHeaders({ headers }: Pick<Answer, 'headers'>) {
+  assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/)
+  assert.equal(headers['x-content-type-options'], 'nosniff')
+  assert.equal(headers['strict-transport-security'], 'max-age=63072000; includeSubDomains')
+  assert.match(String(headers['cache-control']), /^(no-store|public, max-age=\d+)$/)
+  for (const name of ['server', 'x-powered-by', 'via', 'access-control-allow-origin', 'set-cookie'])
+    assert.equal(headers[name], undefined, name)
+}

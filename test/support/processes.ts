@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import * as fs from 'node:fs'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import type { Access } from '../../src/running/access.ts'
+import { isRunning } from './postgres-processes.ts'
+
+export const checkout = fileURLToPath(new URL('../..', import.meta.url))
+export const cli = join(checkout, 'src/cli.ts')
+const programs = join(checkout, 'node_modules/.bin')
+
+export type Environment = Record<string, string>
+
+/** The command line as a process of its own, with what it has said so far. */
+export interface Running {
+  child: ChildProcess
+  pid: number
+  out: string
+  err: string
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+interface How {
+  cwd?: string
+  /** What runs instead of `node src/cli.ts`. */
+  program?: readonly [string, ...string[]]
+}
+
+const running = new Set<Running>()
+const directories = new Set<string>()
+
+/** All processes and directories of a test file go when its tests are done, however they end. */
+after(async () => {
+  for (const each of running) killGroup(each)
+  await Promise.all([...running].map(each => each.ended))
+  for (const path of directories) {
+    for (const home of [path, ...fs.readdirSync(path).map(name => join(path, name))]) {
+      const postgres = postgresOf(home)
+      if (postgres) await until(() => !isRunning(postgres), 'PostgreSQL ends with its owner', 20_000)
+    }
+    fs.rmSync(path, { recursive: true, force: true, maxRetries: 5 })
+  }
+})
+process.on('exit', () => running.forEach(killGroup))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+
+function killGroup({ pid }: Running) {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** A directory of the test file's own. */
+export function directory(mode = 0o711): string {
+  const path = fs.mkdtempSync(join(fs.realpathSync(tmpdir()), 'tillbridge-test-'))
+  fs.chmodSync(path, mode)
+  directories.add(path)
+  return path
+}
+
+/** Starts `tillbridge …`; of the environment only what is given here reaches it. */
+export function begin(args: readonly string[], environment: Environment, how: How = {}): Running {
+  const [command, ...before] = how.program ?? [process.execPath, cli]
+  const child = spawn(command, [...before, ...args], {
+    cwd: how.cwd ?? tmpdir(),
+    env: { PATH: `${programs}${delimiter}${process.env.PATH}`, HOME: process.env.HOME, ...environment },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const one: Running = {
+    child,
+    pid: child.pid ?? 0,
+    out: '',
+    err: '',
+    ended: once(child, 'close').then(([code, signal]) => {
+      running.delete(one)
+      return { code, signal }
+    }),
+  }
+  child.stdout.setEncoding('utf8').on('data', text => {
+    one.out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', text => {
+    one.err += text
+  })
+  running.add(one)
+  return one
+}
+
+/** Runs `tillbridge …` to its end. */
+export async function run(args: readonly string[], environment: Environment, how?: How) {
+  const one = begin(args, environment, how)
+  const { code, signal } = await one.ended
+  return { code, signal, out: one.out, err: one.err }
+}
+
+/** Runs a command that has to succeed; returns what it says. */
+export async function done(args: readonly string[], environment: Environment, how?: How): Promise<string> {
+  const { code, out, err } = await run(args, environment, how)
+  assert.equal(code, 0, `tillbridge ${args.join(' ')}: ${out}${err}`)
+  return out
+}
+
+/** A running service, and the access to it. */
+export interface Serving extends Running, Pick<Access, 'baseUrl' | 'caFile'> {}
+
+/** Starts `tillbridge start …` and returns once it serves. */
+export async function serve(args: readonly string[], environment: Environment, how?: How): Promise<Serving> {
+  const quick = { PORT: '0', LOG_LEVEL: 'warn' }
+  return served(begin(['start', ...args], { ...quick, ...environment }, how), environment)
+}
+
+/** Waits until a process that was started says that it serves. */
+export async function served(one: Running, { DATA_DIR = '', TLS_CERT_FILE = '' }: Environment): Promise<Serving> {
+  let hasEnded = false
+  one.ended.then(() => {
+    hasEnded = true
+  })
+  await until(() => hasEnded || one.out.includes('Ctrl-C stops it.'), 'the service serves', 50_000)
+  assert.ok(!hasEnded, `The service ended before it served: ${one.out}${one.err}`)
+  const baseUrl = /serves (https:\S+?)[. ]/.exec(one.out)?.[1] ?? ''
+  return Object.assign(one, { baseUrl, caFile: TLS_CERT_FILE || join(DATA_DIR, 'tls/ca.pem') })
+}
+
+/** Asks a service to stop and says how it ended. */
+export async function stop(service: Running, signal: NodeJS.Signals = 'SIGTERM') {
+  service.child.kill(signal)
+  return service.ended
+}
+
+type Credentials = Pick<Access, 'username' | 'password' | 'serviceName'>
+
+/** One request over a connection of its own. */
+export function ask({ baseUrl, caFile }: Pick<Access, 'baseUrl' | 'caFile'>, path: string, credentials?: Credentials) {
+  const headers = credentials && {
+    authorization: `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`,
+    'x-service-name': credentials.serviceName,
+  }
+  const ca = caFile && fs.readFileSync(caFile)
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  return new Promise<{ status: number; headers: Record<string, any>; text: string; json: any }>((resolve, reject) => {
+    const options = { agent: false as const, timeout: 20_000, ...(ca && { ca }), ...(headers && { headers }) }
+    const asked = request(`${baseUrl}${path}`, options, response => {
+      let text = ''
+      response.setEncoding('utf8').on('data', part => {
+        text += part
+      })
+      response.on('error', reject)
+      response.on('end', () => {
+        const json = /json/.test(String(response.headers['content-type'])) ? JSON.parse(text) : undefined
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json })
+      })
+    })
+    asked.on('timeout', () => asked.destroy(new Error(`No answer from ${path} for 20 s.`)))
+    asked.on('error', reject)
+    asked.end()
+  })
+}
+
+export const readAccess = (dataDir: string): Access =>
+  JSON.parse(fs.readFileSync(join(dataDir, 'access.json'), 'utf8')) as Access
+
+/** Makes a service with an admin, and returns the access to it. */
+export async function makeAccess(environment: Environment, serviceName = 'luma'): Promise<Credentials> {
+  const username = `${serviceName}-admin`
+  await done(['service', 'add', serviceName], environment)
+  const said = await done(['user', 'add', username, '--service', serviceName, '--role', 'admin'], environment)
+  return { username, password: passwordIn(said), serviceName }
+}
+
+export const passwordIn = (said: string) => /^Password: (\S+)$/m.exec(said)?.[1] ?? ''
+
+/** A connection to the database of a service that runs. */
+export async function databaseOf(dataDir: string): Promise<pg.Client> {
+  const client = new pg.Client(JSON.parse(fs.readFileSync(join(dataDir, 'database.json'), 'utf8')))
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+/** The process number of the bundled PostgreSQL that runs, or ran last, under a data directory. */
+export function postgresOf(dataDir: string): number | undefined {
+  const file = join(dataDir, 'postgres/data/postmaster.pid')
+  return fs.existsSync(file) ? Number.parseInt(fs.readFileSync(file, 'utf8'), 10) : undefined
+}
+
+export async function until(condition: () => unknown, what: string, withinMs = 10_000): Promise<void> {
+  const end = Date.now() + withinMs
+  while (!(await condition())) {
+    assert.ok(Date.now() < end, `Waited ${withinMs} ms in vain: ${what}.`)
+    await delay(20)
+  }
+}
+
+/** A port that nothing listens on now. */
+export const somePort = () => String(randomInt(20_000, 32_000))

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { Check } from 'typebox/value'
+import { sql } from '../../src/db.ts'
+import { RewardAccount } from '../../src/domain/rewards/rewards.ts'
+import type { Service } from '../../src/settings.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { earnRewards, restoreRewards, reverseRewards } from '../../src/store/rewards/ledger.ts'
+import { upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../src/store/rewards/rewards.ts'
+import type { Caller, TestService } from './service.ts'
+
+const program = { programId: '1', name: 'Retail Rewards' }
+export const tier = (tierId: string, qualifySpend: string | null, more: object = {}) => ({
+  program,
+  tier: {
+    programId: '1',
+    tierId,
+    name: `Tier ${tierId}`,
+    sequence: Number(tierId),
+    accrualSpend: '1.00',
+    accrualPoints: 1,
+    autoRewardPointThreshold: 300,
+    autoRewardValue: '10.00',
+    qualifySpend,
+    qualifyMonths: 12,
+    pointsExpiryMonths: 24,
+    rewardExpiryMonths: 6,
+    rewardExpiryDays: 1,
+    ...more,
+  },
+})
+const ladder = [
+  tier('1', '0.00'),
+  tier('2', '500.00', { accrualPoints: 2 }),
+  tier('3', '1500.00', { autoRewardValue: '15.00' }),
+]
+
+/** A customer with a reward account, in a tenant of its own. */
+export async function member(
+  api: TestService,
+  { tiers = ladder, account = {}, timeZone = 'Australia/Melbourne' } = {},
+) {
+  const shop = await api.tenant({ currency: 'AUD', timeZone, readsPerMinute: 'off' })
+  const { service } = shop
+  await upsertPrograms(api.db, service, tiers)
+  await upsertCustomers(api.db, service, [{ id: 'c1', firstname: 'Ann', surname: 'Lee' }])
+  await upsertRewardAccounts(api.db, service, [{ id: 'a1', customerId: 'c1', programId: '1', tierId: '1', ...account }])
+  const customerId = 'c1'
+  return {
+    shop,
+    service,
+    earn: (orderNumber: string, amount: string, db = api.db) =>
+      db.transaction(tx => earnRewards(tx, service, { customerId, orderNumber, amount })),
+    giveBack: (orderNumber: string, amount: string, db = api.db) =>
+      db.transaction(tx =>
+        reverseRewards(tx, service, { customerId, orderNumber, returnNumber: `R-${orderNumber}`, amount }),
+      ),
+    cancelReturn: (orderNumber: string) =>
+      api.db.transaction(tx =>
+        restoreRewards(tx, service, { customerId, orderNumber, returnNumber: `R-${orderNumber}` }),
+      ),
+    lots: (...rows: object[]) =>
+      upsertRewardLots(
+        api.db,
+        service,
+        rows.map(row => ({ accountId: 'a1', kind: 'points', createdAt: '2026-01-05 10:00:00', ...row })),
+      ),
+    read: () => read(shop),
+    entries: () => entries(api, service),
+    checkLedger: () => checkLedger(api, shop),
+    today: () => Temporal.Now.plainDateISO(timeZone).toString(),
+  }
+}
+
+async function read(shop: Caller): Promise<RewardAccount> {
+  const { status, json } = await shop.get('/customers/c1/rewards')
+  assert.equal(status, 200)
+  assert.ok(Check(RewardAccount, json.data), JSON.stringify(json.data))
+  return json.data
+}
+
+/** A lot in short: what is left of what was given. */
+export const short = ({ available, total }: RewardAccount['points' | 'rewards'][number]) => `${available} of ${total}`
+/** Points, rewards, and points to the next reward. */
+export const balances = ({ availablePoints, availableRewards, pointsToNextReward }: RewardAccount) => [
+  availablePoints,
+  availableRewards,
+  pointsToNextReward,
+]
+/** The tier, the next one, and the spend to it. */
+export const standing = ({ tierId, nextTierId, spendToNextTier }: RewardAccount) => [
+  tierId,
+  nextTierId,
+  spendToNextTier,
+]
+
+/** What an account's ledger says, a line an entry. */
+const entries = async (api: TestService, service: Service) =>
+  (
+    await api.db.rows<{ text: string }>(sql`
+      select concat_ws(' ', kind, trim_scale(amount), case when spend <> 0 then 'spend ' || trim_scale(spend) end, order_number, return_number) as text
+        from reward_entry where service_id = ${service.id} order by entry`)
+  ).map(({ text }) => text)
+
+/** Asserts that balances are the sums of open lots, and lots and debt the sums of the ledger. */
+async function checkLedger(api: TestService, shop: Caller) {
+  const account = await read(shop)
+  const sum = (amounts: readonly (string | number)[]) =>
+    amounts.reduce<number>((all, amount) => all + Math.round(Number(amount) * 100), 0)
+  assert.equal(account.availablePoints * 100, sum(account.points.map(lot => lot.available)))
+  assert.equal(sum([account.availableRewards]), sum(account.rewards.map(lot => lot.available)))
+  for (const lot of [...account.points, ...account.rewards]) {
+    assert.ok(Number(lot.available) >= 0)
+    assert.equal(sum([lot.total]), sum([lot.redeemed, lot.pending, lot.available]))
+  }
+  const odd = await api.db.rows(sql`
+    select l.lot_id, l.total, l.taken, e.* from reward_lot l
+      left join lateral (select coalesce(sum(amount) filter (where amount > 0), 0) as given, coalesce(-sum(amount) filter (where amount < 0), 0) as taken,
+                                bool_or(e.kind in ('earn', 'reward', 'restore', 'cancel')) as here
+                           from reward_entry e where (e.service_id, e.account_id, e.lot_kind, e.lot_id) = (l.service_id, l.account_id, l.kind, l.lot_id)) e on true
+     where l.service_id = ${shop.service.id} and (l.taken <> e.taken or e.here and l.total <> e.given)`)
+  assert.deepEqual(odd, [], 'lots that are not what their entries say')
+  const debt = await api.db.row<{ owed: string; ledger: string; kept: string; held: string }>(sql`
+    select a.points_owed as owed,
+           (select coalesce(sum(case kind when 'owe' then -amount when 'settle' then amount end), 0)::bigint from reward_entry where service_id = a.service_id) as ledger,
+           (select coalesce(sum(amount) filter (where kind in ('earn', 'owe', 'cancel') or kind = 'reverse' and lot_kind = 'points'), 0)::bigint from reward_entry where service_id = a.service_id) as kept,
+           (select coalesce(sum(amount) filter (where lot_kind = 'points'), 0) - coalesce(sum(amount) filter (where kind in ('convert', 'restore')), 0)
+              from reward_entry where service_id = a.service_id)::bigint - a.points_owed as held
+      from reward_account a where service_id = ${shop.service.id}`)
+  assert.equal(debt?.owed, debt?.ledger)
+  assert.equal(debt?.kept, debt?.held, 'what orders have earned is held, converted or was owed')
+  if (Number(debt?.owed) > 0) assert.equal(account.availablePoints, 0)
+  assert.ok(account.availablePoints < 300)
+}

@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
+import type { IncomingHttpHeaders } from 'node:http'
+import { request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
+import { type Logger, pino } from 'pino'
+import { readConfig } from '../../src/config.ts'
+import { listen } from '../../src/running/listen.ts'
+import type { Answer, Caller, TestService } from './service.ts'
+
+/** The header of Basic authentication; right where the text is `username:password`. */
+export const basic = (text: string | Buffer) => `Basic ${Buffer.from(text).toString('base64')}`
+
+/** The header of a caller who gives this password. */
+export const withPassword = ({ username }: Pick<Caller, 'username'>, password: string) =>
+  basic(`${username}:${password}`)
+
+/** What a caller sends to be known. */
+export const credentials = (caller: Pick<Caller, 'username' | 'password' | 'service'>) => ({
+  authorization: withPassword(caller, caller.password),
+  'x-service-name': caller.service.name,
+})
+
+interface Asking {
+  method?: string
+  headers?: Record<string, string | string[]>
+  /** The address to ask from: any of 127.0.0.0/8. */
+  from?: string
+}
+
+export type Ask = (path: string, asking?: Asking) => Promise<Answer>
+
+/** Asks over a connection of its own. */
+export const askAt =
+  ({ baseUrl, ca }: { baseUrl: string; ca: string }): Ask =>
+  async (path, { method = 'GET', headers = {}, from } = {}) => {
+    const asked = request(`${baseUrl.replace('localhost', '127.0.0.1')}${path}`, {
+      method,
+      ca,
+      headers,
+      agent: false,
+      ...(from && { localAddress: from }),
+    })
+    asked.end()
+    const [response] = await once(asked, 'response')
+    let text = ''
+    for await (const chunk of response.setEncoding('utf8')) text += chunk
+    const json = /json/.test(String(response.headers['content-type'])) && text ? JSON.parse(text) : undefined
+    return { status: response.statusCode, headers: response.headers as IncomingHttpHeaders, text, json }
+  }
+
+/** A further server of the same installation: what a second process would be. */
+export async function anotherServer(
+  { db, keys }: Pick<TestService, 'db' | 'keys'>,
+  { log = pino({ level: 'silent' }), environment = {} }: { log?: Logger; environment?: Record<string, string> } = {},
+) {
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
+  const config = readConfig({ PORT: '0', DATA_DIR: directory, ...environment })
+  const listening = await listen(config, { db, keys, migrated: [], close: async () => {} }, log)
+  const ca = listening.caFile ? await readFile(listening.caFile, 'utf8') : ''
+  return {
+    baseUrl: listening.baseUrl,
+    ca,
+    ask: askAt({ baseUrl: listening.baseUrl, ca }),
+    async stop() {
+      await listening.close(1_000)
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** A TLS connection, once its handshake is done. */
+export async function tlsTo(
+  service: { baseUrl: string; ca: string },
+  options: ConnectionOptions = {},
+): Promise<TLSSocket> {
+  const { port } = new URL(service.baseUrl)
+  const socket = connect({ port: Number(port), host: '127.0.0.1', servername: 'localhost', ca: service.ca, ...options })
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+/** All that comes back on a connection until the server closes it. */
+export async function untilClosed(socket: TLSSocket): Promise<string> {
+  let text = ''
+  socket.on('data', chunk => {
+    text += chunk
+  })
+  socket.on('error', () => {})
+  if (!socket.destroyed) await once(socket, 'close')
+  return text
+}
+
+/** What the server answers to these very bytes before it closes the connection. */
+export async function speak(service: { baseUrl: string; ca: string }, bytes: string): Promise<string> {
+  const socket = await tlsTo(service)
+  const answer = untilClosed(socket)
+  socket.write(bytes, 'latin1')
+  return answer
+}

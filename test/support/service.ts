@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
+import type { IncomingHttpHeaders } from 'node:http'
+import { Agent, request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Logger, pino } from 'pino'
+import { addAccount, addService, type Role } from '../../src/accounts.ts'
+import { readConfig } from '../../src/config.ts'
+import { type Database, openDatabase } from '../../src/db.ts'
+import type { BackOffice } from '../../src/domain/port/backoffice.ts'
+import { listen } from '../../src/running/listen.ts'
+import { type Keys, keysFrom } from '../../src/secrets.ts'
+import type { Service, Settings } from '../../src/settings.ts'
+import { type FreshDatabase, freshDatabase } from './database.ts'
+
+/** An answer as a client sees it. */
+export interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  json: any
+}
+
+interface Asking {
+  method?: string
+  headers?: Record<string, string | string[] | undefined>
+  body?: string | Buffer
+}
+
+/** A caller with credentials for one service. */
+export interface Caller {
+  username: string
+  password: string
+  service: Service
+  get(path: string, headers?: Asking['headers']): Promise<Answer>
+  request(path: string, asking?: Asking): Promise<Answer>
+}
+
+/** The API over real TLS on a database of its own, with one service and an account for it. */
+export interface TestService extends Caller {
+  baseUrl: string
+  ca: string
+  db: Database
+  database: FreshDatabase
+  keys: Keys
+  /** A further account. */
+  account(role: Role, service?: Service): Promise<Caller>
+  /** A further service, with an account. */
+  tenant(settings?: Partial<Settings>): Promise<Caller>
+  /** Asks without any headers of ours. */
+  raw(path: string, asking?: Asking): Promise<Answer>
+  stop(): Promise<void>
+}
+
+interface Options {
+  settings?: Partial<Settings>
+  role?: Role
+  /** Environment settings of the server. */
+  environment?: Record<string, string>
+  /** What stands behind each service, instead of what it is set to. */
+  backOffice?: (service: Service) => BackOffice
+  /** What hears the server, instead of nobody. */
+  log?: Logger
+  /** A further server of this installation, with connections of its own, as another process would be: same service, same account. */
+  beside?: TestService
+}
+
+/** Names of services and accounts, of all servers of a test file. */
+let made = 0
+
+export async function startTestService({
+  settings = {},
+  role = 'admin',
+  environment = {},
+  backOffice,
+  log,
+  beside,
+}: Options = {}): Promise<TestService> {
+  const database = beside ? joined(beside.database) : await freshDatabase()
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
+  const keys = beside?.keys ?? keysFrom(randomBytes(32))
+  const config = readConfig({ PORT: '0', DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment })
+  const { db } = database
+  const listening = await listen(
+    config,
+    { db, keys, migrated: [], close: async () => {} },
+    log ?? pino({ level: config.logLevel }),
+    { backOffice },
+  )
+  const ca = listening.caFile ? await readFile(listening.caFile, 'utf8') : ''
+  const agent = new Agent({ keepAlive: true, ca, maxSockets: 200 })
+
+  const raw = (path: string, { method = 'GET', headers = {}, body }: Asking = {}) =>
+    new Promise<Answer>((resolve, reject) => {
+      const asked = request(
+        `${listening.baseUrl}${path}`,
+        { method, agent, headers: headers as Record<string, string> },
+        response => {
+          const chunks: Buffer[] = []
+          response.on('data', chunk => chunks.push(chunk))
+          response.on('error', reject)
+          response.on('end', () => {
+            const text = Buffer.concat(chunks).toString()
+            const isJson = /json/.test(String(response.headers['content-type']))
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              text,
+              json: isJson && text ? JSON.parse(text) : undefined,
+            })
+          })
+        },
+      )
+      asked.on('error', reject)
+      asked.end(body)
+    })
+
+  const caller = (username: string, password: string, service: Service): Caller => {
+    const own = {
+      authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+      'x-service-name': service.name,
+    }
+    const withOwn = (headers: Asking['headers'] = {}) =>
+      Object.fromEntries(Object.entries({ ...own, ...headers }).filter(([, value]) => value !== undefined))
+    return {
+      username,
+      password,
+      service,
+      get: (path, headers) => raw(path, { headers: withOwn(headers) }),
+      request: (path, asking = {}) => raw(path, { ...asking, headers: withOwn(asking.headers) }),
+    }
+  }
+
+  const account = async (as: Role, of: Service) => {
+    const username = `user${++made}`
+    const password = await addAccount(db, keys, username, of, as)
+    if (!password) throw new Error('the account is new')
+    return caller(username, password, of)
+  }
+  const tenant = async (own: Partial<Settings> = {}) => {
+    const service = await addService(db, `shop${++made}`, own)
+    if (!service) throw new Error('the service is new')
+    return account(role, service)
+  }
+
+  const first = beside ? caller(beside.username, beside.password, beside.service) : await tenant(settings)
+  return {
+    ...first,
+    baseUrl: listening.baseUrl,
+    ca,
+    db,
+    database,
+    keys,
+    account: (as, of = first.service) => account(as, of),
+    tenant,
+    raw,
+    async stop() {
+      agent.destroy()
+      await listening.close(1_000)
+      await database.drop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function joined({ connection }: FreshDatabase): FreshDatabase {
+  const db = openDatabase(connection, { max: 10, statementTimeoutMs: 60_000, onFault: () => {} })
+  return { db, connection, drop: () => db.close() }
+}

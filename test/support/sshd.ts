@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+
+const program = '/usr/sbin/sshd'
+
+/** Why there is no SSH server here to test with; undefined where there is one. */
+export const noSshd = existsSync(program) ? undefined : `${program} is not there (apt-get install openssh-server)`
+
+/** An OpenSSH server of this machine that serves its files, to whoever runs the tests, by a key. */
+export interface Sshd {
+  port: number
+  user: string
+  /** The fingerprint of its key. */
+  hostKey: string
+  /** The private key that signs in, and one that does not. */
+  keyFile: string
+  strangeKeyFile: string
+  /** A folder that it serves. */
+  folder: string
+  start(): Promise<void>
+  /** Takes the server away with all its connections, as a fall of the machine does. */
+  kill(): Promise<void>
+  /** The end of it, and of its files. */
+  remove(): Promise<void>
+}
+
+export async function startSshd(): Promise<Sshd> {
+  const home = mkdtempSync(join(tmpdir(), 'tillbridge-sshd-'))
+  const inHome = (name: string) => join(home, name)
+  for (const key of ['host', 'user', 'stranger']) keygen('-q', '-t', 'ed25519', '-N', '', '-f', inHome(key))
+  writeFileSync(inHome('authorized_keys'), readFileSync(inHome('user.pub')), { mode: 0o600 })
+  mkdirSync(inHome('files'))
+  const port = await freePort()
+  const settings = [
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${inHome('host')}`,
+    `AuthorizedKeysFile ${inHome('authorized_keys')}`,
+    `PidFile ${inHome('pid')}`,
+    ...['StrictModes no', 'UsePAM no', 'PermitRootLogin yes', 'PasswordAuthentication yes'],
+    'Subsystem sftp internal-sftp',
+    'ForceCommand internal-sftp',
+  ]
+  writeFileSync(inHome('config'), `${settings.join('\n')}\n`)
+  chmodSync(home, 0o755)
+  // Debian's is made when the service starts, which it need not have done.
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true })
+  let child: ChildProcess | undefined
+
+  async function start() {
+    const fresh = spawn(program, ['-D', '-e', '-f', inHome('config')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    child = fresh
+    let said = ''
+    for await (const text of fresh.stderr) {
+      said += text
+      if (/Server listening/.test(said)) break
+    }
+    if (!/Server listening/.test(said)) throw new Error(`sshd does not start: ${said}`)
+  }
+
+  const strike = () => {
+    if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    for (const pid of [...sessionsOf(child.pid), child.pid]) process.kill(pid, 'SIGKILL')
+    return gone
+  }
+  const kill = async () => {
+    await strike()
+  }
+  // A test file that is broken off leaves nothing behind (test/support/processes.ts ends it by `exit`).
+  process.once('exit', () => {
+    strike()
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  await start()
+  return {
+    port,
+    user: userInfo().username,
+    hostKey: keygen('-lf', inHome('host.pub')).split(' ')[1] ?? '',
+    keyFile: inHome('user'),
+    strangeKeyFile: inHome('stranger'),
+    folder: inHome('files'),
+    start,
+    kill,
+    async remove() {
+      await kill()
+      rmSync(home, { recursive: true })
+    },
+  }
+}
+
+function keygen(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync('ssh-keygen', args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`ssh-keygen: ${stderr}`)
+  return stdout
+}
+
+/** The processes of a server's connections, which have sessions of their own; those further down first. */
+function sessionsOf(pid: number): number[] {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+  const children = stdout.split(/\s+/).filter(Boolean).map(Number)
+  return children.flatMap(child => [...sessionsOf(child), child])
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
