@@ -85,7 +85,9 @@ const body = JSON.stringify({ number: '6000001', pin: '1234' })
 function lookUp({ port, ca }: Running, password: string, agent: Agent): Promise<number> {
   const headers = {
     authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
-    ...{ 'x-service-name': name, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+    'x-service-name': name,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
   }
   return new Promise(resolve => {
     const options = { host: 'localhost', port, ca, agent, method: 'POST', path: '/vouchers/lookup', headers }

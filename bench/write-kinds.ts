@@ -58,8 +58,13 @@ export async function kindsFor(db: Database, keys: Keys, service: Service): Prom
       clients,
       write: way =>
         way.issueVoucher({
-          ...{ amount: '50.00', gateway: 'paypal', subject: 'A gift for you', billingAddress: address },
-          ...{ receiverName: 'Ann Lee', receiverEmail: 'ann.lee@example.com', senderName: 'John Smith' },
+          amount: '50.00',
+          gateway: 'paypal',
+          subject: 'A gift for you',
+          billingAddress: address,
+          receiverName: 'Ann Lee',
+          receiverEmail: 'ann.lee@example.com',
+          senderName: 'John Smith',
         }),
     },
     { name: 'place an order', clients, write: way => way.placeOrder(orderOf(skuOf(counter), 1)) },

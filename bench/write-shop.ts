@@ -42,8 +42,16 @@ export async function openShop({ db, keys }: Loaded, name: string): Promise<Serv
     ids.map(id => ({ id, firstname: 'Ann', surname: 'Lee' })),
   )
   const tier = {
-    ...{ programId: '1', tierId: '1', name: 'Fledgling', sequence: 1, accrualSpend: '1.00', accrualPoints: 1 },
-    ...{ autoRewardPointThreshold: 300, autoRewardValue: '10.00', pointsExpiryMonths: 36, rewardExpiryMonths: 36 },
+    programId: '1',
+    tierId: '1',
+    name: 'Fledgling',
+    sequence: 1,
+    accrualSpend: '1.00',
+    accrualPoints: 1,
+    autoRewardPointThreshold: 300,
+    autoRewardValue: '10.00',
+    pointsExpiryMonths: 36,
+    rewardExpiryMonths: 36,
   }
   await upsertPrograms(db, service, [{ program: { programId: '1', name: 'Circle' }, tier }])
   const accounts = ids.map(id => ({ id, customerId: id, programId: '1', tierId: '1' }))

@@ -150,14 +150,15 @@ export async function shop(name: string, client: Client, random: Random, shared:
     async () => {
       const key = nextKey()
       const body = {
-        ...{
-          amount: money(random.whole(1_000, 20_000)),
-          gateway: 'card',
-          subject: key,
-          orderNumber: key,
-          message: 'Enjoy!',
-        },
-        ...{ receiverName: 'Ann Shopper', receiverEmail: 'ann@example.com', senderName: 'Bo', billingAddress: address },
+        amount: money(random.whole(1_000, 20_000)),
+        gateway: 'card',
+        subject: key,
+        orderNumber: key,
+        message: 'Enjoy!',
+        receiverName: 'Ann Shopper',
+        receiverEmail: 'ann@example.com',
+        senderName: 'Bo',
+        billingAddress: address,
       }
       const issued = await write('voucher', 'POST', '/vouchers', body, key)
       if (issued?.number && issued.pin) shared.vouchers.push({ number: issued.number, pin: issued.pin })

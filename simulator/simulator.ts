@@ -87,7 +87,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   }
 
   const server = apiServer({
-    ...{ world, ledger, faults, signal: stopping.signal, tls: options.tls },
+    world,
+    ledger,
+    faults,
+    signal: stopping.signal,
+    tls: options.tls,
     during(call, work) {
       current = call
       try {
@@ -114,7 +118,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     get state() {
       return shop
     },
-    ...{ settings, ledger, faults, clock },
+    settings,
+    ledger,
+    faults,
+    clock,
     set: changes => changeSettings(settings, changes),
     change: change => applyChange(world, change),
     refuse: () => closed(server, connections),

@@ -48,7 +48,9 @@ export function clientOf(
       const asked = request(
         `${server.baseUrl}${path}`,
         {
-          ...{ method, agent: agents.get(server), signal: AbortSignal.timeout(waitMs) },
+          method,
+          agent: agents.get(server),
+          signal: AbortSignal.timeout(waitMs),
           headers: {
             ...headers,
             ...(body && { 'content-type': 'application/json' }),

@@ -19,10 +19,18 @@ const skusOf = ({ colours }: Style): Sku[] => colours.flatMap(({ skus }) => skus
 export const storesOf = (shop: Shop): Expected => new Map(shops(shop).map(store => [String(store.id), storeOf(store)]))
 
 const storeOf = ({ id, code, number, name, email, address }: Store) => ({
-  ...{ storeId: String(id), storeNumber: number.trim(), code: said(code), name: name.trim(), email: said(email) },
+  storeId: String(id),
+  storeNumber: number.trim(),
+  code: said(code),
+  name: name.trim(),
+  email: said(email),
   address: {
-    ...{ addressLine1: said(address.line1), addressLine2: said(address.line2), city: said(address.city) },
-    ...{ state: said(address.state), postcode: said(address.postcode), country: said(address.country) },
+    addressLine1: said(address.line1),
+    addressLine2: said(address.line2),
+    city: said(address.city),
+    state: said(address.state),
+    postcode: said(address.postcode),
+    country: said(address.country),
   },
 })
 
@@ -30,15 +38,25 @@ const markdowns = { None: 'none', Temporary: 'markdown', Permanent: 'clearance',
 
 export const productsOf = (shop: Shop): Expected =>
   byId(exported(shop), style => ({
-    ...{ productCode: style.code.trim(), name: style.name.trim(), description: said(style.description) },
-    ...{ sizeRange: said(style.sizeRange), currency: 'AUD', references: referencesOf(style.references, shop) },
+    productCode: style.code.trim(),
+    name: style.name.trim(),
+    description: said(style.description),
+    sizeRange: said(style.sizeRange),
+    currency: 'AUD',
+    references: referencesOf(style.references, shop),
     colours: style.colours
       .filter(({ skus }) => skus.length)
       .map(({ id, code, name, markdown, skus }) => ({
-        ...{ id: String(id), code: said(code), name: said(name), markdownStatus: markdowns[markdown] },
+        id: String(id),
+        code: said(code),
+        name: said(name),
+        markdownStatus: markdowns[markdown],
         sizes: skus.map(sku => ({
-          ...{ skuId: String(sku.id), sizeCode: sku.size.trim(), price: dollars(sku.price) },
-          ...{ originalPrice: dollars(sku.originalPrice), barcode: said(sku.barcode) },
+          skuId: String(sku.id),
+          sizeCode: sku.size.trim(),
+          price: dollars(sku.price),
+          originalPrice: dollars(sku.originalPrice),
+          barcode: said(sku.barcode),
         })),
       })),
   }))
@@ -78,26 +96,38 @@ function customerOf(person: Person, shop: Shop) {
     .sort((a, b) => b.joinDate.localeCompare(a.joinDate) || b.id - a.id)
   const type = loyalty && shop.referenceTypes.get(366)?.references.get(loyalty.typeId)
   return {
-    ...{ code: said(person.code), title: said(person.title), firstname: said(person.firstname) },
-    ...{ surname: said(person.surname), dateOfBirth: said(person.dateOfBirth), privacy },
+    code: said(person.code),
+    title: said(person.title),
+    firstname: said(person.firstname),
+    surname: said(person.surname),
+    dateOfBirth: said(person.dateOfBirth),
+    privacy,
     startDate: person.startDate && `${person.startDate} 00:00:00`,
     contact: {
       email: said(person.email),
       phones: { home: said(person.home), mobile: said(person.mobile), work: said(person.work) },
     },
     address: {
-      ...{ addressLine1: said(billing.line1), addressLine2: said(billing.line2), city: said(billing.city) },
-      ...{ state: said(billing.state), postcode: said(billing.postcode), country: said(billing.country) },
+      addressLine1: said(billing.line1),
+      addressLine2: said(billing.line2),
+      city: said(billing.city),
+      state: said(billing.state),
+      postcode: said(billing.postcode),
+      country: said(billing.country),
     },
     references: referencesOf(person.references, shop),
     emailSubscription: !privacy && person.references.get(1322) === 4421,
-    ...{ loyaltyCode: type?.code ?? null, loyaltyName: type?.name ?? null },
+    loyaltyCode: type?.code ?? null,
+    loyaltyName: type?.name ?? null,
   }
 }
 
 const types = {
-  ...{ Sale: 'sale', Layby: 'layby', 'Layby Update': 'laybyUpdate' },
-  ...{ 'Special Order': 'specialOrder', 'Special Order Update': 'specialOrderUpdate' },
+  Sale: 'sale',
+  Layby: 'layby',
+  'Layby Update': 'laybyUpdate',
+  'Special Order': 'specialOrder',
+  'Special Order Update': 'specialOrderUpdate',
 }
 
 /** Sales of somebody: there is no list of those of nobody. */
@@ -108,16 +138,26 @@ export const transactionsOf = (shop: Shop): Expected =>
   )
 
 const transactionOf = (sale: Transaction, { stores, skus }: Shop) => ({
-  ...{ number: sale.number, orderNumber: said(sale.orderNumber), type: types[sale.type], currency: sale.currency },
-  ...{ saleDate: `${sale.day} 00:00:00`, customerId: String(sale.personId) },
+  number: sale.number,
+  orderNumber: said(sale.orderNumber),
+  type: types[sale.type],
+  currency: sale.currency,
+  saleDate: `${sale.day} 00:00:00`,
+  customerId: String(sale.personId),
   storeNumber: stores.get(sale.storeId)?.number,
   total: dollars(sale.lines.reduce((sum, { value }) => sum + value, 0)),
   lines: sale.lines.map(({ id, skuId, quantity, price, value }) => {
     const sku = skus.get(skuId)
     const colour = sku?.colour
     return {
-      ...{ id: String(id), quantity, price: dollars(price), value: dollars(value), sizeCode: sku?.size },
-      ...{ productCode: colour?.style.code, productName: colour?.style.name.trim(), colourCode: colour?.code },
+      id: String(id),
+      quantity,
+      price: dollars(price),
+      value: dollars(value),
+      sizeCode: sku?.size,
+      productCode: colour?.style.code,
+      productName: colour?.style.name.trim(),
+      colourCode: colour?.code,
     }
   }),
 })
@@ -125,7 +165,9 @@ const transactionOf = (sale: Transaction, { stores, skus }: Shop) => ({
 /** Reward accounts with their lots, in the columns of our tables; what has expired is not listed. */
 export const accountsOf = ({ accounts }: Shop, today: string): Expected =>
   byId(accounts.values(), account => ({
-    ...{ customerId: String(account.personId), programId: String(account.programId), tierId: String(account.tierId) },
+    customerId: String(account.personId),
+    programId: String(account.programId),
+    tierId: String(account.tierId),
     lots: lotsOf(account, today),
   }))
 

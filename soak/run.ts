@@ -46,7 +46,13 @@ try {
   const seconds = minutes * 60
   const progress = progressOf(seconds)
   soaked = await soak({
-    ...{ seed, seconds, shoppers, release, directory, connection: postgres.connection, onProgress: progress.show },
+    seed,
+    seconds,
+    shoppers,
+    release,
+    directory,
+    connection: postgres.connection,
+    onProgress: progress.show,
     sizes: { stores: 6, styles: 30, persons: 120, vouchers: 20 },
   }).finally(progress.end)
   say(`${soaked.deeds.length} writes were settled. Judging …`)

@@ -177,9 +177,14 @@ export async function shop(
     async () => {
       const key = nextKey()
       const body = {
-        ...{ amount: money(random.whole(1_000, 9_000)), gateway: random.pick(['visa', 'paypal']), subject: key },
-        ...{ receiverName: 'Ann Shopper', receiverEmail: `ann@${key}.test`, senderName: 'Bo' },
-        ...{ billingAddress: { ...address, addressLine2: key }, message: 'Enjoy!' },
+        amount: money(random.whole(1_000, 9_000)),
+        gateway: random.pick(['visa', 'paypal']),
+        subject: key,
+        receiverName: 'Ann Shopper',
+        receiverEmail: `ann@${key}.test`,
+        senderName: 'Bo',
+        billingAddress: { ...address, addressLine2: key },
+        message: 'Enjoy!',
         ...(random.chance(0.5) && { orderNumber: `V${key}` }),
       }
       await write('sale', { method: 'POST', path: '/vouchers', body, key })

@@ -101,7 +101,12 @@ export async function soak({ seconds, shoppers, onProgress = () => {}, ...openin
     const seen = await Promise.all([watching, ...following])
     const judging = { world, shared, done, usedBefore, client: newClient(3), seen, troubles: troubles.byCode }
     return {
-      ...{ world, deeds: shared.deeds, faults, troubles: troubles.byCode, changes: done.changes, close },
+      world,
+      deeds: shared.deeds,
+      faults,
+      troubles: troubles.byCode,
+      changes: done.changes,
+      close,
       judge: () => judge(judging),
     }
   } catch (error) {

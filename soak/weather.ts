@@ -53,7 +53,10 @@ const faultsOfWrites: readonly Fault[] = [
   // A storm of 5010: somebody else is always faster.
   () => ({ kind: 'error', status: 400, code: 5010, method: 'PUT', path: '/Persons/*', probability: 0.7 }),
   random => ({
-    ...{ kind: 'meanwhile', method: 'PUT', path: '/Persons/*', probability: 0.6 },
+    kind: 'meanwhile',
+    method: 'PUT',
+    path: '/Persons/*',
+    probability: 0.6,
     change: { kind: 'edit-person', fields: { jobTitle: `Storm ${random.whole(1, 9_999)}` } },
   }),
   random => ({ kind: 'error', code: 5015, status: 500, applied: true, ...random.pick(writes) }),

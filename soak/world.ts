@@ -53,8 +53,13 @@ export interface Opening {
 
 const zone = 'Australia/Melbourne'
 const settings: Partial<Settings> = {
-  ...{ currency: 'AUD', timeZone: zone, vouchersEnabled: true, giftCardSku: '9001', voucherType: 'GV_EMAIL' },
-  ...{ readsPerMinute: 'off', writesPerMinute: 'off' },
+  currency: 'AUD',
+  timeZone: zone,
+  vouchersEnabled: true,
+  giftCardSku: '9001',
+  voucherType: 'GV_EMAIL',
+  readsPerMinute: 'off',
+  writesPerMinute: 'off',
   subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } },
   returnReasons: [
     { code: 'SIZE', name: 'Wrong size' },
@@ -64,8 +69,13 @@ const settings: Partial<Settings> = {
 
 /** Shorter than in earnest, so that minutes hold what else would take days. */
 const limits: Partial<Limits> = {
-  ...{ deadlineMs: 1_500, pageDeadlineMs: 3_000, bulkDeadlineMs: 4_000, pageRows: 40 },
-  ...{ openMs: 150, mostOpenMs: 1_200, patienceMs: 300 },
+  deadlineMs: 1_500,
+  pageDeadlineMs: 3_000,
+  bulkDeadlineMs: 4_000,
+  pageRows: 40,
+  openMs: 150,
+  mostOpenMs: 1_200,
+  patienceMs: 300,
 }
 /** Seconds between two pulls of a feed, until it is read in full, and until a record is visited again. */
 const [everySeconds, fullEverySeconds, revisitSeconds] = [2, 25, 20]
@@ -73,7 +83,10 @@ const [everySeconds, fullEverySeconds, revisitSeconds] = [2, 25, 20]
 export async function openWorld({ seed, connection, directory, sizes, release }: Opening): Promise<World> {
   const { key, cert, caFile } = localCertificate(join(directory, 'simulator'))
   const simulator = await startSimulator({
-    ...{ seed: String(seed), sizes, release, tls: { key, cert } },
+    seed: String(seed),
+    sizes,
+    release,
+    tls: { key, cert },
     settings: { voucherSeconds: 1 },
   })
   const open = () => openDatabase(connection, { max: 8, statementTimeoutMs: 30_000, onFault: () => {} })
@@ -101,7 +114,13 @@ export async function openWorld({ seed, connection, directory, sizes, release }:
     return stopped
   }
   return {
-    ...{ simulator, db, service, servers, log, driver, stopJobs },
+    simulator,
+    db,
+    service,
+    servers,
+    log,
+    driver,
+    stopJobs,
     headers: {
       authorization: `Basic ${Buffer.from(`client:${password}`).toString('base64')}`,
       'x-service-name': service.name,
@@ -124,7 +143,8 @@ async function serve(dataDir: string, db: Database, keys: Keys, log: Logger, dri
     close,
   } = await listen(config, { db, keys, migrated: [], close: async () => {} }, log, { offices: officesOf(driver) })
   return {
-    ...{ baseUrl, caFile },
+    baseUrl,
+    caFile,
     async close() {
       await close(1_000)
       driver.close()

@@ -72,8 +72,19 @@ export function lineFrom(payload: Payload, sequence: number, pricing: Pricing, w
   const returnReasonId = textAt(payload, 'ReturnReasonId') ?? ''
   requireReason({ quantity, returnReasonId }, value, world)
   return {
-    ...{ id: next(world.shop, 'line'), sequence, skuId: sku.id, quantity, price, value, taxPercent, discounts },
-    ...{ customisation, returnReasonId, status: 'Processing', carrier: '', conNote: '' },
+    id: next(world.shop, 'line'),
+    sequence,
+    skuId: sku.id,
+    quantity,
+    price,
+    value,
+    taxPercent,
+    discounts,
+    customisation,
+    returnReasonId,
+    status: 'Processing',
+    carrier: '',
+    conNote: '',
     giftWrap: flag(payload, 'GiftWrap', 5107) ?? false,
     giftWrapMessage: text(payload, 'GiftWrapMessage', 1_000),
     senderName: text(payload, 'SenderName', 50),

@@ -28,7 +28,11 @@ export function paymentFrom(payload: Payload, { settings }: World): Payment {
   const merchantId = text(payload, 'MerchantId', 100)
   if (merchantId && !settings.merchantIds.includes(merchantId)) throw refusal(5100, { detail: merchantId })
   return {
-    ...{ origin, amount, cardType, merchantId, stan: text(payload, 'Stan', 250) },
+    origin,
+    amount,
+    cardType,
+    merchantId,
+    stan: text(payload, 'Stan', 250),
     reference: text(payload, 'Reference', 250),
     authCode: text(payload, 'AuthCode', 250),
     message: text(payload, 'Message', 4_000),

@@ -20,8 +20,12 @@ const choice = shape('Id Code')
 const orderShape = shape(
   'OrderNumber PersonId PartnerOrderId NeedReview ReviewNotes OrderDateTime PricesIncludeTax UseSubmittedTaxRates PickupStoreId|DespatchType ExpectedDeliveryDate Carrier ServiceType SLA DeliveryInstructions|UnattendedDeliveryOption Addresses Contacts DeliveryContacts OrderDetails SelectedFreightOption Payments PointsPartner',
   {
-    ...{ Carrier: choice, ServiceType: choice, SLA: choice },
-    ...{ Addresses: addresses, Contacts: contacts, DeliveryContacts: contacts },
+    Carrier: choice,
+    ServiceType: choice,
+    SLA: choice,
+    Addresses: addresses,
+    Contacts: contacts,
+    DeliveryContacts: contacts,
     OrderDetails: shape('OrderDetail', { OrderDetail: lineShape }),
     SelectedFreightOption: shape('Id Name Value TaxPercent'),
     Payments: shape('PaymentDetail', { PaymentDetail: paymentShape }),
@@ -96,9 +100,24 @@ function freightFrom(payload: Payload | undefined, { taxPercent }: Pricing): Fre
 function freightLine({ value, taxPercent }: Freight, sequence: number, { shop }: World): OrderLine {
   const sku = [...shop.skus.values()].find(({ colour }) => colour.style.special === 'freight')
   return {
-    ...{ id: next(shop, 'line'), sequence, skuId: sku?.id ?? 0, quantity: 1, price: value, value, taxPercent },
-    ...{ discounts: [], customisation: '', giftWrap: false, giftWrapMessage: '', senderName: '', receiverName: '' },
-    ...{ returnReasonId: '', returnReasonNotes: '', status: 'Processing', carrier: '', conNote: '' },
+    id: next(shop, 'line'),
+    sequence,
+    skuId: sku?.id ?? 0,
+    quantity: 1,
+    price: value,
+    value,
+    taxPercent,
+    discounts: [],
+    customisation: '',
+    giftWrap: false,
+    giftWrapMessage: '',
+    senderName: '',
+    receiverName: '',
+    returnReasonId: '',
+    returnReasonNotes: '',
+    status: 'Processing',
+    carrier: '',
+    conNote: '',
   }
 }
 
@@ -141,8 +160,19 @@ function orderFrom(payload: Payload, personId: number, asking: Asking, world: Wo
   const freight = freightFrom(at(payload, 'SelectedFreightOption'), pricing)
   if (freight) lines.push(freightLine(freight, lines.length, world))
   return {
-    ...{ id: 0, number, personId, placed, updated: world.clock.wall(), currency: asking.country.currency },
-    ...{ billing, delivery, contacts: contact, deliveryContacts, lines, ...despatch, ...(freight && { freight }) },
+    id: 0,
+    number,
+    personId,
+    placed,
+    updated: world.clock.wall(),
+    currency: asking.country.currency,
+    billing,
+    delivery,
+    contacts: contact,
+    deliveryContacts,
+    lines,
+    ...despatch,
+    ...(freight && { freight }),
     partnerOrderId: text(payload, 'PartnerOrderId', 250),
     pricesIncludeTax: pricing.pricesIncludeTax,
     needReview: needReview === undefined ? '' : String(needReview),

@@ -66,7 +66,10 @@ function personFrom(payload: Payload, world: World): Written {
   if (!firstname) throw refusal(5001)
   const sex = text(payload, 'Sex', 2)
   return {
-    ...{ firstname, surname, sex, ...contactsFrom(at(payload, 'Contacts')) },
+    firstname,
+    surname,
+    sex,
+    ...contactsFrom(at(payload, 'Contacts')),
     title: text(payload, 'Title', 10),
     initials: text(payload, 'Initials', 6),
     dateOfBirth: dayOf(payload, 'DateOfBirth'),
@@ -133,7 +136,10 @@ export const createPerson: Handler = (asking, world) => {
   if (programId !== undefined && !shop.programs.has(programId)) throw refusal(5162)
   const loyalties = loyaltiesAfter(payload, undefined, asking.version, world)
   const person: Person = {
-    ...{ ...written, id: next(shop, 'person'), code: codeFor(written, world), loyalties },
+    ...written,
+    id: next(shop, 'person'),
+    code: codeFor(written, world),
+    loyalties,
     startDate: written.startDate || today(world),
     updated: nextStamp(world, 0),
     customData: new Map(),

@@ -45,14 +45,17 @@ function lineFrom(payload: Payload, sequence: number, order: Order, world: World
   if (carrier.length > 12) throw refusal(5142)
   if (conNote.length > 50) throw refusal(5141)
   return {
-    ...{
-      ...sold,
-      id: next(world.shop, 'line'),
-      sequence,
-      quantity,
-      value: cents((sold.value / sold.quantity) * quantity),
-    },
-    ...{ discounts: [], taxPercent: null, returnReasonId, carrier, conNote, status: 'Processing' },
+    ...sold,
+    id: next(world.shop, 'line'),
+    sequence,
+    quantity,
+    value: cents((sold.value / sold.quantity) * quantity),
+    discounts: [],
+    taxPercent: null,
+    returnReasonId,
+    carrier,
+    conNote,
+    status: 'Processing',
     returnReasonNotes: text(payload, 'ReturnReasonNotes', 250),
   }
 }
@@ -79,14 +82,17 @@ export const createReturn: Handler = (asking, world): Answer => {
   const payments = refunds.map(one => paymentFrom(one, world))
   const id = next(shop, 'return')
   const made: Return = {
-    ...{
-      id,
-      number,
-      authorisation: `X${String(id).padStart(7, '0')}`,
-      orderId: order.id,
-      originalNumber: order.number,
-    },
-    ...{ personId: order.personId, created: clock.wall(), stockUpdate, status: 9, lines, payments },
+    id,
+    number,
+    authorisation: `X${String(id).padStart(7, '0')}`,
+    orderId: order.id,
+    originalNumber: order.number,
+    personId: order.personId,
+    created: clock.wall(),
+    stockUpdate,
+    status: 9,
+    lines,
+    payments,
   }
   shop.returns.set(id, made)
   const taken = lines.map(line => ({ sku: line.skuId, quantity: line.quantity }))

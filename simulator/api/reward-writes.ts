@@ -26,9 +26,18 @@ export function openAccount(
   if (shop.accountOfPerson.has(personId)) throw refusal(5161)
   if (tierId !== undefined && !program.tiers.some(({ id }) => id === tierId)) throw refusal(5159)
   const account: RewardAccount = {
-    ...{ id: next(shop, 'account'), programId, personId, tierId: tierId ?? program.tiers[0]?.id ?? 0 },
-    ...{ tierLockedUntil: '', joined: today(world), tierJoined: today(world), spend: 0 },
-    ...{ points: [], rewards: [], gifts: [], transactions: [] },
+    id: next(shop, 'account'),
+    programId,
+    personId,
+    tierId: tierId ?? program.tiers[0]?.id ?? 0,
+    tierLockedUntil: '',
+    joined: today(world),
+    tierJoined: today(world),
+    spend: 0,
+    points: [],
+    rewards: [],
+    gifts: [],
+    transactions: [],
   }
   shop.accounts.set(account.id, account)
   shop.accountOfPerson.set(personId, account)

@@ -59,8 +59,18 @@ function allot(sale: VoucherSale, line: OrderLine, order: Order, world: World): 
   const { shop, clock, random } = world
   const number = sale.number || String(next(shop, 'voucher'))
   const voucher: Voucher = {
-    ...{ number, type: sale.type, currency: order.currency, original: line.price, used: 0, writtenOff: 0 },
-    ...{ state: 'issued', secure: true, wholeOnly: false, promotional: false, validationId: '', lockedUntil: 0 },
+    number,
+    type: sale.type,
+    currency: order.currency,
+    original: line.price,
+    used: 0,
+    writtenOff: 0,
+    state: 'issued',
+    secure: true,
+    wholeOnly: false,
+    promotional: false,
+    validationId: '',
+    lockedUntil: 0,
     pin: shop.vouchers.get(number)?.pin ?? String(random.whole(0, 9_999)).padStart(4, '0'),
     expires: dateText(clock.wall() + 3 * 365 * 86_400_000),
   }

@@ -88,8 +88,17 @@ function tillSale(world: World, { storeId, personId, lines }: Of<'till-sale'>): 
     }
   })
   shop.transactions.push({
-    ...{ id, personId, orderNumber: '', type: 'Sale', storeId, currency: 'AUD', lines: sold },
-    ...{ carrier: '', carrierUrl: '', conNote: '', serviceType: '' },
+    id,
+    personId,
+    orderNumber: '',
+    type: 'Sale',
+    storeId,
+    currency: 'AUD',
+    lines: sold,
+    carrier: '',
+    carrierUrl: '',
+    conNote: '',
+    serviceType: '',
     number: `D${store.number}${String(next(shop, 'docket')).padStart(8, '0')}`,
     day: new Date(clock.wall()).toISOString().slice(0, 10),
   })

@@ -28,7 +28,10 @@ const shown = (settings: Simulator['settings']) => ({
 })
 
 export const stateOf = ({ state, settings, clock, faults, ledger, url }: Simulator) => ({
-  ...{ url, settings: shown(settings), clock: clock.state(), counts: counts(state) },
+  url,
+  settings: shown(settings),
+  clock: clock.state(),
+  counts: counts(state),
   ledger: { calls: ledger.calls.length, effects: ledger.effects.length },
   faults: faults.list().length,
 })

@@ -31,22 +31,25 @@ function customers({ persons, stores, referenceTypes }: Shop) {
   })
   return csv<Person>(
     {
-      ...{ PERIDX: p => p.id, PERSON_CODE: p => p.code, FIRSTNAME: p => p.firstname, SURNAME: p => p.surname },
-      ...{
-        ADRS1: p => p.billing.line1,
-        ADRS2: p => p.billing.line2,
-        CITY: p => p.billing.city,
-        STATE: p => p.billing.state,
-      },
-      ...{
-        POSTCODE: p => p.billing.postcode,
-        COUNTRY: p => p.billing.country,
-        MOBILE: p => p.mobile,
-        EMAIL: p => p.email,
-      },
-      ...{ DOB: p => p.dateOfBirth, PRIVACY: p => yes(p.privacy), RETAIL_REP: p => yes(p.retailRep) },
-      ...{ LAST_UPDATED: p => australianText(p.updated), CREATED_DATE: p => p.startDate },
-      ...{ JOINED_STORE_ID: p => store(p)?.id ?? '', JOINED_STORE_CODE: p => store(p)?.code ?? '' },
+      PERIDX: p => p.id,
+      PERSON_CODE: p => p.code,
+      FIRSTNAME: p => p.firstname,
+      SURNAME: p => p.surname,
+      ADRS1: p => p.billing.line1,
+      ADRS2: p => p.billing.line2,
+      CITY: p => p.billing.city,
+      STATE: p => p.billing.state,
+      POSTCODE: p => p.billing.postcode,
+      COUNTRY: p => p.billing.country,
+      MOBILE: p => p.mobile,
+      EMAIL: p => p.email,
+      DOB: p => p.dateOfBirth,
+      PRIVACY: p => yes(p.privacy),
+      RETAIL_REP: p => yes(p.retailRep),
+      LAST_UPDATED: p => australianText(p.updated),
+      CREATED_DATE: p => p.startDate,
+      JOINED_STORE_ID: p => store(p)?.id ?? '',
+      JOINED_STORE_CODE: p => store(p)?.code ?? '',
       STORE_NUMBER: p => store(p)?.number ?? '',
       ...Object.fromEntries(references),
       LOYALTY_CODE: p => referenceTypes.get(366)?.references.get(p.loyalties.at(-1)?.typeId ?? 0)?.code ?? '',
@@ -60,15 +63,20 @@ function orders({ transactions, stores, skus }: Shop) {
   const rows = transactions.values().flatMap(sale => sale.lines.values().map(line => ({ sale, line })))
   return csv<{ sale: (typeof transactions)[number]; line: (typeof transactions)[number]['lines'][number] }>(
     {
-      ...{ TRANSACTION_ID: r => r.sale.id, NUMBER: r => r.sale.number, ORDER_NUMBER: r => r.sale.orderNumber },
-      ...{ PERIDX: r => r.sale.personId ?? '', TYPE: r => r.sale.type, SALE_DATE: r => r.sale.day },
-      ...{ STORE_ID: r => r.sale.storeId, STORE_CODE: r => stores.get(r.sale.storeId)?.code ?? '' },
-      ...{
-        SKUIDX: r => r.line.skuId,
-        BARCODE: r => skus.get(r.line.skuId)?.barcode ?? '',
-        QUANTITY: r => r.line.quantity,
-      },
-      ...{ PRICE: r => r.line.price, VALUE: r => r.line.value, CURRENCY: r => r.sale.currency },
+      TRANSACTION_ID: r => r.sale.id,
+      NUMBER: r => r.sale.number,
+      ORDER_NUMBER: r => r.sale.orderNumber,
+      PERIDX: r => r.sale.personId ?? '',
+      TYPE: r => r.sale.type,
+      SALE_DATE: r => r.sale.day,
+      STORE_ID: r => r.sale.storeId,
+      STORE_CODE: r => stores.get(r.sale.storeId)?.code ?? '',
+      SKUIDX: r => r.line.skuId,
+      BARCODE: r => skus.get(r.line.skuId)?.barcode ?? '',
+      QUANTITY: r => r.line.quantity,
+      PRICE: r => r.line.price,
+      VALUE: r => r.line.value,
+      CURRENCY: r => r.sale.currency,
     },
     rows,
   )
@@ -77,8 +85,12 @@ function orders({ transactions, stores, skus }: Shop) {
 const rewards = ({ accounts }: Shop) =>
   csv(
     {
-      ...{ ACCOUNT_ID: a => a.id, PERIDX: a => a.personId, PROGRAM_ID: a => a.programId, TIER_ID: a => a.tierId },
-      ...{ JOIN_DATE: a => a.joined, POINTS: a => a.points.reduce((sum, lot) => sum + lot.total - lot.redeemed, 0) },
+      ACCOUNT_ID: a => a.id,
+      PERIDX: a => a.personId,
+      PROGRAM_ID: a => a.programId,
+      TIER_ID: a => a.tierId,
+      JOIN_DATE: a => a.joined,
+      POINTS: a => a.points.reduce((sum, lot) => sum + lot.total - lot.redeemed, 0),
     } satisfies Record<string, (account: ReturnType<typeof accounts.get> & object) => Cell>,
     accounts.values(),
   )

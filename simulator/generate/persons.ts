@@ -23,8 +23,16 @@ function codeOf(firstname: string, surname: string, codes: Map<string, number>):
 
 function loyaltyOf(id: number, typeId: number, joinDate: string): Loyalty {
   return {
-    ...{ id, typeId, cardNumber: `LM${String(id).padStart(6, '0')}`, expiry: '', balance: '', creditStatus: '' },
-    ...{ message: '', joinDate, statusId: '43701', active: true },
+    id,
+    typeId,
+    cardNumber: `LM${String(id).padStart(6, '0')}`,
+    expiry: '',
+    balance: '',
+    creditStatus: '',
+    message: '',
+    joinDate,
+    statusId: '43701',
+    active: true,
   }
 }
 
@@ -41,20 +49,20 @@ function makePerson(id: number, { today, stores, codes, loyalties }: Drawn, rand
     ? today - 30 * day + 7_200 * second
     : Math.max(started, today - random.whole(0, 500) * day) + random.whole(0, 86_399) * second
   return {
-    ...{
-      id,
-      code: codeOf(firstname, surname, codes),
-      firstname,
-      surname: random.chance(0.03) ? `${surname} ` : surname,
-    },
-    ...{
-      title: random.pick(['', '', 'Ms', 'Mr', 'Dr']),
-      initials: '',
-      sex: random.pick(['', 'F', 'M', 'NS']),
-      jobTitle: '',
-    },
+    id,
+    code: codeOf(firstname, surname, codes),
+    firstname,
+    surname: random.chance(0.03) ? `${surname} ` : surname,
+    title: random.pick(['', '', 'Ms', 'Mr', 'Dr']),
+    initials: '',
+    sex: random.pick(['', 'F', 'M', 'NS']),
+    jobTitle: '',
     dateOfBirth: random.chance(0.4) ? dateText(today - random.whole(18 * 365, 80 * 365) * day) : '',
-    ...{ startDate, password: '', privacy: random.chance(0.3), isAgent: isStaff, retailRep: isStaff },
+    startDate,
+    password: '',
+    privacy: random.chance(0.3),
+    isAgent: isStaff,
+    retailRep: isStaff,
     // Nothing is changed in the future: the last day ends where it is.
     updated: Math.min(updated, today - second),
     email: random.chance(0.06)

@@ -28,7 +28,13 @@ function makeSku(
 ): Sku {
   const id = ++counters.sku
   return {
-    ...{ id, row: counters.row++, colour, sequence, size, sizeName, originalPrice: price },
+    id,
+    row: counters.row++,
+    colour,
+    sequence,
+    size,
+    sizeName,
+    originalPrice: price,
     price: colour.markdown === 'None' ? price : cents(Math.round(price * 0.7) - 0.05),
     ...(random.chance(0.7) && { weight: random.whole(80, 900) / 1_000 }),
     nextAvailable: random.chance(0.05) ? '2027-01-15' : '',
@@ -42,7 +48,10 @@ function makeStyle(id: number, today: Wall, counters: Counters, random: Random):
   const range = depth === 'size' ? random.pick(sizeRanges) : none
   const thing = depth === 'size' ? random.pick(garments) : random.pick(accessories)
   const style: Style = {
-    ...{ id, code: `STY${id}`, name: `${random.pick(fabrics)} ${random.pick(cuts)} ${thing}`, depth },
+    id,
+    code: `STY${id}`,
+    name: `${random.pick(fabrics)} ${random.pick(cuts)} ${thing}`,
+    depth,
     description: random.chance(0.2)
       ? 'Soft & light.\r\nWash cold; do not tumble.'
       : `A ${thing.toLowerCase()} for every day`,
@@ -86,11 +95,26 @@ function special(
   kind: 'voucher' | 'freight',
 ): Style {
   const style: Style = {
-    ...{ id, code: kind.toUpperCase(), name, description: name, sizeRange: '', note: '', depth: 'style', updated: 0 },
-    ...{ references: new Map(), colours: [], special: kind },
+    id,
+    code: kind.toUpperCase(),
+    name,
+    description: name,
+    sizeRange: '',
+    note: '',
+    depth: 'style',
+    updated: 0,
+    references: new Map(),
+    colours: [],
+    special: kind,
   }
   const colour: Colour = {
-    ...{ id: colourId, style, sequence: 1, code: '-', name: '-', typeCode: '-', markdown: 'None' },
+    id: colourId,
+    style,
+    sequence: 1,
+    code: '-',
+    name: '-',
+    typeCode: '-',
+    markdown: 'None',
     skus: [],
   }
   const sku: Sku = {

@@ -8,7 +8,10 @@ const type = (
   of: ReferenceType['of'],
   references: Record<number, readonly [code: string, name: string]>,
 ): ReferenceType => ({
-  ...{ id, code, name, of },
+  id,
+  code,
+  name,
+  of,
   references: new Map(Object.entries(references).map(([id, [code, name]]) => [+id, { id: +id, code, name }])),
 })
 

@@ -11,8 +11,15 @@ export function makePrograms(shop: Shop): Map<number, Program> {
   ]
   const styleIds = [...shop.styles.keys()].slice(0, 2)
   const program: Program = {
-    ...{ id: 1, name: 'Rewards', description: 'A point for each dollar', currency: 'AUD', tiers },
-    ...{ threshold: 200, rewardValue: 10, minimumSpend: 19, gifts: [{ id: 21, name: 'March Gift', styleIds }] },
+    id: 1,
+    name: 'Rewards',
+    description: 'A point for each dollar',
+    currency: 'AUD',
+    tiers,
+    threshold: 200,
+    rewardValue: 10,
+    minimumSpend: 19,
+    gifts: [{ id: 21, name: 'March Gift', styleIds }],
   }
   return new Map([[program.id, program]])
 }
@@ -42,12 +49,26 @@ function makeAccount(shop: Shop, personId: number, startDate: string, today: Wal
   )
   const gift = lot(shop, 'A gift', 1, 365, '17665', today, random)
   return {
-    ...{ id: next(shop, 'account'), programId: 1, tierId: spend >= 1_500 ? 41 : spend >= 500 ? 2 : 1, personId },
-    ...{ tierLockedUntil: '', joined: startDate, tierJoined: startDate, spend, points, rewards },
+    id: next(shop, 'account'),
+    programId: 1,
+    tierId: spend >= 1_500 ? 41 : spend >= 500 ? 2 : 1,
+    personId,
+    tierLockedUntil: '',
+    joined: startDate,
+    tierJoined: startDate,
+    spend,
+    points,
+    rewards,
     gifts: random.chance(0.15) ? [{ ...gift, giftId: 21, available: random.chance(0.8) }] : [],
     transactions: points
       .map(({ created, total, description }) => ({
-        ...{ at: created, description, source: 'Retail', reference: '', spend: total, points: total, reward: 0 },
+        at: created,
+        description,
+        source: 'Retail',
+        reference: '',
+        spend: total,
+        points: total,
+        reward: 0,
       }))
       .sort((a, b) => a.at - b.at),
   }

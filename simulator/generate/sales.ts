@@ -16,14 +16,12 @@ function saleLine(shop: Shop, sku: Sku, quantity: number, random: Random): Trans
   const percent = quantity > 0 && random.chance(0.2) ? 15 : 0
   const amount = cents((full * percent) / 100)
   return {
-    ...{
-      id: next(shop, 'line'),
-      skuId: sku.id,
-      quantity,
-      price: sku.price,
-      value: cents(full - amount),
-      taxPercent: 10,
-    },
+    id: next(shop, 'line'),
+    skuId: sku.id,
+    quantity,
+    price: sku.price,
+    value: cents(full - amount),
+    taxPercent: 10,
     discounts: percent ? [{ id: next(shop, 'line'), type: 'Discount', reason: 'POS Loyalty 1', amount, percent }] : [],
   }
 }
@@ -38,27 +36,39 @@ function docket(shop: Shop, personId: number | null, { today, skus, shops }: Dra
     saleLine(shop, random.pick(skus), isReturn ? -1 : random.pick([1, 1, 1, 2]), random),
   )
   return {
-    ...{ id: next(shop, 'transaction'), personId, orderNumber: '', ...noCarrier },
+    id: next(shop, 'transaction'),
+    personId,
+    orderNumber: '',
+    ...noCarrier,
     number: `D${store.number}${String(next(shop, 'docket')).padStart(8, '0')}`,
     type: random.chance(0.95) ? 'Sale' : random.pick(['Layby', 'Layby Update', 'Special Order'] as const),
     day: dateText(today - random.whole(1, 700) * day),
-    ...{ storeId: store.id, currency: 'AUD', lines },
+    storeId: store.id,
+    currency: 'AUD',
+    lines,
   }
 }
 
 function orderLine(shop: Shop, sku: Sku, sequence: number, status: LineStatus, random: Random): OrderLine {
   const quantity = random.pick([1, 1, 1, 2, 3])
   return {
-    ...{
-      id: next(shop, 'line'),
-      sequence,
-      skuId: sku.id,
-      quantity,
-      price: sku.price,
-      value: cents(sku.price * quantity),
-    },
-    ...{ taxPercent: 10, discounts: [], customisation: '', giftWrap: false, giftWrapMessage: '', senderName: '' },
-    ...{ receiverName: '', returnReasonId: '', returnReasonNotes: '', status, carrier: 'EMS' },
+    id: next(shop, 'line'),
+    sequence,
+    skuId: sku.id,
+    quantity,
+    price: sku.price,
+    value: cents(sku.price * quantity),
+    taxPercent: 10,
+    discounts: [],
+    customisation: '',
+    giftWrap: false,
+    giftWrapMessage: '',
+    senderName: '',
+    receiverName: '',
+    returnReasonId: '',
+    returnReasonNotes: '',
+    status,
+    carrier: 'EMS',
     conNote: status === 'Shipped' ? `EM${String(random.whole(0, 9_999_999)).padStart(7, '0')}` : '',
   }
 }
@@ -83,22 +93,25 @@ function webOrder(shop: Shop, person: Person, { today, skus }: Drawn, random: Ra
     message: '',
   }
   return {
-    ...{
-      id: next(shop, 'order'),
-      number: webNumber(next(shop, 'orderNumber')),
-      partnerOrderId: '',
-      personId: person.id,
-    },
-    ...{
-      placed,
-      updated: Math.min(placed + random.whole(0, 2) * day, today - second),
-      currency: 'AUD',
-      pricesIncludeTax: true,
-    },
-    ...{ needReview: '', reviewNotes: '', pickupStoreId: '', despatchType: '', deliveryInstructions: '' },
+    id: next(shop, 'order'),
+    number: webNumber(next(shop, 'orderNumber')),
+    partnerOrderId: '',
+    personId: person.id,
+    placed,
+    updated: Math.min(placed + random.whole(0, 2) * day, today - second),
+    currency: 'AUD',
+    pricesIncludeTax: true,
+    needReview: '',
+    reviewNotes: '',
+    pickupStoreId: '',
+    despatchType: '',
+    deliveryInstructions: '',
     billing: person.billing,
     delivery: { ...person.billing, contactName: `${person.firstname} ${person.surname}`.trim() },
-    ...{ contacts, deliveryContacts: { email: '', home: '', mobile: '', work: '' }, lines, membershipNumber: '' },
+    contacts,
+    deliveryContacts: { email: '', home: '', mobile: '', work: '' },
+    lines,
+    membershipNumber: '',
     payments: [
       {
         ...payment,
@@ -108,7 +121,8 @@ function webOrder(shop: Shop, person: Person, { today, skus }: Drawn, random: Ra
         validationId: '',
       },
     ],
-    ...{ vouchersDue: 0, inWebTable: !isOld },
+    vouchersDue: 0,
+    inWebTable: !isOld,
   }
 }
 
@@ -116,13 +130,26 @@ function webOrder(shop: Shop, person: Person, { today, skus }: Drawn, random: Ra
 export function saleOf(order: Order, shop: Shop, storeId: number, when: Wall): Transaction {
   const [first] = order.lines
   return {
-    ...{ id: next(shop, 'transaction'), number: order.number, personId: order.personId, orderNumber: order.number },
-    ...{ type: 'Sale', day: dateText(when), storeId, currency: order.currency, serviceType: 'Road' },
+    id: next(shop, 'transaction'),
+    number: order.number,
+    personId: order.personId,
+    orderNumber: order.number,
+    type: 'Sale',
+    day: dateText(when),
+    storeId,
+    currency: order.currency,
+    serviceType: 'Road',
     carrier: first?.carrier ?? '',
     carrierUrl: first?.conNote ? `https://track.example.test/${first.conNote}` : '',
     conNote: first?.conNote ?? '',
     lines: order.lines.map(({ skuId, quantity, price, value, taxPercent }) => ({
-      ...{ id: next(shop, 'line'), skuId, quantity, price, value, taxPercent: taxPercent ?? 0, discounts: [] },
+      id: next(shop, 'line'),
+      skuId,
+      quantity,
+      price,
+      value,
+      taxPercent: taxPercent ?? 0,
+      discounts: [],
     })),
   }
 }

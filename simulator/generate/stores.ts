@@ -3,7 +3,14 @@ import type { Address, Store } from '../shop/records.ts'
 import { centres, places, streets } from './words.ts'
 
 export const noAddress: Address = {
-  ...{ contactName: '', companyName: '', line1: '', line2: '', city: '', state: '', postcode: '', country: '' },
+  contactName: '',
+  companyName: '',
+  line1: '',
+  line2: '',
+  city: '',
+  state: '',
+  postcode: '',
+  country: '',
 }
 
 export function someAddress(random: Random): Address {

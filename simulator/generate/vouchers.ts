@@ -23,8 +23,19 @@ const specimens: readonly (Partial<Voucher> & { number: string; pin: string })[]
 
 export function makeVouchers(count: number, today: Wall, random: Random): Map<string, Voucher> {
   const usual: Voucher = {
-    ...{ number: '', pin: '', type: emailVoucher, currency: 'AUD', original: 100, used: 0, writtenOff: 0 },
-    ...{ state: 'issued', secure: true, wholeOnly: false, promotional: false, validationId: '', lockedUntil: 0 },
+    number: '',
+    pin: '',
+    type: emailVoucher,
+    currency: 'AUD',
+    original: 100,
+    used: 0,
+    writtenOff: 0,
+    state: 'issued',
+    secure: true,
+    wholeOnly: false,
+    promotional: false,
+    validationId: '',
+    lockedUntil: 0,
     expires: dateText(today + 700 * day),
   }
   const vouchers = specimens.map(specimen => ({ ...usual, ...specimen }))
@@ -32,7 +43,10 @@ export function makeVouchers(count: number, today: Wall, random: Random): Map<st
   for (let i = 0; i < count; i++) {
     const original = random.whole(1, 20) * 10
     vouchers.push({
-      ...{ ...usual, number: String(6_000_101 + i), pin: String(random.whole(0, 9_999)).padStart(4, '0'), original },
+      ...usual,
+      number: String(6_000_101 + i),
+      pin: String(random.whole(0, 9_999)).padStart(4, '0'),
+      original,
       used: random.chance(0.3) ? random.whole(0, original) : 0,
       expires: random.chance(0.1) ? '' : dateText(today + random.whole(-100, 1_000) * day),
     })

@@ -105,7 +105,11 @@ async function serve(rig: Rig, request: IncomingMessage, response: ServerRespons
   for (const fault of faults) if (!fault.applied) answer ??= standIn(fault)
   if (!answer) {
     const received: Received = {
-      ...{ method, path: below ?? '', search, headers: request.headers, body },
+      method,
+      path: below ?? '',
+      search,
+      headers: request.headers,
+      body,
       root: `${rig.tls ? 'https' : 'http'}://${request.headers.host ?? 'localhost'}${world.settings.base}`,
     }
     answer = below === undefined ? failure(404) : handled(rig, received, faults, call)

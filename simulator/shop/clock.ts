@@ -79,8 +79,15 @@ export function wallOf(instant: number, zone: string): Wall {
   if (!format) {
     const numeric = 'numeric' as const
     format = new Intl.DateTimeFormat('en', {
-      ...{ timeZone: zone, hourCycle: 'h23', fractionalSecondDigits: 3 },
-      ...{ year: numeric, month: numeric, day: numeric, hour: numeric, minute: numeric, second: numeric },
+      timeZone: zone,
+      hourCycle: 'h23',
+      fractionalSecondDigits: 3,
+      year: numeric,
+      month: numeric,
+      day: numeric,
+      hour: numeric,
+      minute: numeric,
+      second: numeric,
     })
     formats.set(zone, format)
   }

@@ -107,8 +107,18 @@ export function makeLedger(): Ledger {
       effects.filter(effect => effect.kind === kind && (id === undefined || effect.id === String(id))),
     open(method, path, accept) {
       const call: Call = {
-        ...{ seq: ++seq, at: new Date().toISOString(), method, path: masked(path), accept },
-        ...{ status: null, errorCode: null, outcome: 'open', faults: [], effects: [], milliseconds: null, bytes: 0 },
+        seq: ++seq,
+        at: new Date().toISOString(),
+        method,
+        path: masked(path),
+        accept,
+        status: null,
+        errorCode: null,
+        outcome: 'open',
+        faults: [],
+        effects: [],
+        milliseconds: null,
+        bytes: 0,
       }
       calls.push(call)
       calls = limited(calls)

@@ -54,7 +54,10 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
     // It tells how long a timer took, its own time with it.
     const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs) / 1e3
     const loop = (quantile: string, value: number): Sample => ({
-      ...{ name: 'tillbridge_event_loop_delay_seconds', type: 'gauge', labels: { quantile }, largest: true },
+      name: 'tillbridge_event_loop_delay_seconds',
+      type: 'gauge',
+      labels: { quantile },
+      largest: true,
       help: 'Delay of the event loop since the last look.',
       value: seconds(value),
     })
@@ -63,14 +66,20 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
     return [
       ...[...answered.values()].map(
         ({ labels, count }): Sample => ({
-          ...{ name: 'tillbridge_http_requests_total', type: 'counter', labels, value: count },
+          name: 'tillbridge_http_requests_total',
+          type: 'counter',
+          labels,
+          value: count,
           help: 'Requests answered, by route, method and status.',
         }),
       ),
       ...[...timings.values()].flatMap(({ labels, timing }) => histogram(labels, timing)),
       ...loops,
       {
-        ...{ name: 'tillbridge_resident_memory_bytes', type: 'gauge', labels: {}, value: process.memoryUsage.rss() },
+        name: 'tillbridge_resident_memory_bytes',
+        type: 'gauge',
+        labels: {},
+        value: process.memoryUsage.rss(),
         help: 'Memory of the serving processes.',
       },
     ]
@@ -80,7 +89,10 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
 function histogram(labels: Record<string, string>, { counts, sum }: Timing): Sample[] {
   const help = 'Seconds until an answer was sent, by route and method.'
   const sample = (ending: string, value: number, more: Record<string, string> = {}): Sample => ({
-    ...{ name: `tillbridge_http_request_duration_seconds${ending}`, type: 'histogram', help, value },
+    name: `tillbridge_http_request_duration_seconds${ending}`,
+    type: 'histogram',
+    help,
+    value,
     labels: { ...labels, ...more },
   })
   let total = 0

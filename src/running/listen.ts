@@ -64,7 +64,10 @@ export async function listen(
   )
   const server = await buildServer({
     gate: {
-      ...{ db, keys, signIn: signIn(db, keys), rate: rateLimiter() },
+      db,
+      keys,
+      signIn: signIn(db, keys),
+      rate: rateLimiter(),
       backOffice: backOffice ?? offices.of,
       turn: turns.take,
       syncedAt: offices.syncedAt,

@@ -20,7 +20,9 @@ import { startTestService, type TestService } from '../support/service.ts'
 import { post } from '../support/write.ts'
 
 const customer = {
-  ...{ firstname: 'Jo', surname: 'Sample', contact: { email: 'jo.sample@example.test' } },
+  firstname: 'Jo',
+  surname: 'Sample',
+  contact: { email: 'jo.sample@example.test' },
   address: { addressLine1: '1 Sample St' },
 }
 const named = (email: string) => ({ ...customer, contact: { email: `${email}@example.test` } })
@@ -161,7 +163,10 @@ describe('the back office of a service', () => {
       .then(row => row ?? assert.fail('there are products'))
     const rest = (Number(price) - 2).toFixed(2)
     const placed = await post(shop, '/orders', {
-      ...{ customerId, billingAddress: address, deliveryAddress: address, lines: [{ sku, quantity: 1 }] },
+      customerId,
+      billingAddress: address,
+      deliveryAddress: address,
+      lines: [{ sku, quantity: 1 }],
       payments: [
         { gateway: 'paypal', amount: rest, reference: 'PAYID-1' },
         { gateway: 'zip', amount: '1.00' },

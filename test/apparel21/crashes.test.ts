@@ -43,8 +43,12 @@ before(async () => {
     'content-type': 'application/json',
   }
   environment = {
-    ...{ DATABASE_URL: urlOf(database), SECRET_KEY: secret, JOBS: 'off' },
-    ...{ BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: simulator.url, BACK_OFFICE_COUNTRY: 'AU' },
+    DATABASE_URL: urlOf(database),
+    SECRET_KEY: secret,
+    JOBS: 'off',
+    BACK_OFFICE: 'apparel21',
+    BACK_OFFICE_URL: simulator.url,
+    BACK_OFFICE_COUNTRY: 'AU',
   }
   steady = await serve(['--no-demo'], { ...environment, DATA_DIR: join(home, 'steady') })
 })
@@ -87,7 +91,8 @@ const rows = async (table: string, where = '') =>
   (await database.db.pool.query(`select count(*)::integer as n from ${table} ${where}`)).rows[0].n as number
 
 const person = (name: string) => ({
-  ...{ firstname: 'Ann', surname: 'Crash' },
+  firstname: 'Ann',
+  surname: 'Crash',
   contact: { email: `${name}@example.com` },
 })
 
@@ -95,7 +100,9 @@ async function order() {
   const sku = [...simulator.state.skus.values()].find(({ colour, price }) => !colour.style.special && price > 0)
   const [shopper] = [...simulator.state.persons.values()].filter(({ email }) => email !== '')
   return {
-    ...{ customerId: String(shopper?.id), billingAddress: address, deliveryAddress: address },
+    customerId: String(shopper?.id),
+    billingAddress: address,
+    deliveryAddress: address,
     lines: [{ sku: String(sku?.id), quantity: 1 }],
     payments: [{ gateway: 'visa', amount: sku?.price.toFixed(2) }],
   }
@@ -103,7 +110,9 @@ async function order() {
 
 const writes = {
   customer: async (name: string) => ({
-    ...{ path: '/customers', body: person(name), effect: 'person created' as const },
+    path: '/customers',
+    body: person(name),
+    effect: 'person created' as const,
     here: () => rows('customer', `where email = '${name}@example.com'`),
   }),
   order: async () => {
@@ -118,7 +127,8 @@ const writes = {
     simulator.change({ kind: 'despatch-order', id: Number(placed.data.id) })
     const already = await rows('sales_return')
     return {
-      ...{ path: `/orders/${placed.data.id}/returns`, effect: 'return created' as const },
+      path: `/orders/${placed.data.id}/returns`,
+      effect: 'return created' as const,
       body: { lines: [{ sku: body.lines[0]?.sku, quantity: 1, reasonCode: 'SIZE' }] },
       here: async () => (await rows('sales_return')) - already,
     }
@@ -126,8 +136,13 @@ const writes = {
 }
 
 const gift = (receiverEmail: string) => ({
-  ...{ amount: '150.00', gateway: 'visa', receiverEmail, receiverName: 'Ann Lee', senderName: 'John Smith' },
-  ...{ subject: 'A gift for you', billingAddress: address },
+  amount: '150.00',
+  gateway: 'visa',
+  receiverEmail,
+  receiverName: 'Ann Lee',
+  senderName: 'John Smith',
+  subject: 'A gift for you',
+  billingAddress: address,
 })
 /** Receivers, and whether the back office has to make a person of them first: the first border is there, then. */
 const receivers = {

@@ -41,15 +41,35 @@ function fullPerson() {
     kind: 'edit-person',
     id: person.id,
     fields: {
-      ...{ title: 'Dr', initials: 'JQ', sex: 'F', dateOfBirth: '1980-02-29', jobTitle: 'Botanist', isAgent: true },
-      ...{ home: '0399990000', mobile: '0400000000', work: '0388880000', privacy: false },
+      title: 'Dr',
+      initials: 'JQ',
+      sex: 'F',
+      dateOfBirth: '1980-02-29',
+      jobTitle: 'Botanist',
+      isAgent: true,
+      home: '0399990000',
+      mobile: '0400000000',
+      work: '0388880000',
+      privacy: false,
       billing: {
-        ...{ contactName: 'Dr J', companyName: 'Ferns & Co', line1: '1 Swan St', line2: 'Unit 2', city: 'RICHMOND' },
-        ...{ state: 'VIC', postcode: '3121', country: 'AUSTRALIA' },
+        contactName: 'Dr J',
+        companyName: 'Ferns & Co',
+        line1: '1 Swan St',
+        line2: 'Unit 2',
+        city: 'RICHMOND',
+        state: 'VIC',
+        postcode: '3121',
+        country: 'AUSTRALIA',
       },
       delivery: {
-        ...{ contactName: 'Reception', companyName: 'Moss Ltd', line1: '2 Bay St', line2: 'Level 9', city: 'PERTH' },
-        ...{ state: 'WA', postcode: '6000', country: 'AUSTRALIA' },
+        contactName: 'Reception',
+        companyName: 'Moss Ltd',
+        line1: '2 Bay St',
+        line2: 'Level 9',
+        city: 'PERTH',
+        state: 'WA',
+        postcode: '6000',
+        country: 'AUSTRALIA',
       },
       references: { 1321: 4411, 27: 2702, 1322: 4422 },
     },
@@ -57,8 +77,16 @@ function fullPerson() {
   person.customData.set('Web', new Map([['AccountId', ['A-1']]]))
   person.loyalties = [
     {
-      ...{ id: 900_001, typeId: 8561, cardNumber: 'LM900001', expiry: '', balance: '', creditStatus: '', message: '' },
-      ...{ joinDate: '2024-01-01', statusId: '43701', active: true },
+      id: 900_001,
+      typeId: 8561,
+      cardNumber: 'LM900001',
+      expiry: '',
+      balance: '',
+      creditStatus: '',
+      message: '',
+      joinDate: '2024-01-01',
+      statusId: '43701',
+      active: true,
     },
   ]
   return person
@@ -103,7 +131,11 @@ test('a new person has no code and no stamp, and an address that is none carries
 
 test('a customer is made in the back office, and answered and stored as it has it then', async () => {
   const body = john({
-    ...{ title: 'Mr', mobile: '0400 123 456', dateOfBirth: '1980-02-29', privacy: false, emailSubscription: true },
+    title: 'Mr',
+    mobile: '0400 123 456',
+    dateOfBirth: '1980-02-29',
+    privacy: false,
+    emailSubscription: true,
     address: {
       addressLine1: '111 Collins St',
       city: 'Melbourne',
@@ -253,7 +285,10 @@ test('answers in another order, with blanks and unknown elements, do not harm wh
 test('null clears, and leaves what is beside it', async () => {
   const person = fullPerson()
   const change = {
-    ...{ title: null, dateOfBirth: null, address: { addressLine2: null }, references: { shopsFor: null } },
+    title: null,
+    dateOfBirth: null,
+    address: { addressLine2: null },
+    references: { shopsFor: null },
     contact: { phones: { home: null } },
   }
   const answer = await put(api, `/customers/${person.id}`, change)

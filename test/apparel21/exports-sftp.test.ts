@@ -51,7 +51,9 @@ const temporary = () => readdirSync(tmpdir()).filter(name => name.startsWith('ti
 
 describe('settings of exports on an SFTP server', () => {
   const whole = {
-    ...{ BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: 'https://a.example/RetailAPI', BACK_OFFICE_COUNTRY: 'AU' },
+    BACK_OFFICE: 'apparel21',
+    BACK_OFFICE_URL: 'https://a.example/RetailAPI',
+    BACK_OFFICE_COUNTRY: 'AU',
     BACK_OFFICE_EXPORTS: 'sftp://luma@files.example/out',
     BACK_OFFICE_EXPORTS_HOST_KEY: strangeKey,
     BACK_OFFICE_EXPORTS_PASSWORD: canary,
@@ -137,8 +139,14 @@ describe('exports on an SFTP server', { skip: noSshd }, () => {
   /** Looks into the place once, as the worker does. */
   const look = () => job.run({ ...tools(), service: luma, attempt: 1, signal: never() })
   const tools = () => ({
-    ...{ db, keys, log, post: { send: async () => {} } },
-    ...{ subject: '', last: false, stillMine: async () => true, comeAgain() {} },
+    db,
+    keys,
+    log,
+    post: { send: async () => {} },
+    subject: '',
+    last: false,
+    stillMine: async () => true,
+    comeAgain() {},
   })
   /** A process that has not seen anything yet, and knows what is set now. */
   async function startAnew() {
@@ -184,7 +192,9 @@ describe('exports on an SFTP server', { skip: noSshd }, () => {
     assert.ok(made)
     luma = made
     settings = {
-      ...{ driver: 'apparel21', url: simulator.url, country: 'AU' },
+      driver: 'apparel21',
+      url: simulator.url,
+      country: 'AU',
       exports: `sftp://${sshd.user}@127.0.0.1:${sshd.port}${sshd.folder}`,
       exportsHostKey: sshd.hostKey,
       exportsKey: sshd.keyFile,

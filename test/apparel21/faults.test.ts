@@ -64,7 +64,8 @@ const closing: (() => unknown)[] = []
 before(async () => {
   simulator = await startSimulator({ sizes: { stores: 3, styles: 6, persons: 25, vouchers: 1 } })
   api = await startTestService({
-    ...{ settings, role: 'maintainer' },
+    settings,
+    role: 'maintainer',
     backOffice: service => (offices.get(service.id) ?? assert.fail('each has one'))(service),
   })
   await openFront()
@@ -737,11 +738,11 @@ test('no identifier of a caller’s, nor of a stored customer, leads to another 
   )
   const sku = [...simulator.state.skus.values()].find(({ colour, price }) => !colour.style.special && price > 0)
   const order = (customerId: string) => ({
-    ...{ customerId, billingAddress: address, deliveryAddress: address },
-    ...{
-      lines: [{ sku: String(sku?.id), quantity: 1 }],
-      payments: [{ gateway: 'visa', amount: sku?.price.toFixed(2) }],
-    },
+    customerId,
+    billingAddress: address,
+    deliveryAddress: address,
+    lines: [{ sku: String(sku?.id), quantity: 1 }],
+    payments: [{ gateway: 'visa', amount: sku?.price.toFixed(2) }],
   })
   simulator.ledger.clear()
   for (const id of ids) {

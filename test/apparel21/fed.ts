@@ -49,7 +49,12 @@ export async function openFed(options: Parameters<typeof startSimulator>[0] = {}
     return syncFeed(shop.db, service, found, how)
   }
   return {
-    ...{ simulator, shop, service, client, release, sync },
+    simulator,
+    shop,
+    service,
+    client,
+    release,
+    sync,
     async syncAll(how) {
       for (const { name } of feeds) await sync(name, how)
     },

@@ -39,7 +39,11 @@ afterEach(() => {
 function open(limits: Partial<Limits> = {}, connection: Partial<Connection> = {}): Client {
   const note = (facts: object, message: string) => logged.push(JSON.stringify({ ...facts, message }))
   const client = openClient({
-    ...{ url: simulator.url, countryCode: 'AU', username: 'till', password: 'bridge', timeZone: 'Australia/Melbourne' },
+    url: simulator.url,
+    countryCode: 'AU',
+    username: 'till',
+    password: 'bridge',
+    timeZone: 'Australia/Melbourne',
     limits: { deadlineMs: 3_000, ...limits },
     log: { info: note, warn: note },
     ...connection,
@@ -163,8 +167,11 @@ test('no data is an answer, and a refusal is told in our words with its code beh
   const client = open()
   assert.equal(await client.document({ endpoint: 'persons', path: ['Persons', '9'], roots: ['Person'] }), undefined)
   const { root } = await client.list({
-    ...{ endpoint: 'persons', path: ['Persons'], query: { email: 'nobody@example.test' } },
-    ...{ roots: ['Persons'], record: 'Person' },
+    endpoint: 'persons',
+    path: ['Persons'],
+    query: { email: 'nobody@example.test' },
+    roots: ['Persons'],
+    record: 'Person',
   })
   assert.equal(root, undefined)
   const error = await fails(
@@ -395,7 +402,10 @@ test('a breaker stays open longer with each attempt that fails', () => {
   let now = 0
   const states: string[] = []
   const breaker = makeBreaker({
-    ...{ breakerFailures: 2, openMs: 1_000, mostOpenMs: 4_000, now: () => now },
+    breakerFailures: 2,
+    openMs: 1_000,
+    mostOpenMs: 4_000,
+    now: () => now,
     onChange: state => states.push(state),
   })
   const fail = () => {
@@ -453,7 +463,10 @@ test('a list that is left half-way gives its place back', async () => {
   const client = open({ concurrency: 1, pageRows: 5 })
   for (let i = 0; i < 3; i++) {
     const { records } = await client.list({
-      ...{ endpoint: 'persons', path: ['Persons'], roots: ['Persons'], record: 'Person' },
+      endpoint: 'persons',
+      path: ['Persons'],
+      roots: ['Persons'],
+      record: 'Person',
     })
     for await (const record of records) {
       assert.equal(record.name, 'Person')

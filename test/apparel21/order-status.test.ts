@@ -20,7 +20,9 @@ after(() => shop.stop())
 async function ordered(...items: Sold[]) {
   const total = dollars(items.reduce((sum, { price }) => sum + cents(price), 0))
   const answer = await post(shop.api, '/orders', {
-    ...{ customerId, billingAddress: address, deliveryAddress: address },
+    customerId,
+    billingAddress: address,
+    deliveryAddress: address,
     lines: items.map(({ sku }) => ({ sku, quantity: 1 })),
     payments: [{ gateway: 'paypal', amount: total, reference: 'PAYID-1' }],
   })

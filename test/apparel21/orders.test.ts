@@ -35,7 +35,9 @@ const sum = (...amounts: string[]) => dollars(amounts.reduce((total, each) => to
 /** An order of one tee, paid in full. */
 const order = (more: object = {}) => ({
   customerId,
-  ...{ billingAddress: address, deliveryAddress: address, lines: [{ sku: tee.sku, quantity: 1 }] },
+  billingAddress: address,
+  deliveryAddress: address,
+  lines: [{ sku: tee.sku, quantity: 1 }],
   payments: [{ gateway: 'paypal', amount: tee.price, reference: 'PAYID-1' }],
   ...more,
 })
@@ -51,12 +53,19 @@ const validated = async (number: string, pin: string, amount: string) => {
 const voucher = (number: string) => simulator.state.vouchers.get(number) ?? assert.fail()
 
 const sample: PlacedOrder = {
-  ...{ number: 'W1', personId: '3001', decimals: 2, pickupStoreId: undefined, freight: 995n, total: 3994n },
+  number: 'W1',
+  personId: '3001',
+  decimals: 2,
+  pickupStoreId: undefined,
+  freight: 995n,
+  total: 3994n,
   input: {
-    ...{ billingAddress: address, deliveryAddress: { ...address, addressLine2: null, state: null } },
+    billingAddress: address,
+    deliveryAddress: { ...address, addressLine2: null, state: null },
     lines: [
       {
-        ...{ sku: 'A', quantity: 2 },
+        sku: 'A',
+        quantity: 2,
         discounts: [
           { type: 'loyalty', reason: 'Gold', amount: '4.00' },
           { type: 'none', amount: '0.00' },

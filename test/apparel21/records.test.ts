@@ -46,11 +46,27 @@ const reading: PersonReading = {
 test('a person is a customer', async () => {
   const found = await documentOf(person)
   assert.deepEqual(customerFrom(found, reading), {
-    ...{ id: '3001', code: 'SAMPJO00', title: null, firstname: 'Jo', surname: 'Sample', dateOfBirth: null },
-    ...{ startDate: '2021-03-25 00:00:00', email: 'jo@example.test', phoneHome: '0400000000', phoneMobile: null },
-    ...{ phoneWork: null, addressLine1: '1 Sample St', addressLine2: null, city: 'SAMPLETON', state: 'VIC' },
-    ...{ postcode: '3000', country: 'AUSTRALIA', referenceValues: { favouriteStore: '4411' }, privacy: false },
-    ...{ loyaltyCode: '99', loyaltyName: 'VIP' },
+    id: '3001',
+    code: 'SAMPJO00',
+    title: null,
+    firstname: 'Jo',
+    surname: 'Sample',
+    dateOfBirth: null,
+    startDate: '2021-03-25 00:00:00',
+    email: 'jo@example.test',
+    phoneHome: '0400000000',
+    phoneMobile: null,
+    phoneWork: null,
+    addressLine1: '1 Sample St',
+    addressLine2: null,
+    city: 'SAMPLETON',
+    state: 'VIC',
+    postcode: '3000',
+    country: 'AUSTRALIA',
+    referenceValues: { favouriteStore: '4411' },
+    privacy: false,
+    loyaltyCode: '99',
+    loyaltyName: 'VIP',
   })
   assert.equal(changedAt(found), '2024-05-06T16:32:15')
   assert.deepEqual(historyVisit(found), { id: '3001', stamp: '6/05/2024 4:32:15 PM' })
@@ -133,8 +149,16 @@ test('a store is a store, with or without an e-mail address and a number', async
   const store = `<Store><StoreId>7101</StoreId><Code>S7101</Code><StoreNo>008</StoreNo><Name>DFO Airport </Name><Address1>1 Sample St</Address1><Address2 />
     <City>Sampleton</City><State>VIC</State><Postcode>0800</Postcode><Country>Australia</Country><Email>s@example.test</Email></Store>`
   assert.deepEqual(storeFrom(await documentOf(store)), {
-    ...{ storeId: '7101', storeNumber: '008', code: 'S7101', name: 'DFO Airport', email: 's@example.test' },
-    ...{ addressLine1: '1 Sample St', addressLine2: null, city: 'Sampleton', state: 'VIC', postcode: '0800' },
+    storeId: '7101',
+    storeNumber: '008',
+    code: 'S7101',
+    name: 'DFO Airport',
+    email: 's@example.test',
+    addressLine1: '1 Sample St',
+    addressLine2: null,
+    city: 'Sampleton',
+    state: 'VIC',
+    postcode: '0800',
     country: 'Australia',
   })
   const bare = storeFrom(await documentOf('<Store><StoreId>7</StoreId><Code>WH</Code><StoreNo /></Store>'))
@@ -163,13 +187,23 @@ test('a style is a product, one row a SKU; a SKU without a price is refused alon
   const { rows, refused } = productRowsFrom(found, { typeNames, decimals: 2 })
   assert.deepEqual(rows[0], {
     product: {
-      ...{ productId: '5001', productCode: 'STY5001', name: 'SAMPLE TEE', description: 'one\ntwo', sizeRange: 'S-L' },
+      productId: '5001',
+      productCode: 'STY5001',
+      name: 'SAMPLE TEE',
+      description: 'one\ntwo',
+      sizeRange: 'S-L',
       referenceValues: { brand: '1342' },
     },
     colour: { productId: '5001', colourId: '6101', code: 'BLK', name: 'Black', markdownStatus: 'clearance' },
     variant: {
-      ...{ productId: '5001', colourId: '6101', skuId: '12001', sizeCode: 'S', sequence: 1 },
-      ...{ originalPrice: '49.95', price: '39.90', barcode: '9300000000001' },
+      productId: '5001',
+      colourId: '6101',
+      skuId: '12001',
+      sizeCode: 'S',
+      sequence: 1,
+      originalPrice: '49.95',
+      price: '39.90',
+      barcode: '9300000000001',
     },
   })
   const unsized = rows[1]?.variant
@@ -222,13 +256,29 @@ const transaction = `<Transaction>
 test('a transaction is one row a line; a return is negative', async () => {
   const [first, second] = transactionRowsFrom(await documentOf(transaction), '3001', 'USD')
   assert.deepEqual(first?.header, {
-    ...{ id: '13748', number: 'W10100000130', orderNumber: 'W0000123', channel: 'web', type: 'specialOrderUpdate' },
-    ...{ saleDate: '2024-05-26 00:00:00', customerId: '3001', storeNumber: '101', storeName: 'Sample Store' },
+    id: '13748',
+    number: 'W10100000130',
+    orderNumber: 'W0000123',
+    channel: 'web',
+    type: 'specialOrderUpdate',
+    saleDate: '2024-05-26 00:00:00',
+    customerId: '3001',
+    storeNumber: '101',
+    storeName: 'Sample Store',
     currency: 'AUD',
   })
   assert.deepEqual(first?.line, {
-    ...{ id: '15882', sequence: 0, productCode: 'STY5001', productName: 'SAMPLE TEE', colourCode: 'BLK' },
-    ...{ colourName: 'Black', sizeCode: 'S', quantity: 1, price: '29.99', value: '25.99', taxPercent: '10' },
+    id: '15882',
+    sequence: 0,
+    productCode: 'STY5001',
+    productName: 'SAMPLE TEE',
+    colourCode: 'BLK',
+    colourName: 'Black',
+    sizeCode: 'S',
+    quantity: 1,
+    price: '29.99',
+    value: '25.99',
+    taxPercent: '10',
     discounts: [{ type: 'loyalty', reason: 'POS Loyalty 1', amount: '4.00', percentage: '13.34' }],
   })
   assert.deepEqual(
@@ -262,10 +312,21 @@ test('a rewards programme is one row a tier, and one a gift', async () => {
     {
       program: { programId: '1', name: 'Rewards', description: null },
       tier: {
-        ...{ programId: '1', tierId: '1', name: 'Bronze', sequence: 1, accrualSpend: '1.00', accrualPoints: 1 },
-        ...{ autoRewardPointThreshold: null, autoRewardValue: '10.00', qualifySpend: '500.00' },
-        ...{ qualifyMonths: null, qualifyDays: null, pointsExpiryMonths: 12, pointsExpiryDays: 0 },
-        ...{ rewardExpiryMonths: null, rewardExpiryDays: null },
+        programId: '1',
+        tierId: '1',
+        name: 'Bronze',
+        sequence: 1,
+        accrualSpend: '1.00',
+        accrualPoints: 1,
+        autoRewardPointThreshold: null,
+        autoRewardValue: '10.00',
+        qualifySpend: '500.00',
+        qualifyMonths: null,
+        qualifyDays: null,
+        pointsExpiryMonths: 12,
+        pointsExpiryDays: 0,
+        rewardExpiryMonths: null,
+        rewardExpiryDays: null,
       },
     },
   ])
@@ -285,8 +346,13 @@ test('a reward account has its lots, whichever name their identifiers go by', as
   const found = await documentOf(account)
   const qualifying = new Map([['1', new Map([['41', 50_000n]])]])
   assert.deepEqual(accountFrom(found, 2, qualifying), {
-    ...{ id: '1', customerId: '3001', programId: '1', tierId: '1', tierLockedUntilDate: '2026-09-19' },
-    ...{ joinDate: '2024-09-11', qualifyingSpend: '114.00' },
+    id: '1',
+    customerId: '3001',
+    programId: '1',
+    tierId: '1',
+    tierLockedUntilDate: '2026-09-19',
+    joinDate: '2024-09-11',
+    qualifyingSpend: '114.00',
   })
   assert.equal('qualifyingSpend' in accountFrom(found, 2, new Map()), false)
   const createdAt = '2025-08-22 15:19:10'
@@ -294,23 +360,38 @@ test('a reward account has its lots, whichever name their identifiers go by', as
     accountId: '1',
     lots: [
       {
-        ...{ accountId: '1', kind: 'points', lotId: '42181', createdAt, description: null, total: '100' },
-        ...{ redeemed: '20', pending: '0', expiryDate: '2026-08-22' },
+        accountId: '1',
+        kind: 'points',
+        lotId: '42181',
+        createdAt,
+        description: null,
+        total: '100',
+        redeemed: '20',
+        pending: '0',
+        expiryDate: '2026-08-22',
       },
       {
-        ...{
-          accountId: '1',
-          kind: 'reward',
-          lotId: '163421',
-          createdAt,
-          description: 'Birthday Reward',
-          total: '25.00',
-        },
-        ...{ redeemed: '0', pending: '0', expiryDate: null },
+        accountId: '1',
+        kind: 'reward',
+        lotId: '163421',
+        createdAt,
+        description: 'Birthday Reward',
+        total: '25.00',
+        redeemed: '0',
+        pending: '0',
+        expiryDate: null,
       },
       {
-        ...{ accountId: '1', kind: 'gift', lotId: '301', createdAt, description: 'March Gift', total: '1' },
-        ...{ redeemed: '1', pending: '0', giftId: '21', expiryDate: null },
+        accountId: '1',
+        kind: 'gift',
+        lotId: '301',
+        createdAt,
+        description: 'March Gift',
+        total: '1',
+        redeemed: '1',
+        pending: '0',
+        giftId: '21',
+        expiryDate: null,
       },
     ],
   })

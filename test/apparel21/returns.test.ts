@@ -36,7 +36,9 @@ async function bought(units: Units, { isShipped = true } = {}) {
   const due = Object.entries(units).reduce((total, [sku, quantity]) => total + quantity * price(sku), 0)
   const order = made(
     await post(api, '/orders', {
-      ...{ customerId, billingAddress: address, deliveryAddress: address },
+      customerId,
+      billingAddress: address,
+      deliveryAddress: address,
       lines: Object.entries(units).map(([sku, quantity]) => ({ sku, quantity })),
       payments: [{ gateway: 'visa', amount: dollars(due) }],
     }),
@@ -57,7 +59,9 @@ const lastReturn = () => [...simulator.state.returns.values()].at(-1) ?? assert.
 
 test('a return is written in the order of the guide', () => {
   const text = returnPayload({
-    ...{ number: 'R-1', order: { number: 'W0000125', personId: '3001' }, restock: false },
+    number: 'R-1',
+    order: { number: 'W0000125', personId: '3001' },
+    restock: false,
     lines: [
       { sku: 'A', quantity: 2, reasonCode: 'SIZE', notes: 'a < b\n& c' },
       { sku: 'B', quantity: 1, reasonCode: 'size ' },

@@ -29,15 +29,27 @@ test('a reward balance is the one of this moment, also of a customer that no syn
   const before = (await api.get(`/customers/${account.personId}/rewards`)).json.data
   assert.equal(before.id, String(account.id))
   account.points.push({
-    ...{ id: 99_001, created: Date.UTC(2026, 0, 5, 15, 19, 10), description: 'By hand', reasonId: '' },
-    ...{ total: 40, redeemed: 10, pending: 5, expires: '2099-12-31' },
+    id: 99_001,
+    created: Date.UTC(2026, 0, 5, 15, 19, 10),
+    description: 'By hand',
+    reasonId: '',
+    total: 40,
+    redeemed: 10,
+    pending: 5,
+    expires: '2099-12-31',
   })
   const { data } = (await api.get(`/customers/${account.personId}/rewards`)).json
   assert.equal(data.availablePoints, before.availablePoints + 25)
   const added = data.points.find(({ id }: { id: string }) => id === '99001')
   assert.deepEqual(added, {
-    ...{ id: '99001', createdAt: '2026-01-05 15:19:10', description: 'By hand', expiryDate: '2099-12-31' },
-    ...{ total: 40, redeemed: 10, pending: 5, available: 25 },
+    id: '99001',
+    createdAt: '2026-01-05 15:19:10',
+    description: 'By hand',
+    expiryDate: '2099-12-31',
+    total: 40,
+    redeemed: 10,
+    pending: 5,
+    available: 25,
   })
 })
 
@@ -73,9 +85,22 @@ test('an account with empty lists, no tier and no next reward is one', async () 
     </GiftList></RewardAccount>`
   const root = await documentOf(xml)
   assert.deepEqual(rewardAccountFrom(root, 'AUD'), {
-    ...{ id: '7', customerId: '3001', programId: '1', programName: '1', tierId: null, tierName: null, currency: 'AUD' },
-    ...{ tierLockedUntilDate: null, joinDate: null, availablePoints: 0, availableRewards: '0.00' },
-    ...{ pointsToNextReward: null, spendToNextTier: null, nextTierId: null, points: [], rewards: [] },
+    id: '7',
+    customerId: '3001',
+    programId: '1',
+    programName: '1',
+    tierId: null,
+    tierName: null,
+    currency: 'AUD',
+    tierLockedUntilDate: null,
+    joinDate: null,
+    availablePoints: 0,
+    availableRewards: '0.00',
+    pointsToNextReward: null,
+    spendToNextTier: null,
+    nextTierId: null,
+    points: [],
+    rewards: [],
     gifts: [{ id: '301', giftId: '21', name: 'March Gift', available: false, expiryDate: null }],
   })
 })

@@ -77,7 +77,9 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     }
   }
   return {
-    ...{ simulator, api, sync },
+    simulator,
+    api,
+    sync,
     undo(writes) {
       undone = writes
     },

@@ -18,7 +18,12 @@ test('after changes and faults at random our tables are as the back office, and 
   const { connection, drop } = await freshDatabase()
   t.after(drop)
   const soaked = await soak({
-    ...{ seed: 5, seconds: 6, shoppers: 4, release: '2025.1', connection, directory },
+    seed: 5,
+    seconds: 6,
+    shoppers: 4,
+    release: '2025.1',
+    connection,
+    directory,
     sizes: { stores: 4, styles: 12, persons: 40, vouchers: 6 },
   })
   t.after(soaked.close)

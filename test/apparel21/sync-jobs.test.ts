@@ -89,8 +89,15 @@ describe('feeds are pulled by jobs', () => {
   test('every feed of a service whose back office has feeds is pulled, each after what it needs, and comes again at its time', async () => {
     const feeds = offices.driverOf(luma).feeds
     assert.deepEqual(Object.fromEntries(feeds.map(({ name, everySeconds }) => [name, everySeconds / 60])), {
-      ...{ references: 1_440, stores: 1_440, products: 1_440, stock: 5, 'reward-programs': 1_440 },
-      ...{ customers: 15, 'reward-accounts': 5, transactions: 5, orders: 5 },
+      references: 1_440,
+      stores: 1_440,
+      products: 1_440,
+      stock: 5,
+      'reward-programs': 1_440,
+      customers: 15,
+      'reward-accounts': 5,
+      transactions: 5,
+      orders: 5,
     })
     const allOk = async () => {
       const found = await facts()

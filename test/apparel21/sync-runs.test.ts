@@ -92,7 +92,10 @@ test('a whole run that shows less than half of what there was takes nothing away
 
 /** A feed that brings what a test has it bring. */
 const madeOf = (portions: readonly Portion[], facts: Partial<Feed> = {}): Feed => ({
-  ...{ name: 'made', everySeconds: 60, fullEverySeconds: 3_600, ...facts },
+  name: 'made',
+  everySeconds: 60,
+  fullEverySeconds: 3_600,
+  ...facts,
   async *pull() {
     yield* portions
   },

@@ -85,7 +85,9 @@ test('what changes arrives with the next run', async () => {
   simulator.change({ kind: 'edit-sku', id: item.skuId, fields: { price: 12.5 } })
   simulator.change({ kind: 'edit-store', id: item.storeId, fields: { name: 'Moved' } })
   const sale = simulator.change({
-    ...{ kind: 'till-sale', storeId: item.storeId, personId: second },
+    kind: 'till-sale',
+    storeId: item.storeId,
+    personId: second,
     lines: [{ skuId: item.skuId, quantity: 1 }],
   })
   simulator.change({ kind: 'edit-person', id: second, fields: { firstname: 'Buyer' } })
@@ -222,7 +224,9 @@ test('a sale that moves no stamp is found when the customer is visited again', a
   await fed.sync('customers')
   await fed.sync('transactions')
   const sale = fed.simulator.change({
-    ...{ kind: 'till-sale', storeId: item.storeId, personId },
+    kind: 'till-sale',
+    storeId: item.storeId,
+    personId,
     lines: [{ skuId: item.skuId, quantity: 1 }],
   })
   await fed.sync('transactions')

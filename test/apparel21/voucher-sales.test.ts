@@ -56,9 +56,17 @@ test('a voucher is sold as an order, is pending, and opens once its e-mail has c
   assert.equal(status, 202)
   assert.equal(headers.location, '/vouchers')
   assert.deepEqual(json.data, {
-    ...{ number: null, pin: null, status: 'pending', currency: 'AUD', orderNumber: 'W0000123' },
-    ...{ originalAmount: '150.00', usedAmount: '0.00', availableAmount: '0.00' },
-    ...{ expiryDate: null, lockedUntil: null, email: null },
+    number: null,
+    pin: null,
+    status: 'pending',
+    currency: 'AUD',
+    orderNumber: 'W0000123',
+    originalAmount: '150.00',
+    usedAmount: '0.00',
+    availableAmount: '0.00',
+    expiryDate: null,
+    lockedUntil: null,
+    email: null,
   })
   const order = theOrder()
   const [line, ...others] = order.lines
@@ -66,8 +74,13 @@ test('a voucher is sold as an order, is pending, and opens once its e-mail has c
   assert.deepEqual([order.number, line?.skuId, line?.quantity, line?.value], ['W0000123', 9_001, 1, 150])
   assert.deepEqual([line?.senderName, line?.receiverName], ['John Smith', 'Ann Mary Lee'])
   assert.deepEqual(line?.voucher, {
-    ...{ type: 'GV_EMAIL', number: '', subject: 'A gift for you', email: 'Ann.Lee@example.com' },
-    ...{ message: 'Happy birthday & <more>!\nJohn', deliveryDate: '', allotted: '' },
+    type: 'GV_EMAIL',
+    number: '',
+    subject: 'A gift for you',
+    email: 'Ann.Lee@example.com',
+    message: 'Happy birthday & <more>!\nJohn',
+    deliveryDate: '',
+    allotted: '',
   })
   assert.deepEqual([order.billing.contactName, order.billing.line1], ['John Smith', '111 Collins St'])
   assert.deepEqual(

@@ -67,8 +67,14 @@ test('number and PIN open a voucher as the back office has it at this moment', a
   assert.equal(status, 200)
   const { expiryDate, ...shown } = json.data
   assert.deepEqual(shown, {
-    ...{ number: '6000002', status: 'active', currency: 'AUD', lockedUntil: null, email: null },
-    ...{ originalAmount: '50.00', usedAmount: '10.50', availableAmount: '39.50' },
+    number: '6000002',
+    status: 'active',
+    currency: 'AUD',
+    lockedUntil: null,
+    email: null,
+    originalAmount: '50.00',
+    usedAmount: '10.50',
+    availableAmount: '39.50',
   })
   assert.match(expiryDate, /^\d{4}-\d\d-\d\d$/)
   assert.doesNotMatch(text, /0042/)

@@ -42,7 +42,9 @@ async function place(shop: Shop, quantity: number, more: object = {}): Promise<A
   const { items, customerId } = await wares(shop)
   const [item] = items
   return post(shop.api, '/orders', {
-    ...{ customerId, billingAddress: address, deliveryAddress: address },
+    customerId,
+    billingAddress: address,
+    deliveryAddress: address,
     lines: [{ sku: item.sku, quantity }],
     payments: [{ gateway: 'paypal', amount: due([{ ...item, quantity }]), reference: 'PAYID-1' }],
     ...more,
@@ -81,7 +83,9 @@ export function saleContract(shop: () => Shop) {
     const { api } = shop()
     const { items, customerId } = await wares(shop())
     const body = {
-      ...{ customerId, billingAddress: address, deliveryAddress: address },
+      customerId,
+      billingAddress: address,
+      deliveryAddress: address,
       lines: items.map(({ sku }) => ({ sku, quantity: 1 })),
       payments: [{ gateway: 'visa', amount: due(items.map(item => ({ ...item, quantity: 1 }))) }],
     }
@@ -100,7 +104,9 @@ export function saleContract(shop: () => Shop) {
     const { api } = shop()
     const { items, customerId } = await wares(shop())
     const answer = await post(api, '/orders', {
-      ...{ customerId, billingAddress: address, deliveryAddress: address },
+      customerId,
+      billingAddress: address,
+      deliveryAddress: address,
       lines: [
         { sku: 'NOTHING', quantity: 1 },
         { sku: items[0].sku, quantity: 1, price: '0.01' },

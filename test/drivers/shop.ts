@@ -45,7 +45,9 @@ async function openApparel21(release: string): Promise<Shop> {
   addVouchers(service.simulator)
   await service.sync()
   return {
-    ...{ ...service, driver: 'apparel21', release },
+    ...service,
+    driver: 'apparel21',
+    release,
     async ship(orderId) {
       service.simulator.change({ kind: 'despatch-order', id: Number(orderId) })
     },
@@ -60,7 +62,10 @@ async function openEmbedded(): Promise<Shop> {
   const api = await startTestService({ beside: source.api })
   await insertVouchers(api.db, api.keys, api.service, vouchersOf(source))
   return {
-    ...{ api, simulator: source.simulator, driver: 'embedded', release: settings.release },
+    api,
+    simulator: source.simulator,
+    driver: 'embedded',
+    release: settings.release,
     // It ships what is ordered at once.
     async ship() {},
     async stop() {
@@ -86,7 +91,10 @@ function vouchersOf({ simulator }: Apparel21Service): VoucherRow[] {
     const voucher = simulator.state.vouchers.get(number)
     assert.ok(voucher)
     return {
-      ...{ number, pin: voucher.pin, expiryDate: voucher.expires, state: states[number] ?? 'active' },
+      number,
+      pin: voucher.pin,
+      expiryDate: voucher.expires,
+      state: states[number] ?? 'active',
       // One that is not issued is worth nothing yet, of which there is no voucher here.
       originalAmount: (voucher.original || 1).toFixed(2),
       usedAmount: voucher.used.toFixed(2),

@@ -25,8 +25,14 @@ export function voucherContract(shop: () => Shop) {
     assert.equal(found.status, 200)
     const { expiryDate, ...shown } = found.json.data
     assert.deepEqual(shown, {
-      ...{ number: '6000002', status: 'active', currency: 'AUD', lockedUntil: null, email: null },
-      ...{ originalAmount: '50.00', usedAmount: '10.50', availableAmount: '39.50' },
+      number: '6000002',
+      status: 'active',
+      currency: 'AUD',
+      lockedUntil: null,
+      email: null,
+      originalAmount: '50.00',
+      usedAmount: '10.50',
+      availableAmount: '39.50',
     })
     assert.match(expiryDate, /^\d{4}-\d\d-\d\d$/)
     assert.doesNotMatch(found.text, /0042/)
@@ -117,8 +123,13 @@ export function voucherContract(shop: () => Shop) {
   test('a voucher that is sold has number and PIN at once, or is pending, and is one voucher for one key', async () => {
     const { api, driver, simulator } = shop()
     const gift = {
-      ...{ amount: '150.00', gateway: 'paypal', receiverName: 'Ann Lee', receiverEmail: 'ann.lee@example.com' },
-      ...{ senderName: 'John Smith', subject: 'A gift for you', billingAddress: { city: 'Melbourne' } },
+      amount: '150.00',
+      gateway: 'paypal',
+      receiverName: 'Ann Lee',
+      receiverEmail: 'ann.lee@example.com',
+      senderName: 'John Smith',
+      subject: 'A gift for you',
+      billingAddress: { city: 'Melbourne' },
     }
     const key = { 'idempotency-key': `gift-${shop().release}-${driver}` }
     const answer = await post(api, '/vouchers', gift, key)

@@ -88,7 +88,10 @@ describe('the returns of AdventureWorks, as orders and returns through the API',
     await each([...orders], async ([orderNumber, lines]) => {
       const total = lines.reduce((sum, line) => sum + cents(line.value), 0n)
       const answer = await post(shop, '/orders', {
-        ...{ orderNumber, customerId: lines[0]?.customerId, billingAddress: address, deliveryAddress: address },
+        orderNumber,
+        customerId: lines[0]?.customerId,
+        billingAddress: address,
+        deliveryAddress: address,
         lines: lines.map(({ sku, quantity, price }) => ({ sku, quantity: Number(quantity), price })),
         payments: [{ gateway: 'visa', amount: amount(total, 2) }],
       })

@@ -47,14 +47,18 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
   async customer(name) {
     const email = `${name}@example.com`.toLowerCase()
     return {
-      ...{ method: 'POST', path: '/customers', body: { firstname: 'Ann', surname: name, contact: { email } } },
+      method: 'POST',
+      path: '/customers',
+      body: { firstname: 'Ann', surname: name, contact: { email } },
       effects: () =>
         count(sql`select count(*)::integer from customer where service_id = ${shop.service.id} and email = ${email}`),
     }
   },
   async order(name) {
     return {
-      ...{ method: 'POST', path: '/orders', body: await orderOf(name) },
+      method: 'POST',
+      path: '/orders',
+      body: await orderOf(name),
       effects: () =>
         count(
           sql`select count(*)::integer from order_payment where service_id = ${shop.service.id} and reference = ${name}`,
@@ -66,7 +70,8 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
     const order = await shop.send(steady, 'POST', '/orders', body)
     assert.equal(order.status, 201, order.code)
     return {
-      ...{ method: 'POST', path: `/orders/${order.data.id}/returns` },
+      method: 'POST',
+      path: `/orders/${order.data.id}/returns`,
       body: { lines: [{ sku: body.lines[0]?.sku, quantity: 1, reasonCode: 'SIZE' }] },
       effects: () =>
         count(
@@ -76,7 +81,9 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
   },
   async voucher(name) {
     return {
-      ...{ method: 'POST', path: '/vouchers', body: voucherOf(name) },
+      method: 'POST',
+      path: '/vouchers',
+      body: voucherOf(name),
       // One voucher, one mail.
       effects: async () => {
         const made = await count(
@@ -97,7 +104,9 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
     const validated = await shop.send(steady, 'POST', '/vouchers/validate', { number, pin, amount: '10.00' })
     assert.equal(validated.status, 200, validated.code)
     return {
-      ...{ method: 'PUT', path: `/vouchers/${number}/lock`, body: { validationId: validated.data.validationId } },
+      method: 'PUT',
+      path: `/vouchers/${number}/lock`,
+      body: { validationId: validated.data.validationId },
       effects: () =>
         count(
           sql`select count(*)::integer from voucher_entry where service_id = ${shop.service.id} and number = ${number} and kind = 'lock'`,

@@ -90,7 +90,11 @@ test('a port that is taken stops the start, and is named', async () => {
 
 test('figures of several processes are added up, or the largest counts; labels are escaped', () => {
   const sample = (value: number, more: Partial<Sample> = {}): Sample => ({
-    ...{ name: 'a', type: 'gauge', help: 'An a.', labels: { of: 'x"y\\z\n' }, value },
+    name: 'a',
+    type: 'gauge',
+    help: 'An a.',
+    labels: { of: 'x"y\\z\n' },
+    value,
     ...more,
   })
   assert.equal(

@@ -51,7 +51,10 @@ test('latency delays; the effect comes before the wait where it is applied', asy
   faults.add({ kind: 'latency', seconds: 30, applied: true, times: 1 })
   const leaving = new AbortController()
   const posted = fetch(`${simulator.url}Persons?countryCode=AU`, {
-    ...{ method: 'POST', body: person, headers: { 'content-type': 'text/xml' }, signal: leaving.signal },
+    method: 'POST',
+    body: person,
+    headers: { 'content-type': 'text/xml' },
+    signal: leaving.signal,
   })
   await until(() => ledger.effectsOf('person created').length === 1)
   leaving.abort()

@@ -115,6 +115,12 @@ export async function purchaseIn({ db, service }: DemoShop) {
 }
 
 export const voucherOf = (orderNumber: string, amount = '50.00') => ({
-  ...{ amount, gateway: 'card', subject: 'For you', orderNumber, billingAddress: address },
-  ...{ receiverName: 'Ann', receiverEmail: 'ann@example.com', senderName: 'Bo' },
+  amount,
+  gateway: 'card',
+  subject: 'For you',
+  orderNumber,
+  billingAddress: address,
+  receiverName: 'Ann',
+  receiverEmail: 'ann@example.com',
+  senderName: 'Bo',
 })

@@ -82,7 +82,10 @@ function connectionFrom(settings: BackOfficeSettings, service: Service): Connect
 async function look(client: Client, release: Release): Promise<Sight> {
   const told = await release.read()
   const { records } = await client.list({
-    ...{ endpoint: 'stores', path: ['Stores'], roots: ['Stores', 'Store'], record: 'Store' },
+    endpoint: 'stores',
+    path: ['Stores'],
+    roots: ['Stores', 'Store'],
+    record: 'Store',
   })
   const stores = (await Array.fromAsync(records)).length
   return { release: told, stores, currency: await currencyOf(client) }

@@ -75,7 +75,12 @@ async function judged(
   const [fault, ...more] = inOrder(faults)
   if (fault || !contact) throw faulty([fault ?? noAddress, ...more])
   const order = {
-    ...{ ...priced, input, decimals, contact, number, personId: input.customerId },
+    ...priced,
+    input,
+    decimals,
+    contact,
+    number,
+    personId: input.customerId,
     skuIds: new Map([...variants].map(([sku, variant]) => [sku, variant.skuId])),
     pickupStoreId: await storeIdOf(write, input),
     payments: await paymentsOf(client, write, input, decimals),

@@ -46,9 +46,14 @@ export const createReturn =
     const number = returnNumber ?? (await freeNumber(write, order.id))
     const upstreamNumber = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
     const authorisation = await give(client, {
-      ...{ orderId: order.id, personId: order.customerId, number: upstreamNumber },
+      orderId: order.id,
+      personId: order.customerId,
+      number: upstreamNumber,
       body: returnPayload({
-        ...{ number: upstreamNumber, restock, lines: input.lines, reasonIds },
+        number: upstreamNumber,
+        restock,
+        lines: input.lines,
+        reasonIds,
         order: { number: order.number, personId: order.customerId },
         skuIds: new Map(lines.map(line => [line.sku, line.skuId])),
       }),

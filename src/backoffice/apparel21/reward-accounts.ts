@@ -54,8 +54,12 @@ export function rewardAccountFrom(account: Xml, currency: string): RewardAccount
         const { lotId, createdAt, description = null, expiryDate = null } = lot
         const [total, redeemed, pending] = [units(lot.total), units(lot.redeemed), units(lot.pending)]
         return {
-          ...{ lot: { id: lotId, createdAt, description }, expiryDate },
-          ...{ total, redeemed, pending, available: total - redeemed - pending },
+          lot: { id: lotId, createdAt, description },
+          expiryDate,
+          total,
+          redeemed,
+          pending,
+          available: total - redeemed - pending,
         }
       })
   const points = counted('points', 0)
@@ -64,9 +68,15 @@ export function rewardAccountFrom(account: Xml, currency: string): RewardAccount
   const atLeastNone = (value: number | null) => (value !== null && value >= 0 ? value : null)
   const inMoney = (units: bigint) => amount(units, decimals)
   return {
-    ...{ id, customerId, programId, programName: text(account, 'ProgramName') ?? programId },
-    ...{ tierId: tierId ?? null, tierName: text(account, 'TierName') },
-    ...{ tierLockedUntilDate: tierLockedUntilDate ?? null, joinDate: joinDate ?? null, currency },
+    id,
+    customerId,
+    programId,
+    programName: text(account, 'ProgramName') ?? programId,
+    tierId: tierId ?? null,
+    tierName: text(account, 'TierName'),
+    tierLockedUntilDate: tierLockedUntilDate ?? null,
+    joinDate: joinDate ?? null,
+    currency,
     availablePoints: Number(sum(points)),
     availableRewards: inMoney(sum(rewards)),
     pointsToNextReward: atLeastNone(whole(account, 'PointsToNextReward')),
@@ -74,24 +84,28 @@ export function rewardAccountFrom(account: Xml, currency: string): RewardAccount
     nextTierId: text(account, 'NextTierId'),
     points: points.map(({ lot, total, redeemed, pending, available, expiryDate }) => ({
       ...lot,
-      ...{ total: Number(total), redeemed: Number(redeemed), pending: Number(pending), available: Number(available) },
+      total: Number(total),
+      redeemed: Number(redeemed),
+      pending: Number(pending),
+      available: Number(available),
       expiryDate,
     })),
     rewards: rewards.map(({ lot, total, redeemed, pending, available, expiryDate }) => ({
       ...lot,
-      ...{
-        total: inMoney(total),
-        redeemed: inMoney(redeemed),
-        pending: inMoney(pending),
-        available: inMoney(available),
-      },
+      total: inMoney(total),
+      redeemed: inMoney(redeemed),
+      pending: inMoney(pending),
+      available: inMoney(available),
       expiryDate,
     })),
     gifts: lots
       .filter(lot => lot.kind === 'gift')
       .map(({ lotId, giftId = null, redeemed, expiryDate = null, description = null }) => ({
-        ...{ id: lotId, giftId, name: giftNames.get(giftId) ?? description },
-        ...{ available: redeemed === '0', expiryDate },
+        id: lotId,
+        giftId,
+        name: giftNames.get(giftId) ?? description,
+        available: redeemed === '0',
+        expiryDate,
       })),
   }
 }

@@ -46,9 +46,17 @@ export async function sellVoucher(
   const number = await place(client, write, { ...sold, skuId, voucherType })
   const nothing = amount(0n, decimalsOf(currency))
   return {
-    ...{ number: null, pin: null, status: 'pending', currency, orderNumber: number },
-    ...{ originalAmount: input.amount, usedAmount: nothing, availableAmount: nothing },
-    ...{ expiryDate: null, lockedUntil: null, email: null },
+    number: null,
+    pin: null,
+    status: 'pending',
+    currency,
+    orderNumber: number,
+    originalAmount: input.amount,
+    usedAmount: nothing,
+    availableAmount: nothing,
+    expiryDate: null,
+    lockedUntil: null,
+    email: null,
   }
 }
 

@@ -150,7 +150,9 @@ function voucherFrom(found: Xml, { settings: { currency } }: Service): UpstreamV
 async function lockUpstream(client: Client, number: string, validationId: string, lockSeconds: number) {
   try {
     await client.write({
-      ...{ endpoint: 'voucherLock', method: 'PUT', path: ['Voucher', 'Lock', number] },
+      endpoint: 'voucherLock',
+      method: 'PUT',
+      path: ['Voucher', 'Lock', number],
       query: { ValidationId: validationId, LockSeconds: lockSeconds },
     })
   } catch (error) {

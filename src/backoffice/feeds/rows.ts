@@ -28,7 +28,8 @@ const product = {
 }
 const colour = {
   ...asNamed('productId', 'colourId', 'ecommerceProductId', 'markdownStatus'),
-  ...{ colourCode: 'code', colourName: 'name' },
+  colourCode: 'code',
+  colourName: 'name',
 }
 const variant = asNamed(
   ...['productId', 'colourId', 'skuId', 'sku', 'sizeCode', 'sequence', 'originalPrice', 'price', 'barcode'],
@@ -46,7 +47,8 @@ const tier = {
   ...asNamed('programId', 'tierId', 'accrualSpend', 'accrualPoints', 'autoRewardPointThreshold', 'autoRewardValue'),
   ...asNamed('qualifySpend', 'qualifyMonths', 'qualifyDays', 'pointsExpiryMonths', 'pointsExpiryDays'),
   ...asNamed('rewardExpiryMonths', 'rewardExpiryDays'),
-  ...{ tierName: 'name', tierSequence: 'sequence' },
+  tierName: 'name',
+  tierSequence: 'sequence',
 }
 
 /** A tier and its programme. */

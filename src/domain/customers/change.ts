@@ -60,12 +60,23 @@ export function columnsFrom(change: CustomerChange) {
   const { title, firstname, surname, dateOfBirth, contact, address } = change
   const { home, mobile, work } = phonesOf(change)
   return {
-    ...{ title, firstname, surname, dateOfBirth, email: contact?.email },
-    ...{ phoneHome: home, phoneMobile: mobile, phoneWork: work },
+    title,
+    firstname,
+    surname,
+    dateOfBirth,
+    email: contact?.email,
+    phoneHome: home,
+    phoneMobile: mobile,
+    phoneWork: work,
     ...(address === null ? noAddress : address),
   }
 }
 
 const noAddress = {
-  ...{ addressLine1: null, addressLine2: null, city: null, state: null, postcode: null, country: null },
+  addressLine1: null,
+  addressLine2: null,
+  city: null,
+  state: null,
+  postcode: null,
+  country: null,
 }

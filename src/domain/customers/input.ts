@@ -88,7 +88,8 @@ const optional = {
 export type CustomerInput = Static<typeof CustomerInput>
 export const CustomerInput = Type.Object(
   {
-    ...{ firstname, surname },
+    firstname,
+    surname,
     contact: Type.Object({ email, phones }, { additionalProperties: false }),
     ...optional,
   },
@@ -99,7 +100,8 @@ export const CustomerInput = Type.Object(
 export type CustomerChange = Static<typeof CustomerChange>
 export const CustomerChange = Type.Object(
   {
-    ...{ firstname: Type.Optional(firstname), surname: Type.Optional(surname) },
+    firstname: Type.Optional(firstname),
+    surname: Type.Optional(surname),
     contact: Type.Optional(Type.Object({ email: Type.Optional(email), phones }, { additionalProperties: false })),
     ...optional,
   },

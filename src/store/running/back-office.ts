@@ -50,7 +50,8 @@ function from(row: Row, keys: Keys): StoredBackOffice {
     serviceId,
     version,
     settings: {
-      ...{ driver, ...texts },
+      driver,
+      ...texts,
       ...(password !== undefined && { password }),
       ...(exportsPassword !== undefined && { exportsPassword }),
       ...(Object.keys(every).length && { every }),

@@ -32,7 +32,9 @@ const unseen = (service: Service, feed: string, list: WholeList, { table, id, wh
 const removals: Readonly<Record<WholeList, Removal>> = {
   // Only what is shown as in stock: the back office does not show what is less than none.
   stock: {
-    ...{ table: sql`stock r`, id: sql`r.id`, where: sql`and r.free_stock > 0` },
+    table: sql`stock r`,
+    id: sql`r.id`,
+    where: sql`and r.free_stock > 0`,
     async some(db, service, gone) {
       const rows = await db.rows<{ storeId: string; skuId: string }>(sql`
         with gone as materialized (select id from ${gone} all_gone order by id limit ${stockAtOnce})
@@ -47,7 +49,9 @@ const removals: Readonly<Record<WholeList, Removal>> = {
     },
   },
   variant: {
-    ...{ table: sql`variant r`, id: sql`r.sku_id`, where: sql`` },
+    table: sql`variant r`,
+    id: sql`r.sku_id`,
+    where: sql``,
     some: (db, service, gone) =>
       db.transaction(async tx => {
         const change = await beginChange(tx, service, ['product', 'stock'])
@@ -64,7 +68,9 @@ const removals: Readonly<Record<WholeList, Removal>> = {
       }),
   },
   product: {
-    ...{ table: sql`product r`, id: sql`r.product_id`, where: sql`` },
+    table: sql`product r`,
+    id: sql`r.product_id`,
+    where: sql``,
     some: (db, service, gone) =>
       db.run(sql`
         with gone as materialized (select id from ${gone} all_gone order by id limit ${productsAtOnce})

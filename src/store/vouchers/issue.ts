@@ -37,7 +37,11 @@ export async function issueVoucher(
     values (${service.id}, ${number}, 1, 'issue', ${amount}, 'active', ${orderNumber})`)
   await keepSale(tx, service, number, input)
   await queueVoucherMail(tx, keys, service, {
-    ...{ number, pin, amount, currency, expiryDate },
+    number,
+    pin,
+    amount,
+    currency,
+    expiryDate,
     receiverName: input.receiverName,
     receiverEmail: input.receiverEmail,
     senderName: input.senderName,

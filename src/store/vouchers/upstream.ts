@@ -56,8 +56,12 @@ export async function takeUpstream(tx: Db, service: Service, number: string): Pr
   return {
     ...rest,
     voucher: {
-      ...{ number, currency, expiryDate },
-      ...{ originalAmount: shown(original), usedAmount: shown(used), availableAmount: shown(available) },
+      number,
+      currency,
+      expiryDate,
+      originalAmount: shown(original),
+      usedAmount: shown(used),
+      availableAmount: shown(available),
     },
     state: isHeld ? 'locked' : 'active',
     lockedUntil: isHeld ? lockedUntil : null,

@@ -38,8 +38,14 @@ test('a PIN, a validation, a password and what they came with are in no log line
     return answers.at(-1) as Answer
   }
   const issued = await post(api, '/vouchers', {
-    ...{ amount: '150.00', gateway: 'paypal', receiverName: 'Ann Lee', receiverEmail: 'ann.lee@example.com' },
-    ...{ senderName: 'John Smith', message: secretPhrase, subject: 'A gift for you', billingAddress: address },
+    amount: '150.00',
+    gateway: 'paypal',
+    receiverName: 'Ann Lee',
+    receiverEmail: 'ann.lee@example.com',
+    senderName: 'John Smith',
+    message: secretPhrase,
+    subject: 'A gift for you',
+    billingAddress: address,
   })
   assert.equal(issued.status, 201, issued.text)
   const { number, pin } = issued.json.data

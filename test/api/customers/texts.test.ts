@@ -14,7 +14,9 @@ after(() => shop.stop())
 
 /** A change that puts a text into every field that takes any text. */
 const everywhere = (text: string) => ({
-  ...{ title: text, firstname: text, surname: text },
+  title: text,
+  firstname: text,
+  surname: text,
   address: { addressLine1: text, addressLine2: text, city: text, state: text, country: text },
 })
 const places = [
@@ -194,8 +196,12 @@ const changes = some({
   }),
   address: optional(
     some({
-      ...{ addressLine1: optional(word), addressLine2: optional(word), city: optional(word), state: optional(word) },
-      ...{ postcode: optional(fc.constantFrom('3000', 'SW1A 1AA')), country: optional(word) },
+      addressLine1: optional(word),
+      addressLine2: optional(word),
+      city: optional(word),
+      state: optional(word),
+      postcode: optional(fc.constantFrom('3000', 'SW1A 1AA')),
+      country: optional(word),
     }),
   ),
 })

@@ -150,7 +150,12 @@ test('null clears what is optional, one by one and as a whole', async () => {
   assert.equal((await changed(id, { mobile: null })).contact.phones.mobile, null)
   assert.equal((await changed(id, { privacy: null })).privacy, true)
   assert.deepEqual((await changed(id, { address: null })).address, {
-    ...{ addressLine1: null, addressLine2: null, city: null, state: null, postcode: null, country: null },
+    addressLine1: null,
+    addressLine2: null,
+    city: null,
+    state: null,
+    postcode: null,
+    country: null,
   })
   const cleared = await changed(id, { contact: { phones: null } })
   assert.deepEqual(cleared.contact.phones, { home: null, mobile: null, work: null })

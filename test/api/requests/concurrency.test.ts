@@ -113,7 +113,10 @@ test('200 payments at once from one voucher never draw more than there is', asyn
         const rest = (Number(price) - 3).toFixed(2)
         const paid = { gateway: 'gift-card', amount: '3.00', voucher: { number, validationId } }
         last = await ask(i, 'POST', '/orders', {
-          ...{ customerId, billingAddress: address, deliveryAddress: address, lines: [{ sku, quantity: 1 }] },
+          customerId,
+          billingAddress: address,
+          deliveryAddress: address,
+          lines: [{ sku, quantity: 1 }],
           payments: [paid, { gateway: 'card', amount: rest }],
         })
       }
@@ -136,7 +139,10 @@ test('returns that race never bring back more than was sold', async () => {
   const { sku, price, customerId } = await purchaseIn(shop)
   const amount = (Number(price) * 5).toFixed(2)
   const order = await ask(0, 'POST', '/orders', {
-    ...{ customerId, billingAddress: address, deliveryAddress: address, lines: [{ sku, quantity: 5 }] },
+    customerId,
+    billingAddress: address,
+    deliveryAddress: address,
+    lines: [{ sku, quantity: 5 }],
     payments: [{ gateway: 'card', amount }],
   })
   assert.equal(order.status, 201, order.code)

@@ -16,8 +16,15 @@ async function memberShop() {
   const shop = await api.tenant({ currency: 'AUD' })
   await fillShop(api.db, shop.service)
   const tier = {
-    ...{ programId: '1', tierId: '1', name: 'Fledgling', sequence: 1, accrualSpend: '1.00', accrualPoints: 1 },
-    ...{ autoRewardPointThreshold: 50, autoRewardValue: '5.00', pointsExpiryMonths: 12 },
+    programId: '1',
+    tierId: '1',
+    name: 'Fledgling',
+    sequence: 1,
+    accrualSpend: '1.00',
+    accrualPoints: 1,
+    autoRewardPointThreshold: 50,
+    autoRewardValue: '5.00',
+    pointsExpiryMonths: 12,
   }
   await upsertPrograms(api.db, shop.service, [{ program: { programId: '1', name: 'Retail Rewards' }, tier }])
   await upsertRewardAccounts(api.db, shop.service, [{ id: 'a1', customerId: '65432', programId: '1', tierId: '1' }])

@@ -163,11 +163,20 @@ test('an account without a tier stands in what its spend reaches, where it reach
 
 test('of unused rewards the one that expires first goes back; its other points settle what is owed, and the rest is given again', () => {
   const reward = (id: string, expiryDate: string) => ({
-    ...{ id, expiryDate, left: units(10), points: 300n, createdAt: '2026-01-01 00:00:00' },
+    id,
+    expiryDate,
+    left: units(10),
+    points: 300n,
+    createdAt: '2026-01-01 00:00:00',
   })
   const move = reversing(
     {
-      ...{ ...at('1'), tiers: ladder, today, now: `${today} 12:00:00`, qualifyingSpend: units(40), pointsOwed: 100n },
+      ...at('1'),
+      tiers: ladder,
+      today,
+      now: `${today} 12:00:00`,
+      qualifyingSpend: units(40),
+      pointsOwed: 100n,
       points: [],
       unusedRewards: [reward('late', '2027-06-30'), reward('soon', '2027-01-31')],
     },

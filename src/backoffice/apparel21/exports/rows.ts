@@ -118,7 +118,10 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
         const { skuId: _, ...sold } = skus.get(cell(line, 'SKUIDX') ?? '') ?? { skuId: '' }
         const day = cell(line, 'SALE_DATE')
         const row = saying({
-          ...{ id, number, lineId: `${linePrefix}${place}`, sequence: String(place) },
+          id,
+          number,
+          lineId: `${linePrefix}${place}`,
+          sequence: String(place),
           orderNumber: cell(line, 'ORDER_NUMBER'),
           channel: channels[number?.charAt(0).toUpperCase() ?? ''] ?? 'store',
           type: typeIn(cell(line, 'TYPE')),

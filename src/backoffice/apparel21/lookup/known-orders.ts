@@ -85,7 +85,9 @@ async function adopt(client: Client, write: Write, live: Xml): Promise<HeldOrder
   const sold = await soldAs(write, read)
   const variants = new Map(sold.map(variant => [variant.sku, variant]))
   const lines = read.lines.map(({ skuId, quantity, discounts }, i) => ({
-    ...{ sku: sold[i]?.sku ?? skuId, quantity, discounts },
+    sku: sold[i]?.sku ?? skuId,
+    quantity,
+    discounts,
   }))
   await insertLines(tx, service, order, lines, read.lines, variants, new Map())
   const payments = read.payments.map(({ voucherNumber, ...payment }) => ({
@@ -101,8 +103,14 @@ async function soldAs({ tx, service }: Write, { lines }: ReadOrder): Promise<Sol
   const known = await knownSkuIds(tx, service, [...new Set(lines.map(line => line.skuId))])
   const skus = new Map(known.map(row => [row.sku_id, row.sku]))
   return lines.map(({ skuId, barcode, productCode, productName, colourCode, colourName, sizeCode }) => ({
-    ...{ skuId, sku: skus.get(skuId) ?? barcode ?? skuId, price: '0' },
-    ...{ productCode, productName, colourCode, colourName, sizeCode },
+    skuId,
+    sku: skus.get(skuId) ?? barcode ?? skuId,
+    price: '0',
+    productCode,
+    productName,
+    colourCode,
+    colourName,
+    sizeCode,
   }))
 }
 

@@ -16,7 +16,10 @@ const ordersIn = (root: Xml | undefined) => (root?.name === 'Orders' ? every(roo
 /** All orders of a person, as they are now. */
 async function* ordersOf(client: Client, personId: string): AsyncGenerator<Xml> {
   const pages = pagesOf(client, {
-    ...{ endpoint: 'orders', path: ['Persons', personId, 'Orders'], roots: ['Orders'], record: 'Order' },
+    endpoint: 'orders',
+    path: ['Persons', personId, 'Orders'],
+    roots: ['Orders'],
+    record: 'Order',
     keyOf: order => text(order, 'Id') ?? '',
   })
   for await (const page of pages) yield* page

@@ -47,8 +47,11 @@ export const personById = async (client: Client, id: string): Promise<Xml | unde
 /** The person with an e-mail address, whatever its case; of several the one who was there first. */
 export async function personByEmail(client: Client, email: string): Promise<Xml | undefined> {
   const { records } = await client.list({
-    ...{ endpoint: 'persons', path: ['Persons'], query: { email } },
-    ...{ roots: ['Persons', 'Person'], record: 'Person' },
+    endpoint: 'persons',
+    path: ['Persons'],
+    query: { email },
+    roots: ['Persons', 'Person'],
+    record: 'Person',
   })
   const wanted = comparable(email)
   const found: Xml[] = []

@@ -73,8 +73,11 @@ const feeds = (client: Client, release: Release): Feed[] => [
 
 async function* pullStores(client: Client, { signal }: PullRequest): AsyncGenerator<Portion> {
   const { records } = await client.list({
-    ...{ endpoint: 'stores', path: ['Stores'], signal },
-    ...{ roots: ['Stores', 'Store'], record: 'Store' },
+    endpoint: 'stores',
+    path: ['Stores'],
+    signal,
+    roots: ['Stores', 'Store'],
+    record: 'Store',
   })
   const { rows, refused } = translated(await Array.fromAsync(records), storeFrom)
   yield { rows: { stores: rows }, refused }
@@ -90,8 +93,11 @@ async function* pullReferences(client: Client, { signal }: PullRequest): AsyncGe
 const pullTransactions = (client: Client, { settings, signal, visits }: PullRequest) =>
   visited(visits, async ({ id }) => {
     const pages = pagesOf(client, {
-      ...{ endpoint: 'transactions', path: ['Persons', id, 'RetailTransactions'], signal },
-      ...{ roots: ['Transactions'], record: 'Transaction' },
+      endpoint: 'transactions',
+      path: ['Persons', id, 'RetailTransactions'],
+      signal,
+      roots: ['Transactions'],
+      record: 'Transaction',
       keyOf: transaction => text(transaction, 'Id') ?? '',
     })
     const found = (await Array.fromAsync(pages)).flat()

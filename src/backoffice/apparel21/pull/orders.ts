@@ -17,7 +17,11 @@ export async function* pullOrders(client: Client, { signal, openOrders }: PullRe
   }
   const portions = visited(customers(), async ({ id }) => {
     const pages = pagesOf(client, {
-      ...{ endpoint: 'orders', path: ['Persons', id, 'Orders'], roots: ['Orders'], record: 'Order', signal },
+      endpoint: 'orders',
+      path: ['Persons', id, 'Orders'],
+      roots: ['Orders'],
+      record: 'Order',
+      signal,
       keyOf: order => text(order, 'Id') ?? '',
     })
     const wanted = new Map(byCustomer.get(id)?.map(order => [order.id, order]))

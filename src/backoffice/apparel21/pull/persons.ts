@@ -23,7 +23,11 @@ export async function* pullPersons(client: Client, release: Release, request: Pu
   const pages = pagesOf(
     client,
     {
-      ...{ endpoint: 'persons', path: ['Persons'], roots: ['Persons', 'Person'], record: 'Person', signal },
+      endpoint: 'persons',
+      path: ['Persons'],
+      roots: ['Persons', 'Person'],
+      record: 'Person',
+      signal,
       query: { UpdatedAfter: since },
       keyOf: person => text(person, 'Id') ?? '',
     },

@@ -21,7 +21,11 @@ export async function* pullProducts(client: Client, release: Release, request: P
   const pages = pagesOf(
     client,
     {
-      ...{ endpoint: 'products', path: ['Products'], roots: ['Products', 'Product'], record: 'Product', signal },
+      endpoint: 'products',
+      path: ['Products'],
+      roots: ['Products', 'Product'],
+      record: 'Product',
+      signal,
       query: { updatedAfter: since, order: '{id:asc}' },
       keyOf: product => text(product, 'Id') ?? '',
     },

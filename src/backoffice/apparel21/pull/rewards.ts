@@ -8,8 +8,12 @@ import { visited } from './visits.ts'
 
 async function programs(client: Client, signal: AbortSignal): Promise<Xml[]> {
   const { records } = await client.list({
-    ...{ endpoint: 'rewards', path: ['Rewards', 'Programs'], version: 1, signal },
-    ...{ roots: ['RewardPrograms', 'Program'], record: 'Program' },
+    endpoint: 'rewards',
+    path: ['Rewards', 'Programs'],
+    version: 1,
+    signal,
+    roots: ['RewardPrograms', 'Program'],
+    record: 'Program',
   })
   return Array.fromAsync(records)
 }

@@ -29,8 +29,14 @@ export async function* pullStock(client: Client, release: Release, request: Pull
 async function* pullChanges(client: Client, since: string, signal: AbortSignal): AsyncGenerator<Portion> {
   const pull = followPull({ ...client.connection, ...client.limits })
   const { records } = await client.list({
-    ...{ endpoint: 'stock', path: ['StockChanged'], query: { ChangedSince: since }, version: 1, size: 'bulk', signal },
-    ...{ roots: ['stockByStore'], record: 'store' },
+    endpoint: 'stock',
+    path: ['StockChanged'],
+    query: { ChangedSince: since },
+    version: 1,
+    size: 'bulk',
+    signal,
+    roots: ['stockByStore'],
+    record: 'store',
   })
   yield* portions(records, changedStockFrom, store => pull.show(lastChangeOf(store)))
   yield { end: pull.end() }
@@ -39,8 +45,12 @@ async function* pullChanges(client: Client, since: string, signal: AbortSignal):
 /** All there is in one answer: pages would shift while stock is sold, and what they passed over would be taken for sold out. */
 async function* pullAll(client: Client, signal: AbortSignal): AsyncGenerator<Portion> {
   const { root, records } = await client.list({
-    ...{ endpoint: 'stock', path: ['Freestock', 'AllStyles'], size: 'bulk', signal },
-    ...{ roots: ['FreeStock', 'Freestock'], record: 'Style' },
+    endpoint: 'stock',
+    path: ['Freestock', 'AllStyles'],
+    size: 'bulk',
+    signal,
+    roots: ['FreeStock', 'Freestock'],
+    record: 'Style',
   })
   let styles = 0
   yield* portions(records, freeStockFrom, () => styles++)
@@ -54,7 +64,11 @@ async function* pullAll(client: Client, signal: AbortSignal): AsyncGenerator<Por
 /** Style by style, for releases that cannot give all. */
 async function* pullByStyle(client: Client, signal: AbortSignal): AsyncGenerator<Portion> {
   const pages = pagesOf(client, {
-    ...{ endpoint: 'products', path: ['ProductsSimple'], roots: ['ProductsSimple'], record: 'ProductSimple', signal },
+    endpoint: 'products',
+    path: ['ProductsSimple'],
+    roots: ['ProductsSimple'],
+    record: 'ProductSimple',
+    signal,
     query: { order: '{id:asc}' },
     keyOf: product => text(product, 'Id') ?? '',
   })

@@ -62,7 +62,9 @@ export function orderFrom(order: Xml, otherwise: string): ReadOrder {
     pickupStoreId: text(order, 'PickupStoreId'),
     billingAddress: addressFrom(at(order, 'Addresses', 'Billing')),
     deliveryAddress: addressFrom(at(order, 'Addresses', 'Delivery')),
-    ...{ currency, decimals, freight },
+    currency,
+    decimals,
+    freight,
     lines: place < 0 ? lines : lines.toSpliced(place, 1),
     payments: every(order, 'Payments', 'PaymentDetail').map(payment => ({
       gateway: text(payment, 'MerchantId') ?? text(payment, 'CardType') ?? text(payment, 'Origin') ?? 'unknown',
@@ -88,7 +90,10 @@ function lineFrom(line: Xml, decimals: number): ReadLine {
   if (!skuId || quantity === null) throw new Untranslatable('A line of an order has no SKU or quantity.')
   const productCode = text(line, 'ProductCode') ?? skuId
   return {
-    ...{ skuId, quantity, productCode, status: statusOf(line) },
+    skuId,
+    quantity,
+    productCode,
+    status: statusOf(line),
     price: units(amountIn(line, decimals, 'Price'), decimals),
     value: units(amountIn(line, decimals, 'Value'), decimals),
     barcode: text(line, 'Barcode'),

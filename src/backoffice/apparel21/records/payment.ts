@@ -25,8 +25,13 @@ export function paymentThrough(
   return [
     'PaymentDetail',
     inOrder(template, {
-      ...{ Origin: origin, Amount: amount, CardType: cardType, Stan: number, Reference: number },
-      ...{ MerchantId: merchantId, AccountId: accountId },
+      Origin: origin,
+      Amount: amount,
+      CardType: cardType,
+      Stan: number,
+      Reference: number,
+      MerchantId: merchantId,
+      AccountId: accountId,
     }),
   ]
 }
@@ -35,8 +40,11 @@ export function paymentThrough(
 export const paymentByVoucher = (amount: string, number: string, validationId: string): Field => [
   'PaymentDetail',
   inOrder(template, {
-    ...{ Origin: 'GiftVoucher', Amount: amount, CardType: 'GiftVoucher' },
-    ...{ VoucherNumber: number, ValidationId: validationId },
+    Origin: 'GiftVoucher',
+    Amount: amount,
+    CardType: 'GiftVoucher',
+    VoucherNumber: number,
+    ValidationId: validationId,
   }),
 ]
 

@@ -42,8 +42,12 @@ function personWith(
   return payload(
     'Person',
     inOrder(personTemplate, {
-      ...{ Id: kept('Id'), Initials: kept('Initials'), Sex: kept('Sex'), StartDate: kept('StartDate') },
-      ...{ JobTitle: kept('JobTitle'), IsAgent: kept('IsAgent') },
+      Id: kept('Id'),
+      Initials: kept('Initials'),
+      Sex: kept('Sex'),
+      StartDate: kept('StartDate'),
+      JobTitle: kept('JobTitle'),
+      IsAgent: kept('IsAgent'),
       Title: said(title, kept('Title')),
       Firstname: said(firstname, kept('Firstname')),
       Surname: said(surname, kept('Surname')),

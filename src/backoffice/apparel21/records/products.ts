@@ -52,11 +52,17 @@ export function productRowsFrom(
       rows.push({
         product: shared,
         colour: {
-          ...{ productId, colourId, code: text(colour, 'Code'), name: text(colour, 'Name') },
+          productId,
+          colourId,
+          code: text(colour, 'Code'),
+          name: text(colour, 'Name'),
           markdownStatus: markdowns[text(colour, 'MarkdownStatus')?.toLowerCase() ?? ''] ?? 'none',
         },
         variant: {
-          ...{ productId, colourId, skuId, price },
+          productId,
+          colourId,
+          skuId,
+          price,
           sizeCode: text(sku, 'SizeCode') ?? '-',
           sequence: whole(sku, 'Sequence'),
           originalPrice: original === null || original.startsWith('-') ? price : original,

@@ -27,7 +27,10 @@ export function tierRowsFrom(program: Xml, decimals: number): FeedRows['rewardPr
     return {
       program: shared,
       tier: {
-        ...{ programId, tierId, name: text(tier, 'Name') ?? tierId, sequence: whole(tier, 'Sequence') ?? i + 1 },
+        programId,
+        tierId,
+        name: text(tier, 'Name') ?? tierId,
+        sequence: whole(tier, 'Sequence') ?? i + 1,
         accrualSpend: money(tier, decimals, 'AccrualSpend'),
         accrualPoints: atLeastNone(whole(tier, 'AccrualPoints')),
         autoRewardPointThreshold: positive(whole(tier, 'AutoRewardPointThreshold')),
@@ -51,7 +54,9 @@ export function giftRowsFrom(program: Xml): FeedRows['rewardGifts'][] {
   return every(program, 'Gifts', 'Gift').map(gift => {
     const giftId = idIn(gift, 'A gift', 'Id')
     return {
-      ...{ programId, giftId, name: text(gift, 'Name') ?? text(gift, 'Description') ?? giftId },
+      programId,
+      giftId,
+      name: text(gift, 'Name') ?? text(gift, 'Description') ?? giftId,
       styles: every(gift, 'GiftStyles', 'Style').flatMap(style => text(style, 'Code') ?? []),
     }
   })
@@ -68,7 +73,10 @@ export function accountFrom(account: Xml, decimals: number, qualifying: Qualifyi
   const next = qualifying.get(programId)?.get(text(account, 'NextTierId') ?? '')
   const left = minorUnits(money(account, decimals, 'SpendToNextTier') ?? '', decimals)
   return {
-    ...{ id, customerId, programId, tierId: text(account, 'TierId') },
+    id,
+    customerId,
+    programId,
+    tierId: text(account, 'TierId'),
     tierLockedUntilDate: day(account, 'TierLockedUntilDate'),
     joinDate: day(account, 'JoinDate'),
     ...(next !== undefined &&
@@ -96,7 +104,9 @@ export function lotsFrom(account: Xml, decimals: number): FeedRows['rewardLots']
     const total = money(lot, places, 'Total')
     if (total === null) throw new Untranslatable('Points or a reward have no total.')
     return {
-      ...{ ...common(lot, kind, ...names), total, description: text(lot, 'Description') },
+      ...common(lot, kind, ...names),
+      total,
+      description: text(lot, 'Description'),
       redeemed: money(lot, places, 'Redeemed') ?? '0',
       pending: money(lot, places, 'PendingRedemption') ?? '0',
     }

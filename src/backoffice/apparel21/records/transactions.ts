@@ -38,7 +38,11 @@ export function transactionRowsFrom(transaction: Xml, customerId: string, curren
   const paidIn = currencies.has(given) ? given : currency
   const number = text(transaction, 'Number')
   const header: Row['header'] = {
-    ...{ id, number, saleDate, customerId, currency: paidIn },
+    id,
+    number,
+    saleDate,
+    customerId,
+    currency: paidIn,
     orderNumber: text(transaction, 'OrderNumber'),
     channel: channels[number?.charAt(0).toUpperCase() ?? ''] ?? 'store',
     type: types[text(transaction, 'Type')?.toLowerCase().replaceAll(/\s+/g, ' ') ?? ''] ?? 'sale',
@@ -59,7 +63,10 @@ function lineFrom(detail: Xml, decimals: number): Row['line'] {
   if (!id || quantity === null || price === null || value === null)
     throw new Untranslatable('A line of a transaction has no identifier, quantity, price or value.')
   return {
-    ...{ id, quantity, price, value },
+    id,
+    quantity,
+    price,
+    value,
     sequence: whole(detail, 'Sequence'),
     productCode: text(detail, 'ProductCode'),
     productName: text(detail, 'ProductName'),
