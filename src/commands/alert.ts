@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { listAlerts, settleKind } from '../store/running/alerts.ts'
-import { examples } from './examples.ts'
-import { withDatabase } from './session.ts'
-import { table } from './table.ts'
+import { examples } from './terminal/examples.ts'
+import { withDatabase } from './terminal/session.ts'
+import { table } from './terminal/table.ts'
 
 export function alertCommand(program: Command) {
   const alert = program

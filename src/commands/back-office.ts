@@ -19,9 +19,9 @@ import { addJob } from '../store/running/jobs.ts'
 import * as chosen from './back-office-choices.ts'
 import { signInOf } from './back-office-exports.ts'
 import { examine } from './back-office-test.ts'
-import { examples } from './examples.ts'
-import { readSecret } from './secret.ts'
-import { type Session, withDatabase } from './session.ts'
+import { examples } from './terminal/examples.ts'
+import { readSecret } from './terminal/secret.ts'
+import { type Session, withDatabase } from './terminal/session.ts'
 
 const fields = Object.keys(backOfficeFields) as BackOfficeField[]
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { makeDemo } from '../running/access.ts'
-import { examples } from './examples.ts'
 import { requireServiceName } from './service.ts'
-import { withDatabase } from './session.ts'
+import { examples } from './terminal/examples.ts'
+import { withDatabase } from './terminal/session.ts'
 
 export const demoCommand = (program: Command) =>
   program

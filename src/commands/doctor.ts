@@ -10,8 +10,8 @@ import { type Installation, joinInstallation } from '../running/installation.ts'
 import { listAlerts } from '../store/running/alerts.ts'
 import { dueJobs } from '../store/running/jobs.ts'
 import { localCertificate, readCertificate } from '../tls/tls.ts'
-import { examples } from './examples.ts'
-import { quietLog } from './quiet-log.ts'
+import { examples } from './terminal/examples.ts'
+import { quietLog } from './terminal/quiet-log.ts'
 
 /** One thing looked at: how it is, or an error that says what to do. */
 interface Check {

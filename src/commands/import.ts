@@ -6,10 +6,10 @@ import { kinds } from '../backoffice/feeds/kinds.ts'
 import { type Format, formats, openSource } from '../backoffice/feeds/source.ts'
 import type { Database } from '../db.ts'
 import type { Service } from '../settings.ts'
-import { examples } from './examples.ts'
-import { progressDisplay } from './import-progress.ts'
-import { withDatabase } from './session.ts'
-import { table } from './table.ts'
+import { examples } from './terminal/examples.ts'
+import { progressDisplay } from './terminal/import-progress.ts'
+import { withDatabase } from './terminal/session.ts'
+import { table } from './terminal/table.ts'
 
 interface Options {
   service?: string

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import { listMails, type MailStatus, retryMails } from '../store/running/mails.ts'
-import { examples } from './examples.ts'
-import { withDatabase } from './session.ts'
-import { table } from './table.ts'
+import { examples } from './terminal/examples.ts'
+import { withDatabase } from './terminal/session.ts'
+import { table } from './terminal/table.ts'
 
 export function mailCommand(program: Command) {
   const mail = program

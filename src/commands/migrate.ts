@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { joinInstallation } from '../running/installation.ts'
-import { examples } from './examples.ts'
+import { examples } from './terminal/examples.ts'
 
 export const migrateCommand = (program: Command) =>
   program

@@ -4,8 +4,8 @@ import { stepReturn } from '../backoffice/embedded/returns.ts'
 import type { Db } from '../db.ts'
 import { type ReturnStep, returnSteps } from '../domain/orders/returns.ts'
 import type { Service } from '../settings.ts'
-import { examples } from './examples.ts'
-import { withDatabase } from './session.ts'
+import { examples } from './terminal/examples.ts'
+import { withDatabase } from './terminal/session.ts'
 
 const serviceOption = ['--service <name>', 'the service; not needed where there is one only'] as const
 

@@ -7,9 +7,9 @@ import type { Service } from '../settings.ts'
 import { record } from '../store/running/audit.ts'
 import { changeSettings, shownSettings } from '../store/running/settings.ts'
 import { readAssignments, settingTexts, textOf } from './assignments.ts'
-import { examples } from './examples.ts'
-import { withDatabase } from './session.ts'
-import { table } from './table.ts'
+import { examples } from './terminal/examples.ts'
+import { withDatabase } from './terminal/session.ts'
+import { table } from './terminal/table.ts'
 
 export function serviceCommand(program: Command) {
   const service = program

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
 import { start } from '../main.ts'
-import { examples } from './examples.ts'
+import { examples } from './terminal/examples.ts'
 
 export const startCommand = (program: Command) =>
   program

@@ -8,11 +8,11 @@ import type { Feed } from '../domain/port/feed.ts'
 import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
 import { type SyncFact, syncFacts } from '../store/sync/facts.ts'
-import { examples } from './examples.ts'
-import { quietLog } from './quiet-log.ts'
-import { type Session, withDatabase } from './session.ts'
-import { syncProgress } from './sync-progress.ts'
-import { table } from './table.ts'
+import { examples } from './terminal/examples.ts'
+import { quietLog } from './terminal/quiet-log.ts'
+import { type Session, withDatabase } from './terminal/session.ts'
+import { syncProgress } from './terminal/sync-progress.ts'
+import { table } from './terminal/table.ts'
 
 interface Options {
   service?: string

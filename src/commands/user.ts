@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import { accountExists, addAccount, addPassword, listAccounts, type Role, revoke, roles } from '../accounts.ts'
-import { examples } from './examples.ts'
-import { withDatabase } from './session.ts'
-import { table } from './table.ts'
+import { examples } from './terminal/examples.ts'
+import { withDatabase } from './terminal/session.ts'
+import { table } from './terminal/table.ts'
 
 const once = 'It is shown this once and cannot be read again.'
 

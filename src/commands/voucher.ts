@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { type Decision, decideOnVoucher, readLedger } from '../store/vouchers/standing.ts'
 import { readVoucher } from '../store/vouchers/vouchers.ts'
-import { examples } from './examples.ts'
-import { withDatabase } from './session.ts'
-import { table } from './table.ts'
+import { examples } from './terminal/examples.ts'
+import { withDatabase } from './terminal/session.ts'
+import { table } from './terminal/table.ts'
 
 interface Options {
   service?: string

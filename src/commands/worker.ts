@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { work } from '../main.ts'
-import { examples } from './examples.ts'
 import { whereMailGoes } from './start.ts'
+import { examples } from './terminal/examples.ts'
 
 export const workerCommand = (program: Command) =>
   program

@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { dirname, posix } from 'node:path/posix'
+import { dirname } from 'node:path/posix'
 import { test } from 'node:test'
 import { schemaFile, schemaOf } from '../../scripts/schema.ts'
 import { freshDatabase } from '../support/database.ts'
-
-const root = new URL('../../', import.meta.url)
-const sources = readdir(new URL('src', root), { recursive: true }).then(names =>
-  names
-    .filter(name => name.endsWith('.ts'))
-    .sort()
-    .map(name => ({ name, text: readFileSync(new URL(`src/${name}`, root), 'utf8') })),
-)
+import { arrowsBetween, circleIn, importsOf, sourcesOf } from '../support/imports.ts'
 
 /** A file may import its own step and the steps below it, never one above. */
 const ladder = [
@@ -26,93 +18,101 @@ const ladder = [
   ['domain'],
   [
     'accounts.ts',
-    'db.ts',
-    'errors.ts',
-    'failpoints.ts',
-    'failures.ts',
     'settings.ts',
+    'failures.ts',
+    'errors.ts',
     'secrets.ts',
+    'failpoints.ts',
+    'db.ts',
+    'migrate.ts',
     'tls',
     'postgres',
-    'migrate.ts',
   ],
 ]
-const stepOf = (name: string) => ladder.findIndex(step => step.includes(name.split('/')[0] ?? ''))
+const stepOf = (path: string) => ladder.findIndex(step => step.includes(path.split('/')[1] ?? ''))
 
-/** The files of `src` that a file imports, by their names. */
-function importsOf({ name, text }: { name: string; text: string }) {
-  const statements = text.matchAll(
-    /^(?:import|export)\s[^'"`;]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm,
-  )
-  return [...statements]
-    .map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '')
-    .filter(path => path.startsWith('.'))
-    .map(path => posix.normalize(posix.join(dirname(name), path)))
-    .filter(path => !path.startsWith('..'))
-}
+const source = sourcesOf('src')
+const everything = [...source, ...sourcesOf('client', 'simulator', 'scripts', 'chaos', 'soak', 'bench', 'test')]
 
-test('each file of the source stands on the ladder', async () => {
-  assert.deepEqual(
-    (await sources).filter(({ name }) => stepOf(name) < 0).map(({ name }) => name),
-    [],
-  )
+test('each file of the source stands on the ladder', () => {
+  const strangers = source.filter(({ path }) => stepOf(path) < 0)
+  assert.deepEqual(strangers, [])
 })
 
-test('imports point down', async () => {
-  const seen = (await sources).flatMap(source => importsOf(source).map(target => ({ from: source.name, target })))
-  assert.ok(seen.length > 200, 'imports are found')
+test('imports point down', () => {
+  const seen = source.flatMap(file => importsOf(file).map(target => ({ from: file.path, target })))
+  assert.ok(seen.length > 1_000, 'imports are found')
   const upward = seen.filter(({ from, target }) => stepOf(target) < stepOf(from))
-  assert.deepEqual(
-    upward.map(({ from, target }) => `${from} imports ${target}`),
-    [],
-  )
+  assert.deepEqual(upward, [])
 })
 
-test('drivers of back offices do not know each other', async () => {
-  const driverOf = (name: string) => /^backoffice\/(embedded|apparel21)\b/.exec(name)?.[1]
-  const mixed = (await sources).flatMap(source =>
-    importsOf(source)
-      .filter(target => driverOf(source.name) && driverOf(target) && driverOf(source.name) !== driverOf(target))
-      .map(target => `${source.name} imports ${target}`),
+test('no way along imports leads back to the file it begins at', () => {
+  assert.equal(circleIn(arrowsBetween(source, path => path)), undefined)
+})
+
+// The files at the top of `src` are steps of the ladder of their own, not a folder.
+const roomOf = (path: string) => (dirname(path) === 'src' ? path : dirname(path))
+
+test('no way along imports leads from a folder back to it', () => {
+  assert.equal(circleIn(arrowsBetween(everything, roomOf)), undefined)
+})
+
+test('a circle of three is found', () => {
+  const arrows = { a: ['b'], b: ['c', 'd'], c: ['d'], d: ['b'] }
+  const found = circleIn(new Map(Object.entries(arrows).map(([from, to]) => [from, new Set(to)])))
+  assert.deepEqual(found, ['b', 'c', 'd', 'b'])
+})
+
+test('the product, its client and the simulator know nothing of each other, nor of the tools beside them', () => {
+  const top = (path: string) => path.split('/')[0] ?? ''
+  const wrong = everything
+    .filter(({ path }) => ['src', 'client', 'simulator'].includes(top(path)))
+    .flatMap(file => importsOf(file).map(target => ({ from: file.path, target })))
+    .filter(({ from, target }) => top(from) !== top(target))
+  assert.deepEqual(wrong, [])
+})
+
+test('drivers of back offices do not know each other', () => {
+  const driverOf = (path: string) => /^src\/backoffice\/(embedded|apparel21)\//.exec(path)?.[1]
+  const mixed = source.flatMap(file =>
+    importsOf(file)
+      .filter(target => driverOf(file.path) && driverOf(target) && driverOf(file.path) !== driverOf(target))
+      .map(target => `${file.path} imports ${target}`),
   )
   assert.deepEqual(mixed, [])
 })
 
-test('no two files import each other', async () => {
-  const imports = new Map((await sources).map(source => [source.name, importsOf(source)]))
-  const found = [...imports].flatMap(([name, targets]) =>
-    targets
-      .filter(target => name < target && imports.get(target)?.includes(name))
-      .map(target => `${name} and ${target}`),
-  )
-  assert.deepEqual(found, [])
-})
-
-test('no file of the source has more than 250 lines', async () => {
-  const long = (await sources).filter(({ text }) => text.split('\n').length - 1 > 250)
+test('no file has more than 250 lines', () => {
+  const long = source.filter(({ text }) => text.split('\n').length - 1 > 250)
   assert.deepEqual(
-    long.map(({ name }) => name),
+    long.map(({ path }) => path),
     [],
   )
 })
 
-test('the environment is read in one file', async () => {
-  const readers = (await sources).filter(({ text }) => /process\.env\b/.test(text))
+test('a folder holds at most 25 files', () => {
+  const files = Map.groupBy(everything, ({ path }) => dirname(path))
+  const crowded = [...files].filter(([, inside]) => inside.length > 25).map(([folder]) => folder)
+  assert.deepEqual(crowded, [])
+})
+
+test('the environment is read in one file', () => {
+  const readers = source.filter(({ text }) => /process\.env\b/.test(text))
   assert.deepEqual(
-    readers.map(({ name }) => name),
-    ['config.ts'],
+    readers.map(({ path }) => path),
+    ['src/config.ts'],
   )
 })
 
-test('imports end in .ts, and folders are named for what they hold', async () => {
-  for (const source of await sources) {
-    for (const target of importsOf(source)) assert.match(target, /\.ts$/, source.name)
-    assert.doesNotMatch(source.name, /(^|\/)(utils?|helpers?|common|shared|core|lib|misc)(\/|\.ts)/)
+test('imports end in .ts, and folders are named for what they hold', () => {
+  for (const file of everything) {
+    for (const target of importsOf(file)) assert.match(target, /\.ts$/, file.path)
+    assert.doesNotMatch(file.path, /(^|\/)(utils?|helpers?|common|shared|core|lib|misc)(\/|\.ts)/)
   }
 })
 
 test('migrations are numbered from 1 without a gap', async () => {
-  const names = (await readdir(new URL('migrations', root))).filter(name => name !== 'schema.sql').sort()
+  const names = (await readdir(new URL('../../migrations', import.meta.url))).filter(name => /^\d/.test(name)).sort()
   names.forEach((name, i) => {
     assert.match(name, new RegExp(`^${String(i + 1).padStart(4, '0')}_[a-z_]+\\.sql$`))
   })

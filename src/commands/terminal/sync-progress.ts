@@ -1,4 +1,4 @@
-import type { Tally } from '../store/sync/sync.ts'
+import type { Tally } from '../../store/sync/sync.ts'
 
 /** What the person at the terminal sees of a run under way. */
 export interface SyncProgress {

@@ -1,9 +1,9 @@
-import { listServices } from '../accounts.ts'
-import { readConfig } from '../config.ts'
-import type { Database } from '../db.ts'
-import { joinInstallation } from '../running/installation.ts'
-import type { Keys } from '../secrets.ts'
-import type { Service } from '../settings.ts'
+import { listServices } from '../../accounts.ts'
+import { readConfig } from '../../config.ts'
+import type { Database } from '../../db.ts'
+import { joinInstallation } from '../../running/installation.ts'
+import type { Keys } from '../../secrets.ts'
+import type { Service } from '../../settings.ts'
 
 /** What a command works with. */
 export interface Session {
