@@ -69,10 +69,10 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
     name: string,
     list: string,
     filters: object,
-    step: Step & { after: Position; asOf: string },
+    asked: PageRequest & { after: Position; asOf: string },
     read: Read,
   ) => {
-    const cursor = writeCursor(loaded.keys.cursors, { service, list, filters }, step)
+    const cursor = writeCursor({ service, list, filters, key: loaded.keys.cursors }, asked)
     const query = new URLSearchParams([...Object.entries(filters), ['after_cursor', cursor]] as [string, string][])
     return scenario(name, `${list}?${query}`, limit, read)
   }

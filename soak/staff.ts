@@ -111,7 +111,7 @@ export async function staff(
       change({ kind: 'edit-voucher', number: voucher.number, fields })
     },
   ]
-  /** What happens seldom: it takes something away, or changes what much hangs on. */
+  /** What happens seldom: it takes something away, or changes what much depends on. */
   const rare: (() => unknown)[] = [
     () => state.styles.size > 6 && change({ kind: 'withdraw-style', id: someStyle().id }),
     () => {

@@ -38,7 +38,7 @@ function nameOf(text: string) {
 }
 
 interface QueryOptions {
-  /** Planned anew for the values of each call: for statements whose best plan hangs on them. */
+  /** Planned anew for the values of each call: for statements whose best plan depends on them. */
   planned?: boolean
 }
 

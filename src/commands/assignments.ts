@@ -2,15 +2,15 @@ import { defaultOf, faultsAmong, SettingsChange, ShownSettings } from '../domain
 import { faultsOf } from '../http/shape.ts'
 
 /** A setting as the command line tells of it. */
-interface Told {
+interface SettingShape {
   type?: string
-  anyOf?: Told[]
-  items?: Told
+  anyOf?: SettingShape[]
+  items?: SettingShape
   description?: string
   examples?: unknown[]
 }
 
-const shapes = ShownSettings.properties as Record<string, Told>
+const shapes = ShownSettings.properties as Record<string, SettingShape>
 
 /** The settings with what they are about and what they are by default. */
 export const settingTexts = () =>
@@ -49,7 +49,7 @@ export function readAssignments(assignments: readonly string[]): SettingsChange 
 }
 
 /** A text as the value that the setting's shape has; what it cannot be stays a text, and is refused as one. */
-function valueFrom({ type, anyOf = [], items }: Told, text: string): unknown {
+function valueFrom({ type, anyOf = [], items }: SettingShape, text: string): unknown {
   const takes = (wanted: string) => type === wanted || anyOf.some(choice => choice.type === wanted)
   if (takes('integer') && /^-?\d{1,15}$/.test(text)) return Number(text)
   if (takes('boolean') && /^(true|false)$/.test(text)) return text === 'true'
@@ -71,7 +71,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** An assignment as a shell takes it. */
-function exampleOf(name: string, { examples = [], items }: Told) {
+function exampleOf(name: string, { examples = [], items }: SettingShape) {
   const [example] = examples
   if (typeof example !== 'object') return `${name}=${example}`
   return Array.isArray(example) && items?.type === 'string'

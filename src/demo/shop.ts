@@ -89,7 +89,7 @@ export async function fillDemoShop(
     await fill('Customers', upsertCustomers, shop.customers)
     await fill('Transaction lines', upsertTransactions, shop.transactions)
   }
-  // The stock is as much work for the database as the sales are, and neither hangs on the other.
+  // The stock is as much work for the database as the sales are, and neither depends on the other.
   await Promise.all([fill('Stock levels', upsertStock, shop.stock), sales()])
   await fill('Payment gateways', upsertGateways, shop.gateways)
   await fill('Reward tiers', upsertPrograms, shop.tiers)

@@ -2,7 +2,7 @@ import { amount } from '../domain/money.ts'
 import type { VoucherRow } from '../store/vouchers/vouchers.ts'
 import { randomFor } from './random.ts'
 
-/** The first voucher of the demo, whose PIN the README tells; nobody's money hangs on it. */
+/** The first voucher of the demo, whose PIN the README tells; nobody's money depends on it. */
 export const sampleVoucher = { number: '9100001', pin: '204816' }
 
 const faceValues = [2_000, 2_500, 5_000, 5_000, 5_000, 10_000, 10_000, 15_000, 20_000, 25_000]

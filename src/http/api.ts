@@ -3,10 +3,10 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { ApiError, Fault } from '../errors.ts'
 import { faulty, notFound } from '../errors.ts'
 import type { Service } from '../settings.ts'
-import type { Page, Step } from '../store/lists/page.ts'
+import type { Page, PageRequest } from '../store/lists/page.ts'
 import { requireJsonBody } from './body.ts'
 import { admit, type Gate } from './gate.ts'
-import { envelope, PageOf, paging, stepOf, type Warning } from './lists.ts'
+import { envelope, PageOf, pageRequestOf, paging, type Warning } from './lists.ts'
 import {
   type Context,
   contextOf,
@@ -67,7 +67,7 @@ export interface Api {
   list<Q extends TObject, P extends Params>(
     path: string,
     described: Listed<Q, P>,
-    page: (context: Context<Static<Q>, P>, step: Step) => Promise<Page | PageAnswer>,
+    page: (context: Context<Static<Q>, P>, asked: PageRequest) => Promise<Page | PageAnswer>,
   ): void
   /** A write in one transaction with what it leaves behind (contract 1.5). An error that is returned commits, one that is thrown undoes all. */
   post: Write
@@ -150,12 +150,17 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         const { query, faults } = readQuery(shape, given, service.settings.timeZone)
         const { limit, after_cursor, ...chosen } = query as { limit?: number; after_cursor?: string }
         faults.push(...(judge?.(chosen as never, given, service) ?? []))
-        const listing = { service, cursors: gate.keys.cursors, list: instanceOf(request), filters: chosen }
-        const step = stepOf(listing, { ...(limit && { limit }), ...(after_cursor && { after_cursor }) }, whole, faults)
-        const answered = await page({ ...context, query: chosen as never, params: context.params as never }, step)
+        const walk = { service, list: instanceOf(request), filters: chosen, key: gate.keys.cursors }
+        const asked = pageRequestOf(
+          walk,
+          { ...(limit && { limit }), ...(after_cursor && { after_cursor }) },
+          whole,
+          faults,
+        )
+        const answered = await page({ ...context, query: chosen as never, params: context.params as never }, asked)
         const { page: found, warnings } = 'page' in answered ? answered : { page: answered, warnings: undefined }
         const syncedAt = feed && gate.syncedAt?.(service)?.get(feed)
-        return reply.type(json).send(envelope(listing, found, step.after, { syncedAt, warnings }))
+        return reply.type(json).send(envelope(walk, asked, found, { syncedAt, warnings }))
       })
     },
     post: write('POST'),

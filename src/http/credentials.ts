@@ -27,7 +27,7 @@ export function basicCredentials(header: string | undefined): { username: string
   return { username: text.slice(0, colon), password: text.slice(colon + 1) }
 }
 
-/** Headers that may be sent once: of two, which one counts would hang on who reads them. */
+/** Headers that may be sent once: of two, which one counts would depend on who reads them. */
 const single = new Set(['authorization', 'x-service-name', 'idempotency-key', 'x-voucher-pin', 'content-type', 'host'])
 
 /** Where one request may be two, or for somebody else, nothing more is read from the connection. */

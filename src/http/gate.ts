@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/** What admitting a request, and serving it, hangs on. */
+/** What admitting a request, and serving it, depends on. */
 export interface Gate {
   db: Database
   keys: Keys

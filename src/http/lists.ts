@@ -1,9 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Nullable } from '../domain/fields.ts'
 import { type Fault, faulty } from '../errors.ts'
-import type { Service } from '../settings.ts'
-import type { Page, Position, Step } from '../store/lists/page.ts'
-import { readCursor, writeCursor } from './cursor.ts'
+import type { Page, PageRequest } from '../store/lists/page.ts'
+import { readCursor, type Walk, writeCursor } from './cursor.ts'
 
 /** A time in a query: read in the service's time zone unless it brings its own. */
 export const Moment = (description: string) =>
@@ -83,25 +82,15 @@ export const ListMeta = Type.Object(
 export const PageOf = (item: TSchema) =>
   Type.Object({ data: Type.Array(item), meta: Type.Ref('ListMeta') }, { additionalProperties: false })
 
-/** A list as one request sees it. */
-export interface Listing {
-  service: Service
-  cursors: Buffer
-  /** The list's path; a cursor of one list is none of another. */
-  list: string
-  /** The filters as read, which the cursor is bound to. */
-  filters: object
-}
-
-interface Paging {
-  limit?: number
-  after_cursor?: string
-}
-
-/** The step of the walk that a request asks for. A cursor that is not this walk's is one more fault of the request. */
-export function stepOf(listing: Listing, { limit, after_cursor }: Paging, whole: number, faults: Fault[]): Step {
-  const cursor = after_cursor === undefined ? undefined : readCursor(listing.cursors, listing, after_cursor)
-  if (after_cursor !== undefined && !cursor)
+/** The page that a request asks for. A cursor that is not this walk's is one more fault of the request. */
+export function pageRequestOf(
+  walk: Walk,
+  { limit, after_cursor }: { limit?: number; after_cursor?: string },
+  whole: number,
+  faults: Fault[],
+): PageRequest {
+  const place = after_cursor === undefined ? undefined : readCursor(walk, after_cursor)
+  if (after_cursor !== undefined && !place)
     faults.push({
       parameter: 'after_cursor',
       code: 'invalid_cursor',
@@ -109,29 +98,24 @@ export function stepOf(listing: Listing, { limit, after_cursor }: Paging, whole:
     })
   const [first, ...more] = faults
   if (first) throw faulty([first, ...more])
-  return {
-    limit: limit ?? (cursor ? 100 : whole),
-    ...(cursor && { asOf: cursor.asOf }),
-    ...(cursor?.after && { after: cursor.after }),
-  }
+  return { limit: limit ?? (place ? 100 : whole), ...place }
 }
 
-/** What the meta of a page tells beside the walk. */
-interface Told {
-  syncedAt?: string | undefined
-  warnings?: Warning[] | undefined
+/** What the meta of a page tells beside the walk; what is undefined is left out. */
+interface Beside {
+  syncedAt: string | undefined
+  warnings: Warning[] | undefined
 }
 
 /** A page's answer: the records as they are stored, and the meta around them. Behind the last record a walk stays where it is. */
-export function envelope(listing: Listing, page: Page, before: Position | undefined, told: Told): string {
-  const end = page.end ?? before
+export function envelope(walk: Walk, { after }: PageRequest, page: Page, beside: Beside): string {
+  const end = page.end ?? after
   const meta = {
     hasNextPage: page.hasNextPage,
-    endCursor: end ? writeCursor(listing.cursors, listing, { asOf: page.asOf, after: end }) : null,
+    endCursor: end ? writeCursor(walk, { asOf: page.asOf, after: end }) : null,
     asOf: page.asOf,
-    timeZone: listing.service.settings.timeZone,
-    // What is undefined is left out.
-    ...told,
+    timeZone: walk.service.settings.timeZone,
+    ...beside,
   }
   return `{"data":[${page.records ?? ''}],"meta":${JSON.stringify(meta)}}`
 }

@@ -17,6 +17,6 @@ export function audit(api: Api) {
       query: Type.Object({ updated_after: updatedAfter }),
       item: Audit,
     },
-    ({ db, service, query }, step) => auditPage(db, service, { updatedAfter: query.updated_after }, step),
+    ({ db, service, query }, asked) => auditPage(db, service, { updatedAfter: query.updated_after }, asked),
   )
 }

@@ -36,8 +36,8 @@ export function customers(api: Api) {
       query: Type.Object({ updated_after: updatedAfter }),
       item: Customer,
     },
-    ({ db, service, query }, step) =>
-      customerPage(db, service, { updatedAfter: query.updated_after, ecommerceIds: true }, step),
+    ({ db, service, query }, asked) =>
+      customerPage(db, service, { updatedAfter: query.updated_after, ecommerceIds: true }, asked),
   )
 
   api.list(
@@ -59,15 +59,15 @@ export function customers(api: Api) {
           ? [oneOf(given.has('email') ? 'updated_after' : 'email')]
           : [],
     },
-    async ({ db, service, backOffice, query, strict }, step) => {
+    async ({ db, service, backOffice, query, strict }, asked) => {
       const { email, updated_after } = query
-      if (updated_after === undefined) return customerPage(db, service, { email, ecommerceIds: true }, step)
+      if (updated_after === undefined) return customerPage(db, service, { email, ecommerceIds: true }, asked)
 
       const { capabilities } = await backOffice.capabilities()
       const lacking = capabilities.find(
         capability => capability.name === 'customersUpdatedAfter' && !capability.available,
       )
-      if (!lacking) return customerPage(db, service, { updatedAfter: updated_after, ecommerceIds: false }, step)
+      if (!lacking) return customerPage(db, service, { updatedAfter: updated_after, ecommerceIds: false }, asked)
       const detail = lacking.reason ?? ''
       if (strict) throw new ApiError('capability_unavailable', detail)
       // Nothing was shown, so the next poll begins where this one did.
@@ -130,9 +130,9 @@ export function customers(api: Api) {
       item: RetailTransaction,
       errors: ['not_found'],
     },
-    async ({ db, service, params }, step) => {
+    async ({ db, service, params }, asked) => {
       if (!(await customerRecord(db, service, params.id))) throw notFound('customer')
-      return transactionPage(db, service, { customerId: params.id }, step)
+      return transactionPage(db, service, { customerId: params.id }, asked)
     },
   )
 

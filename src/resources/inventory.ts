@@ -22,15 +22,15 @@ export function inventory(api: Api) {
       item: StockLevel,
       errors: ['not_found'],
     },
-    async ({ db, service, query }, step) => {
+    async ({ db, service, query }, asked) => {
       const { sku, store_number, updated_after } = query
       const [variant] = sku === undefined ? [] : await skuIds(db, service, [sku])
       if (sku !== undefined && !variant) throw notFound('SKU')
       return stockPage(
         db,
         service,
-        { skuId: variant?.sku_id, storeNumber: store_number, updatedAfter: updated_after },
-        step,
+        { skuId: variant?.skuId, storeNumber: store_number, updatedAfter: updated_after },
+        asked,
       )
     },
   )

@@ -53,9 +53,9 @@ export function orders(api: Api) {
       item: Order,
       errors: ['not_found'],
     },
-    async ({ db, service, params }, step) => {
+    async ({ db, service, params }, asked) => {
       if (!(await customerRecord(db, service, params.id))) throw notFound('customer')
-      return orderPage(db, service, { customerId: params.id }, step)
+      return orderPage(db, service, { customerId: params.id }, asked)
     },
   )
 }

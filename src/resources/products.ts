@@ -19,8 +19,8 @@ export function products(api: Api) {
       }),
       item: Product,
     },
-    ({ db, service, query }, step) =>
-      productPage(db, service, { code: query.code, sku: query.sku, updatedAfter: query.updated_after }, step),
+    ({ db, service, query }, asked) =>
+      productPage(db, service, { code: query.code, sku: query.sku, updatedAfter: query.updated_after }, asked),
   )
 
   api.get(

@@ -41,9 +41,9 @@ export function returns(api: Api) {
       item: Return,
       errors: ['not_found'],
     },
-    async ({ db, service, params }, step) => {
+    async ({ db, service, params }, asked) => {
       if (!(await orderExists(db, service, params.id))) throw notFound('order')
-      return returnPage(db, service, { orderId: params.id }, step)
+      return returnPage(db, service, { orderId: params.id }, asked)
     },
   )
 

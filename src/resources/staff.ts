@@ -17,7 +17,7 @@ export function staff(api: Api) {
       }),
       item: StaffMember,
     },
-    ({ db, service, query }, step) => staffPage(db, service, query, step),
+    ({ db, service, query }, asked) => staffPage(db, service, query, asked),
   )
 
   api.get(

@@ -22,7 +22,7 @@ export function stores(api: Api) {
       item: Store,
       whole: 10_000,
     },
-    ({ db, service, query }, step) => storePage(db, service, { locationId: query.ecommerce_location_id }, step),
+    ({ db, service, query }, asked) => storePage(db, service, { locationId: query.ecommerce_location_id }, asked),
   )
 
   api.get(

@@ -33,12 +33,12 @@ export function transactions(api: Api) {
       judge: ({ updated_after, updated_before }) =>
         updated_after !== undefined && updated_before !== undefined && updated_after > updated_before ? [inverted] : [],
     },
-    ({ db, service, query: { updated_after, updated_before, asc } }, step) =>
+    ({ db, service, query: { updated_after, updated_before, asc } }, asked) =>
       transactionPage(
         db,
         service,
         { updatedAfter: updated_after, updatedBefore: updated_before, ascending: asc },
-        step,
+        asked,
       ),
   )
 }

@@ -234,7 +234,7 @@ test("a member's account agrees with the tier, the purchases and the lots", asyn
 })
 
 test('points that are enough become a reward, and all of it expires in 2027-2029', async () => {
-  // From the tables: what the API shows of an account hangs on today's date.
+  // From the tables: what the API shows of an account depends on today's date.
   const lots = await db.rows<
     Record<'account_id' | 'kind' | 'description' | 'expires', string> & Record<'total' | 'redeemed' | 'pending', number>
   >(sql`

@@ -34,7 +34,7 @@ const never: readonly Capability[] = [
   ),
 ]
 
-/** What is set of the back office that capabilities hang on. */
+/** What is set of the back office that capabilities depend on. */
 interface Arranged {
   /** It leaves its export files for us. */
   hasExports: boolean

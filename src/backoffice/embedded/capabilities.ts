@@ -11,7 +11,7 @@ const always = [
   'orders',
 ]
 
-/** What works for a service, and what does not and why: with the embedded back office that hangs on its settings alone. */
+/** What works for a service, and what does not and why: with the embedded back office that depends on its settings alone. */
 export function capabilitiesOf({ settings }: Service, known?: Configured): Capabilities {
   return {
     driver: 'embedded',

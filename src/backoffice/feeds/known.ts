@@ -32,7 +32,7 @@ async function skusOf(db: Db, service: Service, rows: readonly Row[]) {
   const byId = ids.length ? await knownSkuIds(db, service, ids) : []
   const byName = names.length ? await skuIds(db, service, names) : []
   return {
-    byId: new Map(byId.map(found => [found.sku_id, found])),
+    byId: new Map(byId.map(found => [found.skuId, found])),
     byName: new Map(byName.map(found => [found.sku, found])),
     /** The SKU of a row; `skuId` outranks `sku`. */
     of({ skuId, sku }: Row) {
@@ -58,7 +58,7 @@ export const stockFrom: Prepare = async (db, service, rows) => {
     const sku = skus.of(row)
     const column = typeof skuId === 'string' ? 'skuId' : 'sku'
     if (!sku) return { fault: { column, reason: `names no SKU of a product: ${row[column]}` } }
-    return { storeId: store.store_id, skuId: sku.sku_id, ...stock }
+    return { storeId: store.store_id, skuId: sku.skuId, ...stock }
   })
   return { inputs }
 }
@@ -103,7 +103,7 @@ const existing =
 export const ofStores = existing('storeId', 'store', knownStores)
 
 export const ofSkus = existing('skuId', 'SKU of a product', async (db, service, ids) =>
-  (await knownSkuIds(db, service, ids)).map(found => ({ id: found.sku_id })),
+  (await knownSkuIds(db, service, ids)).map(found => ({ id: found.skuId })),
 )
 
 export const ofCustomers = (translate: (row: Row) => object) =>

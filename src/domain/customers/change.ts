@@ -11,7 +11,7 @@ import {
   valueIdOf,
 } from './references.ts'
 
-/** What a change of a customer hangs on. */
+/** What a change of a customer depends on. */
 export interface CustomerState {
   consent: Consent
   /** Reference values by type. */

@@ -144,7 +144,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
   if (Object.values(query.properties).some(isMoment)) found.add('invalid_timestamp')
   if (Object.keys(params).length) found.add('not_found')
   if (role !== undefined && role !== 'visitor') found.add('insufficient_role')
-  // In the order of the catalogue, so that the document does not hang on where an error was named.
+  // In the order of the catalogue, so that the document does not depend on where an error was named.
   return (Object.keys(catalogue) as ErrorCode[]).filter(code => found.has(code))
 }
 

@@ -3,7 +3,7 @@ import type { Service } from '../../settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import { beginChange, type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, type Table } from '../lists/merge.ts'
-import { byChange, changedAfter, filter, readPage, type Step } from '../lists/page.ts'
+import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 
 const customers: Table = {
   name: 'customer',
@@ -85,7 +85,12 @@ interface Filters {
   ecommerceIds: boolean
 }
 
-export const customerPage = (db: Db, service: Service, { email, updatedAfter, ecommerceIds }: Filters, step: Step) =>
+export const customerPage = (
+  db: Db,
+  service: Service,
+  { email, updatedAfter, ecommerceIds }: Filters,
+  asked: PageRequest,
+) =>
   readPage(
     db,
     service,
@@ -98,7 +103,7 @@ export const customerPage = (db: Db, service: Service, { email, updatedAfter, ec
         ${filter(email, text => sql`and ${comparable(sql`email`)} = ${comparable(sql`${text}`)}`)}
         ${filter(updatedAfter, changedAfter)}`,
     },
-    step,
+    asked,
   )
 
 /** The record of one customer, as JSON text. */

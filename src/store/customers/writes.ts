@@ -5,7 +5,7 @@ import { faulty } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
 import { customerRecord, customerWithEmail, mergeCustomers } from './customers.ts'
 
-/** A customer as stored, and what a change of it hangs on. */
+/** A customer as stored, and what a change of it depends on. */
 export interface StoredCustomer extends CustomerState {
   id: string
   /** JSON text (`Customer`). */

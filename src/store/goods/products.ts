@@ -3,7 +3,7 @@ import { decimalsOf } from '../../domain/money.ts'
 import type { Service } from '../../settings.ts'
 import { beginChange, type Change, said, stamped, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, mergeRows, type Table } from '../lists/merge.ts'
-import { byChange, changedAfter, filter, readPage, type Step } from '../lists/page.ts'
+import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { renderStock } from './stock.ts'
 
 const products: Table = {
@@ -146,7 +146,7 @@ interface Filters {
   updatedAfter?: string | undefined
 }
 
-export const productPage = (db: Db, service: Service, { code, sku, updatedAfter }: Filters, step: Step) =>
+export const productPage = (db: Db, service: Service, { code, sku, updatedAfter }: Filters, asked: PageRequest) =>
   readPage(
     db,
     service,
@@ -162,7 +162,7 @@ export const productPage = (db: Db, service: Service, { code, sku, updatedAfter 
         ${filter(sku, text => sql`and product_id = (select product_id from variant where service_id = ${service.id} and sku = ${text})`)}
         ${filter(updatedAfter, changedAfter)}`,
     },
-    step,
+    asked,
   )
 
 /** The record of one product, as JSON text. */

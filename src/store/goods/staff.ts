@@ -2,7 +2,7 @@ import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { beginChange, countUpserted, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, type Table } from '../lists/merge.ts'
-import { filter, readPage, type Step } from '../lists/page.ts'
+import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
 const staff: Table = {
   name: 'staff',
@@ -35,7 +35,7 @@ interface Filters {
   code?: string | undefined
 }
 
-export const staffPage = (db: Db, service: Service, { email, code }: Filters, step: Step) =>
+export const staffPage = (db: Db, service: Service, { email, code }: Filters, asked: PageRequest) =>
   readPage(
     db,
     service,
@@ -46,7 +46,7 @@ export const staffPage = (db: Db, service: Service, { email, code }: Filters, st
       live: true,
       where: sql`${filter(email, text => sql`and lower(email) = lower(${text})`)} ${filter(code, text => sql`and code = ${text}`)}`,
     },
-    step,
+    asked,
   )
 
 /** The record of one staff member, as JSON text. */

@@ -2,7 +2,7 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { beginChange, type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
 import { merged, type Table } from '../lists/merge.ts'
-import { byChange, changedAfter, filter, readPage, type Step } from '../lists/page.ts'
+import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 
 const stock: Table = {
   name: 'stock',
@@ -101,7 +101,12 @@ interface Filters {
   updatedAfter?: string | undefined
 }
 
-export const stockPage = (db: Db, service: Service, { skuId, storeNumber, updatedAfter }: Filters, step: Step) =>
+export const stockPage = (
+  db: Db,
+  service: Service,
+  { skuId, storeNumber, updatedAfter }: Filters,
+  asked: PageRequest,
+) =>
   readPage(
     db,
     service,
@@ -115,19 +120,19 @@ export const stockPage = (db: Db, service: Service, { skuId, storeNumber, update
         ${filter(storeNumber, number => sql`and store_id = (select store_id from store where service_id = ${service.id} and store_number = ${number})`)}
         ${filter(updatedAfter, changedAfter)}`,
     },
-    step,
+    asked,
   )
 
 /** The back office's identifiers of e-commerce SKUs. */
 export const skuIds = (db: Db, service: Service, skus: readonly string[]) =>
-  db.rows<{ sku: string; sku_id: string }>(
-    sql`select sku, sku_id from variant where service_id = ${service.id} and sku = any(${skus})`,
+  db.rows<{ sku: string; skuId: string }>(
+    sql`select sku, sku_id as "skuId" from variant where service_id = ${service.id} and sku = any(${skus})`,
   )
 
 /** Which of these identifiers some variant carries. */
 export const knownSkuIds = (db: Db, service: Service, ids: readonly string[]) =>
-  db.rows<{ sku: string; sku_id: string }>(
-    sql`select sku, sku_id from variant where service_id = ${service.id} and sku_id = any(${ids})`,
+  db.rows<{ sku: string; skuId: string }>(
+    sql`select sku, sku_id as "skuId" from variant where service_id = ${service.id} and sku_id = any(${ids})`,
   )
 
 /** Store identifiers and names by store number. */

@@ -4,7 +4,7 @@ import { renderCustomers } from '../customers/customers.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import { beginChange, countUpserted, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, type Table } from '../lists/merge.ts'
-import { filter, readPage, type Step } from '../lists/page.ts'
+import { filter, type PageRequest, readPage } from '../lists/page.ts'
 import { renderStock } from './stock.ts'
 
 const stores: Table = {
@@ -46,7 +46,12 @@ export function upsertStores(db: Database, service: Service, rows: readonly obje
   })
 }
 
-export const storePage = (db: Db, service: Service, { locationId }: { locationId?: string | undefined }, step: Step) =>
+export const storePage = (
+  db: Db,
+  service: Service,
+  { locationId }: { locationId?: string | undefined },
+  asked: PageRequest,
+) =>
   readPage(
     db,
     service,
@@ -57,7 +62,7 @@ export const storePage = (db: Db, service: Service, { locationId }: { locationId
       live: true,
       where: filter(locationId, id => sql`and ecommerce_location_id = ${id}`),
     },
-    step,
+    asked,
   )
 
 /** The record of one store, as JSON text. */

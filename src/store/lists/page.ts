@@ -4,8 +4,8 @@ import type { Service } from '../../settings.ts'
 /** Where a page ended: the value it is ordered by, and the key that breaks ties. */
 export type Position = readonly [order: string, key: string]
 
-/** One step of a walk through a list (contract 1.4). */
-export interface Step {
+/** Which page of a walk through a list is wanted (contract 1.4). */
+export interface PageRequest {
   limit: number
   /** The moment up to which the walk is complete, RFC 3339; absent on the first page, which fixes it. */
   asOf?: string
@@ -39,12 +39,17 @@ export interface Source {
   descending?: boolean
   /** Conditions, each beginning with `and`. */
   where?: Sql
-  /** The best plan hangs on the values of `where`. */
+  /** The best plan depends on the values of `where`. */
   planned?: boolean
 }
 
 /** One page: a single index scan from where the last one ended, joined by the database into the text that goes out. */
-export async function readPage(db: Db, service: Service, source: Source, { limit, asOf, after }: Step): Promise<Page> {
+export async function readPage(
+  db: Db,
+  service: Service,
+  source: Source,
+  { limit, asOf, after }: PageRequest,
+): Promise<Page> {
   const {
     table,
     record,

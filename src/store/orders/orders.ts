@@ -1,7 +1,7 @@
 import { type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { localTime } from '../lists/change.ts'
-import { readPage, type Step } from '../lists/page.ts'
+import { type PageRequest, readPage } from '../lists/page.ts'
 
 /** An amount of an order `o` with the decimals of its currency. */
 export const orderMoney = (amount: Sql) => sql`round(${amount}, o.decimals)::text`
@@ -36,7 +36,7 @@ export const orderExists = async (db: Db, service: Service, id: string) =>
   Boolean(await db.row(sql`select true as there from sales_order where service_id = ${service.id} and id = ${id}`))
 
 /** The orders of a customer, the newest first. */
-export const orderPage = (db: Db, service: Service, { customerId }: { customerId: string }, step: Step) =>
+export const orderPage = (db: Db, service: Service, { customerId }: { customerId: string }, asked: PageRequest) =>
   readPage(
     db,
     service,
@@ -49,7 +49,7 @@ export const orderPage = (db: Db, service: Service, { customerId }: { customerId
       descending: true,
       where: sql`and customer_id = ${customerId}`,
     },
-    step,
+    asked,
   )
 
 /** The order with an identifier or a number. */

@@ -7,7 +7,7 @@ import type { ReturnInput, ReturnStatus } from '../../domain/orders/returns.ts'
 import type { Service } from '../../settings.ts'
 import type { StockMove } from '../goods/stock.ts'
 import { localTime } from '../lists/change.ts'
-import { readPage, type Step } from '../lists/page.ts'
+import { type PageRequest, readPage } from '../lists/page.ts'
 import { arrayOf, type HeldOrder, orderMoney } from './orders.ts'
 
 /** The record of a return `r` (`Return`). */
@@ -32,7 +32,7 @@ export const returnRecord = (db: Db, service: Service, id: string) =>
   )
 
 /** The returns of an order, the oldest first. */
-export const returnPage = (db: Db, service: Service, { orderId }: { orderId: string }, step: Step) =>
+export const returnPage = (db: Db, service: Service, { orderId }: { orderId: string }, asked: PageRequest) =>
   readPage(
     db,
     service,
@@ -44,7 +44,7 @@ export const returnPage = (db: Db, service: Service, { orderId }: { orderId: str
       live: true,
       where: sql`and order_id = ${orderId}`,
     },
-    step,
+    asked,
   )
 
 /** What of an order can come back (`Returnable`), as JSON text; undefined where there is no such order. */

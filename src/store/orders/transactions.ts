@@ -3,7 +3,7 @@ import { mergeLines, type TransactionParts } from '../../domain/orders/merge-lin
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../settings.ts'
 import { beginChange, type Change, type Upserted } from '../lists/change.ts'
-import { filter, readPage, type Step } from '../lists/page.ts'
+import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
 
@@ -90,7 +90,7 @@ export const transactionPage = (
   db: Db,
   service: Service,
   { customerId, updatedAfter, updatedBefore, ascending = false }: Filters,
-  step: Step,
+  asked: PageRequest,
 ) =>
   readPage(
     db,
@@ -109,5 +109,5 @@ export const transactionPage = (
       // Few changes are found by their time, many by walking the sale dates.
       planned: updatedAfter !== undefined || updatedBefore !== undefined,
     },
-    step,
+    asked,
   )

@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../db.ts'
 import { defaultSettings, type Service } from '../../settings.ts'
 import { beginChange } from '../lists/change.ts'
-import { byChange, changedAfter, filter, readPage, type Step } from '../lists/page.ts'
+import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 
 /** A write as the audit keeps it. */
 interface Audited {
@@ -45,7 +45,7 @@ export const auditPage = (
   db: Db,
   service: Service,
   { updatedAfter }: { updatedAfter?: string | undefined },
-  step: Step,
+  asked: PageRequest,
 ) =>
   readPage(
     db,
@@ -57,5 +57,5 @@ export const auditPage = (
       key: sql`id`,
       where: filter(updatedAfter, changedAfter),
     },
-    step,
+    asked,
   )

@@ -101,7 +101,7 @@ async function adopt(client: Client, write: Write, live: Xml): Promise<HeldOrder
 /** What each line sold: by our e-commerce SKU, or what comes nearest to it where the SKU is not known any more. */
 async function soldAs({ tx, service }: Write, { lines }: ReadOrder): Promise<SoldVariant[]> {
   const known = await knownSkuIds(tx, service, [...new Set(lines.map(line => line.skuId))])
-  const skus = new Map(known.map(row => [row.sku_id, row.sku]))
+  const skus = new Map(known.map(row => [row.skuId, row.sku]))
   return lines.map(({ skuId, barcode, productCode, productName, colourCode, colourName, sizeCode }) => ({
     skuId,
     sku: skus.get(skuId) ?? barcode ?? skuId,
