@@ -4,7 +4,7 @@ import { writeCursor } from '../src/http/cursor.ts'
 import type { Service } from '../src/settings.ts'
 import { customerPage, customerRecord } from '../src/store/customers/customers.ts'
 import { stockPage } from '../src/store/goods/stock.ts'
-import type { Page, Position, Step } from '../src/store/lists/page.ts'
+import type { Page, PageRequest, Position } from '../src/store/lists/page.ts'
 import { transactionPage } from '../src/store/orders/transactions.ts'
 import { type Loaded, serviceName } from './database.ts'
 import { lastHour, productRows, stores } from './records.ts'
@@ -28,10 +28,10 @@ const { sku, skuId } = productRows[123]?.variant ?? { sku: '', skuId: '' }
 
 export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
   const { service, size } = loaded
-  const customersFrom = (step: Step, updatedAfter?: string) => (db: Db, service: Service) =>
-    customerPage(db, service, { updatedAfter, ecommerceIds: true }, step)
-  const salesFrom = (step: Step, ascending: boolean) => (db: Db, service: Service) =>
-    transactionPage(db, service, { ascending }, step)
+  const customersFrom = (asked: PageRequest, updatedAfter?: string) => (db: Db, service: Service) =>
+    customerPage(db, service, { updatedAfter, ecommerceIds: true }, asked)
+  const salesFrom = (asked: PageRequest, ascending: boolean) => (db: Db, service: Service) =>
+    transactionPage(db, service, { ascending }, asked)
   const id = String(100_001 + Math.floor(size.customers / 2))
 
   const lastCustomers = await lastStep(
@@ -101,7 +101,7 @@ function requestFor({ password }: Loaded, path: string) {
   return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${basic}\r\nX-Service-Name: ${serviceName}\r\n\r\n`
 }
 
-/** The step to a walk's last full page, without walking there. */
+/** The asked to a walk's last full page, without walking there. */
 async function lastStep(
   { db, service }: Loaded,
   first: (db: Db, service: Service) => Promise<Page>,
