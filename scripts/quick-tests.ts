@@ -1,0 +1,18 @@
+import { importsOf, sourcesOf } from '../test/support/imports.ts'
+
+/** Prints the test files that start neither a database nor a service: a minute for all of them, nothing to wait for with one. */
+const files = new Map(
+  sourcesOf('src', 'simulator', 'scripts', 'chaos', 'soak', 'bench', 'test').map(file => [file.path, file]),
+)
+const starters = /^test\/support\/(database|cluster|service|processes|servers|postgres-processes|demo-processes)\.ts$/
+
+/** Whether a file comes to one of the starters by its imports. */
+function starts(path: string, seen = new Set<string>()): boolean {
+  if (starters.test(path)) return true
+  if (seen.has(path)) return false
+  seen.add(path)
+  const file = files.get(path)
+  return file !== undefined && importsOf(file).some(next => starts(next, seen))
+}
+
+process.stdout.write([...files.keys()].filter(path => path.endsWith('.test.ts') && !starts(path)).join(' '))
