@@ -191,6 +191,7 @@ CREATE INDEX mail_voucher ON mail USING btree (service_id, voucher_number, creat
 create table migration (
   number integer not null,
   name text not null,
+  sha256 text not null,
   applied_at timestamp with time zone not null default now(),
   PRIMARY KEY (number)
 );

@@ -1,35 +1,56 @@
+import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { type Database, raw, sql } from './db.ts'
 
-const folder = new URL('../migrations/', import.meta.url)
+const ours = new URL('../migrations/', import.meta.url)
 
-/** The numbered migrations in their order: `0001_read_model.sql` … */
-export async function migrationFiles() {
+/** The numbered migrations of a folder in their order: `0001_services.sql` … */
+export async function migrationFiles(folder = ours) {
   return (await readdir(folder)).filter(name => /^\d{4}_\w+\.sql$/.test(name)).sort()
 }
 
+/** What tells two texts of a migration apart, as `sha256sum` writes it. */
+export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex')
+
+interface Migration {
+  number: number
+  name: string
+  text: string
+  sha256: string
+}
+
+const migrationsIn = async (folder: URL): Promise<Migration[]> =>
+  Promise.all(
+    (await migrationFiles(folder)).map(async name => {
+      const text = await readFile(new URL(name, folder), 'utf8')
+      return { number: Number(name.slice(0, 4)), name, text, sha256: digestOf(text) }
+    }),
+  )
+
 /**
  * Brings the database's schema up to date, forward only, each migration in a transaction of its own; its number goes in first,
- * so that of two processes one waits and finds it done. Returns the names that were applied.
+ * so that of two processes one waits and finds it done. Returns the names that were applied. A database that is ahead of the folder, or
+ * had another text of a migration, is refused: nobody knows what the next one would find there.
  */
-export async function migrate(db: Database): Promise<string[]> {
-  await db.run(
-    sql`create table if not exists migration (number integer primary key, name text not null, applied_at timestamptz not null default now())`,
-  )
-  const files = await migrationFiles()
-  const { latest } = (await db.row<{ latest: number }>(
-    sql`select coalesce(max(number), 0) as latest from migration`,
-  )) ?? { latest: 0 }
-  if (latest > files.length)
+export async function migrate(db: Database, folder = ours): Promise<string[]> {
+  await makeTable(db)
+  const migrations = await migrationsIn(folder)
+  const had = await appliedTo(db)
+  const changed = migrations.find(({ number, sha256 }) => had.has(number) && had.get(number) !== sha256)
+  if (changed)
     throw new Error(
-      `The database is at migration ${latest}, this version knows ${files.length}: run a newer Tillbridge.`,
+      `Migration ${changed.name} has changed since this database applied it: put the file back as it was (what else is to change is a new migration), or begin with an empty database.`,
+    )
+  const latest = Math.max(0, ...had.keys())
+  if (latest > migrations.length)
+    throw new Error(
+      `The database is at migration ${latest}, this version knows ${migrations.length}: run a newer Tillbridge.`,
     )
   const applied: string[] = []
-  for (const name of files.slice(latest)) {
-    const text = await readFile(new URL(name, folder), 'utf8')
+  for (const { number, name, text, sha256 } of migrations.slice(latest)) {
     const claimed = await db.transaction(async tx => {
       const fresh = await tx.run(
-        sql`insert into migration (number, name) values (${Number(name.slice(0, 4))}, ${name}) on conflict do nothing`,
+        sql`insert into migration (number, name, sha256) values (${number}, ${name}, ${sha256}) on conflict do nothing`,
       )
       if (fresh) for (const statement of statements(text)) await tx.run(raw(statement))
       return fresh > 0
@@ -37,6 +58,28 @@ export async function migrate(db: Database): Promise<string[]> {
     if (claimed) applied.push(name)
   }
   return applied
+}
+
+const makeTable = (db: Database) =>
+  db.transaction(async tx => {
+    // Of two processes that make it at the same moment one would fail, for all its `if not exists`.
+    await tx.run(sql`select pg_advisory_xact_lock(hashtext('tillbridge'), hashtext('migration'))`)
+    await tx.run(sql`
+      create table if not exists migration (
+        number integer primary key,
+        name text not null,
+        sha256 text not null,
+        applied_at timestamptz not null default now()
+      )`)
+  })
+
+/** The digests of the migrations that a database has had, by their numbers. */
+async function appliedTo(db: Database) {
+  // As JSON, because the table of a database from before the first release has no digests: such a one is refused in words as well.
+  const rows = await db.rows<{ number: number; sha256: string | null }>(
+    sql`select number, to_jsonb(m)->>'sha256' as sha256 from migration m`,
+  )
+  return new Map(rows.map(({ number, sha256 }) => [number, sha256]))
 }
 
 /** Splits at semicolons that end a line, but for those between `$$` quotes: the extended protocol takes one statement at a time. */

@@ -114,7 +114,7 @@ test('a migration that is killed in its middle leaves nothing, and the next one 
 test('a database of a later version is refused in one line', async () => {
   const fresh = await freshDatabase()
   try {
-    await fresh.db.pool.query(`insert into migration (number, name) values (9999, '9999_later.sql')`)
+    await fresh.db.pool.query(`insert into migration (number, name, sha256) values (9999, '9999_later.sql', 'later')`)
     const { code, err } = await run(['start'], { ...environment, DATABASE_URL: fresh.connection, PORT: '0' })
     assert.equal(code, 1)
     assert.match(
