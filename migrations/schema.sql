@@ -1,113 +1,260 @@
 -- What all migrations together come to, for reading; nothing runs this file. Written by `npm run docs`.
 
+
+-- 0001_services.sql
+-- Services and accounts: whose data it is, and who may ask for it.
+--
+-- What holds in all tables:
+-- * Each key begins with service_id, except in the few tables that belong to the whole installation: no statement meets a row of
+--   another service, and the tables can be distributed by it as they are. All that a service has goes with it.
+-- * Identifiers are text; those of things that the back office knows are its own. They sort by code point (collate "C"), so that a
+--   page's order never depends on a machine's locale.
+-- * A timestamptz is a moment. A timestamp without a zone is what the clocks showed in the time zone of the service.
+-- * Amounts have four decimals, whatever the currency has.
+-- * A hash is an HMAC-SHA-256, and what is encrypted is so by AES-256-GCM. The keys come from a secret outside the database: a stolen
+--   dump opens nothing.
+
+-- A retailer's tenancy.
+create table service (
+  service_id integer not null generated always as identity,
+  name text not null,                    -- What X-Service-Name names.
+  settings jsonb not null default '{}',  -- What was set, by the names that GET /settings shows. The rest has its default, which is nowhere
+                                         -- in the database.
+  created_at timestamptz not null default now(),
+  primary key (service_id),
+  unique (name)
+);
+
+-- Who may ask. An account belongs to the installation, and may be assigned to several services.
 create table account (
   username text collate "C" not null,
-  created_at timestamp with time zone not null default now(),
-  PRIMARY KEY (username)
+  created_at timestamptz not null default now(),
+  primary key (username)
 );
 
+-- The live passwords of an account: two at most, so that one can be replaced without an outage.
 create table account_password (
   username text collate "C" not null,
-  password_hash bytea not null,
-  created_at timestamp with time zone not null default now(),
-  PRIMARY KEY (username, password_hash),
-  FOREIGN KEY (username) REFERENCES account(username) ON DELETE CASCADE
+  password_hash bytea not null,  -- A fast hash will do: a password is 256 random bits.
+  created_at timestamptz not null default now(),
+  primary key (username, password_hash),
+  foreign key (username) references account(username) on delete cascade
 );
 
+-- The services that an account is assigned to.
 create table account_service (
   service_id integer not null,
   username text collate "C" not null,
-  role text not null,
-  PRIMARY KEY (service_id, username),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
-  FOREIGN KEY (username) REFERENCES account(username) ON DELETE CASCADE,
-  CHECK ((role = ANY (ARRAY['visitor'::text, 'maintainer'::text, 'admin'::text])))
+  role text not null,  -- A ladder: each may do what the ones before it may.
+  primary key (service_id, username),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  foreign key (username) references account(username) on delete cascade,
+  check (role in ('visitor', 'maintainer', 'admin'))
 );
-CREATE INDEX account_service_username_idx ON account_service USING btree (username);
+create index account_service_username_idx on account_service (username);
 
-create table alert (
-  service_id integer not null,
-  kind text collate "C" not null,
-  subject text collate "C" not null,
-  detail text not null,
-  times integer not null default 1,
-  raised_at timestamp with time zone not null default now(),
-  PRIMARY KEY (service_id, kind, subject),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+-- Wrong passwords, PINs and validation ids, counted by the minute for all processes. They are forgotten after an hour.
+create table failure (
+  subject bytea not null,             -- Who failed, and where: a hash, so that neither a name nor an address is kept.
+  window_start timestamptz not null,  -- When the minute began.
+  failures integer not null,
+  primary key (subject, window_start)
+);
+create index failure_window_start_idx on failure (window_start);
+
+-- The migrations that this database has had. The runner makes this table before it applies the first one.
+create table migration (
+  number integer not null,
+  name text not null,
+  sha256 text not null,  -- The digest of the text that was applied, in hexadecimal: another text by this number is refused.
+  applied_at timestamptz not null default now(),
+  primary key (number)
 );
 
-create table audit (
+
+-- 0002_lists.sql
+-- Lists: what lets a client that polls miss nothing (docs/decisions/0002), and what makes records (docs/decisions/0003).
+--
+-- What a list shows has two columns for it. `changed_at` is the stamp: when the record last changed. `record` is what the list answers
+-- with, JSON text that is made by the statement that changes the row. Both stand near the row's beginning: a list reads no further.
+
+-- The stamp for what a transaction is about to change in lists. The transaction announces itself by a lock whose key holds the service and
+-- the moment it began, in milliseconds; the lock goes with the transaction, however that ends. A reader lists nothing from the oldest
+-- announced moment on (list_horizon), so that a change which commits late is never behind a moment up to which some client was told that
+-- its list is complete. The stamp is later than `newest`, the newest one in these lists, whatever the clock says.
+create function begin_change(tenant integer, newest timestamptz) returns timestamptz language plpgsql as $$
+declare
+  began timestamptz := clock_timestamp();
+begin
+  perform pg_advisory_xact_lock_shared((tenant % 32768)::bigint << 48 | floor(extract(epoch from began) * 1000)::bigint);
+  return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
+end $$;
+
+-- The moment before which no transaction in progress can still commit a change of the lists of a service. statement_timestamp() is read
+-- before pg_locks is; a page has to be read by a later statement. Services whose numbers are the same modulo 32768 wait for each other: the
+-- horizon is then earlier than it need be, and never later.
+create function list_horizon(tenant integer) returns timestamptz language sql as $$
+  select least(statement_timestamp(), min(to_timestamp((((classid::bigint << 32) | objid::bigint) & ((1::bigint << 48) - 1)) / 1000.0)))
+         - interval '1 microsecond'
+    from pg_locks
+   where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 16 = tenant % 32768
+     and database = (select oid from pg_database where datname = current_database())
+$$;
+
+-- The reference cache: what the references of customers and products actually say. Records that show a value are rendered anew when it
+-- changes.
+create table reference (
   service_id integer not null,
-  id text collate "C" not null default (gen_random_uuid())::text,
-  changed_at timestamp with time zone not null,
+  type text collate "C" not null,                -- In camelCase: favouriteStore.
+  reference_value_id text collate "C" not null,  -- What reference_values of a customer or a product hold.
+  code text,
+  name text not null,
+  primary key (service_id, type, reference_value_id),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
+-- What references say, as records show them: an object by type. A value that the cache does not know stands with its identifier alone.
+create function rendered_references(tenant integer, reference_values jsonb) returns json language sql stable as $$
+  select coalesce('{' || string_agg(to_json(v.key)::text || ':' || row_to_json(said)::text, ',' order by v.key) || '}', '{}')::json
+    from jsonb_each_text(reference_values) v
+    left join reference r on r.service_id = tenant and r.type = v.key and r.reference_value_id = v.value
+    cross join lateral (select r.code, r.name, v.value as "referenceValueId") said
+$$;
+
+
+-- 0003_goods.sql
+-- Goods: stores and who works there, products, and how much of them each store has.
+
+-- Stores, as GET /stores shows them. Stock and customers that show a store are rendered anew when it changes.
+create table store (
+  service_id integer not null,
+  store_id text collate "C" not null,
+  changed_at timestamptz not null,         -- The stamp.
   record text not null,
-  PRIMARY KEY (service_id, id),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-CREATE INDEX audit_changed ON audit USING btree (service_id, changed_at, id);
-
-create table back_office (
-  service_id integer not null,
-  driver text collate "C" not null,
-  url text,
+  store_number text collate "C" not null,  -- What the retailer knows the store by; text, because zeros in front count.
+  code text,
+  name text not null,
+  email text,
+  address_line1 text,
+  address_line2 text,
+  city text,
+  state text,
+  postcode text,
   country text,
-  username text,
-  password bytea,
-  ca text,
-  time_zone text,
-  release text,
-  exports text,
-  version uuid not null default gen_random_uuid(),
-  every jsonb not null default '{}'::jsonb,
-  gateways jsonb not null default '{}'::jsonb,
-  exports_host_key text,
-  exports_key text,
-  exports_password bytea,
-  PRIMARY KEY (service_id),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
-  CHECK (((username IS NULL) = (password IS NULL)))
+  inventory_buffer integer,                -- Units of each SKU held back from sale here. Null: the setting inventoryBuffer.
+  ecommerce_location_id text,              -- What the store is mapped to in the e-commerce platform; several stores may share it.
+  primary key (service_id, store_id),
+  unique (service_id, store_number),
+  foreign key (service_id) references service(service_id) on delete cascade
 );
+create index store_changed on store (service_id, changed_at, store_id);
 
+-- Members of the staff, as GET /staff shows them.
+create table staff (
+  service_id integer not null,
+  id text collate "C" not null,
+  changed_at timestamptz not null,       -- The stamp.
+  record text not null,
+  code text collate "C" not null,        -- What they sign in to the till with.
+  firstname text,
+  surname text not null,
+  email text,
+  store_number text collate "C",
+  active boolean not null default true,  -- False once they have left.
+  primary key (service_id, id),
+  unique (service_id, code),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+create index staff_changed on staff (service_id, changed_at, id);
+create index staff_email on staff (service_id, lower(email));
+
+-- Products, as GET /products shows them: each with its colours, and these with their sizes.
+create table product (
+  service_id integer not null,
+  product_id text collate "C" not null,
+  changed_at timestamptz not null,               -- The stamp.
+  record text not null,
+  product_code text collate "C" not null,        -- What the retailer knows the product by; two products may have the same.
+  name text not null,
+  description text,
+  size_range text,                               -- In words: XS-XL.
+  reference_values jsonb not null default '{}',  -- The value of each type of reference: {"brand": "1342"}. What it says is in the table
+                                                 -- reference.
+  primary key (service_id, product_id),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+create index product_changed on product (service_id, changed_at, product_id);
+create index product_code on product (service_id, product_code);
+
+-- The colours of products.
 create table colour (
   service_id integer not null,
   product_id text collate "C" not null,
   colour_id text collate "C" not null,
   code text,
   name text,
-  ecommerce_product_id text,
-  markdown_status text not null default 'none'::text,
-  PRIMARY KEY (service_id, product_id, colour_id),
-  FOREIGN KEY (service_id, product_id) REFERENCES product(service_id, product_id) ON DELETE CASCADE
+  ecommerce_product_id text,                     -- The product that it is in the e-commerce platform.
+  markdown_status text not null default 'none',  -- none, markdown, or clearance: reduced for good.
+  primary key (service_id, product_id, colour_id),
+  foreign key (service_id, product_id) references product(service_id, product_id) on delete cascade
 );
 
-create table consent_change (
+-- A size of a colour: what is sold and stocked.
+create table variant (
   service_id integer not null,
-  customer_id text collate "C" not null,
-  change bigint not null generated always as identity,
-  channel text collate "C" not null,
-  old_value boolean,
-  new_value boolean not null,
-  at timestamp with time zone not null default clock_timestamp(),
-  username text not null,
-  request_id text not null,
-  PRIMARY KEY (service_id, customer_id, change),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
-  CHECK ((channel = ANY (ARRAY['marketing'::text, 'email'::text, 'sms'::text]))),
-  CHECK ((new_value IS DISTINCT FROM old_value))
+  sku_id text collate "C" not null,       -- The back office's identifier of the SKU.
+  product_id text collate "C" not null,
+  colour_id text collate "C" not null,
+  sku text collate "C" not null,          -- The SKU in the e-commerce platform, which is what the API means by `sku`. The same as sku_id
+                                          -- until it is mapped.
+  size_code text not null,
+  sequence integer,                       -- Where the size stands among the sizes of its colour.
+  original_price numeric(16,4) not null,  -- Before any markdown.
+  price numeric(16,4) not null,
+  barcode text,
+  primary key (service_id, sku_id),
+  unique (service_id, sku),
+  foreign key (service_id, product_id, colour_id) references colour(service_id, product_id, colour_id) on delete cascade
 );
+create index variant_product on variant (service_id, product_id, colour_id);
 
+-- What each store has of each SKU, as GET /inventory shows it.
+create table stock (
+  service_id integer not null,
+  store_id text collate "C" not null,
+  sku_id text collate "C" not null,
+  changed_at timestamptz not null,  -- The stamp.
+  record text not null,             -- Shows also the store, the SKU and the buffer that is in force.
+  free_stock integer not null,      -- Units. Below zero where more was sold than there was.
+  buffer integer,                   -- Units held back from sale. Null: as many as the store says.
+  id text collate "C" not null generated always as ((store_id || ' ') || sku_id) stored,  -- Store and SKU as one value, by which the list
+                                                                                          -- orders what has the same stamp.
+  primary key (service_id, store_id, sku_id),
+  foreign key (service_id, sku_id) references variant(service_id, sku_id) on delete cascade,
+  foreign key (service_id, store_id) references store(service_id, store_id) on delete cascade
+);
+create index stock_changed on stock (service_id, changed_at, id);
+create index stock_sku on stock (service_id, sku_id, id);
+create index stock_store on stock (service_id, store_id, changed_at, id);
+
+
+-- 0004_customers.sql
+-- Customers: who buys, and what they have agreed to.
+
+-- Customers, as GET /customers and /customers/search show them: those of the back office, and those that were made here.
 create table customer (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamp with time zone not null,
-  record text not null,
-  ecommerce_ids text not null,
-  code text,
+  changed_at timestamptz not null,               -- The stamp.
+  record text not null,                          -- Without the e-commerce identifiers and the closing brace: one of the lists has to leave
+                                                 -- them out.
+  ecommerce_ids text not null,                   -- What closes the record where it shows the e-commerce identifiers.
+  code text,                                     -- What the back office knows them by; it need not be unique.
   title text,
   firstname text,
   surname text,
   date_of_birth date,
-  start_date timestamp without time zone,
+  start_date timestamp,                          -- When they joined.
   email text,
   phone_home text,
   phone_mobile text,
@@ -118,98 +265,126 @@ create table customer (
   state text,
   postcode text,
   country text,
-  privacy boolean not null default true,
+  privacy boolean not null default true,         -- True: no marketing. So it is until somebody consents; a subscription is consent.
   email_subscription boolean not null default false,
   sms_subscription boolean not null default false,
-  reference_values jsonb not null default '{}'::jsonb,
-  loyalty_code text,
+  reference_values jsonb not null default '{}',  -- The value of each type of reference: {"favouriteStore": "4411"}. What it says is in the
+                                                 -- table reference.
+  loyalty_code text,                             -- Of the loyalty programme, as the back office tells it.
   loyalty_name text,
-  joined_store_id text collate "C",
-  ecommerce_admin_id text,
-  ecommerce_legacy_id text,
-  PRIMARY KEY (service_id, id),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+  joined_store_id text collate "C",              -- Where they signed up; the record shows its code.
+  ecommerce_admin_id text,                       -- As the platform's API writes it: gid://shop/Customer/6477890125896.
+  ecommerce_legacy_id text,                      -- The same in the legacy form: 6477890125896.
+  primary key (service_id, id),
+  foreign key (service_id) references service(service_id) on delete cascade
 );
-CREATE INDEX customer_changed ON customer USING btree (service_id, changed_at, id);
-CREATE UNIQUE INDEX customer_email ON customer USING btree (service_id, lower(NORMALIZE(email, NFC)));
-CREATE INDEX customer_joined_store ON customer USING btree (service_id, joined_store_id);
+create index customer_changed on customer (service_id, changed_at, id);
+create index customer_joined_store on customer (service_id, joined_store_id);
+-- No two customers share an address. Addresses that differ only in case, or in how an accent is encoded (NFC, NFD), are the same.
+create unique index customer_email on customer (service_id, lower(normalize(email, nfc)));
 
-create table failure (
-  subject bytea not null,
-  window_start timestamp with time zone not null,
-  failures integer not null,
-  PRIMARY KEY (subject, window_start)
-);
-CREATE INDEX failure_window_start_idx ON failure USING btree (window_start);
-
-create table idempotent_answer (
+-- What each customer has agreed to, change by change: the proof that consent was given, and when it was withdrawn. Only added to. Writes
+-- leave it; imports do not, having neither a user nor a request. It stays when a customer is deleted, and goes with the service.
+create table consent_change (
   service_id integer not null,
-  operation text collate "C" not null,
-  key_hash bytea not null,
-  request_hash bytea not null,
-  answer bytea not null,
-  created_at timestamp with time zone not null default now(),
-  PRIMARY KEY (service_id, operation, key_hash),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+  customer_id text collate "C" not null,
+  change bigint not null generated always as identity,
+  channel text collate "C" not null,  -- `marketing` is the inverse of the customer's privacy.
+  old_value boolean,                  -- Whether it was agreed to before. Null: the customer is new.
+  new_value boolean not null,
+  at timestamptz not null default clock_timestamp(),
+  username text not null,
+  request_id text not null,
+  primary key (service_id, customer_id, change),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (channel in ('marketing', 'email', 'sms')),
+  check (new_value is distinct from old_value)
 );
-CREATE INDEX idempotent_answer_created ON idempotent_answer USING btree (service_id, created_at);
+create trigger consent_change_append_only before delete or update on consent_change for each row execute function refuse_consent_change();
 
-create table job (
-  service_id integer,
+-- What was agreed to is never changed, and never deleted unless the whole service goes.
+create function refuse_consent_change() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' and not exists (select from service where service_id = old.service_id) then
+    return old;
+  end if;
+  raise exception 'the consent record is append-only';
+end $$;
+
+
+-- 0005_sales.sql
+-- Sales: what was sold in stores and on the web, the orders that are placed here, and what of them comes back.
+--
+-- Orders and returns are rendered when they are read: no list follows their changes.
+
+-- What an order or a voucher can be paid with: the setting `gateways`.
+create table payment_gateway (
+  service_id integer not null,
   name text collate "C" not null,
-  subject text collate "C" not null default ''::text,
-  due_at timestamp with time zone not null default now(),
-  attempts integer not null default 0,
-  lease uuid,
-  leased_until timestamp with time zone,
-  UNIQUE NULLS NOT DISTINCT (service_id, name, subject),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+  primary key (service_id, name),
+  foreign key (service_id) references service(service_id) on delete cascade
 );
-CREATE INDEX job_due ON job USING btree (name, due_at);
-CREATE INDEX job_lease ON job USING btree (lease);
 
-create table mail (
+-- Sales and returns of stores and of the web, as a customer's history and GET /orders/transactions/search show them. They come in by feeds;
+-- with the embedded back office also when an order is shipped, or something of it comes back. They are documents: each keeps the names of
+-- its day.
+create table retail_transaction (
   service_id integer not null,
-  mail_id text collate "C" not null,
-  voucher_number text collate "C" not null,
-  status text collate "C" not null default 'queued'::text,
-  message_id text collate "C" not null,
-  sealed bytea,
-  attempts integer not null default 0,
-  last_fault text,
-  not_before timestamp with time zone not null,
-  created_at timestamp with time zone not null default now(),
-  sent_at timestamp with time zone,
-  PRIMARY KEY (service_id, mail_id),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
-  CHECK (((status <> 'sent'::text) OR ((sealed IS NULL) AND (sent_at IS NOT NULL)))),
-  CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'failed'::text])))
+  id text collate "C" not null,
+  customer_id text collate "C",     -- Null where nobody knows who bought.
+  sale_date timestamp not null,
+  changed_at timestamptz not null,  -- The stamp.
+  record text not null,             -- All there is of it: its lines have no table, and are merged in here.
+  primary key (service_id, id),
+  foreign key (service_id) references service(service_id) on delete cascade
 );
-CREATE INDEX mail_status ON mail USING btree (service_id, status, created_at);
-CREATE INDEX mail_voucher ON mail USING btree (service_id, voucher_number, created_at);
+create index retail_transaction_changed on retail_transaction (service_id, changed_at, id);
+create index retail_transaction_customer on retail_transaction (service_id, customer_id, sale_date, id);
+create index retail_transaction_sale_date on retail_transaction (service_id, sale_date, id);
 
-create table migration (
-  number integer not null,
-  name text not null,
-  sha256 text not null,
-  applied_at timestamp with time zone not null default now(),
-  PRIMARY KEY (number)
-);
-
+-- The last number that was made here: W0000001 for an order, R0000001 for a return. Those that callers have given are passed over.
 create table order_counter (
   service_id integer not null,
   kind text collate "C" not null,
   last_number bigint not null,
-  PRIMARY KEY (service_id, kind),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
-  CHECK ((kind = ANY (ARRAY['order'::text, 'return'::text])))
+  primary key (service_id, kind),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (kind in ('order', 'return'))
 );
 
+-- Orders, as GET /orders/:id shows them: those that are placed here, and others of a back office behind us that something is returned of.
+create table sales_order (
+  service_id integer not null,
+  id text collate "C" not null,
+  changed_at timestamptz not null,
+  placed_at timestamptz not null,
+  order_number text collate "C" not null,
+  customer_id text collate "C" not null,
+  pickup_store_number text collate "C",  -- The store where the shopper collects the goods.
+  billing_address json not null,         -- Addresses are json, not jsonb: the record shows their fields in the order in which they stand.
+  delivery_address json not null,
+  currency text not null,                -- As it was set when the order was placed.
+  decimals integer not null,             -- Of the currency: amounts are shown with so many.
+  freight numeric(16,4) not null,
+  total numeric(16,4) not null,          -- The values of the lines, and the freight.
+  primary key (service_id, id),
+  unique (service_id, order_number),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  -- Who has ordered is not deleted.
+  foreign key (service_id, customer_id) references customer(service_id, id),
+  check (freight >= 0),
+  check (total >= freight)
+);
+-- The orders of which a pull asks whether they were shipped.
+create index sales_order_changed on sales_order (service_id, changed_at);
+create index sales_order_customer on sales_order (service_id, customer_id, placed_at, id);
+
+-- What was sold with an order. SKU, product, colour and size are as they were then: what they are called later changes nothing here.
 create table order_line (
   service_id integer not null,
   order_id text collate "C" not null,
-  sequence integer not null,
-  status text collate "C" not null,
+  sequence integer not null,                  -- From 1.
+  status text collate "C" not null,           -- A line is returned once all of it is.
   sku_id text collate "C" not null,
   sku text collate "C" not null,
   product_code text not null,
@@ -218,501 +393,361 @@ create table order_line (
   colour_name text,
   size_code text not null,
   quantity integer not null,
-  price numeric(16,4) not null,
-  discounts json not null,
-  value numeric(16,4) not null,
-  store_id text collate "C",
-  returned integer not null default 0,
-  refunded numeric(16,4) not null default 0,
-  PRIMARY KEY (service_id, order_id, sequence),
-  FOREIGN KEY (service_id, order_id) REFERENCES sales_order(service_id, id) ON DELETE CASCADE,
-  CHECK (
-CASE status
-    WHEN 'shipped'::text THEN (returned < quantity)
-    WHEN 'returned'::text THEN (returned = quantity)
-    ELSE (returned = 0)
-END),
-  CHECK (((refunded >= (0)::numeric) AND (refunded <= value))),
-  CHECK (((returned >= 0) AND (returned <= quantity))),
-  CHECK ((quantity > 0)),
-  CHECK ((status = ANY (ARRAY['processing'::text, 'shipped'::text, 'cancelled'::text, 'returned'::text]))),
-  CHECK ((value >= (0)::numeric))
+  price numeric(16,4) not null,               -- Of one unit, before discounts.
+  discounts json not null,                    -- What is taken off the line: [{"type", "reason", "amount", "percentage"}].
+  value numeric(16,4) not null,               -- What is paid for the line: all units, less the discounts.
+  store_id text collate "C",                  -- The store whose stock it came from. Null: no stock was moved here.
+  returned integer not null default 0,        -- Units that came back, or are about to: the sum of its return lines that are not cancelled.
+  refunded numeric(16,4) not null default 0,  -- Their share of the value.
+  primary key (service_id, order_id, sequence),
+  foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
+  check (quantity > 0),
+  check (status in ('processing', 'shipped', 'cancelled', 'returned')),
+  check (value >= 0),
+  -- No more is refunded than was paid.
+  constraint order_line_refunded check (refunded >= 0 and refunded <= value),
+  -- Nothing comes back that was not sold.
+  constraint order_line_returned check (returned >= 0 and returned <= quantity),
+  -- Only what was shipped comes back, and the status says whether it is all of it.
+  constraint order_line_sold check (case status when 'shipped' then returned < quantity when 'returned' then returned = quantity else returned = 0 end)
 );
 
+-- How an order is paid.
 create table order_payment (
   service_id integer not null,
   order_id text collate "C" not null,
   sequence integer not null,
   gateway text not null,
   amount numeric(16,4) not null,
-  reference text,
-  voucher_number text collate "C",
-  PRIMARY KEY (service_id, order_id, sequence),
-  FOREIGN KEY (service_id, order_id) REFERENCES sales_order(service_id, id) ON DELETE CASCADE,
-  CHECK ((amount >= (0)::numeric))
+  reference text,                   -- The gateway's.
+  voucher_number text collate "C",  -- The gift voucher that pays. What it is validated by is not kept.
+  primary key (service_id, order_id, sequence),
+  foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
+  check (amount >= 0)
 );
 
-create table payment_gateway (
-  service_id integer not null,
-  name text collate "C" not null,
-  PRIMARY KEY (service_id, name),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-
-create table pin_guard (
-  service_id integer not null,
-  subject bytea not null,
-  failures integer not null,
-  refused_until timestamp with time zone not null,
-  PRIMARY KEY (service_id, subject),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-CREATE INDEX pin_guard_refused_until ON pin_guard USING btree (service_id, refused_until);
-
-create table product (
-  service_id integer not null,
-  product_id text collate "C" not null,
-  changed_at timestamp with time zone not null,
-  record text not null,
-  product_code text collate "C" not null,
-  name text not null,
-  description text,
-  size_range text,
-  reference_values jsonb not null default '{}'::jsonb,
-  PRIMARY KEY (service_id, product_id),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-CREATE INDEX product_changed ON product USING btree (service_id, changed_at, product_id);
-CREATE INDEX product_code ON product USING btree (service_id, product_code);
-
-create table reference (
-  service_id integer not null,
-  type text collate "C" not null,
-  reference_value_id text collate "C" not null,
-  code text,
-  name text not null,
-  PRIMARY KEY (service_id, type, reference_value_id),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-
-create table retail_transaction (
+-- What comes back of an order, as GET /returns/:id shows it.
+create table sales_return (
   service_id integer not null,
   id text collate "C" not null,
-  customer_id text collate "C",
-  sale_date timestamp without time zone not null,
-  changed_at timestamp with time zone not null,
-  record text not null,
-  PRIMARY KEY (service_id, id),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
+  changed_at timestamptz not null,
+  created_at timestamptz not null,
+  order_id text collate "C" not null,
+  return_number text collate "C" not null,
+  authorisation_number text collate "C" not null,  -- What the shopper writes on the parcel.
+  status text collate "C" not null,
+  restock boolean not null,                        -- Whether the goods can be sold again, and so go into stock.
+  primary key (service_id, id),
+  unique (service_id, return_number),
+  foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
+  check (status in ('requested', 'received', 'refunded', 'cancelled'))
 );
-CREATE INDEX retail_transaction_changed ON retail_transaction USING btree (service_id, changed_at, id);
-CREATE INDEX retail_transaction_customer ON retail_transaction USING btree (service_id, customer_id, sale_date, id);
-CREATE INDEX retail_transaction_sale_date ON retail_transaction USING btree (service_id, sale_date, id);
+create index sales_return_changed on sales_return (service_id, changed_at);
+create index sales_return_order on sales_return (service_id, order_id, created_at, id);
 
+-- What a return takes from one line of the order.
 create table return_line (
   service_id integer not null,
   return_id text collate "C" not null,
-  sequence integer not null,
+  sequence integer not null,     -- From 1.
   order_id text collate "C" not null,
   order_sequence integer not null,
   quantity integer not null,
-  value numeric(16,4) not null,
-  reason_code text not null,
-  notes text,
-  PRIMARY KEY (service_id, return_id, sequence),
-  FOREIGN KEY (service_id, order_id, order_sequence) REFERENCES order_line(service_id, order_id, sequence) ON DELETE CASCADE,
-  FOREIGN KEY (service_id, return_id) REFERENCES sales_return(service_id, id) ON DELETE CASCADE,
-  CHECK ((quantity > 0)),
-  CHECK ((value >= (0)::numeric))
+  value numeric(16,4) not null,  -- What is refunded: the share of what was paid for the line of the order.
+  reason_code text not null,     -- One of the setting `returnReasons`.
+  notes text,                    -- What the shopper said.
+  primary key (service_id, return_id, sequence),
+  foreign key (service_id, order_id, order_sequence) references order_line(service_id, order_id, sequence) on delete cascade,
+  foreign key (service_id, return_id) references sales_return(service_id, id) on delete cascade,
+  check (quantity > 0),
+  check (value >= 0)
 );
-CREATE INDEX return_line_order ON return_line USING btree (service_id, order_id, order_sequence);
+create index return_line_order on return_line (service_id, order_id, order_sequence);
 
+
+-- 0006_vouchers.sql
+-- Gift vouchers: our own, each with a ledger, and what is known of those that a back office behind us keeps.
+
+-- Gift vouchers of the embedded back office. Balance, state and lock follow the ledger (voucher_entry), and nothing else changes them. Time
+-- alone moves no row: until the next step, or the daily job, writes it down, whoever reads a voucher takes a lock that has run out for
+-- none, and a voucher past its last day for expired.
+create table voucher (
+  service_id integer not null,
+  number text collate "C" not null,
+  pin_hash bytea,                                   -- Null: no PIN opens it.
+  state text collate "C" not null,                  -- Which step leads from one to another is a table of src/domain.
+  currency text not null,
+  original_amount numeric(16,4) not null,
+  balance numeric(16,4) not null,                   -- What can still be drawn: the sum of the ledger, and never below zero.
+  expiry_date date,                                 -- The last day on which it can be used. Null: it never expires.
+  locked_until timestamptz,                         -- Until when somebody holds it, so that no other sale can draw on it.
+  held_by text,                                     -- The account that holds it.
+  validation_hash bytea,                            -- The newest validation: only it opens the voucher, for a lock or an order. Null once
+                                                    -- it is spent.
+  validated_until timestamptz,                      -- For 24 hours; a lock keeps the validation that it was made with alive for longer.
+  superseded_hashes bytea[] not null default '{}',  -- The validations before, the newest first: who comes with one is told that it opens
+                                                    -- nothing any more, and not that it never did.
+  created_at timestamptz not null default now(),
+  primary key (service_id, number),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (balance >= 0),
+  check (original_amount > 0),
+  check (state in ('pending', 'active', 'locked', 'redeemed', 'expired', 'suspended')),
+  constraint voucher_validation check ((validation_hash is null) = (validated_until is null)),
+  constraint voucher_within_original check (balance <= original_amount)
+);
+-- What the daily job looks at.
+create index voucher_expiring on voucher (service_id, expiry_date) where state in ('active', 'locked');
+-- How many an account holds: there is a limit.
+create index voucher_held on voucher (service_id, held_by, locked_until) where state = 'locked';
+
+-- The ledger of a voucher: each step that it took, and what that led to. Only added to.
+create table voucher_entry (
+  service_id integer not null,
+  number text collate "C" not null,
+  entry integer not null,           -- From 1 on.
+  kind text collate "C" not null,
+  amount numeric(16,4) not null,    -- Below zero for what was drawn; zero for a step that moves no money.
+  state text collate "C" not null,  -- After the step; so are the lock and its holder.
+  locked_until timestamptz,
+  held_by text,
+  order_number text,                -- The order that drew on it, or was given back to it, or that it was sold with.
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (service_id, number, entry),
+  foreign key (service_id, number) references voucher(service_id, number) on delete cascade,
+  check (kind in ('issue', 'activate', 'lock', 'unlock', 'redeem', 'refund', 'expire', 'suspend', 'resume')),
+  check (state in ('pending', 'active', 'locked', 'redeemed', 'expired', 'suspended')),
+  constraint voucher_entry_amount check (case kind when 'issue' then amount > 0 when 'refund' then amount > 0 when 'redeem' then amount < 0 else amount = 0 end),
+  constraint voucher_entry_locked check ((state = 'locked') = (locked_until is not null))
+);
+create trigger voucher_entry_append_only before update on voucher_entry for each row execute function refuse_voucher_entry_change();
+create trigger voucher_entry_applied after insert on voucher_entry for each row execute function apply_voucher_entry();
+create trigger voucher_entry_kept before delete on voucher_entry for each row execute function refuse_voucher_entry_delete();
+
+-- Lets the voucher follow its ledger, in the statement that adds the entry.
+create function apply_voucher_entry() returns trigger language plpgsql as $$
+begin
+  update voucher
+     set balance = balance + new.amount, state = new.state, locked_until = new.locked_until, held_by = new.held_by
+   where service_id = new.service_id and number = new.number;
+  return null;
+end $$;
+
+-- An entry of a voucher's ledger is never changed.
+create function refuse_voucher_entry_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'the voucher ledger is append-only';
+end $$;
+
+-- An entry goes with its voucher only, and that with its service.
+create function refuse_voucher_entry_delete() returns trigger language plpgsql as $$
+begin
+  if exists (select from voucher where service_id = old.service_id and number = old.number) then
+    raise exception 'the voucher ledger is append-only';
+  end if;
+  return old;
+end $$;
+
+-- What was said when a voucher was bought through the API. The words to its receiver are not here but in the mail, encrypted.
+create table voucher_sale (
+  service_id integer not null,
+  number text collate "C" not null,
+  gateway text not null,
+  order_number text collate "C",  -- An order is sold once: that there is one by this number refuses a repeat without an Idempotency-Key.
+  sender_name text not null,
+  receiver_name text not null,
+  receiver_email text not null,
+  mobile text,                    -- The receiver's.
+  delivery_date date,             -- The receiver is told nothing before this day.
+  billing_address jsonb not null,
+  created_at timestamptz not null default now(),
+  primary key (service_id, number),
+  unique (service_id, order_number),
+  foreign key (service_id, number) references voucher(service_id, number) on delete cascade
+);
+
+-- Wrong PINs, for numbers that exist and for numbers that do not, so that the two cannot be told apart. They are forgotten with the right
+-- PIN, or when nobody has tried for a day.
+create table pin_guard (
+  service_id integer not null,
+  subject bytea not null,              -- The hash of the number.
+  failures integer not null,           -- In a row.
+  refused_until timestamptz not null,  -- Until then no PIN opens the number: after some wrong ones, for longer with each, a day at most.
+  primary key (service_id, subject),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+create index pin_guard_refused_until on pin_guard (service_id, refused_until);
+
+-- Gift vouchers that a back office behind us keeps: whose validation of one is the newest, and who holds it. Such a back office ends the
+-- validation before when it is asked for the next one, whoever asks; so it is only asked for a voucher that nobody holds here. A row goes
+-- when nobody can have any use for it.
+create table upstream_voucher (
+  service_id integer not null,
+  number text collate "C" not null,
+  currency text not null,
+  original_amount numeric(16,4) not null,           -- The amounts: what the back office said at the newest validation, less what was drawn
+                                                    -- here since.
+  used_amount numeric(16,4) not null,
+  available_amount numeric(16,4) not null,
+  expiry_date date,
+  validation_hash bytea,                            -- The newest validation, by the id that we gave. Null once it is spent.
+  upstream_validation bytea,                        -- What the back office calls it, encrypted.
+  validated_until timestamptz,
+  superseded_hashes bytea[] not null default '{}',  -- The validations before, the newest first.
+  locked_until timestamptz,                         -- Our lock, of which the back office knows nothing.
+  held_by text,                                     -- The account that holds it.
+  primary key (service_id, number),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  constraint upstream_voucher_locked check ((locked_until is null) = (held_by is null)),
+  constraint upstream_voucher_validation check ((validation_hash is null) = (validated_until is null) and (validation_hash is null) = (upstream_validation is null))
+);
+-- How many an account holds: there is a limit.
+create index upstream_voucher_held on upstream_voucher (service_id, held_by, locked_until) where held_by is not null;
+
+-- Vouchers that were sold as orders of a back office behind us, which makes number and PIN later and tells nobody but the receiver.
+create table upstream_voucher_sale (
+  service_id integer not null,
+  order_number text collate "C" not null,
+  order_id text collate "C",     -- What the back office calls the order. Null where it does not tell, or where another order turned out to
+                                 -- have the number.
+  customer_id text collate "C",  -- The receiver, as the back office knows them.
+  gateway text not null,
+  amount numeric(16,4) not null,
+  currency text not null,
+  created_at timestamptz not null default now(),
+  primary key (service_id, order_number),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
+
+-- 0007_rewards.sql
+-- Rewards: programmes with their tiers and gifts, and what each customer has of points, rewards and gifts.
+--
+-- Programmes, accounts and lots come by feeds. What is earned and taken back here, with the embedded back office, is a ledger of its own
+-- (reward_entry): importing the same file again neither gives back what was taken, nor takes it twice.
+
+-- Rewards programmes, as GET /rewards/programs shows them.
+create table reward_program (
+  service_id integer not null,
+  program_id text collate "C" not null,
+  name text not null,
+  description text,
+  primary key (service_id, program_id),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
+-- The tiers of a programme: what is earned in each, and what it takes to be in it. A span of months and days counts the months first; of
+-- nothing, or of zero, sets no limit.
+create table reward_tier (
+  service_id integer not null,
+  program_id text collate "C" not null,
+  tier_id text collate "C" not null,
+  name text not null,
+  sequence integer not null,            -- The lowest tier first.
+  accrual_spend numeric(16,4),          -- Each time that so much is spent ...
+  accrual_points integer,               -- ... so many points are earned.
+  auto_reward_point_threshold integer,  -- Of so many points ...
+  auto_reward_value numeric(16,4),      -- ... a reward of this value is made.
+  qualify_spend numeric(16,4),          -- What has to be spent to reach the tier. Null: it is not reached by spending, nor lost by it.
+  qualify_months integer,               -- The span for which the tier is kept, whatever is spent.
+  qualify_days integer,
+  points_expiry_months integer,         -- The span for which points that are earned can be used.
+  points_expiry_days integer,
+  reward_expiry_months integer,         -- The span for which a reward that is made can be used.
+  reward_expiry_days integer,
+  primary key (service_id, program_id, tier_id),
+  foreign key (service_id, program_id) references reward_program(service_id, program_id) on delete cascade
+);
+
+-- What a gift lot of an account can be.
+create table reward_gift (
+  service_id integer not null,
+  program_id text collate "C" not null,
+  gift_id text collate "C" not null,
+  name text not null,
+  styles text[] not null default '{}',  -- The product codes that the shopper may choose from.
+  primary key (service_id, program_id, gift_id),
+  foreign key (service_id, program_id) references reward_program(service_id, program_id) on delete cascade
+);
+
+-- A customer's account in a programme, as GET /customers/:id/rewards shows it. Balances are the sums of its open lots. Who moves its points
+-- holds this row first: moves come one after the other.
 create table reward_account (
   service_id integer not null,
   id text collate "C" not null,
   customer_id text collate "C" not null,
   program_id text collate "C" not null,
   tier_id text collate "C",
-  tier_locked_until_date date,
+  tier_locked_until_date date,                        -- The tier is kept until this day, whatever is spent.
   join_date date,
-  qualifying_spend numeric(16,4) not null default 0,
-  points_owed bigint not null default 0,
-  PRIMARY KEY (service_id, id),
-  UNIQUE (service_id, customer_id),
-  FOREIGN KEY (service_id, customer_id) REFERENCES customer(service_id, id) ON DELETE CASCADE,
-  FOREIGN KEY (service_id, program_id) REFERENCES reward_program(service_id, program_id) ON DELETE CASCADE,
-  FOREIGN KEY (service_id, program_id, tier_id) REFERENCES reward_tier(service_id, program_id, tier_id),
-  CHECK ((points_owed >= 0))
+  qualifying_spend numeric(16,4) not null default 0,  -- What was spent in the qualifying period: it decides on the tier.
+  points_owed bigint not null default 0,              -- Points of returned orders that were used up before they could be taken back. What
+                                                      -- is earned next settles them.
+  primary key (service_id, id),
+  unique (service_id, customer_id),
+  foreign key (service_id, customer_id) references customer(service_id, id) on delete cascade,
+  foreign key (service_id, program_id) references reward_program(service_id, program_id) on delete cascade,
+  foreign key (service_id, program_id, tier_id) references reward_tier(service_id, program_id, tier_id),
+  check (points_owed >= 0)
 );
 
-create table reward_entry (
-  service_id integer not null,
-  account_id text collate "C" not null,
-  entry bigint not null generated always as identity,
-  kind text collate "C" not null,
-  lot_kind text collate "C",
-  lot_id text collate "C",
-  into_lot_id text collate "C",
-  amount numeric(16,4) not null,
-  spend numeric(16,4) not null default 0,
-  order_number text collate "C" not null,
-  return_number text collate "C",
-  created_at timestamp with time zone not null default now(),
-  PRIMARY KEY (service_id, account_id, entry),
-  FOREIGN KEY (service_id, account_id) REFERENCES reward_account(service_id, id) ON DELETE CASCADE,
-  FOREIGN KEY (service_id, account_id, lot_kind, lot_id) REFERENCES reward_lot(service_id, account_id, kind, lot_id) ON DELETE CASCADE,
-  CHECK (((lot_kind IS NULL) = (lot_id IS NULL))),
-  CHECK ((kind = ANY (ARRAY['earn'::text, 'settle'::text, 'convert'::text, 'reward'::text, 'return'::text, 'reverse'::text, 'restore'::text, 'owe'::text, 'cancel'::text])))
-);
-CREATE INDEX reward_entry_into ON reward_entry USING btree (service_id, account_id, into_lot_id) WHERE (into_lot_id IS NOT NULL);
-CREATE INDEX reward_entry_lot ON reward_entry USING btree (service_id, account_id, lot_kind, lot_id);
-CREATE INDEX reward_entry_order ON reward_entry USING btree (service_id, account_id, order_number);
-
-create table reward_gift (
-  service_id integer not null,
-  program_id text collate "C" not null,
-  gift_id text collate "C" not null,
-  name text not null,
-  styles text[] not null default '{}'::text[],
-  PRIMARY KEY (service_id, program_id, gift_id),
-  FOREIGN KEY (service_id, program_id) REFERENCES reward_program(service_id, program_id) ON DELETE CASCADE
-);
-
+-- What an account was given at one time, with an expiry of its own. What is left of it: total less redeemed, taken and pending. Of those
+-- that are open what expires first is used first.
 create table reward_lot (
   service_id integer not null,
   account_id text collate "C" not null,
   kind text collate "C" not null,
   lot_id text collate "C" not null,
-  created_at timestamp without time zone not null,
-  description text,
-  total numeric(16,4) not null,
-  redeemed numeric(16,4) not null default 0,
-  pending numeric(16,4) not null default 0,
+  created_at timestamp not null,
+  description text,                           -- Why it was given, in words.
+  total numeric(16,4) not null,               -- Points, or the value of a reward; 1 for a gift.
+  redeemed numeric(16,4) not null default 0,  -- What was used elsewhere, as the feeds tell it.
+  taken numeric(16,4) not null default 0,     -- What was taken here: the sum of the ledger, which no feed touches.
+  pending numeric(16,4) not null default 0,   -- What is about to be used, as the feeds tell it.
   gift_id text collate "C",
-  expiry_date date,
-  taken numeric(16,4) not null default 0,
-  PRIMARY KEY (service_id, account_id, kind, lot_id),
-  FOREIGN KEY (service_id, account_id) REFERENCES reward_account(service_id, id) ON DELETE CASCADE,
-  CHECK ((((redeemed + taken) + pending) <= total)),
-  CHECK ((kind = ANY (ARRAY['points'::text, 'reward'::text, 'gift'::text]))),
-  CHECK ((pending >= (0)::numeric)),
-  CHECK ((redeemed >= (0)::numeric)),
-  CHECK ((taken >= (0)::numeric)),
-  CHECK ((total >= (0)::numeric))
+  expiry_date date,                           -- The last day on which it can be used. Null: it never expires.
+  primary key (service_id, account_id, kind, lot_id),
+  foreign key (service_id, account_id) references reward_account(service_id, id) on delete cascade,
+  check ((redeemed + taken + pending) <= total),
+  check (kind in ('points', 'reward', 'gift')),
+  check (pending >= 0),
+  check (redeemed >= 0),
+  check (taken >= 0),
+  check (total >= 0)
 );
 
-create table reward_program (
+-- The ledger of a reward account: what orders and returns did to its lots. Entries are not changed; the lots follow them.
+create table reward_entry (
   service_id integer not null,
-  program_id text collate "C" not null,
-  name text not null,
-  description text,
-  PRIMARY KEY (service_id, program_id),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-
-create table reward_tier (
-  service_id integer not null,
-  program_id text collate "C" not null,
-  tier_id text collate "C" not null,
-  name text not null,
-  sequence integer not null,
-  accrual_spend numeric(16,4),
-  accrual_points integer,
-  auto_reward_point_threshold integer,
-  auto_reward_value numeric(16,4),
-  qualify_spend numeric(16,4),
-  qualify_months integer,
-  qualify_days integer,
-  points_expiry_months integer,
-  points_expiry_days integer,
-  reward_expiry_months integer,
-  reward_expiry_days integer,
-  PRIMARY KEY (service_id, program_id, tier_id),
-  FOREIGN KEY (service_id, program_id) REFERENCES reward_program(service_id, program_id) ON DELETE CASCADE
-);
-
-create table sales_order (
-  service_id integer not null,
-  id text collate "C" not null,
-  changed_at timestamp with time zone not null,
-  placed_at timestamp with time zone not null,
+  account_id text collate "C" not null,
+  entry bigint not null generated always as identity,
+  kind text collate "C" not null,          -- earn: an order has earned points. settle: points that were owed are taken. convert: points
+                                           -- become a reward. reward: that reward. return: part of an order came back. reverse: points, or
+                                           -- an unused reward, are taken back for it. restore: the points of that reward are given again.
+                                           -- owe: points that could not be taken back. cancel: the return is cancelled, and what it took is
+                                           -- given again.
+  lot_kind text collate "C",
+  lot_id text collate "C",                 -- The lot that is filled or emptied. Null: the entry moves no lot.
+  into_lot_id text collate "C",            -- The reward that converted points have become.
+  amount numeric(16,4) not null,           -- Points, or value, that the lot is given; below zero, what is taken from it, or owed.
+  spend numeric(16,4) not null default 0,  -- What an order cost, which counts towards the next tier; below zero, what came back of it.
   order_number text collate "C" not null,
-  customer_id text collate "C" not null,
-  pickup_store_number text collate "C",
-  billing_address json not null,
-  delivery_address json not null,
-  currency text not null,
-  decimals integer not null,
-  freight numeric(16,4) not null,
-  total numeric(16,4) not null,
-  PRIMARY KEY (service_id, id),
-  UNIQUE (service_id, order_number),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
-  FOREIGN KEY (service_id, customer_id) REFERENCES customer(service_id, id),
-  CHECK ((freight >= (0)::numeric)),
-  CHECK ((total >= freight))
+  return_number text collate "C",
+  created_at timestamptz not null default now(),
+  primary key (service_id, account_id, entry),
+  foreign key (service_id, account_id) references reward_account(service_id, id) on delete cascade,
+  foreign key (service_id, account_id, lot_kind, lot_id) references reward_lot(service_id, account_id, kind, lot_id) on delete cascade,
+  check ((lot_kind is null) = (lot_id is null)),
+  check (kind in ('earn', 'settle', 'convert', 'reward', 'return', 'reverse', 'restore', 'owe', 'cancel'))
 );
-CREATE INDEX sales_order_changed ON sales_order USING btree (service_id, changed_at);
-CREATE INDEX sales_order_customer ON sales_order USING btree (service_id, customer_id, placed_at, id);
+create index reward_entry_into on reward_entry (service_id, account_id, into_lot_id) where into_lot_id is not null;
+create index reward_entry_lot on reward_entry (service_id, account_id, lot_kind, lot_id);
+create index reward_entry_order on reward_entry (service_id, account_id, order_number);
+create trigger reward_entry_append_only before update on reward_entry for each row execute function refuse_reward_entry_change();
+create trigger reward_entry_applied after insert on reward_entry for each row execute function apply_reward_entry();
 
-create table sales_return (
-  service_id integer not null,
-  id text collate "C" not null,
-  changed_at timestamp with time zone not null,
-  created_at timestamp with time zone not null,
-  order_id text collate "C" not null,
-  return_number text collate "C" not null,
-  authorisation_number text collate "C" not null,
-  status text collate "C" not null,
-  restock boolean not null,
-  PRIMARY KEY (service_id, id),
-  UNIQUE (service_id, return_number),
-  FOREIGN KEY (service_id, order_id) REFERENCES sales_order(service_id, id) ON DELETE CASCADE,
-  CHECK ((status = ANY (ARRAY['requested'::text, 'received'::text, 'refunded'::text, 'cancelled'::text])))
-);
-CREATE INDEX sales_return_changed ON sales_return USING btree (service_id, changed_at);
-CREATE INDEX sales_return_order ON sales_return USING btree (service_id, order_id, created_at, id);
-
-create table service (
-  service_id integer not null generated always as identity,
-  name text not null,
-  settings jsonb not null default '{}'::jsonb,
-  created_at timestamp with time zone not null default now(),
-  PRIMARY KEY (service_id),
-  UNIQUE (name)
-);
-
-create table staff (
-  service_id integer not null,
-  id text collate "C" not null,
-  changed_at timestamp with time zone not null,
-  record text not null,
-  code text collate "C" not null,
-  firstname text,
-  surname text not null,
-  email text,
-  store_number text collate "C",
-  active boolean not null default true,
-  PRIMARY KEY (service_id, id),
-  UNIQUE (service_id, code),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-CREATE INDEX staff_changed ON staff USING btree (service_id, changed_at, id);
-CREATE INDEX staff_email ON staff USING btree (service_id, lower(email));
-
-create table stock (
-  service_id integer not null,
-  store_id text collate "C" not null,
-  sku_id text collate "C" not null,
-  changed_at timestamp with time zone not null,
-  record text not null,
-  free_stock integer not null,
-  buffer integer,
-  id text collate "C" not null generated always as (((store_id || ' '::text) || sku_id)) stored,
-  PRIMARY KEY (service_id, store_id, sku_id),
-  FOREIGN KEY (service_id, sku_id) REFERENCES variant(service_id, sku_id) ON DELETE CASCADE,
-  FOREIGN KEY (service_id, store_id) REFERENCES store(service_id, store_id) ON DELETE CASCADE
-);
-CREATE INDEX stock_changed ON stock USING btree (service_id, changed_at, id);
-CREATE INDEX stock_sku ON stock USING btree (service_id, sku_id, id);
-CREATE INDEX stock_store ON stock USING btree (service_id, store_id, changed_at, id);
-
-create table store (
-  service_id integer not null,
-  store_id text collate "C" not null,
-  changed_at timestamp with time zone not null,
-  record text not null,
-  store_number text collate "C" not null,
-  code text,
-  name text not null,
-  email text,
-  address_line1 text,
-  address_line2 text,
-  city text,
-  state text,
-  postcode text,
-  country text,
-  inventory_buffer integer,
-  ecommerce_location_id text,
-  PRIMARY KEY (service_id, store_id),
-  UNIQUE (service_id, store_number),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-CREATE INDEX store_changed ON store USING btree (service_id, changed_at, store_id);
-
-create table sync_seen (
-  service_id integer not null,
-  feed text collate "C" not null,
-  list text collate "C" not null,
-  id text collate "C" not null,
-  PRIMARY KEY (service_id, feed, list, id),
-  FOREIGN KEY (service_id, feed) REFERENCES sync_state(service_id, feed) ON DELETE CASCADE
-);
-
-create table sync_source (
-  service_id integer not null,
-  source text collate "C" not null,
-  PRIMARY KEY (service_id),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-
-create table sync_state (
-  service_id integer not null,
-  feed text collate "C" not null,
-  since text,
-  run uuid,
-  beat_at timestamp with time zone,
-  started_at timestamp with time zone,
-  finished_at timestamp with time zone,
-  full_at timestamp with time zone,
-  read bigint not null default 0,
-  inserted bigint not null default 0,
-  changed bigint not null default 0,
-  removed bigint not null default 0,
-  refused bigint not null default 0,
-  notes jsonb not null default '{}'::jsonb,
-  fault text,
-  failed_at timestamp with time zone,
-  PRIMARY KEY (service_id, feed),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-
-create table sync_visit (
-  service_id integer not null,
-  feed text collate "C" not null,
-  id text collate "C" not null,
-  stamp text not null,
-  due boolean not null default true,
-  visited_at timestamp with time zone,
-  PRIMARY KEY (service_id, feed, id),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-CREATE INDEX sync_visit_due ON sync_visit USING btree (service_id, feed, id) WHERE due;
-CREATE INDEX sync_visit_visited ON sync_visit USING btree (service_id, feed, visited_at, id) WHERE (NOT due);
-
-create table upstream_voucher (
-  service_id integer not null,
-  number text collate "C" not null,
-  currency text not null,
-  original_amount numeric(16,4) not null,
-  used_amount numeric(16,4) not null,
-  available_amount numeric(16,4) not null,
-  expiry_date date,
-  validation_hash bytea,
-  upstream_validation bytea,
-  validated_until timestamp with time zone,
-  superseded_hashes bytea[] not null default '{}'::bytea[],
-  locked_until timestamp with time zone,
-  held_by text,
-  PRIMARY KEY (service_id, number),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
-  CHECK ((((validation_hash IS NULL) = (validated_until IS NULL)) AND ((validation_hash IS NULL) = (upstream_validation IS NULL)))),
-  CHECK (((locked_until IS NULL) = (held_by IS NULL)))
-);
-CREATE INDEX upstream_voucher_held ON upstream_voucher USING btree (service_id, held_by, locked_until) WHERE (held_by IS NOT NULL);
-
-create table upstream_voucher_sale (
-  service_id integer not null,
-  order_number text collate "C" not null,
-  order_id text collate "C",
-  customer_id text collate "C",
-  gateway text not null,
-  amount numeric(16,4) not null,
-  currency text not null,
-  created_at timestamp with time zone not null default now(),
-  PRIMARY KEY (service_id, order_number),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE
-);
-
-create table variant (
-  service_id integer not null,
-  sku_id text collate "C" not null,
-  product_id text collate "C" not null,
-  colour_id text collate "C" not null,
-  sku text collate "C" not null,
-  size_code text not null,
-  sequence integer,
-  original_price numeric(16,4) not null,
-  price numeric(16,4) not null,
-  barcode text,
-  PRIMARY KEY (service_id, sku_id),
-  UNIQUE (service_id, sku),
-  FOREIGN KEY (service_id, product_id, colour_id) REFERENCES colour(service_id, product_id, colour_id) ON DELETE CASCADE
-);
-CREATE INDEX variant_product ON variant USING btree (service_id, product_id, colour_id);
-
-create table voucher (
-  service_id integer not null,
-  number text collate "C" not null,
-  pin_hash bytea,
-  state text collate "C" not null,
-  currency text not null,
-  original_amount numeric(16,4) not null,
-  balance numeric(16,4) not null,
-  expiry_date date,
-  locked_until timestamp with time zone,
-  created_at timestamp with time zone not null default now(),
-  validation_hash bytea,
-  validated_until timestamp with time zone,
-  superseded_hashes bytea[] not null default '{}'::bytea[],
-  held_by text,
-  PRIMARY KEY (service_id, number),
-  FOREIGN KEY (service_id) REFERENCES service(service_id) ON DELETE CASCADE,
-  CHECK (((validation_hash IS NULL) = (validated_until IS NULL))),
-  CHECK ((balance <= original_amount)),
-  CHECK ((balance >= (0)::numeric)),
-  CHECK ((original_amount > (0)::numeric)),
-  CHECK ((state = ANY (ARRAY['pending'::text, 'active'::text, 'locked'::text, 'redeemed'::text, 'expired'::text, 'suspended'::text])))
-);
-CREATE INDEX voucher_expiring ON voucher USING btree (service_id, expiry_date) WHERE (state = ANY (ARRAY['active'::text, 'locked'::text]));
-CREATE INDEX voucher_held ON voucher USING btree (service_id, held_by, locked_until) WHERE (state = 'locked'::text);
-
-create table voucher_entry (
-  service_id integer not null,
-  number text collate "C" not null,
-  entry integer not null,
-  kind text collate "C" not null,
-  amount numeric(16,4) not null,
-  order_number text,
-  created_at timestamp with time zone not null default clock_timestamp(),
-  state text collate "C" not null,
-  locked_until timestamp with time zone,
-  held_by text,
-  PRIMARY KEY (service_id, number, entry),
-  FOREIGN KEY (service_id, number) REFERENCES voucher(service_id, number) ON DELETE CASCADE,
-  CHECK (
-CASE kind
-    WHEN 'issue'::text THEN (amount > (0)::numeric)
-    WHEN 'refund'::text THEN (amount > (0)::numeric)
-    WHEN 'redeem'::text THEN (amount < (0)::numeric)
-    ELSE (amount = (0)::numeric)
-END),
-  CHECK (((state = 'locked'::text) = (locked_until IS NOT NULL))),
-  CHECK ((kind = ANY (ARRAY['issue'::text, 'activate'::text, 'lock'::text, 'unlock'::text, 'redeem'::text, 'refund'::text, 'expire'::text, 'suspend'::text, 'resume'::text]))),
-  CHECK ((state = ANY (ARRAY['pending'::text, 'active'::text, 'locked'::text, 'redeemed'::text, 'expired'::text, 'suspended'::text])))
-);
-
-create table voucher_sale (
-  service_id integer not null,
-  number text collate "C" not null,
-  gateway text not null,
-  order_number text collate "C",
-  sender_name text not null,
-  receiver_name text not null,
-  receiver_email text not null,
-  mobile text,
-  delivery_date date,
-  billing_address jsonb not null,
-  created_at timestamp with time zone not null default now(),
-  PRIMARY KEY (service_id, number),
-  UNIQUE (service_id, order_number),
-  FOREIGN KEY (service_id, number) REFERENCES voucher(service_id, number) ON DELETE CASCADE
-);
-
-CREATE OR REPLACE FUNCTION apply_reward_entry()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+-- Lets lots, and what is owed, follow the ledger, in the statement that adds the entry.
+create function apply_reward_entry() returns trigger language plpgsql as $$
 begin
   if new.lot_id is not null then
     update reward_lot set total = total + greatest(new.amount, 0), taken = taken - least(new.amount, 0)
@@ -723,107 +758,182 @@ begin
      where service_id = new.service_id and id = new.account_id;
   end if;
   return null;
-end $function$
-;
+end $$;
 
-CREATE OR REPLACE FUNCTION apply_voucher_entry()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  update voucher
-     set balance = balance + new.amount, state = new.state, locked_until = new.locked_until, held_by = new.held_by
-   where service_id = new.service_id and number = new.number;
-  return null;
-end $function$
-;
-
-CREATE OR REPLACE FUNCTION begin_change(tenant integer, newest timestamp with time zone)
- RETURNS timestamp with time zone
- LANGUAGE plpgsql
-AS $function$
-declare
-  began timestamptz := clock_timestamp();
-begin
-  perform pg_advisory_xact_lock_shared((tenant % 32768)::bigint << 48 | floor(extract(epoch from began) * 1000)::bigint);
-  return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
-end $function$
-;
-
-CREATE OR REPLACE FUNCTION list_horizon(tenant integer)
- RETURNS timestamp with time zone
- LANGUAGE sql
-AS $function$
-  select least(statement_timestamp(), min(to_timestamp((((classid::bigint << 32) | objid::bigint) & ((1::bigint << 48) - 1)) / 1000.0)))
-         - interval '1 microsecond'
-    from pg_locks
-   where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 16 = tenant % 32768
-     and database = (select oid from pg_database where datname = current_database())
-$function$
-;
-
-CREATE OR REPLACE FUNCTION refuse_consent_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op = 'DELETE' and not exists (select from service where service_id = old.service_id) then
-    return old;
-  end if;
-  raise exception 'the consent record is append-only';
-end $function$
-;
-
-CREATE OR REPLACE FUNCTION refuse_reward_entry_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
+-- An entry of a reward ledger is never changed. Nothing keeps it from being deleted: it goes with its lot or its account.
+create function refuse_reward_entry_change() returns trigger language plpgsql as $$
 begin
   raise exception 'the reward ledger is append-only';
-end $function$
-;
+end $$;
 
-CREATE OR REPLACE FUNCTION refuse_voucher_entry_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  raise exception 'the voucher ledger is append-only';
-end $function$
-;
 
-CREATE OR REPLACE FUNCTION refuse_voucher_entry_delete()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if exists (select from voucher where service_id = old.service_id and number = old.number) then
-    raise exception 'the voucher ledger is append-only';
-  end if;
-  return old;
-end $function$
-;
+-- 0008_writes.sql
+-- Writes: what is kept of each one, in the transaction of its effect (docs/decisions/0008).
 
-CREATE OR REPLACE FUNCTION rendered_references(tenant integer, reference_values jsonb)
- RETURNS json
- LANGUAGE sql
- STABLE
-AS $function$
-  select coalesce('{' || string_agg(to_json(v.key)::text || ':' || row_to_json(said)::text, ',' order by v.key) || '}', '{}')::json
-    from jsonb_each_text(reference_values) v
-    left join reference r on r.service_id = tenant and r.type = v.key and r.reference_value_id = v.value
-    cross join lateral (select r.code, r.name, v.value as "referenceValueId") said
-$function$
-;
+-- The first answer to each write that came with an Idempotency-Key, given again for 24 hours. Between claim and commit a key is held by an
+-- advisory lock, which goes with the transaction: no row says that a write is under way, and none is left by a process that dies.
+create table idempotent_answer (
+  service_id integer not null,
+  operation text collate "C" not null,  -- Method and path, its parameters by their names: POST /orders/:id/returns.
+  key_hash bytea not null,
+  request_hash bytea not null,          -- Another request with the same key is refused.
+  answer bytea not null,                -- Status, headers and body, encrypted: it may hold a PIN.
+  created_at timestamptz not null default now(),
+  primary key (service_id, operation, key_hash),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+create index idempotent_answer_created on idempotent_answer (service_id, created_at);
 
-CREATE TRIGGER consent_change_append_only BEFORE DELETE OR UPDATE ON consent_change FOR EACH ROW EXECUTE FUNCTION refuse_consent_change();
+-- Who wrote what, when: a line for each write that was carried out, as GET /audit shows it.
+create table audit (
+  service_id integer not null,
+  id text collate "C" not null default gen_random_uuid()::text,
+  changed_at timestamptz not null,  -- The stamp.
+  record text not null,             -- Fields are named; their values are not kept: they may be personal, or secret.
+  primary key (service_id, id),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+create index audit_changed on audit (service_id, changed_at, id);
 
-CREATE TRIGGER reward_entry_append_only BEFORE UPDATE ON reward_entry FOR EACH ROW EXECUTE FUNCTION refuse_reward_entry_change();
 
-CREATE TRIGGER reward_entry_applied AFTER INSERT ON reward_entry FOR EACH ROW EXECUTE FUNCTION apply_reward_entry();
+-- 0009_jobs.sql
+-- Jobs, and what they lead to: e-mails, and alerts where somebody has to look (docs/decisions/0007).
 
-CREATE TRIGGER voucher_entry_append_only BEFORE UPDATE ON voucher_entry FOR EACH ROW EXECUTE FUNCTION refuse_voucher_entry_change();
+-- What is done after the commit of the write that asked for it, or at set times, by one worker at a time: it takes what is due, holds it by
+-- a lease, and takes over what a worker that died has left. A job that is done goes, or is due again at its next time.
+create table job (
+  service_id integer,                            -- Null: a job of the installation.
+  name text collate "C" not null,                -- What to do: the name of its file in src/jobs.
+  subject text collate "C" not null default '',  -- What it is about, where there are several of a name: a mail, a feed.
+  due_at timestamptz not null default now(),
+  attempts integer not null default 0,           -- How often it was begun since it last succeeded.
+  lease uuid,                                    -- Another one each time that it is taken: only who knows it may finish the job.
+  leased_until timestamptz,                      -- Nobody else may take it before. A worker that lives renews it.
+  unique nulls not distinct (service_id, name, subject),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+-- Without the service: a worker takes what is due of all services.
+create index job_due on job (name, due_at);
+create index job_lease on job (lease);
 
-CREATE TRIGGER voucher_entry_applied AFTER INSERT ON voucher_entry FOR EACH ROW EXECUTE FUNCTION apply_voucher_entry();
+-- E-mails to the receivers of vouchers, each written in the transaction of its voucher, with the job that sends it: never one without the
+-- other.
+create table mail (
+  service_id integer not null,
+  mail_id text collate "C" not null,
+  voucher_number text collate "C" not null,
+  status text collate "C" not null default 'queued',
+  message_id text collate "C" not null,  -- One for all attempts, so that a mail that arrives twice can be told to be the same.
+  sealed bytea,                          -- What it says, encrypted: it holds the PIN. Dropped once it is sent; a month later where it
+                                         -- failed.
+  attempts integer not null default 0,
+  last_fault text,                       -- Why the last attempt came to nothing.
+  not_before timestamptz not null,       -- The beginning of the day of delivery, or when it was queued. Also the Date that it shows,
+                                         -- whenever it is sent.
+  created_at timestamptz not null default now(),
+  sent_at timestamptz,
+  primary key (service_id, mail_id),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (status <> 'sent' or sealed is null and sent_at is not null),
+  check (status in ('queued', 'sent', 'failed'))
+);
+create index mail_status on mail (service_id, status, created_at);
+create index mail_voucher on mail (service_id, voucher_number, created_at);
 
-CREATE TRIGGER voucher_entry_kept BEFORE DELETE ON voucher_entry FOR EACH ROW EXECUTE FUNCTION refuse_voucher_entry_delete();
+-- What somebody has to look at, until it is settled, or for 90 days. The log has a line for each as well.
+create table alert (
+  service_id integer not null,
+  kind text collate "C" not null,                -- What has happened, in a word that does not change: mail_failed.
+  subject text collate "C" not null,             -- What it has happened to, by an identifier that is no secret.
+  detail text not null,
+  times integer not null default 1,
+  raised_at timestamptz not null default now(),  -- The last of the times.
+  primary key (service_id, kind, subject),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
+
+-- 0010_back_offices.sql
+-- Back offices: what stands behind each service, and how far its feeds have been pulled.
+
+-- What stands behind a service, and how it is reached, where that is not what the environment says for all services: what `tillbridge
+-- back-office set` was given.
+create table back_office (
+  service_id integer not null,
+  driver text collate "C" not null,
+  url text,
+  country text,                                     -- What the back office calls the country, or the web store.
+  username text,
+  password bytea,                                   -- Encrypted, for this service alone.
+  ca text,                                          -- Certificates (PEM) to trust.
+  time_zone text,                                   -- Of the head office. Null: the service's.
+  release text,                                     -- Where the back office does not tell it.
+  exports text,                                     -- The folder that its exports arrive in: a path, or an address of an SFTP server.
+  exports_host_key text,                            -- Fingerprints of the keys that the SFTP server may show, separated by commas.
+  exports_key text,                                 -- The path of a private key to sign in with.
+  exports_password bytea,                           -- Of the user, or of the private key. Encrypted, for this service alone.
+  every jsonb not null default '{}',                -- Seconds between two pulls of a feed, where that is not as often as by itself:
+                                                    -- {"stock": 60}.
+  gateways jsonb not null default '{}',             -- What the back office knows payment gateways by: {"paypal": {"merchantId": "LUMA-PP",
+                                                    -- "cardType": "PP"}}.
+  version uuid not null default gen_random_uuid(),  -- Another one with each change: by it processes notice that they have to open it anew.
+  primary key (service_id),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check ((username is null) = (password is null))
+);
+
+-- Which back office the feeds of a service are pulled from. To another one the marks and visits of this one mean nothing: they are
+-- forgotten, and everything is read.
+create table sync_source (
+  service_id integer not null,
+  source text collate "C" not null,  -- Driver, address and country.
+  primary key (service_id),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
+-- How far each feed has been pulled, and how its last run went.
+create table sync_state (
+  service_id integer not null,
+  feed text collate "C" not null,
+  since text,                         -- The mark, in the driver's own form: changes up to it are in. It moves when a run has ended well.
+                                      -- Null: everything is read.
+  run uuid,                           -- The run that holds the feed.
+  beat_at timestamptz,                -- When it last showed that it lives. After a minute without a beat the feed is anybody's.
+  started_at timestamptz,
+  finished_at timestamptz,            -- Of the last run that ended well.
+  full_at timestamptz,                -- Of the last one that read everything.
+  read bigint not null default 0,     -- Records of the last run, also while it is under way. So are the next four.
+  inserted bigint not null default 0,
+  changed bigint not null default 0,
+  removed bigint not null default 0,
+  refused bigint not null default 0,
+  notes jsonb not null default '{}',  -- What was not quite as it should be: {"why": how many}.
+  fault text,                         -- Why the last run failed. Null: it did not.
+  failed_at timestamptz,
+  primary key (service_id, feed),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
+-- What the run under way has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.
+create table sync_seen (
+  service_id integer not null,
+  feed text collate "C" not null,
+  list text collate "C" not null,  -- By its name: product, variant, stock, customer.
+  id text collate "C" not null,
+  primary key (service_id, feed, list, id),
+  foreign key (service_id, feed) references sync_state(service_id, feed) on delete cascade
+);
+
+-- What a feed has to ask for one by one, where the back office has no list of it: the transactions and the reward account of a customer.
+create table sync_visit (
+  service_id integer not null,
+  feed text collate "C" not null,
+  id text collate "C" not null,  -- The customer.
+  stamp text not null,           -- The back office's own, of the last change that is known: a visit is due whenever it is another one.
+  due boolean not null default true,
+  visited_at timestamptz,        -- What was not visited for long is visited again, even if nothing is known to have changed.
+  primary key (service_id, feed, id),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+create index sync_visit_due on sync_visit (service_id, feed, id) where due;
+create index sync_visit_visited on sync_visit (service_id, feed, visited_at, id) where not due;

@@ -93,7 +93,7 @@ test('a migration that is killed in its middle leaves nothing, and the next one 
     const all = await tables()
     await other.query('drop schema public cascade; create schema public')
     // The name is taken until this transaction ends, so that the migration waits in its middle.
-    await other.query('begin; create table stock (id integer)')
+    await other.query('begin; create table account_service (id integer)')
     const settings = { ...environment, DATABASE_URL: fresh.connection }
     const killed = begin(['migrate'], settings)
     const waiting = `select from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`

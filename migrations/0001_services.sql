@@ -1,0 +1,60 @@
+-- Services and accounts: whose data it is, and who may ask for it.
+--
+-- What holds in all tables:
+-- * Each key begins with service_id, except in the few tables that belong to the whole installation: no statement meets a row of
+--   another service, and the tables can be distributed by it as they are. All that a service has goes with it.
+-- * Identifiers are text; those of things that the back office knows are its own. They sort by code point (collate "C"), so that a
+--   page's order never depends on a machine's locale.
+-- * A timestamptz is a moment. A timestamp without a zone is what the clocks showed in the time zone of the service.
+-- * Amounts have four decimals, whatever the currency has.
+-- * A hash is an HMAC-SHA-256, and what is encrypted is so by AES-256-GCM. The keys come from a secret outside the database: a stolen
+--   dump opens nothing.
+
+create table service (
+  service_id integer generated always as identity primary key,
+  name text not null unique,
+  settings jsonb not null default '{}',
+  created_at timestamptz not null default now()
+);
+comment on table service is 'A retailer''s tenancy.';
+comment on column service.name is 'What X-Service-Name names.';
+comment on column service.settings is 'What was set, by the names that GET /settings shows. The rest has its default, which is nowhere in the database.';
+
+create table account (
+  username text collate "C" primary key,
+  created_at timestamptz not null default now()
+);
+comment on table account is 'Who may ask. An account belongs to the installation, and may be assigned to several services.';
+
+create table account_password (
+  username text collate "C" not null references account on delete cascade,
+  password_hash bytea not null,
+  created_at timestamptz not null default now(),
+  primary key (username, password_hash)
+);
+comment on table account_password is 'The live passwords of an account: two at most, so that one can be replaced without an outage.';
+comment on column account_password.password_hash is 'A fast hash will do: a password is 256 random bits.';
+
+create table account_service (
+  service_id integer not null references service on delete cascade,
+  username text collate "C" not null references account on delete cascade,
+  role text not null check (role in ('visitor', 'maintainer', 'admin')),
+  primary key (service_id, username)
+);
+create index on account_service (username);
+comment on table account_service is 'The services that an account is assigned to.';
+comment on column account_service.role is 'A ladder: each may do what the ones before it may.';
+
+create table failure (
+  subject bytea not null,
+  window_start timestamptz not null,
+  failures integer not null,
+  primary key (subject, window_start)
+);
+create index on failure (window_start);
+comment on table failure is 'Wrong passwords, PINs and validation ids, counted by the minute for all processes. They are forgotten after an hour.';
+comment on column failure.subject is 'Who failed, and where: a hash, so that neither a name nor an address is kept.';
+comment on column failure.window_start is 'When the minute began.';
+
+comment on table migration is 'The migrations that this database has had. The runner makes this table before it applies the first one.';
+comment on column migration.sha256 is 'The digest of the text that was applied, in hexadecimal: another text by this number is refused.';

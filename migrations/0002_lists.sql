@@ -1,0 +1,55 @@
+-- Lists: what lets a client that polls miss nothing (docs/decisions/0002), and what makes records (docs/decisions/0003).
+--
+-- What a list shows has two columns for it. `changed_at` is the stamp: when the record last changed. `record` is what the list answers
+-- with, JSON text that is made by the statement that changes the row. Both stand near the row's beginning: a list reads no further.
+
+create function begin_change(tenant integer, newest timestamptz) returns timestamptz
+language plpgsql volatile as $$
+declare
+  began timestamptz := clock_timestamp();
+begin
+  perform pg_advisory_xact_lock_shared((tenant % 32768)::bigint << 48 | floor(extract(epoch from began) * 1000)::bigint);
+  return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
+end $$;
+comment on function begin_change is
+  'The stamp for what a transaction is about to change in lists. The transaction announces itself by a lock whose key holds the service '
+  'and the moment it began, in milliseconds; the lock goes with the transaction, however that ends. A reader lists nothing from the '
+  'oldest announced moment on (list_horizon), so that a change which commits late is never behind a moment up to which some client '
+  'was told that its list is complete. The stamp is later than `newest`, the newest one in these lists, whatever the clock says.';
+
+create function list_horizon(tenant integer) returns timestamptz
+language sql volatile as $$
+  select least(statement_timestamp(), min(to_timestamp((((classid::bigint << 32) | objid::bigint) & ((1::bigint << 48) - 1)) / 1000.0)))
+         - interval '1 microsecond'
+    from pg_locks
+   where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 16 = tenant % 32768
+     and database = (select oid from pg_database where datname = current_database())
+$$;
+comment on function list_horizon is
+  'The moment before which no transaction in progress can still commit a change of the lists of a service. statement_timestamp() is read '
+  'before pg_locks is; a page has to be read by a later statement. Services whose numbers are the same modulo 32768 wait for each other: '
+  'the horizon is then earlier than it need be, and never later.';
+
+create table reference (
+  service_id integer not null references service on delete cascade,
+  type text collate "C" not null,
+  reference_value_id text collate "C" not null,
+  code text,
+  name text not null,
+  primary key (service_id, type, reference_value_id)
+);
+comment on table reference is
+  'The reference cache: what the references of customers and products actually say. Records that show a value are rendered anew when '
+  'it changes.';
+comment on column reference.type is 'In camelCase: favouriteStore.';
+comment on column reference.reference_value_id is 'What reference_values of a customer or a product hold.';
+
+create function rendered_references(tenant integer, reference_values jsonb) returns json
+language sql stable as $$
+  select coalesce('{' || string_agg(to_json(v.key)::text || ':' || row_to_json(said)::text, ',' order by v.key) || '}', '{}')::json
+    from jsonb_each_text(reference_values) v
+    left join reference r on r.service_id = tenant and r.type = v.key and r.reference_value_id = v.value
+    cross join lateral (select r.code, r.name, v.value as "referenceValueId") said
+$$;
+comment on function rendered_references is
+  'What references say, as records show them: an object by type. A value that the cache does not know stands with its identifier alone.';

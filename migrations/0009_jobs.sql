@@ -1,0 +1,63 @@
+-- Jobs, and what they lead to: e-mails, and alerts where somebody has to look (docs/decisions/0007).
+
+create table job (
+  service_id integer references service on delete cascade,
+  name text collate "C" not null,
+  subject text collate "C" not null default '',
+  due_at timestamptz not null default now(),
+  attempts integer not null default 0,
+  lease uuid,
+  leased_until timestamptz,
+  unique nulls not distinct (service_id, name, subject)
+);
+create index job_due on job (name, due_at);
+create index job_lease on job (lease);
+comment on table job is
+  'What is done after the commit of the write that asked for it, or at set times, by one worker at a time: it takes what is due, holds it '
+  'by a lease, and takes over what a worker that died has left. A job that is done goes, or is due again at its next time.';
+comment on column job.service_id is 'Null: a job of the installation.';
+comment on column job.name is 'What to do: the name of its file in src/jobs.';
+comment on column job.subject is 'What it is about, where there are several of a name: a mail, a feed.';
+comment on column job.attempts is 'How often it was begun since it last succeeded.';
+comment on column job.lease is 'Another one each time that it is taken: only who knows it may finish the job.';
+comment on column job.leased_until is 'Nobody else may take it before. A worker that lives renews it.';
+comment on index job_due is 'Without the service: a worker takes what is due of all services.';
+
+create table mail (
+  service_id integer not null references service on delete cascade,
+  mail_id text collate "C" not null,
+  voucher_number text collate "C" not null,
+  status text collate "C" not null default 'queued' check (status in ('queued', 'sent', 'failed')),
+  message_id text collate "C" not null,
+  sealed bytea,
+  attempts integer not null default 0,
+  last_fault text,
+  not_before timestamptz not null,
+  created_at timestamptz not null default now(),
+  sent_at timestamptz,
+  primary key (service_id, mail_id),
+  check (status <> 'sent' or (sealed is null and sent_at is not null))
+);
+create index mail_voucher on mail (service_id, voucher_number, created_at);
+create index mail_status on mail (service_id, status, created_at);
+comment on table mail is
+  'E-mails to the receivers of vouchers, each written in the transaction of its voucher, with the job that sends it: never one without '
+  'the other.';
+comment on column mail.message_id is 'One for all attempts, so that a mail that arrives twice can be told to be the same.';
+comment on column mail.sealed is 'What it says, encrypted: it holds the PIN. Dropped once it is sent; a month later where it failed.';
+comment on column mail.last_fault is 'Why the last attempt came to nothing.';
+comment on column mail.not_before is 'The beginning of the day of delivery, or when it was queued. Also the Date that it shows, whenever it is sent.';
+
+create table alert (
+  service_id integer not null references service on delete cascade,
+  kind text collate "C" not null,
+  subject text collate "C" not null,
+  detail text not null,
+  times integer not null default 1,
+  raised_at timestamptz not null default now(),
+  primary key (service_id, kind, subject)
+);
+comment on table alert is 'What somebody has to look at, until it is settled, or for 90 days. The log has a line for each as well.';
+comment on column alert.kind is 'What has happened, in a word that does not change: mail_failed.';
+comment on column alert.subject is 'What it has happened to, by an identifier that is no secret.';
+comment on column alert.raised_at is 'The last of the times.';

@@ -1,0 +1,104 @@
+-- Back offices: what stands behind each service, and how far its feeds have been pulled.
+
+create table back_office (
+  service_id integer primary key references service on delete cascade,
+  driver text collate "C" not null,
+  url text,
+  country text,
+  username text,
+  password bytea,
+  ca text,
+  time_zone text,
+  release text,
+  exports text,
+  exports_host_key text,
+  exports_key text,
+  exports_password bytea,
+  every jsonb not null default '{}',
+  gateways jsonb not null default '{}',
+  version uuid not null default gen_random_uuid(),
+  check ((username is null) = (password is null))
+);
+comment on table back_office is
+  'What stands behind a service, and how it is reached, where that is not what the environment says for all services: what '
+  '`tillbridge back-office set` was given.';
+comment on column back_office.country is 'What the back office calls the country, or the web store.';
+comment on column back_office.password is 'Encrypted, for this service alone.';
+comment on column back_office.ca is 'Certificates (PEM) to trust.';
+comment on column back_office.time_zone is 'Of the head office. Null: the service''s.';
+comment on column back_office.release is 'Where the back office does not tell it.';
+comment on column back_office.exports is 'The folder that its exports arrive in: a path, or an address of an SFTP server.';
+comment on column back_office.exports_host_key is 'Fingerprints of the keys that the SFTP server may show, separated by commas.';
+comment on column back_office.exports_key is 'The path of a private key to sign in with.';
+comment on column back_office.exports_password is 'Of the user, or of the private key. Encrypted, for this service alone.';
+comment on column back_office.every is 'Seconds between two pulls of a feed, where that is not as often as by itself: {"stock": 60}.';
+comment on column back_office.gateways is
+  'What the back office knows payment gateways by: {"paypal": {"merchantId": "LUMA-PP", "cardType": "PP"}}.';
+comment on column back_office.version is 'Another one with each change: by it processes notice that they have to open it anew.';
+
+create table sync_source (
+  service_id integer primary key references service on delete cascade,
+  source text collate "C" not null
+);
+comment on table sync_source is
+  'Which back office the feeds of a service are pulled from. To another one the marks and visits of this one mean nothing: they are '
+  'forgotten, and everything is read.';
+comment on column sync_source.source is 'Driver, address and country.';
+
+create table sync_state (
+  service_id integer not null references service on delete cascade,
+  feed text collate "C" not null,
+  since text,
+  run uuid,
+  beat_at timestamptz,
+  started_at timestamptz,
+  finished_at timestamptz,
+  full_at timestamptz,
+  read bigint not null default 0,
+  inserted bigint not null default 0,
+  changed bigint not null default 0,
+  removed bigint not null default 0,
+  refused bigint not null default 0,
+  notes jsonb not null default '{}',
+  fault text,
+  failed_at timestamptz,
+  primary key (service_id, feed)
+);
+comment on table sync_state is 'How far each feed has been pulled, and how its last run went.';
+comment on column sync_state.since is 'The mark, in the driver''s own form: changes up to it are in. It moves when a run has ended well. Null: everything is read.';
+comment on column sync_state.run is 'The run that holds the feed.';
+comment on column sync_state.beat_at is 'When it last showed that it lives. After a minute without a beat the feed is anybody''s.';
+comment on column sync_state.finished_at is 'Of the last run that ended well.';
+comment on column sync_state.full_at is 'Of the last one that read everything.';
+comment on column sync_state.read is 'Records of the last run, also while it is under way. So are the next four.';
+comment on column sync_state.notes is 'What was not quite as it should be: {"why": how many}.';
+comment on column sync_state.fault is 'Why the last run failed. Null: it did not.';
+
+create table sync_seen (
+  service_id integer not null,
+  feed text collate "C" not null,
+  list text collate "C" not null,
+  id text collate "C" not null,
+  primary key (service_id, feed, list, id),
+  foreign key (service_id, feed) references sync_state on delete cascade
+);
+comment on table sync_seen is
+  'What the run under way has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.';
+comment on column sync_seen.list is 'By its name: product, variant, stock, customer.';
+
+create table sync_visit (
+  service_id integer not null references service on delete cascade,
+  feed text collate "C" not null,
+  id text collate "C" not null,
+  stamp text not null,
+  due boolean not null default true,
+  visited_at timestamptz,
+  primary key (service_id, feed, id)
+);
+create index sync_visit_due on sync_visit (service_id, feed, id) where due;
+create index sync_visit_visited on sync_visit (service_id, feed, visited_at, id) where not due;
+comment on table sync_visit is
+  'What a feed has to ask for one by one, where the back office has no list of it: the transactions and the reward account of a customer.';
+comment on column sync_visit.id is 'The customer.';
+comment on column sync_visit.stamp is 'The back office''s own, of the last change that is known: a visit is due whenever it is another one.';
+comment on column sync_visit.visited_at is 'What was not visited for long is visited again, even if nothing is known to have changed.';
