@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import type { ApiError, Fault } from '../errors.ts'
-import { faulty, notFound } from '../errors.ts'
+import { type ApiError, type Fault, notFound } from '../errors.ts'
+import { refuse } from '../refuse.ts'
 import type { Service } from '../settings.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
 import { requireJsonBody } from './body.ts'
@@ -134,8 +134,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
       read(path, described, async (request, reply, context) => {
         const given = request.query as URLSearchParams
         const { query, faults } = readQuery(shape, given, context.service.settings.timeZone)
-        const [first, ...more] = [...faults, ...(described.judge?.(query as never, given, context.service) ?? [])]
-        if (first) throw faulty([first, ...more])
+        refuse([...faults, ...(described.judge?.(query as never, given, context.service) ?? [])])
         const found = await answer({ ...context, query: query as never, params: context.params as never })
         if (!found) throw notFound(described.kind ?? 'record')
         const body = 'record' in found ? `{"data":${found.record}}` : JSON.stringify(found)

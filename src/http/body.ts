@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Static, TSchema } from 'typebox'
-import { ApiError, catalogue, faulty } from '../errors.ts'
+import { ApiError, catalogue } from '../errors.ts'
+import { refuse } from '../refuse.ts'
 import type { Service } from '../settings.ts'
 import { readJson } from './json.ts'
 import { faultsOf } from './shape.ts'
@@ -50,7 +51,6 @@ export function readBody<B extends TSchema>(shape: B, request: FastifyRequest, s
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   const value = readJson(bytes)
   const faults = faultsOf(shape, value, service.settings).sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0])
-  const [first, ...more] = faults.slice(0, mostFaults)
-  if (first) throw faulty([first, ...more])
+  refuse(faults.slice(0, mostFaults))
   return value as Static<B>
 }

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { Nullable } from '../domain/fields.ts'
-import { type Fault, faulty } from '../errors.ts'
+import type { Fault } from '../errors.ts'
+import { refuse } from '../refuse.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
 import { readCursor, type Walk, writeCursor } from './cursor.ts'
 
@@ -96,8 +97,7 @@ export function pageRequestOf(
       code: 'invalid_cursor',
       detail: '`after_cursor` is no cursor of this list with these filters.',
     })
-  const [first, ...more] = faults
-  if (first) throw faulty([first, ...more])
+  refuse(faults)
   return { limit: limit ?? (place ? 100 : whole), ...place }
 }
 

@@ -3,8 +3,9 @@ import { type TSchema, Type } from 'typebox'
 import type { Role } from '../accounts.ts'
 import type { Db } from '../db.ts'
 import type { Write } from '../domain/write.ts'
-import { ApiError, type ErrorCode, faulty } from '../errors.ts'
+import { ApiError, type ErrorCode } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
+import { refuse } from '../refuse.ts'
 import { record } from '../store/running/audit.ts'
 import { type Answer, once, readIdempotencyKey } from '../store/running/idempotency.ts'
 import { readBody } from './body.ts'
@@ -125,8 +126,7 @@ const nothing = Type.Object({})
 
 /** No write takes a query. A PIN there is refused by name like anything else, but it is also spent: it stands in logs now. */
 function refuseQuery(request: FastifyRequest, timeZone: string) {
-  const [first, ...more] = readQuery(nothing, request.query as URLSearchParams, timeZone).faults
-  if (first) throw faulty([first, ...more])
+  refuse(readQuery(nothing, request.query as URLSearchParams, timeZone).faults)
 }
 
 /** What any write may be answered. */

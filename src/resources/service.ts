@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { Nullable } from '../domain/fields.ts'
 import { faultsAmong, SettingsChange, ShownSettings } from '../domain/settings.ts'
-import { faulty } from '../errors.ts'
 import type { Api } from '../http/api.ts'
+import { refuse } from '../refuse.ts'
 import { dueJobs } from '../store/running/jobs.ts'
 import { changeSettings, holdSettings, shownSettings } from '../store/running/settings.ts'
 import { syncFacts } from '../store/sync/facts.ts'
@@ -107,8 +107,7 @@ export function service(api: Api) {
     async ({ tx, service, body, requireMatch }) => {
       await holdSettings(tx, service)
       requireMatch(JSON.stringify(await shownSettings(tx, service)))
-      const [first, ...more] = faultsAmong(body)
-      if (first) throw faulty([first, ...more])
+      refuse(faultsAmong(body))
       await changeSettings(tx, service, body)
       return { data: await shownSettings(tx, service), subject: '/settings' }
     },

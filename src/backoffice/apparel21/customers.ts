@@ -8,7 +8,8 @@ import {
 } from '../../domain/customers/input.ts'
 import { type KnownReferences, pointerTo } from '../../domain/customers/references.ts'
 import type { Write } from '../../domain/write.ts'
-import { ApiError, type Fault, faulty } from '../../errors.ts'
+import { ApiError, faulty } from '../../errors.ts'
+import { refuse } from '../../refuse.ts'
 import { isCreatedHere, recordConsent } from '../../store/customers/consent.ts'
 import { customerWithEmail } from '../../store/customers/customers.ts'
 import { lockReferencesOf } from '../../store/customers/references-written.ts'
@@ -80,8 +81,7 @@ function judge(
 ): JudgedChange {
   const today = Temporal.Now.plainDateISO(settings.timeZone).toString()
   const judged = judgeChange(change, before, known, settings, today)
-  const [fault, ...more] = [...judged.faults, ...faultsOfLength(change)]
-  if (fault) throw faulty([fault, ...more])
+  refuse([...judged.faults, ...faultsOfLength(change)])
   return judged
 }
 
@@ -94,13 +94,12 @@ async function outcomeOf(
   if (chosen.size === 0) return { privacy: consent.privacy, references: new Map() }
   const typeIds = await referenceTypeIds(client)
   const unknown = [...chosen].flatMap(([type, value]) => (value !== null && !typeIds.has(type) ? [type] : []))
-  const [fault, ...more] = unknown
-    .filter(type => Object.hasOwn(change.references ?? {}, type))
-    .map((type): Fault => {
-      const detail = 'The back office has no such type of reference.'
-      return { pointer: pointerTo(type), code: 'invalid_field', detail }
-    })
-  if (fault) throw faulty([fault, ...more])
+  const detail = 'The back office has no such type of reference.'
+  refuse(
+    unknown
+      .filter(type => Object.hasOwn(change.references ?? {}, type))
+      .map(type => ({ pointer: pointerTo(type), code: 'invalid_field', detail })),
+  )
   if (unknown.length) {
     client.connection.log?.warn({ types: unknown }, 'The subscription mapping names types that the back office lacks.')
     throw new ApiError('back_office_error')

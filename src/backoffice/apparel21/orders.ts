@@ -4,6 +4,7 @@ import type { OrderInput, OrderWrites } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import type { Write } from '../../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../../errors.ts'
+import { refuse } from '../../refuse.ts'
 import { customerRecord } from '../../store/customers/customers.ts'
 import { storesByNumber } from '../../store/goods/stock.ts'
 import { orderRecord } from '../../store/orders/orders.ts'
@@ -72,8 +73,8 @@ async function judged(
   const contact = customer ? await contactOf(write, input.customerId) : undefined
   const faults = [...priced.faults, ...faultsOfOrder(input, priced.freight)]
   if (customer && !contact) faults.push(noAddress)
-  const [fault, ...more] = inOrder(faults)
-  if (fault || !contact) throw faulty([fault ?? noAddress, ...more])
+  refuse(inOrder(faults))
+  if (!contact) throw faulty([noAddress])
   const order = {
     ...priced,
     input,

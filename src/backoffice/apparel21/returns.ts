@@ -4,6 +4,7 @@ import { judgeReturn } from '../../domain/orders/return-check.ts'
 import { isAtLeast } from '../../domain/release.ts'
 import type { Write } from '../../domain/write.ts'
 import { ApiError, faulty, notFound } from '../../errors.ts'
+import { refuse } from '../../refuse.ts'
 import { beginChange } from '../../store/lists/change.ts'
 import { stampOrder } from '../../store/orders/lines.ts'
 import { insertReturn, insertReturnLines, returnNumberTaken, returnRecord } from '../../store/orders/returns.ts'
@@ -39,9 +40,7 @@ export const createReturn =
     const { faults, portions } = judgeReturn(input, { number: order.number, lines }, reasons)
     const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
     const isTaken = returnNumber !== undefined && (await returnNumberTaken(tx, service, returnNumber))
-    const all = [...faults, ...faultsOfReturn(input, reasons, reasonIds), ...(isTaken ? [taken] : [])]
-    const [fault, ...more] = inOrder(all)
-    if (fault) throw faulty([fault, ...more])
+    refuse(inOrder([...faults, ...faultsOfReturn(input, reasons, reasonIds), ...(isTaken ? [taken] : [])]))
 
     const number = returnNumber ?? (await freeNumber(write, order.id))
     const upstreamNumber = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)

@@ -3,6 +3,7 @@ import { issueFaults, unconfigured, unknownGiftCard } from '../../domain/voucher
 import type { IssuedVoucher, VoucherInput } from '../../domain/vouchers/vouchers.ts'
 import type { Write } from '../../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../../errors.ts'
+import { refuse } from '../../refuse.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
 import { voucherDays } from '../../store/vouchers/issue.ts'
 import { beginVoucherSale, finishVoucherSale, giftCardSkuId } from '../../store/vouchers/upstream-sales.ts'
@@ -38,9 +39,8 @@ export async function sellVoucher(
 ): Promise<IssuedVoucher> {
   const { currency, voucherType } = write.service.settings
   const { skuId, faults, today } = await faultsOf(release, write, input)
-  const [first, ...more] = faults
-  if (first || voucherType === null || skuId === undefined)
-    throw faulty([first ?? unknownGiftCard(write.service.settings), ...more])
+  refuse(faults)
+  if (voucherType === null || skuId === undefined) throw faulty([unknownGiftCard(write.service.settings)])
 
   const sold = { ...input, deliveryDate: input.deliveryDate === today ? null : (input.deliveryDate ?? null) }
   const number = await place(client, write, { ...sold, skuId, voucherType })

@@ -9,7 +9,7 @@ import {
 } from '../../domain/customers/input.ts'
 import type { KnownReferences } from '../../domain/customers/references.ts'
 import type { Write } from '../../domain/write.ts'
-import { faulty } from '../../errors.ts'
+import { refuse } from '../../refuse.ts'
 import { recordConsent } from '../../store/customers/consent.ts'
 import { lockReferencesOf } from '../../store/customers/references-written.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../store/customers/writes.ts'
@@ -38,8 +38,7 @@ async function carryOut(
   const { tx, service } = write
   const now = Temporal.Now.plainDateTimeISO(service.settings.timeZone)
   const judged = judgeChange(change, before, known, service.settings, now.toPlainDate().toString())
-  const [fault, ...more] = judged.faults
-  if (fault) throw faulty([fault, ...more])
+  refuse(judged.faults)
 
   const { consent, references } = judged
   const id = before?.id ?? randomUUIDv7()

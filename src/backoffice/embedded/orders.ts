@@ -4,6 +4,7 @@ import type { OrderInput, OrderWrites } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import type { Write } from '../../domain/write.ts'
 import { faulty } from '../../errors.ts'
+import { refuse } from '../../refuse.ts'
 import { holdStock, moveStock, stockSources } from '../../store/goods/stock.ts'
 import { beginChange } from '../../store/lists/change.ts'
 import { withNextNumber } from '../../store/orders/numbers.ts'
@@ -23,8 +24,7 @@ export const orderWrites: OrderWrites = {
     const variants = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
     const prices = new Map([...variants].map(([sku, variant]) => [sku, variant.price]))
     const priced = priceOrder(input, { ...(await knownToOrder(tx, service, input)), prices }, currency, decimals)
-    const [fault, ...more] = priced.faults
-    if (fault) throw faulty([fault, ...more])
+    refuse(priced.faults)
 
     const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
     const order =

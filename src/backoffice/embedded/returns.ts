@@ -6,6 +6,7 @@ import { sum } from '../../domain/orders/pricing.ts'
 import { judgeReturn } from '../../domain/orders/return-check.ts'
 import { nextReturnStatus, type ReturnStep, returnSteps } from '../../domain/orders/returns.ts'
 import { faulty, notFound } from '../../errors.ts'
+import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
 import { holdStock, moveStock } from '../../store/goods/stock.ts'
 import { beginChange } from '../../store/lists/change.ts'
@@ -36,8 +37,7 @@ export const createReturn: OrderWrites['createReturn'] = async ({ tx, service },
   const { faults, portions } = judgeReturn(input, { number: order.number, lines: sold }, reasons)
   const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
   const isTaken = returnNumber !== undefined && (await returnNumberTaken(tx, service, returnNumber))
-  const [fault, ...more] = inOrder(isTaken ? [...faults, taken] : faults)
-  if (fault) throw faulty([fault, ...more])
+  refuse(inOrder(isTaken ? [...faults, taken] : faults))
 
   const insert = (number: string) => insertReturn(tx, service, order, { number, restock })
   const made =

@@ -1,6 +1,7 @@
 import { issueFaults, unconfigured } from '../../domain/vouchers/rules.ts'
 import type { VoucherWrites } from '../../domain/vouchers/vouchers.ts'
-import { ApiError, faulty } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
+import { refuse } from '../../refuse.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
 import { lockVoucher, validateVoucher } from '../../store/vouchers/holding.ts'
 import { isSku, issueVoucher, voucherDays } from '../../store/vouchers/issue.ts'
@@ -31,11 +32,10 @@ export const voucherWrites: VoucherWrites = {
   async issueVoucher({ tx, keys, service }, input) {
     const { settings } = service
     const days = await voucherDays(tx, service)
-    const [first, ...more] = [
+    refuse([
       ...unconfigured(settings, await isSku(tx, service, settings.giftCardSku)),
       ...issueFaults(input, settings, { gateways: await gatewayNames(tx, service), ...days }),
-    ]
-    if (first) throw faulty([first, ...more])
+    ])
     return issueVoucher(tx, keys, service, { ...input, expiryDate: days.expiryDate })
   },
 }
