@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { METHODS } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
@@ -9,8 +8,8 @@ import { refuseRepeatedHeaders, requireHost } from './http/credentials.ts'
 import { publicPages } from './http/docs/public.ts'
 import type { Gate } from './http/gate.ts'
 import { instanceOf } from './http/operation.ts'
-import { problem, problemType, standingHeaders } from './http/problem.ts'
-import { answerBrokenRequest, refuseExpectation } from './http/wire.ts'
+import { problemAnswer, standingHeaders } from './http/problem.ts'
+import { answerBrokenRequest, refuseExpectation, requestIdOf } from './http/wire.ts'
 import { audit } from './resources/audit.ts'
 import { customers } from './resources/customers.ts'
 import { paymentGateways } from './resources/gateways.ts'
@@ -64,7 +63,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length ? [...trustedProxies] : false,
-    genReqId: requestId,
+    genReqId: requestIdOf,
     requestTimeout: patience.requestTimeout,
     connectionTimeout: 60_000,
     keepAliveTimeout: 65_000,
@@ -78,11 +77,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
         fault.code === 'FST_ERR_BAD_URL'
           ? new ApiError('invalid_parameter', 'The path is not well-formed.')
           : new ApiError('not_found')
-      reply
-        .headers({ ...standingHeaders, 'x-request-id': id })
-        .code(error.status)
-        .type(problemType)
-      return reply.send(JSON.stringify(problem(error, { publicUrl: publicUrl(), requestId: id })))
+      const { status, headers, body } = problemAnswer(error, { publicUrl: publicUrl(), requestId: id })
+      return reply.code(status).headers(headers).send(body)
     },
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
 
@@ -108,14 +104,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   server.setErrorHandler((error, request, reply) => {
     const known = error instanceof ApiError ? error : (bodyErrors[codeOf(error)]?.() ?? new ApiError('internal_error'))
     if (known.status >= 500) request.log.error({ err: known.cause ?? error, ...about(request) }, known.code)
-    // Where Fastify knows no route for a method, no hook has run.
-    reply
-      .headers({ ...standingHeaders, 'x-request-id': request.id, ...known.headers })
-      .code(known.status)
-      .type(problemType)
-    return reply.send(
-      JSON.stringify(problem(known, { publicUrl: publicUrl(), instance: instanceOf(request), requestId: request.id })),
-    )
+    const told = { publicUrl: publicUrl(), requestId: request.id, instance: instanceOf(request) }
+    const { status, headers, body } = problemAnswer(known, told)
+    return reply.code(status).headers(headers).send(body)
   })
 
   server.addHook('onResponse', async (request, reply) => {
@@ -142,12 +133,6 @@ const mostHeaders = 100
 const areTooLarge = ({ rawHeaders, httpVersionMajor }: FastifyRequest['raw']) =>
   rawHeaders.length > 2 * mostHeaders ||
   (httpVersionMajor === 2 && rawHeaders.reduce((size, text) => size + text.length + 2, 0) > maxHeaderSize)
-
-/** The caller's own id where it is fit to be logged and repeated, else a new one. */
-const requestId = (raw: { headers: Record<string, unknown> }) => {
-  const given = raw.headers['x-request-id']
-  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
-}
 
 /** What a log line says of a request: nothing of its query or headers, which may hold personal data. */
 const about = (request: FastifyRequest) => ({

@@ -91,8 +91,8 @@ export function contextOf(gate: Gate, request: FastifyRequest): Context {
 export const json = 'application/json; charset=utf-8'
 
 /** The path that was asked for, without its query, and without the host that a proxy may put before it (RFC 9112, section 3.2.2). */
-export const instanceOf = (request: FastifyRequest) =>
-  (request.url.split('?', 1)[0] ?? '').replace(/^https?:\/\/[^/]*/i, '')
+export const instanceOf = ({ url = '' }: { url?: string | undefined }) =>
+  (url.split('?', 1)[0] ?? '').replace(/^https?:\/\/[^/]*/i, '')
 
 /** The path's parameters; one that no identifier can be names no record. */
 function pathParams(request: FastifyRequest) {

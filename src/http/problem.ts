@@ -59,11 +59,15 @@ export const Problem = Type.Object(
   { $id: 'Problem', description: 'An error (RFC 9457).', additionalProperties: false },
 )
 
-/** The body of an error. `instance` is the path that was asked for, without its query. */
-export function problem(
-  error: ApiError,
-  { publicUrl, instance, requestId }: { publicUrl: string; instance?: string; requestId: string },
-): Problem {
+interface Told {
+  publicUrl: string
+  requestId: string
+  /** The path that was asked for, without its query. */
+  instance?: string
+}
+
+/** The body of an error. */
+export function problem(error: ApiError, { publicUrl, instance, requestId }: Told): Problem {
   return {
     type: `${publicUrl}/errors/${error.code}`,
     title: catalogue[error.code][1],
@@ -79,11 +83,22 @@ export function problem(
   }
 }
 
-export const problemType = 'application/problem+json; charset=utf-8'
-
 /** On every answer (contract 1). */
 export const standingHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'strict-transport-security': 'max-age=63072000; includeSubDomains',
+}
+
+/** An error as it goes out, whichever way its bytes take. */
+export function problemAnswer(error: ApiError, told: Told) {
+  const body = JSON.stringify(problem(error, told))
+  const headers = {
+    ...standingHeaders,
+    'x-request-id': told.requestId,
+    ...error.headers,
+    'content-type': 'application/problem+json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+  }
+  return { status: error.status, headers, body }
 }

@@ -8,12 +8,11 @@ import { signIn } from '../accounts.ts'
 import { type Offices, openOffices } from '../backoffice/offices.ts'
 import { backOfficeOf, type Config } from '../config.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
-import { ApiError } from '../errors.ts'
 import { armFailpoint } from '../failpoints.ts'
 import { measureRequests, type Sample } from '../http/metrics.ts'
-import { problem, problemType, standingHeaders } from '../http/problem.ts'
 import { rateLimiter } from '../http/rates.ts'
 import { writeTurns } from '../http/turns.ts'
+import { refusePlainHttp } from '../http/wire.ts'
 import { buildServer } from '../server.ts'
 import type { Service } from '../settings.ts'
 import { localCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
@@ -119,7 +118,7 @@ export async function listen(
   }
   try {
     if (config.plainPort !== undefined)
-      plain = await refusePlainHttp(config.plainPort, config.host, publicUrl).catch(refused(config, 'PLAIN_PORT'))
+      plain = await onPlainPort(config.plainPort, config.host, publicUrl).catch(refused(config, 'PLAIN_PORT'))
   } catch (error) {
     await close(0)
     throw error
@@ -140,23 +139,8 @@ const refused =
     throw new Error(`Port ${number} of ${host} cannot be listened on (${code ?? message}); check HOST and ${setting}.`)
   }
 
-/** Plain HTTP gets the reason, never data and never a redirect: its client would go on sending passwords in the clear. */
-function refusePlainHttp(port: number, host: string, publicUrl: () => string): Promise<Server> {
-  const server = createServer((request, response) => {
-    const error = new ApiError('https_required')
-    const requestId = crypto.randomUUID()
-    response.writeHead(error.status, {
-      ...standingHeaders,
-      'x-request-id': requestId,
-      'content-type': problemType,
-      connection: 'close',
-    })
-    response.end(
-      JSON.stringify(
-        problem(error, { publicUrl: publicUrl(), requestId, instance: (request.url ?? '').split('?', 1)[0] ?? '' }),
-      ),
-    )
-  })
+function onPlainPort(port: number, host: string, publicUrl: () => string): Promise<Server> {
+  const server = createServer(refusePlainHttp(publicUrl))
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => resolve(server))

@@ -146,10 +146,15 @@ test('bytes that may be read in two ways are refused, and the connection closed'
 })
 
 test('an expectation that is not known is refused, 100-continue is met', async () => {
-  const odd = await speak(service, `GET /stores HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: tea\r\n${own}\r\n`)
+  const odd = await speak(
+    service,
+    `GET /stores?limit=1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: tea\r\nX-Request-Id: n1\r\n${own}\r\n`,
+  )
   assert.deepEqual(statuses(odd), [417])
-  for (const header of ['x-request-id', 'cache-control', 'strict-transport-security', 'x-content-type-options'])
-    assert.ok(odd.includes(`\r\n${header}: `), header)
+  for (const header of ['x-request-id: n1', 'cache-control', 'strict-transport-security', 'x-content-type-options'])
+    assert.ok(odd.includes(`\r\n${header}`), header)
+  const { requestId, instance } = JSON.parse(odd.slice(odd.indexOf('\r\n\r\n')))
+  assert.deepEqual({ requestId, instance }, { requestId: 'n1', instance: '/stores' })
   const usual = await speak(
     service,
     `GET /stores HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\n${own}\r\n`,
