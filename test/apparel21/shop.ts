@@ -1,3 +1,4 @@
+import { after, afterEach } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts'
 import type { Connection } from '../../src/backoffice/apparel21/calls/connection.ts'
@@ -103,6 +104,14 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
       await simulator.close()
     },
   }
+}
+
+/** One for the tests of a file: settled after each of them, closed after all. */
+export async function shopOfTests(...given: Parameters<typeof openShop>): Promise<Shop> {
+  const shop = await openShop(...given)
+  after(() => shop.stop())
+  afterEach(() => shop.settle())
+  return shop
 }
 
 /** Texts that mean something to XML, or to those who read it. */

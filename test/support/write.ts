@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Answer, Caller } from './service.ts'
 
 type Headers = Record<string, string | undefined>
@@ -14,3 +15,6 @@ const send =
 /** Sends a body: a value as JSON, a text or bytes as they are. */
 export const post = send('POST')
 export const put = send('PUT')
+
+/** The headers of a write that can be repeated: with a key that no other one has. */
+export const keyed = () => ({ 'idempotency-key': randomUUID() })

@@ -1,117 +1,20 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
-import { after, afterEach, before, test } from 'node:test'
-import { orderFrom, statusesIn } from '../../src/backoffice/apparel21/records/order-read.ts'
-import { returnPayload } from '../../src/backoffice/apparel21/records/return-write.ts'
-import { Return } from '../../src/domain/orders/returns.ts'
-import { faultsOf } from '../../src/http/shape.ts'
-import { created, isRefused } from '../support/customer-bodies.ts'
-import { address, cents, dollars, made, returnOf } from '../support/order-shop.ts'
-import { faultsIn, isProblem } from '../support/problem.ts'
-import { post } from '../support/write.ts'
-import { documentOf } from '../support/xml-document.ts'
-import { count, openShop, type Shop, type Sold } from './shop.ts'
+import { test } from 'node:test'
+import { Return } from '../../../src/domain/orders/returns.ts'
+import { faultsOf } from '../../../src/http/shape.ts'
+import { isRefused } from '../../support/customer-bodies.ts'
+import { cents, dollars, made, returnOf } from '../../support/order-shop.ts'
+import { faultsIn, isProblem } from '../../support/problem.ts'
+import { keyed, post } from '../../support/write.ts'
+import { count, openShop, shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+import { returnsOf } from './returns.ts'
 
-let shop: Shop
-let api: Shop['api']
-let simulator: Shop['simulator']
-let tee: Sold
-let hat: Sold
-let customerId: string
-before(async () => {
-  shop = await openShop()
-  ;({ api, simulator } = shop)
-  ;({ tee, hat } = shop.sold())
-  customerId = (await created(api)).id
-})
-after(() => shop.stop())
-afterEach(() => shop.settle())
-
-const keyed = () => ({ 'idempotency-key': randomUUID() })
-type Units = { [sku: string]: number }
-
-/** Places an order, and has it despatched unless it is to wait. */
-async function bought(units: Units, { isShipped = true } = {}) {
-  const price = (sku: string) => cents([tee, hat].find(each => each.sku === sku)?.price ?? '0')
-  const due = Object.entries(units).reduce((total, [sku, quantity]) => total + quantity * price(sku), 0)
-  const order = made(
-    await post(api, '/orders', {
-      customerId,
-      billingAddress: address,
-      deliveryAddress: address,
-      lines: Object.entries(units).map(([sku, quantity]) => ({ sku, quantity })),
-      payments: [{ gateway: 'visa', amount: dollars(due) }],
-    }),
-  )
-  if (isShipped) simulator.change({ kind: 'despatch-order', id: Number(order.id) })
-  simulator.ledger.clear()
-  return order
-}
-const giveBack = (orderId: string, units: Units, more: object = {}, headers = {}) =>
-  post(api, `/orders/${encodeURIComponent(orderId)}/returns`, returnOf(units, more), headers)
-const returnsThere = () => simulator.ledger.effectsOf('return created').length
-const posts = () => simulator.ledger.callsTo({ method: 'POST' })
-const rows = () => count(api, api, 'sales_return')
-const returnable = async (orderId: string) => (await api.get(`/orders/${orderId}/returnable`)).json.data
-const statuses = async (orderId: string) =>
-  (await api.get(`/orders/${orderId}`)).json.data.lines.map((line: { status: string }) => line.status)
-const lastReturn = () => [...simulator.state.returns.values()].at(-1) ?? assert.fail()
-
-test('a return is written in the order of the guide', () => {
-  const text = returnPayload({
-    number: 'R-1',
-    order: { number: 'W0000125', personId: '3001' },
-    restock: false,
-    lines: [
-      { sku: 'A', quantity: 2, reasonCode: 'SIZE', notes: 'a < b\n& c' },
-      { sku: 'B', quantity: 1, reasonCode: 'size ' },
-    ],
-    skuIds: new Map([
-      ['A', '12001'],
-      ['B', '12002'],
-    ]),
-    reasonIds: new Map([['size', '10366']]),
-  })
-  assert.equal(
-    text.replace(/^<\?.*?\?>/, ''),
-    '<ReturnOrder><OrderNumber>R-1</OrderNumber><OrigOrderNum>W0000125</OrigOrderNum><PersonId>3001</PersonId><StockUpdate>False</StockUpdate><OrderDetails>' +
-      '<OrderDetail><SkuId>12001</SkuId><Quantity>-2</Quantity><ReturnReasonId>10366</ReturnReasonId><ReturnReasonNotes>a &lt; b\n&amp; c</ReturnReasonNotes></OrderDetail>' +
-      '<OrderDetail><SkuId>12002</SkuId><Quantity>-1</Quantity><ReturnReasonId>10366</ReturnReasonId></OrderDetail></OrderDetails></ReturnOrder>',
-  )
-})
-
-test('an order that is read has its goods without the freight, and what was taken back in exchange is none of them', async () => {
-  const line = (skuId: number, quantity: number, value: string, status = 'Shipped') =>
-    `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Price>9.95</Price><Value>${value}</Value><Status>${status}</Status></OrderDetail>`
-  const order = await documentOf(
-    `<Order><Id>7</Id><OrderNumber>W7</OrderNumber><PersonId>3001</PersonId><OrderDateTime>2026-01-02T03:04:05</OrderDateTime><OrderDetails>
-     ${line(1, 1, '9.95')}${line(2, -1, '-5')}${line(1, 2, '19.9', 'Returned')}${line(9, 1, '9.95')}</OrderDetails>
-     <SelectedFreightOption><Value>9.95</Value></SelectedFreightOption><Currency><Code>nzd</Code></Currency>
-     <Payments><PaymentDetail><Amount>39.8</Amount><CardType>VISA</CardType></PaymentDetail></Payments></Order>`,
-  )
-  const read = orderFrom(order, 'AUD')
-  assert.deepEqual(
-    read.lines.map(({ skuId, quantity, value, status }) => [skuId, quantity, value, status]),
-    [
-      ['1', 1, 995n, 'shipped'],
-      ['1', 2, 1990n, 'returned'],
-    ],
-  )
-  assert.deepEqual([read.currency, read.freight, read.placed], ['NZD', 995n, '2026-01-02T03:04:05'])
-  assert.deepEqual(read.payments, [{ gateway: 'VISA', amount: '39.80', reference: null, voucherNumber: null }])
-  const ours = [
-    { sequence: 1, skuId: '1' },
-    { sequence: 2, skuId: '1' },
-    { sequence: 3, skuId: '5' },
-  ]
-  assert.deepEqual(
-    [...statusesIn(order, ours)],
-    [
-      [1, 'shipped'],
-      [2, 'returned'],
-    ],
-  )
-})
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const shopper = await ordersOf(shop)
+const { tee, hat, posts } = shopper
+const { bought, giveBack, returnsThere, rows, returnable, statuses, lastReturn } = returnsOf(shop, shopper)
 
 test('a return is made in the back office, and comes with the number that the shopper needs', async () => {
   const order = await bought({ [tee.sku]: 3, [hat.sku]: 1 })
@@ -277,45 +180,6 @@ test('a return that is made is made, whatever can be read of it', async () => {
   simulator.faults.add({ kind: 'html', method: 'GET', path: '/Persons/*/Returns/*' })
   const record = made(await giveBack(order.id, { [tee.sku]: 1 }))
   assert.equal(record.returnAuthorisationNumber, record.returnNumber)
-})
-
-test('an order that was placed before is found by its identifier or its number, and is one of ours from then on', async () => {
-  const orders = [...simulator.state.orders.values()].filter(
-    ({ personId, lines }) => personId !== Number(customerId) && lines.every(({ status }) => status === 'Shipped'),
-  )
-  const byId = orders[0] ?? assert.fail()
-  const sku = String(byId.lines[0]?.skuId)
-  isProblem(await api.get(`/orders/${byId.id}`), 'not_found', api.baseUrl)
-  const record = made(await giveBack(String(byId.id), { [sku]: 1 }))
-  assert.deepEqual([record.orderId, record.orderNumber], [String(byId.id), byId.number])
-  const order = (await api.get(`/orders/${byId.id}`)).json.data
-  assert.equal(order.customerId, String(byId.personId))
-  assert.equal(order.lines.length, byId.lines.length)
-  assert.deepEqual(
-    order.lines.map(({ sku, quantity, value }: { sku: string; quantity: number; value: string }) => [
-      sku,
-      quantity,
-      value,
-    ]),
-    byId.lines.map(({ skuId, quantity, value }) => [String(skuId), quantity, value.toFixed(2)]),
-  )
-  assert.equal(order.placedAt.slice(0, 10), new Date(byId.placed).toISOString().slice(0, 10))
-})
-
-test('below the release that finds any order by its identifier one from before is found by its number', async () => {
-  const own = await openShop({}, { release: '2021.3' })
-  try {
-    const old = [...own.simulator.state.orders.values()].find(({ inWebTable }) => inWebTable) ?? assert.fail()
-    own.simulator.change({ kind: 'despatch-order', id: old.id })
-    const body = returnOf({ [String(old.lines[0]?.skuId)]: 1 })
-    isProblem(await post(own.api, `/orders/${old.id}/returns`, body), 'not_found', own.api.baseUrl)
-    const record = made(await post(own.api, `/orders/${old.number}/returns`, body))
-    assert.equal(record.orderId, String(old.id))
-    assert.equal(own.simulator.ledger.callsTo({ path: '/Orders' }).length, 0)
-    made(await post(own.api, `/orders/${old.id}/returns`, returnOf({ [String(old.lines.at(-1)?.skuId)]: 1 })))
-  } finally {
-    await own.stop()
-  }
 })
 
 test('an order that there is not is not found; while the back office is away nobody knows', async () => {

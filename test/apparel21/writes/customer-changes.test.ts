@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { created, john } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { keyed, post, put } from '../../support/write.ts'
+import { count, shopOfTests } from '../shop.ts'
+import { personsOf } from './persons.ts'
+
+const shop = await shopOfTests({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
+const { api, simulator } = shop
+const { personOf, calls, made, consentOf, fullPerson } = personsOf(shop)
+
+test('nothing that a change does not mention is cleared', async () => {
+  const person = fullPerson()
+  const { updated: _, password: __, ...was } = structuredClone(person)
+  const answer = await put(api, `/customers/${person.id}`, { firstname: 'Joan', mobile: '0411 111 111' })
+  assert.equal(answer.status, 200, answer.text)
+  const { updated: ___, password: ____, ...is } = structuredClone(person)
+  assert.deepEqual(is, { ...was, firstname: 'Joan', mobile: '0411 111 111' })
+  assert.deepEqual(
+    calls().filter(call => !/Reference/.test(call)),
+    [`GET /Persons/${person.id}`, `PUT /Persons/${person.id}`, `GET /Persons/${person.id}`],
+  )
+  assert.equal(answer.json.data.loyaltyCode, 'VIP')
+})
+
+test('answers in another order, with blanks and unknown elements, do not harm what is written back', async () => {
+  const person = fullPerson()
+  const { updated: _, password: __, ...was } = structuredClone(person)
+  for (const kind of ['reordered', 'extra-elements', 'trailing-blanks', 'carriage-returns'] as const) {
+    simulator.faults.add({ kind, method: 'GET', path: '/Persons/*' })
+    const answer = await put(api, `/customers/${person.id}`, { work: undefined, title: was.title })
+    assert.equal(answer.status, 200, `${kind} ${answer.text}`)
+    simulator.faults.clear()
+    const { updated: ___, password: ____, ...is } = structuredClone(person)
+    assert.deepEqual(is, was, kind)
+  }
+})
+
+test('null clears, and leaves what is beside it', async () => {
+  const person = fullPerson()
+  const change = {
+    title: null,
+    dateOfBirth: null,
+    address: { addressLine2: null },
+    references: { shopsFor: null },
+    contact: { phones: { home: null } },
+  }
+  const answer = await put(api, `/customers/${person.id}`, change)
+  assert.equal(answer.status, 200, answer.text)
+  assert.deepEqual([person.title, person.dateOfBirth, person.billing.line2, person.home], ['', '', '', ''])
+  assert.deepEqual([person.billing.line1, person.mobile], ['1 Swan St', '0400000000'])
+  assert.deepEqual([...person.references.keys()].sort(), [1322, 27])
+  assert.equal((await put(api, `/customers/${person.id}`, { address: null })).status, 200)
+  assert.deepEqual([person.billing.line1, person.billing.companyName], ['', 'Ferns & Co'])
+})
+
+test('a subscription changes its reference and the privacy of the person; each change of consent is recorded', async () => {
+  const person = fullPerson()
+  simulator.change({ kind: 'edit-person', id: person.id, fields: { privacy: true } })
+  await shop.sync('customers')
+  const before = (await consentOf(String(person.id))).length
+  const yes = await put(api, `/customers/${person.id}`, {
+    emailSubscription: true,
+    smsSubscription: true,
+    privacy: true,
+  })
+  assert.equal(yes.status, 200, yes.text)
+  assert.deepEqual([person.privacy, person.references.get(1322)], [false, 4421])
+  const { privacy, emailSubscription, smsSubscription } = yes.json.data
+  assert.deepEqual([privacy, emailSubscription, smsSubscription], [false, true, true])
+  assert.deepEqual(
+    yes.json.meta.warnings.map((warning: { code: string }) => warning.code),
+    ['subscription_not_mapped', 'privacy_overridden'],
+  )
+  assert.deepEqual((await consentOf(String(person.id))).slice(before), [
+    { channel: 'marketing', old: false, new: true },
+    { channel: 'email', old: false, new: true },
+    { channel: 'sms', old: false, new: true },
+  ])
+  await put(api, `/customers/${person.id}`, { emailSubscription: false })
+  assert.deepEqual([person.privacy, person.references.get(1322)], [false, 4422])
+  assert.equal((await api.get(`/customers/${person.id}`)).json.data.smsSubscription, true)
+})
+
+test('what the head office changes between our reading and writing is kept', async () => {
+  const person = fullPerson()
+  const change = { kind: 'edit-person', fields: { jobTitle: 'Gardener', work: '0377770000' } }
+  simulator.faults.add({ kind: 'meanwhile', method: 'PUT', path: '/Persons/*', times: 1, change })
+  const answer = await put(api, `/customers/${person.id}`, { firstname: 'Jane' })
+  assert.equal(answer.status, 200, answer.text)
+  assert.deepEqual([person.firstname, person.jobTitle, person.work], ['Jane', 'Gardener', '0377770000'])
+  assert.equal(answer.json.data.contact.phones.work, '0377770000')
+  assert.deepEqual(
+    simulator.ledger.callsTo({ method: 'PUT' }).map(({ errorCode }) => errorCode),
+    [5010, null],
+  )
+})
+
+test('after three such changes it is given up, and nothing is written', async () => {
+  const person = fullPerson()
+  await shop.sync('customers')
+  const shown = (await api.get(`/customers/${person.id}`)).json.data
+  const change = { kind: 'edit-person', fields: { jobTitle: 'Gardener' } }
+  simulator.faults.add({ kind: 'meanwhile', method: 'PUT', path: '/Persons/*', change })
+  const answer = await put(api, `/customers/${person.id}`, { firstname: 'Nobody' })
+  isProblem(answer, 'concurrent_update', api.baseUrl, `/customers/${person.id}`)
+  assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 3)
+  assert.notEqual(person.firstname, 'Nobody')
+  assert.deepEqual((await api.get(`/customers/${person.id}`)).json.data, shown)
+})
+
+test('two changes at once of one customer lose nothing', async () => {
+  const { id } = await created(api)
+  const answers = await Promise.all([
+    put(api, `/customers/${id}`, { title: 'Dr' }),
+    put(api, `/customers/${id}`, { mobile: '0400 222 222' }),
+    put(api, `/customers/${id}`, { address: { city: 'Perth' } }),
+  ])
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200],
+  )
+  const person = personOf(id)
+  assert.deepEqual([person.title, person.mobile, person.billing.city], ['Dr', '0400 222 222', 'Perth'])
+  assert.equal((await api.get(`/customers/${id}`)).json.data.title, 'Dr')
+})
+
+test('If-Match sees what the head office has changed since', async () => {
+  const { id } = await created(api)
+  const { headers } = await api.get(`/customers/${id}`)
+  const same = await put(api, `/customers/${id}`, { title: 'Mr' }, { 'if-match': headers.etag })
+  assert.equal(same.status, 200, same.text)
+  simulator.change({ kind: 'edit-person', id: Number(id), fields: { mobile: '0400 333 333' } })
+  simulator.ledger.clear()
+  const stale = await put(api, `/customers/${id}`, { title: 'Dr' }, { 'if-match': same.headers.etag })
+  isProblem(stale, 'precondition_failed', api.baseUrl)
+  assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 0)
+})
+
+test('a customer that only the back office knows yet can be changed; one that it does not have is not found', async () => {
+  const person = fullPerson()
+  await api.db.run(sql`delete from customer where service_id = ${api.service.id} and id = ${String(person.id)}`)
+  const answer = await put(api, `/customers/${person.id}`, { firstname: 'Late' })
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.json.data.firstname, 'Late')
+  for (const id of ['99999', '0', '-1', 'x', `0${person.id}`, '../Stores'])
+    isProblem(await put(api, `/customers/${encodeURIComponent(id)}`, { firstname: 'Late' }), 'not_found', api.baseUrl)
+})
+
+test('a change whose answer is lost is an unknown outcome; repeated, it is done', async () => {
+  const { id } = await created(api)
+  simulator.faults.add({ kind: 'lost-answer', method: 'PUT', path: '/Persons/*', times: 1 })
+  isProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
+  assert.equal((await api.get(`/customers/${id}`)).json.data.title, null)
+  const answer = await put(api, `/customers/${id}`, { title: 'Dr' })
+  assert.equal(answer.status, 200)
+  assert.deepEqual([answer.json.data.title, personOf(id).title], ['Dr', 'Dr'])
+})
+
+test('what is undone here after the back office has done it is finished by the repeat', async () => {
+  const [body, key] = [john(), keyed()]
+  const before = await count(api, api, 'customer')
+  shop.undo(1)
+  isProblem(await post(api, '/customers', body, key), 'internal_error', api.baseUrl)
+  assert.deepEqual([made(), await count(api, api, 'customer')], [1, before])
+  const { status, json } = await post(api, '/customers', body, key)
+  assert.equal(status, 201)
+  assert.deepEqual([made(), await count(api, api, 'customer')], [1, before + 1])
+
+  shop.undo(1)
+  const change = { title: 'Dr' }
+  isProblem(await put(api, `/customers/${json.data.id}`, change), 'internal_error', api.baseUrl)
+  assert.equal((await api.get(`/customers/${json.data.id}`)).json.data.title, null)
+  assert.equal((await put(api, `/customers/${json.data.id}`, change)).json.data.title, 'Dr')
+})
+
+test('a back office that is away is 503 with Retry-After, and nothing is written', async () => {
+  const { id } = await created(api)
+  const rows = await count(api, api, 'customer')
+  await simulator.refuse()
+  for (const answer of [
+    await post(api, '/customers', john(), keyed()),
+    await put(api, `/customers/${id}`, { title: 'Dr' }),
+  ]) {
+    isProblem(answer, 'back_office_unavailable', api.baseUrl)
+    assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
+  }
+  assert.equal(await count(api, api, 'customer'), rows)
+})

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { Customer } from '../../../src/domain/customers/customers.ts'
+import { faultsOf } from '../../../src/http/shape.ts'
+import { created, freshEmail, isRefused, john } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { keyed, post, put } from '../../support/write.ts'
+import { count, hostile, shopOfTests } from '../shop.ts'
+import { personsOf } from './persons.ts'
+
+const shop = await shopOfTests({ subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } } })
+const { api, simulator } = shop
+const { personOf, withEmail, calls, made, consentOf, fullPerson } = personsOf(shop)
+
+test('a customer is made in the back office, and answered and stored as it has it then', async () => {
+  const body = john({
+    title: 'Mr',
+    mobile: '0400 123 456',
+    dateOfBirth: '1980-02-29',
+    privacy: false,
+    emailSubscription: true,
+    address: {
+      addressLine1: '111 Collins St',
+      city: 'Melbourne',
+      state: 'VIC',
+      postcode: '3000',
+      country: 'Australia',
+    },
+    references: { shopsFor: '4412' },
+  })
+  const answer = await post(api, '/customers', body)
+  assert.equal(answer.status, 201, answer.text)
+  const record = answer.json.data
+  assert.deepEqual(faultsOf(Customer, { ...record, references: {} }, { currency: 'AUD' }), [])
+  assert.equal(answer.headers.location, `/customers/${record.id}`)
+  assert.equal(answer.json.meta, undefined)
+  const person = personOf(record.id)
+  assert.deepEqual(
+    [person.firstname, person.surname, person.title, person.email, person.mobile, person.dateOfBirth, person.privacy],
+    ['John', 'Smith', 'Mr', body.contact.email, '0400 123 456', '1980-02-29', false],
+  )
+  assert.deepEqual(
+    [...person.references],
+    [
+      [1321, 4412],
+      [1322, 4421],
+    ],
+  )
+  assert.equal(person.billing.line1, '111 Collins St')
+  assert.equal(record.code, person.code)
+  assert.equal(record.startDate, `${person.startDate} 00:00:00`)
+  assert.deepEqual(record.references.shopsFor, { code: 'M', name: 'Men', referenceValueId: '4412' })
+  assert.deepEqual([record.privacy, record.emailSubscription, record.smsSubscription], [false, true, false])
+  assert.deepEqual((await api.get(`/customers/${record.id}`)).json.data, record)
+  assert.deepEqual(await consentOf(record.id), [
+    { channel: 'marketing', old: null, new: true },
+    { channel: 'email', old: null, new: true },
+    { channel: 'sms', old: null, new: false },
+  ])
+  assert.equal(made(), 1)
+  assert.deepEqual(
+    calls().filter(call => !/Reference/.test(call)),
+    ['GET /Persons', 'POST /Persons', `GET /Persons/${record.id}`],
+  )
+})
+
+test('a customer of whom little is said can be changed all the same', async () => {
+  const { id } = await created(api)
+  assert.equal(personOf(id).billing.contactName, 'John Smith')
+  const answer = await put(api, `/customers/${id}`, { title: 'Mr' })
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(answer.json.data.title, 'Mr')
+  assert.equal(answer.json.data.address.addressLine1, null)
+})
+
+test('texts that mean something to XML arrive as they are', async () => {
+  for (const text of hostile) {
+    const address = { addressLine1: text, addressLine2: `${text}${text}`.slice(0, 50), city: text }
+    const body = john({ surname: text.slice(0, 20), address })
+    const record = await created(api, body)
+    const person = personOf(record.id)
+    assert.deepEqual([person.surname, person.billing.line1, person.billing.city], [body.surname, text, text])
+    assert.deepEqual([record.surname, record.address.addressLine1], [body.surname, text])
+    assert.notEqual(person.code, 'X1')
+  }
+})
+
+test('what the back office has no room for is refused by its place, before anybody is asked', async () => {
+  const long = 'x'.repeat(21)
+  const body = john({ firstname: long, surname: long, title: 'x'.repeat(11), address: { country: long } })
+  isRefused(
+    api,
+    await post(api, '/customers', body),
+    'invalid_field',
+    ...['/title', '/firstname', '/surname', '/address/country'],
+  )
+  assert.deepEqual(calls(), [])
+})
+
+test('an e-mail address that somebody has is taken, here or in the back office only', async () => {
+  const { id, contact } = await created(api)
+  simulator.ledger.clear()
+  const again = await post(api, '/customers', john({ contact: { email: contact.email.toUpperCase() } }))
+  isRefused(api, again, 'email_taken', '/contact/email')
+  assert.match(again.json.errors[0].detail, new RegExp(`Customer ${id} `))
+  assert.deepEqual(calls(), [], 'nobody is asked about a customer that was made here')
+
+  const someone = fullPerson()
+  simulator.change({ kind: 'edit-person', id: someone.id, fields: { email: 'elsewhere@example.test' } })
+  const other = await post(api, '/customers', john({ contact: { email: 'Elsewhere@example.test' } }))
+  isRefused(api, other, 'email_taken', '/contact/email')
+  assert.match(other.json.errors[0].detail, new RegExp(`Customer ${someone.id} `))
+  const mine = await put(api, `/customers/${id}`, { contact: { email: 'elsewhere@example.test' } })
+  isRefused(api, mine, 'email_taken', '/contact/email')
+  assert.equal(made(), 0)
+})
+
+test('an e-mail address that its owner gave up at the head office is free', async () => {
+  const someone = fullPerson()
+  await shop.sync('customers')
+  const email = someone.email
+  simulator.change({ kind: 'edit-person', id: someone.id, fields: { email: freshEmail() } })
+  const { id } = await created(api, john({ contact: { email } }))
+  assert.notEqual(id, String(someone.id))
+  assert.equal((await api.get(`/customers/${someone.id}`)).json.data.contact.email, someone.email)
+})
+
+test('of twenty creates with one e-mail address one makes a customer', async () => {
+  const body = john()
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post(api, '/customers', body)))
+  const [first, ...more] = answers.filter(({ status }) => status === 201)
+  assert.ok(first)
+  assert.deepEqual(more, [])
+  for (const answer of answers.filter(({ status }) => status !== 201)) {
+    isProblem(answer, 'email_taken', api.baseUrl)
+    assert.match(answer.json.detail, new RegExp(`Customer ${first.json.data.id} `))
+  }
+  assert.equal(made(), 1)
+})
+
+test('a type of reference that the back office lacks, and a value of another type, are refused', async () => {
+  await api.db.run(
+    sql`insert into reference (service_id, type, reference_value_id, code, name) values (${api.service.id}, 'favouriteColour', '1', 'R', 'Red')`,
+  )
+  const unknown = await post(api, '/customers', john({ references: { favouriteColour: '1' } }))
+  isRefused(api, unknown, 'invalid_field', '/references/favouriteColour')
+  const ofProducts = await post(api, '/customers', john({ references: { season: '1342' } }))
+  isRefused(api, ofProducts, 'invalid_field', '/references')
+  assert.equal(made(), 0)
+})
+
+test('a create whose answer is lost is an unknown outcome, and its repeat finds the person', async () => {
+  const [body, key] = [john({ title: 'Mr', references: { shopsFor: '4413' } }), keyed()]
+  const before = await count(api, api, 'customer')
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
+  isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl, '/customers')
+  assert.equal(await count(api, api, 'customer'), before)
+  assert.equal(made(), 1)
+  const repeat = await post(api, '/customers', body, key)
+  assert.equal(repeat.status, 201, repeat.text)
+  assert.equal(made(), 1)
+  assert.equal(withEmail(body.contact.email).length, 1)
+  assert.equal(await count(api, api, 'customer'), before + 1)
+  assert.equal((await consentOf(repeat.json.data.id)).length, 3)
+  const third = await post(api, '/customers', body, key)
+  assert.equal(third.headers['idempotent-replayed'], 'true')
+})
+
+test('the repeat finds the person also where a feed was faster', async () => {
+  const [body, key] = [john(), keyed()]
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
+  isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
+  await shop.sync('customers')
+  const rows = await count(api, api, 'customer')
+  assert.equal((await post(api, '/customers', body, key)).status, 201)
+  assert.equal(await count(api, api, 'customer'), rows)
+  assert.equal(made(), 1)
+  isProblem(await post(api, '/customers', body, keyed()), 'email_taken', api.baseUrl)
+})
+
+test('a person with the address but another name is not taken for an earlier attempt', async () => {
+  const [body, key] = [john(), keyed()]
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
+  isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
+  const other = await post(api, '/customers', { ...body, surname: 'Other' }, keyed())
+  isRefused(api, other, 'email_taken', '/contact/email')
+  const [person] = withEmail(body.contact.email)
+  simulator.change({ kind: 'edit-person', id: person?.id ?? 0, fields: { startDate: '2020-01-01' } })
+  isRefused(api, await post(api, '/customers', body, key), 'email_taken', '/contact/email')
+})
+
+test('a person that was made but cannot be read back is an unknown outcome', async () => {
+  const [body, key] = [john(), keyed()]
+  simulator.faults.add({ kind: 'html', method: 'GET', path: '/Persons/*', times: 1 })
+  isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
+  assert.equal((await post(api, '/customers', body, key)).status, 201)
+  assert.equal(made(), 1)
+})
+
+test('a page instead of an answer is 502 where something is read, and an unknown outcome where it was to be written', async () => {
+  const body = john()
+  simulator.faults.add({ kind: 'html', path: '/Persons' })
+  isProblem(await post(api, '/customers', body), 'back_office_error', api.baseUrl)
+  simulator.faults.clear()
+  simulator.faults.add({ kind: 'html', method: 'POST', path: '/Persons' })
+  const unknown = await post(api, '/customers', body)
+  isProblem(unknown, 'outcome_unknown', api.baseUrl)
+  assert.doesNotMatch(unknown.text, /html/i)
+  assert.equal(made(), 0)
+})
+
+test('a silent back office is an unknown outcome at its deadline, also with a key', async () => {
+  simulator.faults.add({ kind: 'hang', method: 'POST', path: '/Persons', times: 1 })
+  const began = performance.now()
+  isProblem(await post(api, '/customers', john(), keyed()), 'outcome_unknown', api.baseUrl)
+  assert.ok(performance.now() - began < 5_000)
+  assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, 1)
+})

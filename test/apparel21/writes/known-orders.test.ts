@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { isRefused } from '../../support/customer-bodies.ts'
+import { cents, dollars, made, returnOf } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { keyed, post } from '../../support/write.ts'
+import { openShop, shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+import { returnsOf } from './returns.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const shopper = await ordersOf(shop)
+const { tee, hat, customerId, order, upstream, placed, posts, rows, validated, voucher } = shopper
+const { giveBack } = returnsOf(shop, shopper)
+
+test('an order whose answer is lost is an unknown outcome, and its repeat finds it', async () => {
+  const [body, key, before] = [order(), keyed(), await rows()]
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl, '/orders')
+  assert.deepEqual([placed(), await rows()], [1, before])
+  const repeat = made(await post(api, '/orders', body, key))
+  assert.deepEqual([placed(), await rows()], [1, before + 1])
+  assert.equal(upstream(repeat.id).number, repeat.orderNumber)
+  assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
+  assert.deepEqual(
+    posts().map(({ errorCode }) => errorCode),
+    [null, 5052],
+  )
+})
+
+test('an order whose answer is lost is finished by its repeat although its price, or its SKU, is another one by now', async () => {
+  const { state } = simulator
+  const [style] = [...state.styles.values()].filter(one => !one.special && one.code !== tee.sku)
+  const sku = style?.colours[0]?.skus[0] ?? assert.fail()
+  const price = sku.price.toFixed(2)
+  const body = order({ lines: [{ sku: String(sku.id), quantity: 1 }], payments: [{ gateway: 'visa', amount: price }] })
+  const key = keyed()
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  await api.db.run(
+    sql`update variant set price = price + 1 where service_id = ${api.service.id} and sku_id = ${String(sku.id)}`,
+  )
+  isRefused(api, await post(api, '/orders', body, keyed()), 'payment_total_mismatch', '/payments')
+  const repeat = made(await post(api, '/orders', body, key))
+  assert.deepEqual([placed(), repeat.total, repeat.lines[0]?.price], [1, price, price])
+  assert.equal(upstream(repeat.id).number, repeat.orderNumber)
+  await api.db.run(sql`delete from variant where service_id = ${api.service.id} and sku_id = ${String(sku.id)}`)
+  assert.equal((await post(api, '/orders', body, key)).headers['idempotent-replayed'], 'true')
+  isRefused(api, await post(api, '/orders', body, keyed()), 'unknown_sku', '/lines/0/sku')
+  await shop.sync('products')
+})
+
+test('the repeat finds the order also where the table of web sales has forgotten it', async () => {
+  const [body, key] = [order(), keyed()]
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  const [effect] = simulator.ledger.effectsOf('order created')
+  simulator.change({ kind: 'forget-order', id: Number(effect?.id) })
+  assert.equal(made(await post(api, '/orders', body, key)).id, effect?.id)
+  assert.equal(placed(), 1)
+})
+
+test('what is undone here after the back office has done it is finished by the repeat', async () => {
+  const [body, key, before] = [order(), keyed(), await rows()]
+  shop.undo(1)
+  isProblem(await post(api, '/orders', body, key), 'internal_error', api.baseUrl)
+  assert.deepEqual([placed(), await rows()], [1, before])
+  made(await post(api, '/orders', body, key))
+  assert.deepEqual([placed(), await rows()], [1, before + 1])
+})
+
+test('a key that is used for another order after an unknown outcome does not pass off one for the other', async () => {
+  const [key, before] = [keyed(), await rows()]
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  isProblem(await post(api, '/orders', order(), key), 'outcome_unknown', api.baseUrl)
+  const payments = [{ gateway: 'visa', amount: hat.price }]
+  const other = await post(api, '/orders', order({ lines: [{ sku: hat.sku, quantity: 1 }], payments }), key)
+  isProblem(other, 'idempotency_key_reused', api.baseUrl)
+  assert.deepEqual([placed(), await rows()], [1, before])
+})
+
+test('a key that comes back after its answer was forgotten makes an order of its own', async () => {
+  const key = keyed()
+  const first = made(await post(api, '/orders', order(), key))
+  await api.db.run(sql`update idempotent_answer set created_at = created_at - interval '25 hours'`)
+  const second = made(await post(api, '/orders', order(), key))
+  assert.notEqual(second.orderNumber, first.orderNumber)
+  assert.equal(placed(), 2)
+})
+
+test('a given number is the number there; taken by another order it is refused, by the same one it is done', async () => {
+  const given = made(await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })))
+  assert.equal(upstream(given.id).number, 'WEB 1/ü')
+  isRefused(api, await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })), 'order_number_taken', '/orderNumber')
+
+  const [theirs] = [...simulator.state.orders.values()].filter(each => each.personId !== Number(customerId))
+  const orderNumber = theirs?.number ?? ''
+  const before = await rows()
+  isRefused(api, await post(api, '/orders', order({ orderNumber })), 'order_number_taken', '/orderNumber')
+  assert.equal(await rows(), before)
+
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  isProblem(await post(api, '/orders', order({ orderNumber: 'WEB 2/ü' })), 'outcome_unknown', api.baseUrl)
+  const repeat = made(await post(api, '/orders', order({ orderNumber: 'WEB 2/ü' })))
+  assert.equal(repeat.orderNumber, 'WEB 2/ü')
+  assert.equal([...simulator.state.orders.values()].filter(({ number }) => number === 'WEB 2/ü').length, 1)
+})
+
+test('of ten orders at once with one number one is placed', async () => {
+  const before = await rows()
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => post(api, '/orders', order({ orderNumber: 'RACE' }))),
+  )
+  assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+  for (const answer of answers.filter(({ status }) => status !== 201))
+    isProblem(answer, 'order_number_taken', api.baseUrl)
+  assert.deepEqual([placed(), await rows()], [1, before + 1])
+})
+
+test('a voucher pays once also where the answer of its order is lost', async () => {
+  const pays = await validated('6000001', '1234', '2.00')
+  const used = voucher('6000001').used
+  const payments = [
+    { gateway: 'visa', amount: dollars(cents(tee.price) - 200) },
+    { gateway: 'visa', amount: '2.00', voucher: pays },
+  ]
+  const [body, key] = [order({ payments }), keyed()]
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  // A back office may look at the voucher, which has paid by now, before it looks at the number.
+  simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Orders', status: 403, code: 5061, times: 1 })
+  made(await post(api, '/orders', body, key))
+  assert.equal(voucher('6000001').used, used + 2)
+  assert.deepEqual([placed(), simulator.ledger.effectsOf('voucher drawn').length], [1, 1])
+})
+
+test('a back office that is away is 503 with Retry-After, and nothing is written', async () => {
+  const before = await rows()
+  await simulator.refuse()
+  const answer = await post(api, '/orders', order(), keyed())
+  isProblem(answer, 'back_office_unavailable', api.baseUrl, '/orders')
+  assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
+  assert.equal(await rows(), before)
+})
+
+test('a page instead of an answer is an unknown outcome, whether it was done or not', async () => {
+  for (const applied of [false, true]) {
+    const key = keyed()
+    simulator.ledger.clear()
+    simulator.faults.add({ kind: 'html', method: 'POST', path: '/Persons/*/Orders', times: 1, applied })
+    const answer = await post(api, '/orders', order(), key)
+    isProblem(answer, 'outcome_unknown', api.baseUrl)
+    assert.doesNotMatch(answer.text, /<|html/i)
+    made(await post(api, '/orders', order(), key))
+    assert.equal(placed(), 1)
+  }
+})
+
+test('an order that was placed before is found by its identifier or its number, and is one of ours from then on', async () => {
+  const orders = [...simulator.state.orders.values()].filter(
+    ({ personId, lines }) => personId !== Number(customerId) && lines.every(({ status }) => status === 'Shipped'),
+  )
+  const byId = orders[0] ?? assert.fail()
+  const sku = String(byId.lines[0]?.skuId)
+  isProblem(await api.get(`/orders/${byId.id}`), 'not_found', api.baseUrl)
+  const record = made(await giveBack(String(byId.id), { [sku]: 1 }))
+  assert.deepEqual([record.orderId, record.orderNumber], [String(byId.id), byId.number])
+  const order = (await api.get(`/orders/${byId.id}`)).json.data
+  assert.equal(order.customerId, String(byId.personId))
+  assert.equal(order.lines.length, byId.lines.length)
+  assert.deepEqual(
+    order.lines.map(({ sku, quantity, value }: { sku: string; quantity: number; value: string }) => [
+      sku,
+      quantity,
+      value,
+    ]),
+    byId.lines.map(({ skuId, quantity, value }) => [String(skuId), quantity, value.toFixed(2)]),
+  )
+  assert.equal(order.placedAt.slice(0, 10), new Date(byId.placed).toISOString().slice(0, 10))
+})
+
+test('below the release that finds any order by its identifier one from before is found by its number', async () => {
+  const own = await openShop({}, { release: '2021.3' })
+  try {
+    const old = [...own.simulator.state.orders.values()].find(({ inWebTable }) => inWebTable) ?? assert.fail()
+    own.simulator.change({ kind: 'despatch-order', id: old.id })
+    const body = returnOf({ [String(old.lines[0]?.skuId)]: 1 })
+    isProblem(await post(own.api, `/orders/${old.id}/returns`, body), 'not_found', own.api.baseUrl)
+    const record = made(await post(own.api, `/orders/${old.number}/returns`, body))
+    assert.equal(record.orderId, String(old.id))
+    assert.equal(own.simulator.ledger.callsTo({ path: '/Orders' }).length, 0)
+    made(await post(own.api, `/orders/${old.id}/returns`, returnOf({ [String(old.lines.at(-1)?.skuId)]: 1 })))
+  } finally {
+    await own.stop()
+  }
+})

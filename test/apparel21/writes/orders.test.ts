@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { Order } from '../../../src/domain/orders/orders.ts'
+import { faultsOf } from '../../../src/http/shape.ts'
+import { isRefused } from '../../support/customer-bodies.ts'
+import { address, cents, dollars, made } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { post } from '../../support/write.ts'
+import { count, hostile, type Sold, shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { tee, hat, customerId, order, buy, upstream, placed, rows, validated, voucher } = await ordersOf(shop)
+
+test('an order is placed in the back office, under its identifier, and kept as processing', async () => {
+  const stock = await count(api, api, 'stock')
+  const discounts = [{ type: 'staff', amount: '0.50', reason: 'Gold & <Co>' }]
+  const due = dollars(cents(tee.price) + 2 * cents(hat.price) - 50 + 995)
+  const answer = await post(api, '/orders', {
+    ...order({ freight: '9.95', payments: [{ gateway: 'visa', amount: due, reference: 'PAYID-2' }] }),
+    lines: [
+      { sku: tee.sku, quantity: 1, discounts },
+      { sku: hat.sku, quantity: 2 },
+    ],
+  })
+  const record = made(answer)
+  assert.equal(answer.headers.location, `/orders/${record.id}`)
+  assert.deepEqual(faultsOf(Order, record, { currency: 'AUD' }), [])
+  assert.deepEqual([record.total, record.freight], [due, '9.95'])
+  assert.deepEqual(
+    record.lines.map(({ sku, quantity, status }: { sku: string; quantity: number; status: string }) => [
+      sku,
+      quantity,
+      status,
+    ]),
+    [
+      [tee.sku, 1, 'processing'],
+      [hat.sku, 2, 'processing'],
+    ],
+  )
+  assert.deepEqual((await api.get(`/orders/${record.id}`)).json.data, record)
+  const there = upstream(record.id)
+  assert.equal(there.number, record.orderNumber)
+  assert.equal(there.personId, Number(customerId))
+  assert.deepEqual(
+    there.lines.map(({ skuId, quantity, value }) => [skuId, quantity, value]),
+    [
+      [Number(tee.sku), 1, Number(dollars(cents(tee.price) - 50))],
+      [Number(hat.sku), 2, Number(dollars(2 * cents(hat.price)))],
+      [9101, 1, 9.95],
+    ],
+  )
+  assert.equal(there.lines[0]?.discounts[0]?.description, 'staff: Gold & <Co>')
+  const [payment] = there.payments
+  assert.deepEqual(
+    [payment?.origin, payment?.merchantId, payment?.cardType, payment?.stan, payment?.reference, payment?.amount],
+    ['CreditCard', 'SIMPAY', 'VISA', 'PAYID-2', 'PAYID-2', Number(due)],
+  )
+  assert.deepEqual([there.contacts.mobile, there.delivery.contactName], ['0400 123 456', 'John Smith'])
+  assert.equal(await count(api, api, 'stock'), stock)
+  assert.equal(await count(api, api, 'retail_transaction'), 0)
+  assert.equal(simulator.ledger.calls.length, 1, 'one order is one call')
+  const { json } = await api.get(`/customers/${customerId}/orders`)
+  assert.equal(json.data[0].id, record.id)
+})
+
+test('stock moves when a feed tells of it, and not by the order itself', async () => {
+  const stored = async () =>
+    (await api.db.rows(
+      sql`select store_id, sku_id, free_stock from stock where service_id = ${api.service.id} order by 1, 2`,
+    )) as object[]
+  const before = await stored()
+  made(await post(api, '/orders', order()))
+  assert.deepEqual(await stored(), before)
+})
+
+/** Places an order with a line for each of these; returns its path and identifier. */
+async function ordered(...items: Sold[]) {
+  const { id } = await buy(items.map(({ sku }) => ({ sku, quantity: 1 })))
+  return { id: Number(id), path: `/orders/${id}` }
+}
+const read = async (path: string) => {
+  const { json, headers } = await api.get(path)
+  return { statuses: json.data.lines.map(({ status }: { status: string }) => status), etag: headers.etag }
+}
+
+test('an order tells, once the feed has been pulled, that the back office has shipped or cancelled it', async () => {
+  const [shipped, cancelled, waiting] = [await ordered(tee, hat), await ordered(hat), await ordered(tee)]
+  const before = await read(shipped.path)
+  assert.deepEqual(before.statuses, ['processing', 'processing'])
+  simulator.change({ kind: 'despatch-order', id: shipped.id })
+  simulator.change({ kind: 'cancel-order', id: cancelled.id })
+  await shop.sync('orders')
+  const now = await read(shipped.path)
+  assert.deepEqual(now.statuses, ['shipped', 'shipped'])
+  assert.notEqual(now.etag, before.etag)
+  assert.deepEqual((await read(cancelled.path)).statuses, ['cancelled'])
+  assert.deepEqual((await read(waiting.path)).statuses, ['processing'])
+  const listed = (await api.get(`/customers/${customerId}/orders`)).json.data
+  assert.equal(listed.find(({ id }: { id: string }) => id === String(cancelled.id)).lines[0].status, 'cancelled')
+})
+
+test('of two lines of one SKU each has its own status', async () => {
+  const two = await ordered(tee, tee)
+  const lines = simulator.state.orders.get(two.id)?.lines ?? []
+  const [first, second] = lines
+  assert.ok(first && second)
+  first.status = 'Shipped'
+  await shop.sync('orders')
+  assert.deepEqual((await read(two.path)).statuses, ['shipped', 'processing'])
+  await shop.sync('orders')
+  assert.deepEqual((await read(two.path)).statuses, ['shipped', 'processing'])
+  second.status = 'Cancelled'
+  await shop.sync('orders')
+  assert.deepEqual((await read(two.path)).statuses, ['shipped', 'cancelled'])
+})
+
+test('nobody is asked about who has no order under way, and an answer that cannot be read changes nothing', async () => {
+  const open = await ordered(hat)
+  await shop.sync('orders')
+  simulator.ledger.clear()
+  simulator.change({ kind: 'despatch-order', id: open.id })
+  simulator.faults.add({ kind: 'truncated', path: '/Persons/*/Orders' })
+  await shop.sync('orders').catch(() => {})
+  assert.deepEqual((await read(open.path)).statuses, ['processing'])
+  simulator.faults.clear()
+  await shop.sync('orders')
+  assert.deepEqual((await read(open.path)).statuses, ['shipped'])
+  const asked = new Set(simulator.ledger.calls.map(({ path }) => path))
+  assert.ok(
+    [...asked].every(path => path.includes(`/Persons/${customerId}/Orders`)),
+    [...asked].join(),
+  )
+})
+
+test('texts that mean something to XML arrive as they are', async () => {
+  for (const text of hostile) {
+    const there = { ...address, addressLine1: text, city: text }
+    const record = made(await post(api, '/orders', order({ billingAddress: there, deliveryAddress: there })))
+    const { billing, delivery } = upstream(record.id)
+    assert.deepEqual([billing.line1, delivery.city], [text, text])
+    assert.equal(record.deliveryAddress.addressLine1, text)
+  }
+})
+
+test('what is picked up says where, and has no freight', async () => {
+  const [store] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
+  const pickupStoreNumber = store?.number
+  const record = made(await post(api, '/orders', order({ pickupStoreNumber })))
+  const { pickupStoreId, despatchType } = upstream(record.id)
+  assert.deepEqual([pickupStoreId, despatchType], [String(store?.id), 'ClickAndCollect'])
+  assert.equal(record.pickupStoreNumber, pickupStoreNumber)
+  const payments = [{ gateway: 'visa', amount: dollars(cents(tee.price) + 500) }]
+  const refused = await post(api, '/orders', order({ pickupStoreNumber, freight: '5.00', payments }))
+  isRefused(api, refused, 'invalid_field', '/freight')
+})
+
+test('an order with nothing to pay, and a gateway without a merchant, are cards without one', async () => {
+  const discounts = [{ type: 'gift', amount: tee.price }]
+  const free = made(
+    await post(api, '/orders', order({ lines: [{ sku: tee.sku, quantity: 1, discounts }], payments: [] })),
+  )
+  assert.deepEqual(
+    upstream(free.id).payments.map(({ origin, amount, merchantId }) => [origin, amount, merchantId]),
+    [['CreditCard', 0, '']],
+  )
+  const cash = made(await post(api, '/orders', order({ payments: [{ gateway: 'cash', amount: tee.price }] })))
+  const [payment] = upstream(cash.id).payments
+  assert.deepEqual([payment?.origin, payment?.cardType, payment?.merchantId], ['CreditCard', 'cash', ''])
+})
+
+test('all that is wrong with an order is told at once, and nobody is asked', async () => {
+  const answer = await post(api, '/orders', {
+    ...order({ billingAddress: { ...address, country: 'x'.repeat(21) } }),
+    lines: [
+      { sku: 'NONE', quantity: 1 },
+      { sku: tee.sku, quantity: 1, price: '0.01' },
+    ],
+    payments: [{ gateway: 'gold', amount: '1.00' }],
+  })
+  isRefused(
+    api,
+    answer,
+    'unknown_sku',
+    ...['/lines/0/sku', '/lines/1/price', '/payments/0/gateway', '/billingAddress/country'],
+  )
+  isRefused(
+    api,
+    await post(api, '/orders', order({ payments: [{ gateway: 'visa', amount: '0.01' }] })),
+    'payment_total_mismatch',
+    '/payments',
+  )
+  assert.equal(simulator.ledger.calls.length, 0)
+})
+
+test('a customer that only the back office knows yet can order; one that it does not have cannot', async () => {
+  const person = [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail()
+  await api.db.run(sql`delete from customer where service_id = ${api.service.id} and id = ${String(person.id)}`)
+  const record = made(await post(api, '/orders', order({ customerId: String(person.id) })))
+  assert.equal(upstream(record.id).personId, person.id)
+  assert.equal((await api.get(`/customers/${person.id}`)).status, 200)
+  isRefused(api, await post(api, '/orders', order({ customerId: '99999' })), 'invalid_field', '/customerId')
+  simulator.change({ kind: 'edit-person', id: person.id, fields: { email: '' } })
+  await shop.sync('customers')
+  isRefused(api, await post(api, '/orders', order({ customerId: String(person.id) })), 'invalid_field', '/customerId')
+  assert.equal(placed(), 1)
+})
+
+test('a merchant that the back office has not set up is an unknown gateway', async () => {
+  const before = await rows()
+  isProblem(
+    await post(api, '/orders', order({ payments: [{ gateway: 'wrong', amount: tee.price }] })),
+    'unknown_gateway',
+    api.baseUrl,
+  )
+  assert.equal(await rows(), before)
+})
+
+test('a gift voucher that was validated pays, once', async () => {
+  const pays = await validated('6000001', '1234', '1.00')
+  const payments = [
+    { gateway: 'visa', amount: dollars(cents(tee.price) - 100) },
+    { gateway: 'visa', amount: '1.00', voucher: pays },
+  ]
+  const record = made(await post(api, '/orders', order({ payments })))
+  assert.equal(voucher('6000001').used, 1)
+  assert.equal(record.payments[1].voucherNumber, '6000001')
+  const [, payment] = upstream(record.id).payments
+  assert.deepEqual([payment?.origin, payment?.voucherNumber, payment?.amount], ['GiftVoucher', '6000001', 1])
+  isRefused(api, await post(api, '/orders', order({ payments })), 'validation_id_incorrect', '/payments/1/voucher')
+  assert.equal(voucher('6000001').used, 1)
+})
+
+test('a voucher that a till has emptied meanwhile is told with its place, and its validation is not spent', async () => {
+  const pays = await validated('6000002', '0042', '10.00')
+  simulator.change({ kind: 'edit-voucher', number: '6000002', fields: { used: 45 } })
+  const payments = (amount: string) => [
+    { gateway: 'visa', amount: dollars(cents(tee.price) - cents(amount)) },
+    { gateway: 'visa', amount, voucher: pays },
+  ]
+  const before = await rows()
+  const refused = await post(api, '/orders', order({ payments: payments('10.00') }))
+  isRefused(api, refused, 'insufficient_voucher_balance', '/payments/1/voucher')
+  assert.equal(await rows(), before)
+  made(await post(api, '/orders', order({ payments: payments('5.00') })))
+  assert.equal(voucher('6000002').used, 50)
+})
