@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { apparel21 } from '../../src/backoffice/apparel21/apparel21.ts'
-import { rewardAccountFrom } from '../../src/backoffice/apparel21/reward-accounts.ts'
 import { behind, startApparel21Service } from '../drivers/apparel21.ts'
 import { isProblem } from '../support/problem.ts'
 import type { TestService } from '../support/service.ts'
-import { documentOf } from '../support/xml-document.ts'
 
 let simulator: Simulator
 let api: TestService
@@ -76,33 +74,6 @@ test('an answer that is no reward account is 502, and nothing of it is told', as
   } finally {
     client.close()
   }
-})
-
-test('an account with empty lists, no tier and no next reward is one', async () => {
-  const xml = `<RewardAccount><Id>7</Id><ProgramId>1</ProgramId><ProgramName /><Currency>AUD</Currency><TierId /><TierName /><PersonId>3001</PersonId>
-    <TierLockedUntilDate /><JoinDate /><PointsToNextReward /><SpendToNextTier /><NextTierId /><PointsList Type="Array" /><GiftList Type="Array">
-    <Gift><IssueId>301</IssueId><CreatedDateTime>2025-08-22T15:19:10</CreatedDateTime><GiftId>21</GiftId><GiftName>March Gift</GiftName><Available>False</Available><ExpiryDate /></Gift>
-    </GiftList></RewardAccount>`
-  const root = await documentOf(xml)
-  assert.deepEqual(rewardAccountFrom(root, 'AUD'), {
-    id: '7',
-    customerId: '3001',
-    programId: '1',
-    programName: '1',
-    tierId: null,
-    tierName: null,
-    currency: 'AUD',
-    tierLockedUntilDate: null,
-    joinDate: null,
-    availablePoints: 0,
-    availableRewards: '0.00',
-    pointsToNextReward: null,
-    spendToNextTier: null,
-    nextTierId: null,
-    points: [],
-    rewards: [],
-    gifts: [{ id: '301', giftId: '21', name: 'March Gift', available: false, expiryDate: null }],
-  })
 })
 
 test('capabilities of a back office that cannot be reached say so, and that of no release is assumed what needs one', async () => {

@@ -1,24 +1,17 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { after, afterEach, before, test } from 'node:test'
+import { after, afterEach, test } from 'node:test'
 import fc from 'fast-check'
-import type { Simulator } from '../../simulator/control/handle.ts'
-import { startSimulator } from '../../simulator/simulator.ts'
-import { type Client, openClient } from '../../src/backoffice/apparel21/calls/client.ts'
-import { pagesOf, type Report } from '../../src/backoffice/apparel21/calls/paging.ts'
-import { releaseIn, releaseOf } from '../../src/backoffice/apparel21/calls/release.ts'
-import { feedsOf } from '../../src/backoffice/apparel21/pull/feeds.ts'
-import { markAfter, wallAt } from '../../src/backoffice/apparel21/pull/mark.ts'
-import { text } from '../../src/backoffice/apparel21/xml/values.ts'
-import { ApiError } from '../../src/errors.ts'
-import { defaultSettings } from '../../src/settings.ts'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { openClient } from '../../../src/backoffice/apparel21/calls/client.ts'
+import { pagesOf, type Report } from '../../../src/backoffice/apparel21/calls/paging.ts'
+import { releaseOf } from '../../../src/backoffice/apparel21/calls/release.ts'
+import { feedsOf } from '../../../src/backoffice/apparel21/pull/feeds.ts'
+import { text } from '../../../src/backoffice/apparel21/xml/values.ts'
+import { ApiError } from '../../../src/errors.ts'
+import { defaultSettings } from '../../../src/settings.ts'
+import { answering } from '../stand-in.ts'
 
-let simulator: Simulator
-before(async () => {
-  simulator = await startSimulator({ sizes: { persons: 130 } })
-})
+const simulator = await startSimulator({ sizes: { persons: 130 } })
 after(() => simulator.close())
 afterEach(() => simulator.faults.clear())
 
@@ -41,15 +34,11 @@ const isFault = (error: unknown) => error instanceof ApiError && error.code === 
 
 /** Reads from a server of our own. */
 async function readFrom<T>(answer: (url: URL) => string, read: (base: string) => Promise<T>): Promise<T> {
-  const server = createServer((request, response) => response.end(answer(new URL(request.url ?? '', 'http://x'))))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const server = await answering((request, response) => response.end(answer(new URL(request.url ?? '', 'http://x'))))
   try {
-    return await read(`http://127.0.0.1:${port}`)
+    return await read(server.url)
   } finally {
-    server.closeAllConnections()
-    server.close()
+    await server.close()
   }
 }
 
@@ -198,94 +187,3 @@ test('rows that move between two pages are not passed over', () =>
     ),
     { numRuns: 60 },
   ))
-
-const mark = (newest: string | undefined, began: string, tookSeconds = 0) =>
-  markAfter({ newest, beganMs: Date.parse(began), tookMs: tookSeconds * 1_000 }, { timeZone, overlapSeconds: 600 })
-
-test('a pull goes on behind the newest change it has seen, by the time it took and the overlap', () => {
-  assert.equal(mark('2026-06-01T10:00:00', '2026-06-01T00:10:00Z'), '2026-06-01T09:50:00')
-  assert.equal(mark('2026-06-01T10:00:00', '2026-06-01T00:10:00Z', 1_800), '2026-06-01T09:20:00')
-  assert.equal(mark(undefined, '2026-06-01T00:10:00Z'), undefined)
-})
-
-test('a clock at the head office that is ahead loses no change, and one that is behind neither', () => {
-  assert.equal(mark('2026-06-01T11:30:00', '2026-06-01T00:00:00Z'), '2026-06-01T09:50:00')
-  assert.equal(mark('2026-06-01T09:00:00', '2026-06-01T00:00:00Z'), '2026-06-01T08:50:00')
-})
-
-test('the hour that the clock shows twice is read from its beginning', () => {
-  // On 5 April 2026 Melbourne goes back from 3:00 to 2:00, at 16:00 UTC.
-  for (const [newest, began] of [
-    ['2026-04-05T02:59:00', '2026-04-04T15:59:30Z'],
-    ['2026-04-05T02:59:00', '2026-04-04T16:59:30Z'],
-    ['2026-04-05T03:05:00', '2026-04-04T17:06:00Z'],
-  ] as const)
-    assert.equal(mark(newest, began), '2026-04-05T01:50:00')
-  assert.equal(mark('2026-04-05T03:10:00', '2026-04-04T17:11:00Z'), '2026-04-05T03:00:00')
-  assert.equal(mark('2026-04-05T02:09:00', '2026-04-04T15:10:00Z'), '2026-04-05T01:59:00')
-})
-
-test('the hour that the clock leaves out does not count', () => {
-  // On 4 October 2026 Melbourne goes from 2:00 to 3:00, at 16:00 UTC.
-  assert.equal(mark('2026-10-04T03:05:00', '2026-10-03T16:05:30Z'), '2026-10-04T01:55:00')
-})
-
-test('no change of an hour that is shown twice is behind the mark', () =>
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 0, max: 10_800 }),
-      fc.integer({ min: 0, max: 10_800 }),
-      fc.integer({ min: 0, max: 600 }),
-      (a, b, took) => {
-        const from = Date.parse('2026-04-04T14:30:00Z') / 1_000
-        const [seen, later] = [from + Math.min(a, b), from + Math.max(a, b)]
-        const shown = wallAt(seen * 1_000, timeZone)
-        const since = mark(shown, new Date((seen + 1) * 1_000).toISOString(), took) ?? ''
-        // Whatever changes from the moment on that the pull began.
-        assert.ok(wallAt(later * 1_000, timeZone) >= since, `${wallAt(later * 1_000, timeZone)} before ${since}`)
-        assert.ok(wallAt((seen - took) * 1_000, timeZone) >= since)
-      },
-    ),
-  ))
-
-test('the release is found on the root page, in whatever markup', () => {
-  const cases: [string, string | undefined][] = [
-    ['<p>Retail API Release 2022.1</p>', '2022.1'],
-    ['<p>Retail API Release</p><p>2023.4a</p>', '2023.4a'],
-    ['<b>Retail&nbsp;API</b> release: <i>2022.10</i>', '2022.10'],
-    ['<p>Retail API Release 2023.4A</p>', '2023.4a'],
-    ['<p>Retail API Release</p><p>Copyright</p><p>Somebody and Somebody Else, Limited 2019.1</p>', undefined],
-    ['<p>Retail API Release 22.1</p>', undefined],
-    ['<html', undefined],
-    ['', undefined],
-  ]
-  for (const [html, release] of cases) assert.deepEqual([html, releaseIn(html)], [html, release])
-})
-
-test('a release that is not known counts as too early, and a pinned one outranks the page', async () => {
-  let warnings = ''
-  const warn = (_: object, message: string) => {
-    warnings += message
-  }
-  const log = { info: () => {}, warn }
-  const open = (pinnedRelease?: string): Client =>
-    openClient({ url: simulator.url, countryCode: 'AU', timeZone, log, pinnedRelease })
-  const known = open()
-  const release = releaseOf(known)
-  assert.deepEqual([await release.read(), await release.has('personsByChange')], ['2025.1', true])
-  simulator.set({ release: '2022.10' })
-  assert.equal(await releaseOf(known).has('personsByChange'), true)
-  simulator.set({ release: '2021.3' })
-  assert.equal(await releaseOf(known).has('personsByChange'), false)
-  assert.equal(await release.has('personsByChange'), true, 'it is remembered')
-  assert.equal(warnings, '')
-  simulator.faults.add({ kind: 'html', status: 500 })
-  const unknown = releaseOf(known)
-  assert.deepEqual([await unknown.read(), await unknown.has('productsByChange')], [undefined, false])
-  assert.match(warnings, /release/)
-  const pinned = open('2024.2')
-  assert.equal(await releaseOf(pinned).has('personsByChange'), true)
-  known.close()
-  pinned.close()
-  simulator.set({ release: '2025.1' })
-})

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  day,
+  decimal,
+  flag,
+  localTime,
+  money,
+  percent,
+  text,
+  wallIn,
+  whole,
+} from '../../../src/backoffice/apparel21/xml/values.ts'
+import { documentOf } from '../../support/xml-document.ts'
+
+const field = (content: string) => documentOf(`<a>${content}</a>`)
+
+test('texts lose blanks at their ends and carriage returns, and are null where there is none', async () => {
+  const a = await field('<X>  DFO Airport \n</X><Y>one&#xD;\ntwo</Y><Z /><N xsi:nil="true" /><C><![CDATA[<b>]]></C>')
+  const names = ['X', 'Y', 'Z', 'N', 'C', 'Missing']
+  assert.deepEqual(
+    names.map(name => text(a, name)),
+    ['DFO Airport', 'one\ntwo', null, null, '<b>', null],
+  )
+})
+
+test('flags are read in any case', async () => {
+  const a = await field('<T>True</T><F>false </F><O>1</O><E/>')
+  assert.deepEqual(
+    ['T', 'F', 'O', 'E', 'Missing'].map(name => flag(a, name)),
+    [true, false, null, null, null],
+  )
+})
+
+test('numbers are compared by value, never as text', async () => {
+  const cases: [string, string | null, string | null, number | null][] = [
+    ['147', '147', '147.00', 147],
+    ['59.90', '59.9', '59.90', null],
+    ['-345.00', '-345', '-345.00', -345],
+    ['007', '7', '7.00', 7],
+    ['.5', '0.5', '0.50', null],
+    ['-0.00', '0', '0.00', 0],
+    ['1.005', '1.005', '1.01', null],
+    ['-1.005', '-1.005', '-1.01', null],
+    ['99.999', '99.999', '100.00', null],
+    ['99999999999', '99999999999', '99999999999.00', null],
+    ['1,5', null, null, null],
+    ['1E3', null, null, null],
+    ['', null, null, null],
+    ['.', null, null, null],
+    ['-', null, null, null],
+  ]
+  for (const [given, plain, amount, integer] of cases) {
+    const a = await field(`<N>${given}</N>`)
+    assert.deepEqual([given, decimal(a, 'N'), money(a, 2, 'N'), whole(a, 'N')], [given, plain, amount, integer])
+  }
+  const a = await field('<N>1234.5</N><P>13.34</P><Q>-5</Q>')
+  assert.deepEqual(
+    [money(a, 0, 'N'), money(a, 3, 'N'), percent(a, 'P'), percent(a, 'Q')],
+    ['1235', '1234.500', '13.34', null],
+  )
+})
+
+test('an amount with the decimals of its currency is read as it is, for every amount', () =>
+  fc.assert(
+    fc.asyncProperty(fc.bigInt({ min: -(10n ** 13n), max: 10n ** 13n }), async units => {
+      const digits = String(units < 0n ? -units : units).padStart(3, '0')
+      const amount = `${units < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
+      assert.equal(money(await field(`<N>${amount}0</N>`), 2, 'N'), amount)
+    }),
+    { numRuns: 100 },
+  ))
+
+test('both forms of time stamps are read, and dates that the calendar does not have are none', () => {
+  const cases: [string, string | null][] = [
+    ['6/05/2010 4:32:15 PM', '2010-05-06T16:32:15'],
+    ['20/03/2012 10:39:55 AM', '2012-03-20T10:39:55'],
+    ['15/10/2016 12:15:07 PM', '2016-10-15T12:15:07'],
+    ['15/10/2016 12:15:07 AM', '2016-10-15T00:15:07'],
+    ['6/05/2010 4:32:15\u202fpm', '2010-05-06T16:32:15'],
+    ['6/05/2010 4:32:15 p.m.', '2010-05-06T16:32:15'],
+    ['06.05.2010 16:32:15', '2010-05-06T16:32:15'],
+    ['5/26/2010 4:32:15 PM', '2010-05-26T16:32:15'],
+    ['2017-09-28T13:28:02', '2017-09-28T13:28:02'],
+    ['2024-05-29T14:20:07.76', '2024-05-29T14:20:07'],
+    ['2024-05-29', '2024-05-29T00:00:00'],
+    ['2023-02-30', null],
+    ['31/04/2023 1:00:00 PM', null],
+    ['0001-01-01T00:00:00', null],
+    ['yesterday', null],
+    ['', null],
+  ]
+  for (const [given, wall] of cases) assert.deepEqual([given, wallIn(given)], [given, wall])
+})
+
+test('days and local times are what this service writes', async () => {
+  const a = await field('<D>1980-02-29</D><T>2024-05-26T00:00:00</T><E />')
+  assert.deepEqual([day(a, 'D'), day(a, 'T'), day(a, 'E')], ['1980-02-29', '2024-05-26', null])
+  assert.deepEqual(
+    [localTime(a, 'D'), localTime(a, 'T'), localTime(a, 'E')],
+    ['1980-02-29 00:00:00', '2024-05-26 00:00:00', null],
+  )
+})
