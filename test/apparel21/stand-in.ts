@@ -47,3 +47,13 @@ async function listening(server: Server, scheme: 'http' | 'https' = 'http'): Pro
     },
   }
 }
+
+/** Ways of answering that change no meaning. */
+export const oddities = [
+  'bom',
+  'no-declaration',
+  'extra-elements',
+  'trailing-blanks',
+  'carriage-returns',
+  'reordered',
+] as const

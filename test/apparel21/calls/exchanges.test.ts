@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { refusalBehind } from '../../../src/backoffice/apparel21/calls/refusal.ts'
 import { idIn } from '../../../src/backoffice/apparel21/calls/request.ts'
 import { localCertificate } from '../../../src/tls/tls.ts'
-import { answering } from '../stand-in.ts'
+import { answering, oddities } from '../stand-in.ts'
 import { callsOfTests, fails, lock, stores } from './calls.ts'
 
 const { simulator, open, logged } = await callsOfTests()
@@ -155,14 +155,7 @@ test('a redirect is not followed', async () => {
 
 test('oddities that change no meaning are read', async () => {
   const expected = await open().document(stores)
-  for (const kind of [
-    'bom',
-    'no-declaration',
-    'extra-elements',
-    'trailing-blanks',
-    'carriage-returns',
-    'reordered',
-  ] as const) {
+  for (const kind of oddities) {
     simulator.faults.clear()
     simulator.faults.add({ kind })
     const found = await open().document(stores)

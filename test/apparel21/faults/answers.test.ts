@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { john } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { post, put } from '../../support/write.ts'
+import { count } from '../shop.ts'
+import { oddities } from '../stand-in.ts'
+import { account, frontingOfTests, took } from './fronting.ts'
+
+const { api, simulator, logged, fronting, serving, live, aPerson, isNonsense } = await frontingOfTests()
+const megabytes = () => process.memoryUsage.rss() / 1024 ** 2
+/** The most that memory grows by while something runs. */
+async function growth(work: () => Promise<unknown>) {
+  const before = megabytes()
+  let most = before
+  const timer = setInterval(() => {
+    most = Math.max(most, megabytes())
+  }, 5)
+  try {
+    await work()
+  } finally {
+    clearInterval(timer)
+  }
+  return Math.max(most, megabytes()) - before
+}
+
+test('a page of the web server is 502, whatever its status, and nothing of it passes through', async () => {
+  const caller = await fronting(simulator.url)
+  for (const status of [500, 200, 400, 404]) {
+    simulator.faults.clear()
+    simulator.faults.add({ kind: 'html', status })
+    isNonsense(await caller.get(live()), `${status}`)
+    isNonsense(await post(caller, '/customers', john()), `${status}`)
+  }
+  assert.equal(await count(caller, api, 'customer'), 0)
+})
+
+test('XML that is cut off or broken is asked for once more, and then is 502; nothing is stored of it', async () => {
+  const person = aPerson()
+  for (const kind of ['truncated', 'malformed'] as const) {
+    const caller = await fronting(simulator.url)
+    for (const feed of ['references', 'stores', 'customers']) await caller.sync(feed)
+    const shown = async () => (await caller.get('/customers/search')).json.data
+    const before = await shown()
+    simulator.ledger.clear()
+    const fault = simulator.faults.add({ kind, times: 1 })
+    assert.equal((await caller.get(live())).status, 200)
+    assert.deepEqual([fault.met, simulator.ledger.calls.length], [1, 2], kind)
+    simulator.ledger.clear()
+    simulator.faults.add({ kind })
+    isNonsense(await caller.get(live()), kind)
+    assert.equal(simulator.ledger.calls.length, 2, kind)
+    simulator.change({ kind: 'edit-person', id: person.id, fields: { jobTitle: kind, surname: `S ${kind}` } })
+    isNonsense(await put(caller, `/customers/${person.id}`, { title: 'Dr' }), kind)
+    await assert.rejects(caller.sync('customers'), { code: 'back_office_error' })
+    assert.deepEqual(await shown(), before, kind)
+    assert.deepEqual([await count(caller, api, 'audit'), simulator.ledger.callsTo({ method: 'PUT' }).length], [0, 0])
+    simulator.faults.clear()
+    await caller.sync('customers')
+    const { json } = await caller.get(`/customers/${person.id}`)
+    assert.deepEqual([json.data.surname, json.data.title], [`S ${kind}`, person.title || null])
+  }
+})
+
+test('oddities that change no meaning are read as if they were not there; another root is 502', async () => {
+  const caller = await fronting(simulator.url)
+  for (const feed of ['references', 'stores', 'products', 'customers']) await caller.sync(feed)
+  const shown = async () => [
+    (await caller.get(live())).json.data,
+    ...(await Promise.all(['/customers/search', '/products'].map(async path => (await caller.get(path)).json.data))),
+  ]
+  const before = await shown()
+  assert.ok(before[1].length >= 25 && before[2].length > 3)
+  for (const kind of oddities) {
+    simulator.faults.clear()
+    simulator.faults.add({ kind })
+    for (const feed of ['customers', 'products']) assert.equal((await caller.sync(feed))?.refused, 0, kind)
+    assert.deepEqual(await shown(), before, kind)
+  }
+  simulator.faults.clear()
+  simulator.faults.add({ kind: 'wrong-root', root: 'Unexpected' })
+  isNonsense(await caller.get(live()))
+  await assert.rejects(caller.sync('customers'), { code: 'back_office_error' })
+  simulator.faults.clear()
+  assert.deepEqual(await shown(), before)
+})
+
+test('a document type is 502: no entity explodes, no file is read, and nobody is called', async t => {
+  const file = join(tmpdir(), `tillbridge-${randomUUID()}.txt`)
+  writeFileSync(file, 'canary-of-a-file')
+  t.after(() => rmSync(file))
+  let called = 0
+  const elsewhere = await serving((_, response) => {
+    called++
+    response.end('<!ENTITY x "canary-of-a-file">')
+  })
+  const bomb = Array.from({ length: 12 }, (_, i) => `<!ENTITY a${i + 1} "${`&a${i};`.repeat(10)}">`).join('')
+  const documents = [
+    `<!DOCTYPE a [<!ENTITY a0 "${'ha'.repeat(50)}">${bomb}]>${account.replace('>R<', '>&a12;<')}`,
+    `<!DOCTYPE a [<!ENTITY f SYSTEM "file://${file}">]>${account.replace('>R<', '>&f;<')}`,
+    `<!DOCTYPE a SYSTEM "${elsewhere}/a.dtd">${account}`,
+    `<!DOCTYPE a [<!ENTITY % p SYSTEM "${elsewhere}/p">%p;]>${account.replace('>R<', '>&x;<')}`,
+    account.replace('>R<', '>&a12;<'),
+  ]
+  let next = ''
+  const caller = await fronting(await serving((_, response) => response.end(`<?xml version="1.0"?>${next}`)))
+  next = account
+  assert.equal((await caller.get('/rewards/accounts/7')).status, 200, 'it is the document type that is refused')
+  const grown = await growth(async () => {
+    for (next of documents) {
+      const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
+      isNonsense(answer, next.slice(0, 60))
+      assert.doesNotMatch(answer.text, /canary/)
+      assert.ok(ms < 1_000, `${ms} ms`)
+    }
+  })
+  assert.equal(called, 0)
+  assert.doesNotMatch(logged.join(''), /canary-of-a-file/)
+  assert.ok(grown < 60, `${grown} MB`)
+})
+
+test('a body of a gigabyte, or without an end, is cut off: 502, and memory stays', async () => {
+  let sent = 0
+  const piece = Buffer.from(`<Gift><IssueId>1</IssueId><GiftName>${'x'.repeat(900)}</GiftName></Gift>\n`.repeat(64))
+  const bodies: Record<string, RequestListener> = {
+    'a gigabyte': (_, response) => {
+      response.setHeader('content-length', 1024 ** 3)
+      pour(response, 200)
+    },
+    'no end': (_, response) => pour(response, 200),
+    'a page without an end': (_, response) => pour(response, 500),
+  }
+  function pour(response: Parameters<RequestListener>[1], status: number) {
+    response.statusCode = status
+    response.write('<RewardAccount><GiftList Type="Array">')
+    const more = () => {
+      while (!response.destroyed) {
+        sent += piece.length
+        if (!response.write(piece)) return void response.once('drain', more)
+      }
+    }
+    more()
+  }
+  for (const [what, listener] of Object.entries(bodies)) {
+    const caller = await fronting(await serving(listener), { patienceMs: 0 })
+    sent = 0
+    const grown = await growth(async () => isNonsense(await caller.get('/rewards/accounts/7'), what))
+    assert.ok(sent < 64 * 1024 ** 2, `${what}: ${sent} bytes`)
+    assert.ok(grown < 160, `${what}: ${grown} MB`)
+  }
+})
+
+test('what the back office does not have is 404, what it refuses is 4xx or 502 in our words', async () => {
+  const caller = await fronting(simulator.url)
+  isProblem(await caller.get('/rewards/accounts/999999'), 'not_found', api.baseUrl, '/rewards/accounts/999999')
+  isProblem(await put(caller, '/customers/999999', { title: 'Dr' }), 'not_found', api.baseUrl, '/customers/999999')
+  simulator.faults.add({ kind: 'error', status: 404, code: 5008, path: '/Persons' })
+  assert.equal((await caller.sync('customers'))?.read, 0)
+  assert.deepEqual((await caller.get('/customers/search')).json.data, [])
+  const description = `ORA-00942 at http://127.0.0.1/RetailAPI <b>secret</b>`
+  for (const [status, code] of [
+    [403, 5999],
+    [403, 5030],
+    [400, 5151],
+    [500, 5015],
+  ] as const) {
+    simulator.faults.clear()
+    simulator.faults.add({ kind: 'error', status, code, description })
+    const answer = await caller.get(live())
+    isNonsense(answer, `${code}`)
+    assert.doesNotMatch(answer.text, /ORA|secret|5999|5015/)
+  }
+  simulator.faults.clear()
+  simulator.faults.add({ kind: 'error', status: 403, code: 5006, description, method: 'POST', path: '/Persons' })
+  isProblem(await post(caller, '/customers', john()), 'email_taken', api.baseUrl, '/customers')
+})
+
+test('the value of a reference is never silently missing: where it cannot be fetched, nothing is told or stored', async () => {
+  const caller = await fronting(simulator.url)
+  for (const feed of ['references', 'stores', 'customers']) await caller.sync(feed)
+  const person = aPerson()
+  const path = `/customers/${person.id}`
+  const shown = async () => (await caller.get(path)).json.data
+  const before = await shown()
+  const type = [...simulator.state.referenceTypes.values()].find(one => one.of === 'person') ?? assert.fail()
+  const fresh = (code: string) => {
+    const value = simulator.change({ kind: 'add-reference', typeId: type.id, code, name: `Brand ${code}` })
+    simulator.change({ kind: 'edit-person', id: person.id, fields: { references: { [type.id]: Number(value) } } })
+    return { code, name: `Brand ${code}`, referenceValueId: value }
+  }
+  const values = (data: { references: object }) => Object.values(data.references)
+
+  const first = fresh('N1')
+  simulator.faults.add({ kind: 'html', path: '/References/*' })
+  await assert.rejects(caller.sync('customers'), { code: 'back_office_error' })
+  assert.deepEqual(await shown(), before)
+  isNonsense(await put(caller, path, { title: 'Dr' }))
+  assert.deepEqual([await shown(), person.title], [before, before.title ?? ''])
+  simulator.faults.clear()
+  await caller.sync('customers')
+  assert.deepEqual(
+    values(await shown()).filter(one => (one as { code: string }).code === 'N1'),
+    [first],
+  )
+
+  const second = fresh('N2')
+  const answer = await put(caller, path, { title: 'Dr' })
+  assert.equal(answer.status, 200, answer.text)
+  assert.deepEqual(
+    values(answer.json.data).filter(one => (one as { code: string }).code === 'N2'),
+    [second],
+  )
+  assert.deepEqual(answer.json.data, await shown())
+})
+
+test('pages that repeat or are shuffled are found out: the list stays as it was, and the failure is told', async () => {
+  const caller = await fronting(simulator.url, { patienceMs: 0, pageRows: 5 })
+  for (const feed of ['references', 'stores', 'customers']) await caller.sync(feed)
+  const shown = async () => {
+    const { data } = (await caller.get('/customers/search')).json
+    return data
+  }
+  const fact = async () =>
+    (await caller.get('/capabilities')).json.data.sync.find(({ feed }: { feed: string }) => feed === 'customers')
+  const [before, known] = [await shown(), await fact()]
+  assert.deepEqual([before.length, known.lastResult], [simulator.state.persons.size, 'ok'])
+  for (const kind of ['same-page', 'shuffled'] as const) {
+    const said = logged.length
+    simulator.faults.add({ kind, path: '/Persons' })
+    simulator.ledger.clear()
+    await assert.rejects(caller.sync('customers'), { code: 'back_office_error' })
+    assert.ok(simulator.ledger.callsTo({ path: '/Persons' }).length < 12, 'it is stopped')
+    assert.deepEqual(await shown(), before)
+    const { lastResult, syncedAt } = await fact()
+    assert.deepEqual([lastResult, syncedAt], ['failed', known.syncedAt])
+    assert.match(logged.slice(said).join(''), /The pages of a list cannot be right|fewer records/)
+    simulator.faults.clear()
+  }
+  await caller.sync('customers')
+  assert.equal((await fact()).lastResult, 'ok')
+})

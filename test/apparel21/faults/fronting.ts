@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { after, afterEach } from 'node:test'
+import { type Logger, pino } from 'pino'
+import type { Simulator } from '../../../simulator/control/handle.ts'
+import type { Person } from '../../../simulator/shop/records.ts'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import type { Limits } from '../../../src/backoffice/apparel21/calls/connection.ts'
+import { feedsOf } from '../../../src/backoffice/apparel21/pull/feeds.ts'
+import { syncFeed } from '../../../src/backoffice/sync/sync.ts'
+import type { BackOffice } from '../../../src/domain/port/backoffice.ts'
+import type { Service } from '../../../src/settings.ts'
+import { behind, settings } from '../../drivers/apparel21.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { answering, type StandIn, speaking } from '../stand-in.ts'
+
+/** Short, so that nobody waits for deadlines. */
+export const short = { deadlineMs: 700, patienceMs: 0 }
+/** A reward account, as a stand-in for the back office answers with it. */
+export const account = `<RewardAccount><Id>7</Id><ProgramId>1</ProgramId><ProgramName>R</ProgramName><PersonId>3001</PersonId><PointsList Type="Array" /></RewardAccount>`
+
+/** A service in front of a back office. */
+export interface Fronted extends Caller {
+  sync(feed: string): ReturnType<typeof syncFeed>
+}
+
+/** The API in front of back offices that a test chooses, with limits of its own. */
+export interface Fronting {
+  api: TestService
+  /** A back office that is as it should be, until a test adds a fault; without any after each. */
+  simulator: Simulator
+  /** A service in front of the back office that is there. */
+  fronting(url: string, limits?: Partial<Limits>): Promise<Fronted>
+  /** A server of our own in a back office's place, that answers as it is told; returns its address. */
+  serving(...listener: Parameters<typeof answering>): Promise<string>
+  /** One that says bytes of its own choice. */
+  speaking(...speak: Parameters<typeof speaking>): Promise<StandIn>
+  log: Logger
+  /** The lines that were logged. */
+  logged: string[]
+  /** Has something closed when the tests of the file are over. */
+  closes<T extends { close(): unknown }>(open: T): T
+  /** The path of what is read at the back office. */
+  live(): string
+  aPerson(): Person
+  /** Asserts a 503 that says when to come again. */
+  isAway(answer: Answer, baseUrl?: string): void
+  /** Asserts a 502 that nothing of the back office's answer passes through. */
+  isNonsense(answer: Answer, what?: string): void
+}
+
+export async function frontingOfTests(): Promise<Fronting> {
+  const simulator = await startSimulator({ sizes: { stores: 3, styles: 6, persons: 25, vouchers: 1 } })
+  const offices = new Map<number, (service: Service) => BackOffice>()
+  const api = await startTestService({
+    settings,
+    role: 'maintainer',
+    backOffice: service => (offices.get(service.id) ?? assert.fail('each has one'))(service),
+  })
+  const logged: string[] = []
+  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) })
+  const open: { close(): unknown }[] = []
+  const closes = <T extends { close(): unknown }>(one: T) => {
+    open.push(one)
+    return one
+  }
+  after(async () => {
+    for (const one of open) await one.close()
+    await api.stop()
+    await simulator.close()
+  })
+  afterEach(async () => {
+    simulator.faults.clear()
+    simulator.ledger.clear()
+    await simulator.accept()
+  })
+  return {
+    api,
+    simulator,
+    log,
+    logged,
+    closes,
+    async fronting(url, limits = short) {
+      const caller = await api.tenant(settings)
+      const told = (facts: object, message: string) => log.warn({ ...facts, service: caller.service.name }, message)
+      const { client, release, backOffice } = behind({ url }, { limits, log: { info: told, warn: told } })
+      closes(client)
+      offices.set(caller.service.id, backOffice)
+      const feeds = feedsOf(client, release)
+      const sync = (name: string) => {
+        const feed = feeds.find(one => one.name === name) ?? assert.fail(name)
+        return syncFeed(api.db, caller.service, feed, { full: true })
+      }
+      return { ...caller, sync }
+    },
+    serving: async (...listener) => closes(await answering(...listener)).url,
+    speaking: async (...speak) => closes(await speaking(...speak)),
+    live() {
+      const [account] = simulator.state.accounts.values()
+      return `/rewards/accounts/${account?.id ?? assert.fail('somebody has rewards')}`
+    },
+    aPerson: () => [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail(),
+    isAway(answer, baseUrl = api.baseUrl) {
+      isProblem(answer, 'back_office_unavailable', baseUrl)
+      assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/)
+    },
+    isNonsense(answer, what = '') {
+      assert.equal(answer.json?.code, 'back_office_error', `${what} ${answer.text}`)
+      isProblem(answer, 'back_office_error', api.baseUrl)
+      assert.doesNotMatch(answer.text.replaceAll(api.baseUrl, ''), /<|html|127\.0\.0\.1|RetailAPI/i, what)
+    },
+  }
+}
+
+/** An answer, and after how many milliseconds it came. */
+export async function took(work: Promise<Answer>) {
+  const began = performance.now()
+  const answer = await work
+  return { answer, ms: performance.now() - began }
+}

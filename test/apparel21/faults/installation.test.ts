@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import type { RequestListener } from 'node:http'
+import { test } from 'node:test'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { feedsOf } from '../../../src/backoffice/apparel21/pull/feeds.ts'
+import { syncFeed } from '../../../src/backoffice/sync/sync.ts'
+import type { BackOfficeSettings } from '../../../src/domain/port/settings.ts'
+import type { Service } from '../../../src/settings.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { listAlerts } from '../../../src/store/running/alerts.ts'
+import { setBackOffice } from '../../../src/store/running/back-office.ts'
+import { upsertGateways } from '../../../src/store/running/gateways.ts'
+import { issueCertificate } from '../../../src/tls/issue.ts'
+import { behind, settings } from '../../drivers/apparel21.ts'
+import { john } from '../../support/customer-bodies.ts'
+import { address } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
+import { type Answer, startTestService } from '../../support/service.ts'
+import { keyed, post, put } from '../../support/write.ts'
+import { count } from '../shop.ts'
+import { account, frontingOfTests, took } from './fronting.ts'
+
+const { api, simulator, log, logged, fronting, closes, serving, speaking, live, isAway, isNonsense } =
+  await frontingOfTests()
+
+/** Services whose back office is set as an operator sets it, before the process that serves them starts. */
+async function set(back: Omit<BackOfficeSettings, 'driver' | 'country'>) {
+  const { service } = await api.tenant(settings)
+  await setBackOffice(api.db, api.keys, service, { driver: 'apparel21', country: 'AU', ...back })
+  return service
+}
+
+/** A back office with a certificate of an authority of its own. */
+async function tlsServer({ ended = false, host = '127.0.0.1' } = {}) {
+  const pair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  const [caKey, key] = [pair(), pair()]
+  const at = (days: number) => new Date(Date.now() + days * 86_400_000)
+  const of = (name: string) => (/\d$/.test(name) ? { names: [], addresses: [name] } : { names: [name], addresses: [] })
+  const authority = { subject: `Retail authority ${randomUUID().slice(0, 8)}`, key: caKey }
+  const ca = issueCertificate({ ...authority, hosts: of(host), notBefore: at(-400), notAfter: at(400) })
+  const [notBefore, notAfter] = ended ? [at(-30), at(-1)] : [at(-1), at(30)]
+  const cert = issueCertificate({ subject: 'retail', key, hosts: of(host), notBefore, notAfter, authority })
+  const tls = { cert, key: key.export({ type: 'pkcs8', format: 'pem' }).toString() }
+  const listener: RequestListener = (_, response) => {
+    secured++
+    response.end(account)
+  }
+  return { url: await serving(listener, tls), ca }
+}
+
+/** One that says nothing, until it hangs up. */
+let isSilent = true
+const silent = await speaking(socket => {
+  if (!isSilent) socket.destroy()
+})
+const guarded = closes(
+  await startSimulator({
+    sizes: { stores: 1, styles: 1, persons: 3, vouchers: 0 },
+    settings: { credentials: { user: 'till', password: 'the-right-one' } },
+  }),
+)
+let secured = 0
+const good = await tlsServer()
+const expired = await tlsServer({ ended: true })
+const wrongHost = await tlsServer({ host: 'a.example' })
+const services = {
+  silent: await set({ url: silent.url }),
+  denied: await set({ url: guarded.url, user: 'till', password: 'the-wrong-one' }),
+  good: await set({ url: good.url, ca: good.ca }),
+  untrusted: await set({ url: good.url }),
+  otherCa: await set({ url: good.url, ca: expired.ca }),
+  expired: await set({ url: expired.url, ca: expired.ca }),
+  wrongHost: await set({ url: wrongHost.url, ca: wrongHost.ca }),
+  fed: await set({ url: simulator.url }),
+}
+/** Another process of the same installation, in front of those that are set. */
+const front = await startTestService({ beside: api, log })
+closes({ close: () => front.stop() })
+
+test('connections are refused: lists go on with their age, what is live is 503, nothing is written, and it all comes back', async () => {
+  const caller = await front.account('maintainer', services.fed)
+  const { client, release } = behind(simulator)
+  closes(client)
+  for (const feed of feedsOf(client, release)) await syncFeed(api.db, services.fed, feed)
+  const lists = ['/stores', '/inventory', '/products', '/customers/search', '/orders/transactions/search']
+  await until(
+    async () => (await caller.get('/orders/transactions/search')).json.meta.syncedAt !== undefined,
+    'the process has looked',
+  )
+  const shown = new Map<string, Answer>()
+  for (const path of lists) shown.set(path, await caller.get(path))
+  await simulator.refuse()
+  for (const [path, was] of shown) {
+    const { status, json } = await caller.get(path)
+    assert.equal(status, 200, path)
+    assert.ok(json.data.length > 0, path)
+    assert.deepEqual(json.data, was.json.data, path)
+    assert.match(json.meta.syncedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, path)
+    assert.equal(json.meta.syncedAt, was.json.meta.syncedAt, path)
+  }
+  const customers = await count(caller, api, 'customer')
+  const [body, key] = [john(), keyed()]
+  isAway(await caller.get(live()), front.baseUrl)
+  isAway(await post(caller, '/customers', body, key), front.baseUrl)
+  isAway(await post(caller, '/vouchers/lookup', { number: '6000001', pin: '1234' }), front.baseUrl)
+  assert.equal((await caller.get('/health/ready')).status, 200)
+  assert.equal(await count(caller, api, 'customer'), customers)
+  assert.equal(await count(caller, api, 'idempotent_answer'), 0, 'the key is not used up')
+  await simulator.accept()
+  await until(async () => (await caller.get(live())).status === 200, 'it is asked again', 15_000)
+  assert.equal((await post(caller, '/customers', body, key)).status, 201)
+  assert.equal(simulator.ledger.effectsOf('person created').length, 1)
+})
+
+test('a back office that never answers costs its own service alone, also where more write than there are connections', async () => {
+  isSilent = true
+  const hung = await front.account('maintainer', services.silent)
+  const other = await front.account('maintainer', services.fed)
+  const writes = Array.from({ length: 14 }, () => post(hung, '/customers', john(), keyed()))
+  const reads = Array.from({ length: 4 }, () => hung.get(live()))
+  await until(() => silent.sockets.size >= 4, 'calls are under way')
+  for (let i = 0; i < 3; i++) {
+    const made = await took(post(other, '/customers', john(), keyed()))
+    assert.equal(made.answer.status, 201, made.answer.text)
+    const read = await took(other.get(live()))
+    assert.equal(read.answer.status, 200, read.answer.text)
+    assert.ok(made.ms < 2_000 && read.ms < 1_000, `${made.ms} ms, ${read.ms} ms`)
+  }
+  assert.equal((await hung.get('/customers/search')).status, 200)
+  isSilent = false
+  silent.cut()
+  for (const answer of await Promise.all([...writes, ...reads])) isAway(answer, front.baseUrl)
+})
+
+test('a password that is refused is 503 without trying again and again, raises an alert, and the right one settles it', async () => {
+  const caller = await front.account('maintainer', services.denied)
+  guarded.ledger.clear()
+  const alerts = async () => (await listAlerts(api.db)).filter(({ kind }) => kind === 'back_office_denied')
+  for (let i = 0; i < 20; i++) {
+    const answer = i % 2 ? await post(caller, '/customers', john(), keyed()) : await caller.get(live())
+    isAway(answer, front.baseUrl)
+    assert.ok(Number(answer.headers['retry-after']) > 30, answer.text)
+  }
+  assert.equal(guarded.ledger.calls.length, 1)
+  await until(async () => (await alerts()).length > 0, 'there is an alert')
+  const [alert, ...others] = await alerts()
+  assert.deepEqual([alert?.service, alert?.times, others], [services.denied.name, 1, []])
+  const right = { url: guarded.url, user: 'till', password: 'the-right-one' }
+  await setBackOffice(api.db, api.keys, services.denied, { driver: 'apparel21', country: 'AU', ...right })
+  const [known] = guarded.state.accounts.keys()
+  const path = known === undefined ? '/rewards/accounts/1' : `/rewards/accounts/${known}`
+  await until(async () => [200, 404].includes((await caller.get(path)).status), 'the right one is in force', 6_000)
+  await until(async () => (await alerts()).length === 0, 'the alert is settled')
+  assert.doesNotMatch(logged.join('') + JSON.stringify(alert), /the-wrong-one|the-right-one/)
+})
+
+test('a redirect is not followed, and the credentials go nowhere', async () => {
+  const elsewhere: unknown[] = []
+  const other = await serving((request, response) => {
+    elsewhere.push(request.headers.authorization)
+    response.end(account)
+  })
+  let status = 302
+  const url = await serving((_, response) => {
+    response.writeHead(status, { location: `${other}/Rewards/Accounts/7` }).end(account)
+  })
+  const caller = await fronting(url)
+  for (status of [301, 302, 303, 307, 308]) {
+    isNonsense(await caller.get('/rewards/accounts/7'), `${status}`)
+    isNonsense(await post(caller, '/customers', john(), keyed()), `${status}`)
+  }
+  assert.deepEqual(elsewhere, [])
+})
+
+test('a certificate that is expired, of another host or of nobody known is refused; a CA file helps, a switch of the process does not', async t => {
+  const asked = async (service: Service) => (await front.account('visitor', service)).get('/rewards/accounts/7')
+  const bad = ['untrusted', 'otherCa', 'expired', 'wrongHost'] as const
+  assert.equal((await asked(services.good)).status, 200)
+  assert.equal(secured, 1)
+  for (const name of bad) isAway(await asked(services[name]), front.baseUrl)
+  const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED
+  t.after(() => {
+    if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+    else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before
+  })
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+  for (const name of bad) isAway(await asked(services[name]), front.baseUrl)
+  assert.equal(secured, 1, 'nothing was said to any of them')
+  const reasons = logged.join('')
+  for (const code of ['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID']) assert.match(reasons, new RegExp(code))
+})
+
+test('no identifier of a caller’s, nor of a stored customer, leads to another path of the back office', async () => {
+  const caller = await fronting(simulator.url)
+  for (const feed of ['references', 'stores', 'products', 'customers']) await caller.sync(feed)
+  await upsertGateways(api.db, caller.service, [{ name: 'visa' }])
+  const ids = ['.', '..', '../Stores', '..\\Stores', '%2e%2e', '%2E%2E%2FStores']
+  await upsertCustomers(
+    api.db,
+    caller.service,
+    ids.map((id, i) => ({ id, firstname: 'Dot', surname: 'Path', email: `dot${i}@example.com` })),
+  )
+  const sku = [...simulator.state.skus.values()].find(({ colour, price }) => !colour.style.special && price > 0)
+  const order = (customerId: string) => ({
+    customerId,
+    billingAddress: address,
+    deliveryAddress: address,
+    lines: [{ sku: String(sku?.id), quantity: 1 }],
+    payments: [{ gateway: 'visa', amount: sku?.price.toFixed(2) }],
+  })
+  simulator.ledger.clear()
+  for (const id of ids) {
+    const part = encodeURIComponent(id).replaceAll('.', '%2e')
+    for (const answer of [
+      await caller.get(`/rewards/accounts/${part}`),
+      await caller.get(`/customers/${part}/rewards`),
+      await put(caller, `/customers/${part}`, { title: 'Dr' }),
+      await post(caller, `/orders/${part}/returns`, { lines: [{ sku: 'X', quantity: 1, reasonCode: 'SIZE' }] }),
+      await post(caller, '/orders', order(id), keyed()),
+    ])
+      assert.ok(answer.status >= 400 && answer.status < 500, `${id} ${answer.status} ${answer.text}`)
+    isProblem(await post(caller, '/vouchers/lookup', { number: id, pin: '1234' }), 'voucher_not_accepted', api.baseUrl)
+  }
+  assert.deepEqual(simulator.ledger.callsTo({ method: 'POST' }), [])
+  const paths = new Set(simulator.ledger.calls.map(({ path }) => path.split('?')[0]))
+  assert.ok(
+    paths.isSubsetOf(new Set(['/', '', '/PersonReferenceTypes', '/ProductReferenceTypes', '/References/272'])),
+    [...paths].join(),
+  )
+  const real = [...simulator.state.persons.values()].find(({ email }) => email !== '')
+  assert.equal((await post(caller, '/orders', order(String(real?.id)), keyed())).status, 201)
+})

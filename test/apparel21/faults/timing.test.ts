@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type SimulatorOptions, startSimulator } from '../../../simulator/simulator.ts'
+import { feedsOf } from '../../../src/backoffice/apparel21/pull/feeds.ts'
+import { syncFeed } from '../../../src/backoffice/sync/sync.ts'
+import { behind } from '../../drivers/apparel21.ts'
+import { john } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
+import type { Answer } from '../../support/service.ts'
+import { keyed, post } from '../../support/write.ts'
+import { count } from '../shop.ts'
+import { account, frontingOfTests, short, took } from './fronting.ts'
+
+const { api, simulator, fronting, serving, speaking, live, isAway } = await frontingOfTests()
+
+test('a back office that never answers is given up at the deadline; after five times nothing is asked for a while', async () => {
+  const seen: string[] = []
+  const { url } = await speaking(socket => socket.on('data', bytes => seen.push(String(bytes).slice(0, 4).trim())))
+  const caller = await fronting(url, { ...short, deadlineMs: 300, openMs: 60_000 })
+  for (let i = 0; i < 5; i++) {
+    const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
+    isAway(answer)
+    assert.ok(ms > 290 && ms < 1_500, `${ms} ms`)
+  }
+  const asked = seen.length
+  for (let i = 0; i < 5; i++) {
+    const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
+    isAway(answer)
+    assert.ok(ms < 250 && Number(answer.headers['retry-after']) > 30, `${ms} ms`)
+  }
+  isAway(await post(caller, '/customers', john(), keyed()))
+  assert.equal(seen.length, asked)
+  const other = await fronting(simulator.url)
+  assert.equal((await other.get(live())).status, 200)
+
+  const writer = await fronting(simulator.url)
+  simulator.faults.add({ kind: 'hang', method: 'POST', path: '/Persons' })
+  const { answer, ms } = await took(post(writer, '/customers', john(), keyed()))
+  isProblem(answer, 'outcome_unknown', api.baseUrl)
+  assert.ok(ms > 690 && ms < 2_500, `${ms} ms`)
+  assert.equal(await count(writer, api, 'customer'), 0)
+})
+
+test('an answer that comes byte by byte ends at the deadline, in its head and in its body', async () => {
+  const head = `HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: ${account.length}\r\n\r\n`
+  for (const [where, at] of [
+    ['head', 10],
+    ['body', head.length + 10],
+  ] as const) {
+    const { url } = await speaking(socket =>
+      socket.once('data', () => {
+        const whole = head + account
+        socket.write(whole.slice(0, at))
+        let sent = at
+        const timer = setInterval(() => socket.write(whole.charAt(sent++)), 60)
+        socket.once('close', () => clearInterval(timer))
+      }),
+    )
+    const caller = await fronting(url, { ...short, breakerFailures: 2, openMs: 60_000 })
+    for (let i = 0; i < 2; i++) {
+      const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
+      isAway(answer)
+      assert.ok(ms > 690 && ms < 2_000, `${where}: ${ms} ms`)
+    }
+    const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
+    isAway(answer)
+    assert.ok(ms < 250, `${where}: it goes on being asked`)
+  }
+})
+
+test('a back office that comes and goes is asked by one at a time, and every answer is right or 503', async t => {
+  const caller = await fronting(simulator.url, { ...short, breakerFailures: 3, openMs: 150, mostOpenMs: 300 })
+  simulator.ledger.clear()
+  let asked = 0
+  const asking: Promise<Answer>[] = []
+  const ask = () => {
+    asked++
+    const answer = caller.get(live())
+    asking.push(answer)
+    return answer
+  }
+  const timer = setInterval(ask, 15)
+  t.after(() => clearInterval(timer))
+  const [body, key] = [john(), keyed()]
+  let made: Answer | undefined
+  let attempts = 0
+  const writing = (async () => {
+    while (made?.status !== 201 && attempts < 500) {
+      attempts++
+      made = await post(caller, '/customers', body, key)
+      if (made.status !== 201) await delay(40)
+    }
+  })()
+  let whileDown = { asked: 0, upstream: 0 }
+  for (let round = 0; round < 4; round++) {
+    const began = { asked, upstream: simulator.ledger.calls.length }
+    if (round % 2) await simulator.refuse()
+    else simulator.faults.add({ kind: 'down' })
+    await delay(500)
+    whileDown = {
+      asked: whileDown.asked + asked - began.asked,
+      upstream: whileDown.upstream + simulator.ledger.calls.length - began.upstream,
+    }
+    simulator.faults.clear()
+    await simulator.accept()
+    const up = performance.now()
+    await until(async () => (await ask()).status === 200, 'it is back', 3_000)
+    assert.ok(performance.now() - up < 1_500, 'within the longest rest')
+    await delay(100)
+  }
+  clearInterval(timer)
+  await writing
+  for (const answer of await Promise.all(asking)) if (answer.status !== 200) isAway(answer)
+  assert.equal(simulator.ledger.effectsOf('person created').length, 1)
+  const calls = simulator.ledger.calls.length
+  assert.ok(calls <= 1.1 * (asked + 3 * attempts), `${calls} calls for ${asked} and ${attempts}`)
+  assert.ok(whileDown.upstream < whileDown.asked / 2, `${whileDown.upstream} calls for ${whileDown.asked} while down`)
+})
+
+test('a clock of the back office that is an hour off loses no change, poll after poll', async t => {
+  for (const hours of [1, -1]) {
+    const ahead = await simulated(t, { sizes: { stores: 1, styles: 1, persons: 5, vouchers: 0 } })
+    ahead.clock.advance(hours * 3_600)
+    const caller = await fronting(ahead.url)
+    for (const feed of ['references', 'stores', 'customers']) await caller.sync(feed)
+    const { client, release } = behind(ahead)
+    t.after(() => client.close())
+    const feed = feedsOf(client, release).find(({ name }) => name === 'customers') ?? assert.fail()
+    let { asOf } = (await caller.get('/customers/search')).json.meta
+    for (const id of [...ahead.state.persons.keys()].slice(0, 3)) {
+      ahead.clock.advance(2)
+      ahead.change({ kind: 'edit-person', id, fields: { surname: `S${id}` } })
+      assert.equal((await syncFeed(api.db, caller.service, feed))?.isFull, false)
+      const { data, meta } = (await caller.get(`/customers/search?updated_after=${encodeURIComponent(asOf)}`)).json
+      assert.deepEqual(
+        data.map((one: { id: string; surname: string }) => [one.id, one.surname]),
+        [[String(id), `S${id}`]],
+      )
+      asOf = meta.asOf
+    }
+  }
+})
+
+test('Retry-After is obeyed: a short one is waited out, a long one is passed on and nothing is asked until then', async () => {
+  const arrived: number[] = []
+  let wait: { status: number; seconds: number } | undefined
+  const url = await serving((_, response) => {
+    arrived.push(performance.now())
+    if (!wait) return void response.end(account)
+    response.writeHead(wait.status, { 'retry-after': String(wait.seconds) }).end()
+    wait = undefined
+  })
+  const caller = await fronting(url, { ...short, deadlineMs: 5_000, patienceMs: 2_000 })
+  const ask = () => caller.get('/rewards/accounts/7')
+  for (const status of [429, 503]) {
+    arrived.length = 0
+    wait = { status, seconds: 1 }
+    const began = performance.now()
+    const first = ask()
+    await until(() => arrived.length === 1, 'the first is there')
+    const answers = await Promise.all([first, ask(), ask(), ask()])
+    assert.deepEqual(
+      answers.map(answer => answer.status),
+      [200, 200, 200, 200],
+    )
+    assert.ok(
+      arrived.slice(1).every(at => at - began >= 1_000),
+      `${status}: ${arrived.map(at => at - began)}`,
+    )
+    const [, ...later] = arrived
+    assert.ok(Math.max(...later) - Math.min(...later) > 2, 'not all at one moment')
+  }
+  arrived.length = 0
+  wait = { status: 503, seconds: 40 }
+  for (let i = 0; i < 6; i++) {
+    const answer = i % 2 ? await post(caller, '/customers', john(), keyed()) : await ask()
+    isAway(answer)
+    const seconds = Number(answer.headers['retry-after'])
+    assert.ok(seconds > 35 && seconds <= 48, `${seconds} s`)
+  }
+  assert.equal(arrived.length, 1)
+})
+
+async function simulated(t: TestContext, options: SimulatorOptions) {
+  const made = await startSimulator(options)
+  t.after(() => made.close())
+  return made
+}
