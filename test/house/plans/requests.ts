@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+
+/** A list as `openapi.json` tells it. */
+interface List {
+  path: string
+  filters: string[]
+}
+
+/** A request for the first page of a list. */
+export interface ListRequest {
+  list: string
+  /** The filters that it gives. */
+  filters: string[]
+  /** Path and query. */
+  url: string
+}
+
+interface Described {
+  get?: { parameters?: { in?: string; name?: string }[] }
+}
+const { paths } = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Described>
+}
+
+/** All lists of the API: what has pages. */
+export const lists: List[] = Object.entries(paths).flatMap(([path, { get }]) => {
+  const query = (get?.parameters ?? []).flatMap(parameter => (parameter.in === 'query' ? [parameter.name ?? ''] : []))
+  const filters = query.filter(name => name !== 'after_cursor' && name !== 'limit')
+  return query.includes('after_cursor') ? [{ path, filters }] : []
+})
+
+/** Before most changes, and before the last few. */
+const updated_after = ['2024-02-01', '2024-12-31']
+
+/** What `shop.ts` has made, by list and filter. */
+const values: Record<string, Record<string, readonly string[]>> = {
+  '/stores': { ecommerce_location_id: ['l7'] },
+  '/staff': { email: ['f7@example.com'], code: ['f7'] },
+  '/inventory': { sku: ['sku7'], store_number: ['7'], updated_after },
+  '/products': { code: ['code7'], sku: ['sku7'], updated_after },
+  '/customers/search': { updated_after },
+  '/customers': { email: ['c7@example.com'], updated_after },
+  '/orders/transactions/search': { updated_after, updated_before: ['2024-06-01'], asc: ['true'] },
+  '/audit': { updated_after },
+}
+/** Of each kind that a list is of, the one of which there is more than a page. */
+const ids: Record<string, string> = { '/customers/{id}': '/customers/c1', '/orders/{id}': '/orders/o1' }
+
+/** The requests that there are for a list: without a filter, with each, and with several. */
+export function requestsFor({ path, filters }: List): ListRequest[] {
+  let queries: string[][] = [[]]
+  for (const filter of filters) {
+    const given = values[path]?.[filter]
+    if (!given) throw new Error(`${path} has a filter ${filter}: say here what to filter by`)
+    queries = queries.flatMap(query => [query, ...given.map(value => [...query, `${filter}=${value}`])])
+  }
+  const at = path.replace(/^\/\w+\/\{id\}/, of => ids[of] ?? of)
+  return queries.map(query => ({
+    list: path,
+    filters: query.map(parameter => parameter.split('=')[0] ?? ''),
+    url: query.length ? `${at}?${query.join('&')}` : at,
+  }))
+}

@@ -1,0 +1,67 @@
+import { type Database, raw, type Sql, sql } from '../../../src/db.ts'
+import type { Service } from '../../../src/settings.ts'
+
+/** A moment of the year 2024: the same one for the same `i`, scattered as changes are. */
+const moment = sql`(timestamptz '2025-01-01Z' - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '366 days')`
+
+/** JSON text as long as a record is; no list looks into it. */
+const record = (length: number) => sql`json_build_object('id', i::text, 'text', repeat('x', ${length}::integer))::text`
+
+/** One of `count` things; every fiftieth time the first, so that more than a page belongs to it. */
+const one = (of: string, count: number) =>
+  sql`case when i % 50 = 0 then ${`${of}1`} else ${of}::text || 1 + (hashint4(i) & 2147483647) % ${count}::integer end`
+
+/**
+ * Fills a service as SQL does it in a moment, so that tables have the statistics of services at work: `scale` times 15,000
+ * customers, 30,000 transactions, and what belongs to them.
+ */
+export async function fill(db: Database, { id }: Service, scale: number) {
+  const service = sql`${id}::integer`
+  const times = (count: number) => Math.round(count * scale)
+  const upTo = (count: number) => sql`from generate_series(1, ${count}::integer) i`
+  const customers = times(15_000)
+  const stores = times(120)
+  const products = times(4_000)
+  const orders = times(8_000)
+  const returns = times(8_000)
+  const rows: Record<string, Sql> = {
+    'store (service_id, store_id, changed_at, record, store_number, name, ecommerce_location_id)': sql`
+      select ${service}, 's' || i, ${moment}, ${record(300)}, i::text, 'Store ' || i, 'l' || i ${upTo(stores)}`,
+    'staff (service_id, id, changed_at, record, code, surname, email)': sql`
+      select ${service}, 'f' || i, ${moment}, ${record(200)}, 'f' || i, 'Person ' || i, 'f' || i || '@example.com' ${upTo(times(2_000))}`,
+    'product (service_id, product_id, changed_at, record, product_code, name)': sql`
+      select ${service}, 'p' || i, ${moment}, ${record(900)}, 'code' || i, 'Product ' || i ${upTo(products)}`,
+    'colour (service_id, product_id, colour_id)': sql`
+      select ${service}, 'p' || i, 'black' ${upTo(products)}`,
+    'variant (service_id, sku_id, product_id, colour_id, sku, size_code, original_price, price)': sql`
+      select ${service}, 'k' || i, 'p' || (i + 1) / 2, 'black', 'sku' || i, 'M', 10, 10 ${upTo(2 * products)}`,
+    // Each SKU is in all stores.
+    'stock (service_id, store_id, sku_id, changed_at, record, free_stock)': sql`
+      select ${service}, 's' || 1 + i % ${stores}::integer, 'k' || (i + ${stores}::integer - 1) / ${stores}::integer,
+             ${moment}, ${record(200)}, i % 50 ${upTo(times(24_000))}`,
+    'customer (service_id, id, changed_at, record, ecommerce_ids, email)': sql`
+      select ${service}, 'c' || i, ${moment}, left(${record(500)}, -1), '}', 'c' || i || '@example.com' ${upTo(customers)}`,
+    'retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)': sql`
+      select ${service}, 't' || i, ${one('c', customers)}, (${moment} - interval '1 hour') at time zone 'UTC', ${moment}, ${record(700)}
+      ${upTo(times(30_000))}`,
+    'sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, billing_address, delivery_address, currency, decimals, freight, total)': sql`
+      select ${service}, 'o' || i, ${moment}, ${moment} - interval '1 hour', i::text, ${one('c', customers)}, '{}', '{}', 'AUD', 2, 0, 20
+      ${upTo(orders)}`,
+    'order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value)': sql`
+      select ${service}, 'o' || (i + 1) / 2, i % 2, 'shipped', 'k' || i, 'sku' || i, 'code' || i, 'Product ' || i, 'M', 1, 10, '[]', 10
+      ${upTo(2 * orders)}`,
+    'order_payment (service_id, order_id, sequence, gateway, amount)': sql`
+      select ${service}, 'o' || i, 0, 'visa', 20 ${upTo(orders)}`,
+    'sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)': sql`
+      select ${service}, 'r' || i, ${moment}, ${moment}, ${one('o', orders)}, i::text, i::text, 'received', true ${upTo(returns)}`,
+    'return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code)': sql`
+      select ${service}, 'r' || i, 0, ${one('o', orders)}, 0, 1, 10, 'size' ${upTo(returns)}`,
+    'audit (service_id, id, changed_at, record)': sql`
+      select ${service}, 'a' || i, ${moment}, ${record(200)} ${upTo(times(8_000))}`,
+  }
+  await db.transaction(async tx => {
+    // What foreign keys would look up is right by the way it is made.
+    await tx.run(sql`set local session_replication_role = replica`)
+    for (const [columns, source] of Object.entries(rows)) await tx.run(sql`insert into ${raw(columns)} ${source}`)
+  })
+}
