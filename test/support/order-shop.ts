@@ -1,3 +1,4 @@
+import { stepReturn } from '../../src/backoffice/embedded/returns.ts'
 import type { Database } from '../../src/db.ts'
 import type { Service, Settings } from '../../src/settings.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
@@ -73,8 +74,9 @@ export async function startOrderShop(): Promise<OrderShop> {
 }
 
 /** John Smith earns a point for each unit of money from now on. */
-export async function joinRewards({ db }: Pick<TestService, 'db'>, { service }: Caller) {
-  const tier = { programId: '1', tierId: '1', name: 'Base', sequence: 1, accrualSpend: '1.00', accrualPoints: 1 }
+export async function joinRewards({ db }: Pick<TestService, 'db'>, { service }: Caller, rules: object = {}) {
+  const earning = { accrualSpend: '1.00', accrualPoints: 1 }
+  const tier = { programId: '1', tierId: '1', name: 'Base', sequence: 1, ...earning, ...rules }
   await upsertPrograms(db, service, [{ program: { programId: '1', name: 'Rewards' }, tier }])
   await upsertRewardAccounts(db, service, [{ id: '7', customerId: '65432', programId: '1', tierId: '1' }])
 }
@@ -120,6 +122,22 @@ export const returnOf = (units: Record<string, number>, more: object = {}) => ({
   lines: Object.entries(units).map(([sku, quantity]) => ({ sku, quantity, reasonCode: 'SIZE' })),
   ...more,
 })
+
+/** Asks for a return of so many of each SKU. */
+export const giveBack = (
+  caller: Caller,
+  orderId: string,
+  units: Record<string, number>,
+  more: object = {},
+  headers: Record<string, string> = {},
+) => post(caller, `/orders/${orderId}/returns`, returnOf(units, more), headers)
+
+export const cancelReturn = ({ db }: Pick<TestService, 'db'>, { service }: Caller, returnNumber: string) =>
+  db.transaction(tx => stepReturn(tx, service, returnNumber, 'cancel'))
+
+/** What of an order can still be returned. */
+export const returnable = async (caller: Caller, orderId: string) =>
+  (await caller.get(`/orders/${orderId}/returnable`)).json.data
 
 /** Places an order that has to be taken; returns its record. */
 export async function placed(caller: Caller, lines: OrderLine[], more: object = {}) {

@@ -47,6 +47,10 @@ export function isProblem(
 export const faultsIn = ({ json }: Pick<Answer, 'json'>): string[] =>
   json.errors.map((fault: { pointer: string; code: string }) => `${fault.pointer} ${fault.code}`)
 
+/** What a refusal says of each of its faults. */
+export const detailsIn = ({ json }: Pick<Answer, 'json'>): string[] =>
+  json.errors.map((fault: { detail: string }) => fault.detail)
+
 /** Asserts the headers of every answer (contract 1). */
 export function hasStandingHeaders({ headers }: Pick<Answer, 'headers'>) {
   assert.match(String(headers['x-request-id']), /^[\w.:-]{1,128}$/)

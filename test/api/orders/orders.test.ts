@@ -1,33 +1,13 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { Order } from '../../../src/domain/orders/orders.ts'
 import { faultsOf } from '../../../src/http/shape.ts'
-import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
-import {
-  address,
-  joinRewards,
-  made,
-  type OrderShop,
-  orderOf,
-  placed,
-  salesOf,
-  startOrderShop,
-  stockOf,
-} from '../../support/order-shop.ts'
-import { faultsIn, isProblem } from '../../support/problem.ts'
-import type { Answer } from '../../support/service.ts'
+import { address, made, orderOf, placed, salesOf, startOrderShop, stockOf } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 
-let api: OrderShop['api']
-let shop: OrderShop['another']
-before(async () => {
-  ;({ api, another: shop } = await startOrderShop())
-})
+const { api, another: shop } = await startOrderShop()
 after(() => api.stop())
-
-const detailAt = ({ json }: Answer, pointer: string) =>
-  json.errors.find((fault: { pointer: string }) => fault.pointer === pointer)?.detail
 
 test('an order comes back with its lines worked out, a number, and everything that was said', async () => {
   const body = orderOf(
@@ -118,162 +98,11 @@ test('an address without its optional fields has them as null', async () => {
   assert.deepEqual(order.deliveryAddress, { ...short, addressLine2: null, state: null, postcode: null })
 })
 
-test('orders without a number are counted, past numbers that were given and past those of known sales', async () => {
-  const own = await shop()
-  await upsertTransactions(api.db, own.service, [
-    {
-      header: { id: '1', saleDate: '2024-05-26 00:00:00', orderNumber: 'W0000041' },
-      line: { id: '1', quantity: 1, price: '1.00', value: '1.00' },
-    },
-  ])
-  const number = async (more = {}) => (await placed(own, [{ sku: 'TEE', quantity: 1 }], more)).orderNumber
-  assert.equal(await number(), 'W0000042')
-  for (const taken of ['W0000043', 'W0000044', 'W0000045']) assert.equal(await number({ orderNumber: taken }), taken)
-  assert.equal(await number(), 'W0000046')
-  assert.equal(await number(), 'W0000047')
-  assert.equal((await placed(await shop(), [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
-})
-
-test('of twenty orders with one number at once one is taken, and the number is free in another service', async () => {
-  const own = await shop()
-  const body = orderOf([{ sku: 'TEE', quantity: 1 }], { orderNumber: 'RACE' })
-  const answers = await Promise.all(Array.from({ length: 20 }, () => post(own, '/orders', body)))
-  assert.equal(answers.filter(answer => answer.status === 201).length, 1)
-  for (const answer of answers.filter(({ status }) => status !== 201)) {
-    isProblem(answer, 'order_number_taken', api.baseUrl, '/orders')
-    assert.deepEqual(faultsIn(answer), ['/orderNumber order_number_taken'])
-  }
-  assert.equal((await stockOf(own))['1002 TEE'], 4)
-  assert.equal((await salesOf(own, 'RACE')).length, 1)
-  made(await post(await shop(), '/orders', body))
-})
-
-test('twenty orders at once without a number have twenty numbers, and each takes its stock', async () => {
-  const own = await shop()
-  const body = orderOf([
-    { sku: 'TEE', quantity: 1 },
-    { sku: 'HOOD-M', quantity: 2 },
-  ])
-  const reversed = { ...body, lines: body.lines.toReversed() }
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => post(own, '/orders', i % 2 ? body : reversed)))
-  const numbers = answers.map(answer => made(answer).orderNumber)
-  assert.equal(new Set(numbers).size, 20)
-  for (const number of numbers) assert.match(number, /^W\d{7}$/)
-  const stock = await stockOf(own)
-  assert.deepEqual([stock['1002 TEE'], stock['1001 HOOD-M']], [5 - 20, 4 - 40])
-})
-
-test('generated and given numbers race without meeting', async () => {
-  const own = await shop()
-  const given = Array.from({ length: 10 }, (_, i) => `W${String(i + 1).padStart(7, '0')}`)
-  const answers = await Promise.all(
-    given.flatMap(orderNumber => [
-      post(own, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }], { orderNumber })),
-      post(own, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }])),
-    ]),
-  )
-  const taken = answers.filter(answer => answer.status === 201).map(answer => answer.json.data.orderNumber)
-  assert.equal(new Set(taken).size, taken.length)
-  for (const [i, answer] of answers.entries())
-    assert.ok(answer.status === 201 || (i % 2 === 0 && answer.json.code === 'order_number_taken'), answer.text)
-  assert.ok(taken.length >= 10)
-})
-
-test('every fault of an order is told at once, each by its place, and nothing is left of it', async () => {
-  const own = await shop()
-  const before = await stockOf(own)
-  const answer = await post(own, '/orders', {
-    ...orderOf([
-      { sku: 'HOOD-S', quantity: 1, price: '29.98' },
-      { sku: 'hood-s', quantity: 1 },
-      { sku: 'NONE', quantity: 1 },
-      { sku: 'TEE', quantity: 1, discounts: [{ type: 'staff', amount: '10.01' }] },
-    ]),
-    customerId: 'nobody',
-    pickupStoreNumber: '999',
-    payments: [
-      { gateway: 'paypaI', amount: '1.00' },
-      { gateway: 'visa', amount: '0.00', voucher: { number: '1', validationId: 'x' } },
-      { gateway: 'visa', amount: '1.00', voucher: { number: '1', validationId: 'x' } },
-    ],
-  })
-  isProblem(answer, 'invalid_field', api.baseUrl, '/orders')
-  assert.deepEqual(faultsIn(answer), [
-    '/customerId invalid_field',
-    '/pickupStoreNumber invalid_field',
-    '/lines/0/price invalid_field',
-    '/lines/1/sku unknown_sku',
-    '/lines/2/sku unknown_sku',
-    '/lines/3/discounts invalid_field',
-    '/payments/0/gateway unknown_gateway',
-    '/payments/1/amount invalid_field',
-    '/payments/2/voucher/number invalid_field',
-  ])
-  assert.equal(detailAt(answer, '/lines/0/price'), 'The price of HOOD-S is 29.99 AUD.')
-  assert.equal(detailAt(answer, '/lines/3/discounts'), 'The discounts are more than the 10.00 AUD that TEE costs.')
-  assert.equal(detailAt(answer, '/payments/0/gateway'), 'There is no gateway paypaI; there are paypal, visa.')
-  assert.deepEqual(await stockOf(own), before)
-  assert.deepEqual((await own.get('/customers/65432/orders')).json.data, [])
-  assert.deepEqual((await own.get('/orders/transactions/search')).json.data, [])
-})
-
-test('payments that are not what is due are refused with the amount that is', async () => {
-  for (const [amount, told] of [
-    ['69.92', '69.93 AUD are due, and 69.92 AUD are paid.'],
-    ['69.94', '69.93 AUD are due, and 69.94 AUD are paid.'],
-  ]) {
-    const body = orderOf([{ sku: 'HOOD-S', quantity: 2 }], { freight: '9.95', payments: [{ gateway: 'visa', amount }] })
-    const answer = await post(api, '/orders', body)
-    isProblem(answer, 'payment_total_mismatch', api.baseUrl, '/orders')
-    assert.equal(answer.json.detail, told)
-  }
-})
-
 test('an order that costs nothing needs no payment', async () => {
   const free = [{ sku: 'TEE', quantity: 1, discounts: [{ type: 'gift', amount: '10.00' }] }]
   const order = await placed(api, free, { payments: [] })
   assert.deepEqual([order.total, order.lines[0].value, order.payments], ['0.00', '0.00', []])
   assert.equal((await post(api, '/orders', orderOf(free))).status, 201)
-})
-
-test('what breaks the shape is 400, what breaks a rule is 422, each with its place', async () => {
-  const good = orderOf([{ sku: 'TEE', quantity: 1 }])
-  const line = (quantity: unknown) => ({ ...good, lines: [{ sku: 'TEE', quantity }] })
-  const { customerId: _, ...anonymous } = good
-  const { country: __, ...nowhere } = address
-  for (const [body, status, expected] of [
-    [line(0), 422, '/lines/0/quantity invalid_field'],
-    [line(-1), 422, '/lines/0/quantity invalid_field'],
-    [line(10_000), 422, '/lines/0/quantity invalid_field'],
-    [line(1.5), 400, '/lines/0/quantity invalid_body'],
-    [line('1'), 400, '/lines/0/quantity invalid_body'],
-    [anonymous, 400, '/customerId invalid_body'],
-    [{ ...good, billingAddress: nowhere }, 400, '/billingAddress/country invalid_body'],
-    [{ ...good, deliveryAddress: { ...address, city: '' } }, 422, '/deliveryAddress/city invalid_field'],
-    [{ ...good, deliveryAddress: { ...address, city: ' ' } }, 422, '/deliveryAddress/city invalid_field'],
-    [{ ...good, lines: [] }, 422, '/lines invalid_field'],
-    [{ ...good, lines: Array(201).fill({ sku: 'TEE', quantity: 1 }) }, 422, '/lines invalid_field'],
-    [{ ...good, orderNumber: ' W1' }, 422, '/orderNumber invalid_field'],
-    [{ ...good, orderNumber: 'W'.repeat(31) }, 422, '/orderNumber invalid_field'],
-    [{ ...good, freight: '-1.00' }, 422, '/freight invalid_field'],
-    [{ ...good, freight: '1.001' }, 422, '/freight invalid_field'],
-    [{ ...good, freight: '01.00' }, 422, '/freight invalid_field'],
-    [{ ...good, payments: [{ gateway: 'visa', amount: 10 }] }, 400, '/payments/0/amount invalid_body'],
-    [{ ...good, total: '10.00' }, 400, '/total invalid_body'],
-  ] as const) {
-    const answer = await post(api, '/orders', body)
-    assert.equal(answer.status, status, answer.text)
-    assert.deepEqual(faultsIn(answer), [expected])
-  }
-  assert.equal((await post(api, '/orders', JSON.stringify(line(2 ** 53)))).json.code, 'malformed_json')
-})
-
-test('placing needs the role of a maintainer, reading that of a visitor', async () => {
-  const visitor = await api.account('visitor')
-  const answer = await post(visitor, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }]))
-  isProblem(answer, 'insufficient_role', api.baseUrl, '/orders')
-  const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
-  assert.equal((await visitor.get(`/orders/${id}`)).status, 200)
 })
 
 test('stock leaves the pick-up store, else the store with most of it, and may fall below zero', async () => {
@@ -375,30 +204,4 @@ test("another service's order is not found, in the very words for one that there
     assert.equal(unknown.json.detail, foreign.json.detail)
   }
   assert.deepEqual((await other.get('/customers/65432/orders')).json.data, [])
-})
-
-test('an order that is repeated with its key is placed once, also when all repeats come at once', async () => {
-  const own = await shop()
-  const body = orderOf([{ sku: 'TEE', quantity: 1 }])
-  const key = { 'idempotency-key': randomUUID() }
-  const answers = await Promise.all(Array.from({ length: 8 }, () => post(own, '/orders', body, key)))
-  for (const answer of answers)
-    assert.ok(answer.status === 201 || answer.json.code === 'idempotency_in_progress', answer.text)
-  const again = await post(own, '/orders', body, key)
-  assert.equal(again.status, 201)
-  assert.equal(again.headers['idempotent-replayed'], 'true')
-  const ids = [...answers, again].filter(({ status }) => status === 201).map(({ json }) => json.data.id)
-  assert.equal(new Set(ids).size, 1)
-  assert.equal((await own.get('/customers/65432/orders')).json.data.length, 1)
-  assert.equal((await stockOf(own))['1002 TEE'], 4)
-})
-
-test('what was paid for goods earns rewards, the freight does not', async () => {
-  const own = await shop()
-  await joinRewards(api, own)
-  await placed(own, [{ sku: 'TEE', quantity: 3, discounts: [{ type: 'x', amount: '5.00' }] }], {
-    freight: '9.00',
-    payments: [{ gateway: 'visa', amount: '34.00' }],
-  })
-  assert.equal((await own.get('/customers/65432/rewards')).json.data.availablePoints, 25)
 })

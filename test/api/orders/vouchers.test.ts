@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { sql } from '../../../src/db.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
-import { made, type OrderShop, orderOf, startOrderShop, stockOf } from '../../support/order-shop.ts'
+import { made, orderOf, startOrderShop, stockOf } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-let api: OrderShop['api']
-let shop: OrderShop['another']
-before(async () => {
-  ;({ api, another: shop } = await startOrderShop())
-})
+const { api, another: shop } = await startOrderShop()
 after(() => api.stop())
 
 const voucher = (number: string, originalAmount: string) => ({

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import {
+  address,
+  giveBack,
+  orderOf,
+  placed,
+  returnable,
+  salesOf,
+  startOrderShop,
+  stockOf,
+} from '../../support/order-shop.ts'
+import { detailsIn, faultsIn, isProblem } from '../../support/problem.ts'
+import type { Answer } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
+
+const { api, another: shop } = await startOrderShop()
+after(() => api.stop())
+
+const detailAt = ({ json }: Answer, pointer: string) =>
+  json.errors.find((fault: { pointer: string }) => fault.pointer === pointer)?.detail
+
+test('every fault of an order is told at once, each by its place, and nothing is left of it', async () => {
+  const own = await shop()
+  const before = await stockOf(own)
+  const answer = await post(own, '/orders', {
+    ...orderOf([
+      { sku: 'HOOD-S', quantity: 1, price: '29.98' },
+      { sku: 'hood-s', quantity: 1 },
+      { sku: 'NONE', quantity: 1 },
+      { sku: 'TEE', quantity: 1, discounts: [{ type: 'staff', amount: '10.01' }] },
+    ]),
+    customerId: 'nobody',
+    pickupStoreNumber: '999',
+    payments: [
+      { gateway: 'paypaI', amount: '1.00' },
+      { gateway: 'visa', amount: '0.00', voucher: { number: '1', validationId: 'x' } },
+      { gateway: 'visa', amount: '1.00', voucher: { number: '1', validationId: 'x' } },
+    ],
+  })
+  isProblem(answer, 'invalid_field', api.baseUrl, '/orders')
+  assert.deepEqual(faultsIn(answer), [
+    '/customerId invalid_field',
+    '/pickupStoreNumber invalid_field',
+    '/lines/0/price invalid_field',
+    '/lines/1/sku unknown_sku',
+    '/lines/2/sku unknown_sku',
+    '/lines/3/discounts invalid_field',
+    '/payments/0/gateway unknown_gateway',
+    '/payments/1/amount invalid_field',
+    '/payments/2/voucher/number invalid_field',
+  ])
+  assert.equal(detailAt(answer, '/lines/0/price'), 'The price of HOOD-S is 29.99 AUD.')
+  assert.equal(detailAt(answer, '/lines/3/discounts'), 'The discounts are more than the 10.00 AUD that TEE costs.')
+  assert.equal(detailAt(answer, '/payments/0/gateway'), 'There is no gateway paypaI; there are paypal, visa.')
+  assert.deepEqual(await stockOf(own), before)
+  assert.deepEqual((await own.get('/customers/65432/orders')).json.data, [])
+  assert.deepEqual((await own.get('/orders/transactions/search')).json.data, [])
+})
+
+test('payments that are not what is due are refused with the amount that is', async () => {
+  for (const [amount, told] of [
+    ['69.92', '69.93 AUD are due, and 69.92 AUD are paid.'],
+    ['69.94', '69.93 AUD are due, and 69.94 AUD are paid.'],
+  ]) {
+    const body = orderOf([{ sku: 'HOOD-S', quantity: 2 }], { freight: '9.95', payments: [{ gateway: 'visa', amount }] })
+    const answer = await post(api, '/orders', body)
+    isProblem(answer, 'payment_total_mismatch', api.baseUrl, '/orders')
+    assert.equal(answer.json.detail, told)
+  }
+})
+
+test('what breaks the shape is 400, what breaks a rule is 422, each with its place', async () => {
+  const good = orderOf([{ sku: 'TEE', quantity: 1 }])
+  const line = (quantity: unknown) => ({ ...good, lines: [{ sku: 'TEE', quantity }] })
+  const { customerId: _, ...anonymous } = good
+  const { country: __, ...nowhere } = address
+  for (const [body, status, expected] of [
+    [line(0), 422, '/lines/0/quantity invalid_field'],
+    [line(-1), 422, '/lines/0/quantity invalid_field'],
+    [line(10_000), 422, '/lines/0/quantity invalid_field'],
+    [line(1.5), 400, '/lines/0/quantity invalid_body'],
+    [line('1'), 400, '/lines/0/quantity invalid_body'],
+    [anonymous, 400, '/customerId invalid_body'],
+    [{ ...good, billingAddress: nowhere }, 400, '/billingAddress/country invalid_body'],
+    [{ ...good, deliveryAddress: { ...address, city: '' } }, 422, '/deliveryAddress/city invalid_field'],
+    [{ ...good, deliveryAddress: { ...address, city: ' ' } }, 422, '/deliveryAddress/city invalid_field'],
+    [{ ...good, lines: [] }, 422, '/lines invalid_field'],
+    [{ ...good, lines: Array(201).fill({ sku: 'TEE', quantity: 1 }) }, 422, '/lines invalid_field'],
+    [{ ...good, orderNumber: ' W1' }, 422, '/orderNumber invalid_field'],
+    [{ ...good, orderNumber: 'W'.repeat(31) }, 422, '/orderNumber invalid_field'],
+    [{ ...good, freight: '-1.00' }, 422, '/freight invalid_field'],
+    [{ ...good, freight: '1.001' }, 422, '/freight invalid_field'],
+    [{ ...good, freight: '01.00' }, 422, '/freight invalid_field'],
+    [{ ...good, payments: [{ gateway: 'visa', amount: 10 }] }, 400, '/payments/0/amount invalid_body'],
+    [{ ...good, total: '10.00' }, 400, '/total invalid_body'],
+  ] as const) {
+    const answer = await post(api, '/orders', body)
+    assert.equal(answer.status, status, answer.text)
+    assert.deepEqual(faultsIn(answer), [expected])
+  }
+  assert.equal((await post(api, '/orders', JSON.stringify(line(2 ** 53)))).json.code, 'malformed_json')
+})
+
+test('placing needs the role of a maintainer, reading that of a visitor', async () => {
+  const visitor = await api.account('visitor')
+  const answer = await post(visitor, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }]))
+  isProblem(answer, 'insufficient_role', api.baseUrl, '/orders')
+  const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
+  assert.equal((await visitor.get(`/orders/${id}`)).status, 200)
+})
+
+test('SKUs that are not on the order are all named, and nothing is created, the good lines included', async () => {
+  const own = await shop()
+  const { id, orderNumber } = await placed(own, [{ sku: 'TEE', quantity: 2 }])
+  const stock = await stockOf(own)
+  const answer = await giveBack(own, id, { TEE: 1, 'HOOD-S': 1, NONE: 1 })
+  isProblem(answer, 'sku_not_on_order', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(faultsIn(answer), ['/lines/1/sku sku_not_on_order', '/lines/2/sku sku_not_on_order'])
+  assert.deepEqual(detailsIn(answer), [
+    `HOOD-S is not on order ${orderNumber}.`,
+    `NONE is not on order ${orderNumber}.`,
+  ])
+  assert.deepEqual((await own.get(`/orders/${id}/returns`)).json.data, [])
+  assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 2, returned: 0, returnable: 2 }])
+  assert.deepEqual(await stockOf(own), stock)
+  assert.equal((await salesOf(own, orderNumber)).length, 1)
+})
+
+test('all faults of a return are told at once, what is wrong in itself first', async () => {
+  const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
+  const answer = await post(api, `/orders/${id}/returns`, {
+    lines: [
+      { sku: 'TEE', quantity: 2, reasonCode: 'SIZE' },
+      { sku: 'tee', quantity: 1, reasonCode: 'NO' },
+    ],
+  })
+  assert.equal(answer.status, 422)
+  assert.deepEqual(faultsIn(answer), [
+    '/lines/1/sku sku_not_on_order',
+    '/lines/1/reasonCode invalid_field',
+    '/lines/0/quantity quantity_exceeds_returnable',
+  ])
+})
+
+test('what breaks the shape is 400, what breaks a rule is 422, each with its place', async () => {
+  const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
+  const line = (more: object) => ({ lines: [{ sku: 'TEE', quantity: 1, reasonCode: 'SIZE', ...more }] })
+  for (const [body, status, expected] of [
+    [line({ quantity: 0 }), 422, '/lines/0/quantity invalid_field'],
+    [line({ quantity: -1 }), 422, '/lines/0/quantity invalid_field'],
+    [line({ quantity: 1.5 }), 400, '/lines/0/quantity invalid_body'],
+    [line({ quantity: '1' }), 400, '/lines/0/quantity invalid_body'],
+    [line({ reasonCode: undefined }), 400, '/lines/0/reasonCode invalid_body'],
+    [line({ value: '1.00' }), 400, '/lines/0/value invalid_body'],
+    [line({ notes: 'a\u0000b' }), 422, '/lines/0/notes invalid_field'],
+    [{ lines: [] }, 422, '/lines invalid_field'],
+    [{ ...line({}), restock: 'yes' }, 400, '/restock invalid_body'],
+  ] as const) {
+    const answer = await post(api, `/orders/${id}/returns`, body)
+    assert.equal(answer.status, status, answer.text)
+    assert.deepEqual(faultsIn(answer), [expected])
+  }
+  assert.equal((await giveBack(api, id, { TEE: 2 ** 53 })).json.code, 'malformed_json')
+  assert.deepEqual(await returnable(api, id), [{ sku: 'TEE', sold: 1, returned: 0, returnable: 1 }])
+})
+
+test('a return needs the role of a maintainer', async () => {
+  const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
+  const answer = await giveBack(await api.account('visitor'), id, { TEE: 1 })
+  isProblem(answer, 'insufficient_role', api.baseUrl, `/orders/${id}/returns`)
+})

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
+import {
+  giveBack,
+  made,
+  orderOf,
+  placed,
+  returnable,
+  salesOf,
+  startOrderShop,
+  stockOf,
+} from '../../support/order-shop.ts'
+import { detailsIn, faultsIn, isProblem } from '../../support/problem.ts'
+import { post } from '../../support/write.ts'
+
+const { api, another: shop } = await startOrderShop()
+after(() => api.stop())
+
+test('orders without a number are counted, past numbers that were given and past those of known sales', async () => {
+  const own = await shop()
+  await upsertTransactions(api.db, own.service, [
+    {
+      header: { id: '1', saleDate: '2024-05-26 00:00:00', orderNumber: 'W0000041' },
+      line: { id: '1', quantity: 1, price: '1.00', value: '1.00' },
+    },
+  ])
+  const number = async (more = {}) => (await placed(own, [{ sku: 'TEE', quantity: 1 }], more)).orderNumber
+  assert.equal(await number(), 'W0000042')
+  for (const taken of ['W0000043', 'W0000044', 'W0000045']) assert.equal(await number({ orderNumber: taken }), taken)
+  assert.equal(await number(), 'W0000046')
+  assert.equal(await number(), 'W0000047')
+  assert.equal((await placed(await shop(), [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
+})
+
+test('of twenty orders with one number at once one is taken, and the number is free in another service', async () => {
+  const own = await shop()
+  const body = orderOf([{ sku: 'TEE', quantity: 1 }], { orderNumber: 'RACE' })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post(own, '/orders', body)))
+  assert.equal(answers.filter(answer => answer.status === 201).length, 1)
+  for (const answer of answers.filter(({ status }) => status !== 201)) {
+    isProblem(answer, 'order_number_taken', api.baseUrl, '/orders')
+    assert.deepEqual(faultsIn(answer), ['/orderNumber order_number_taken'])
+  }
+  assert.equal((await stockOf(own))['1002 TEE'], 4)
+  assert.equal((await salesOf(own, 'RACE')).length, 1)
+  made(await post(await shop(), '/orders', body))
+})
+
+test('twenty orders at once without a number have twenty numbers, and each takes its stock', async () => {
+  const own = await shop()
+  const body = orderOf([
+    { sku: 'TEE', quantity: 1 },
+    { sku: 'HOOD-M', quantity: 2 },
+  ])
+  const reversed = { ...body, lines: body.lines.toReversed() }
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => post(own, '/orders', i % 2 ? body : reversed)))
+  const numbers = answers.map(answer => made(answer).orderNumber)
+  assert.equal(new Set(numbers).size, 20)
+  for (const number of numbers) assert.match(number, /^W\d{7}$/)
+  const stock = await stockOf(own)
+  assert.deepEqual([stock['1002 TEE'], stock['1001 HOOD-M']], [5 - 20, 4 - 40])
+})
+
+test('generated and given numbers race without meeting', async () => {
+  const own = await shop()
+  const given = Array.from({ length: 10 }, (_, i) => `W${String(i + 1).padStart(7, '0')}`)
+  const answers = await Promise.all(
+    given.flatMap(orderNumber => [
+      post(own, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }], { orderNumber })),
+      post(own, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }])),
+    ]),
+  )
+  const taken = answers.filter(answer => answer.status === 201).map(answer => answer.json.data.orderNumber)
+  assert.equal(new Set(taken).size, taken.length)
+  for (const [i, answer] of answers.entries())
+    assert.ok(answer.status === 201 || (i % 2 === 0 && answer.json.code === 'order_number_taken'), answer.text)
+  assert.ok(taken.length >= 10)
+})
+
+test('return numbers are counted and unique in a service; given ones race for one', async () => {
+  const own = await shop()
+  const { id } = await placed(own, [{ sku: 'TEE', quantity: 20 }])
+  const { id: second } = await placed(own, [{ sku: 'TEE', quantity: 20 }])
+  assert.equal(made(await giveBack(own, id, { TEE: 1 })).returnNumber, 'R0000001')
+  made(await giveBack(own, id, { TEE: 1 }, { returnNumber: 'R0000002' }))
+  assert.equal(made(await giveBack(own, id, { TEE: 1 })).returnNumber, 'R0000003')
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, i) => giveBack(own, i % 2 ? id : second, { TEE: 1 }, { returnNumber: 'SAME' })),
+  )
+  assert.equal(answers.filter(answer => answer.status === 201).length, 1)
+  for (const answer of answers.filter(({ status }) => status !== 201)) {
+    assert.deepEqual(faultsIn(answer), ['/returnNumber order_number_taken'])
+    assert.deepEqual(detailsIn(answer), ['There is a return SAME already.'])
+  }
+  const other = await shop()
+  const { id: theirs } = await placed(other, [{ sku: 'TEE', quantity: 1 }])
+  made(await giveBack(other, theirs, { TEE: 1 }, { returnNumber: 'SAME' }))
+})
+
+test('an order that is repeated with its key is placed once, also when all repeats come at once', async () => {
+  const own = await shop()
+  const body = orderOf([{ sku: 'TEE', quantity: 1 }])
+  const key = { 'idempotency-key': randomUUID() }
+  const answers = await Promise.all(Array.from({ length: 8 }, () => post(own, '/orders', body, key)))
+  for (const answer of answers)
+    assert.ok(answer.status === 201 || answer.json.code === 'idempotency_in_progress', answer.text)
+  const again = await post(own, '/orders', body, key)
+  assert.equal(again.status, 201)
+  assert.equal(again.headers['idempotent-replayed'], 'true')
+  const ids = [...answers, again].filter(({ status }) => status === 201).map(({ json }) => json.data.id)
+  assert.equal(new Set(ids).size, 1)
+  assert.equal((await own.get('/customers/65432/orders')).json.data.length, 1)
+  assert.equal((await stockOf(own))['1002 TEE'], 4)
+})
+
+test('a return that is repeated with its key is made once, also when all repeats come at once', async () => {
+  const { id } = await placed(api, [{ sku: 'TEE', quantity: 5 }])
+  const key = { 'idempotency-key': randomUUID() }
+  const answers = await Promise.all(Array.from({ length: 6 }, () => giveBack(api, id, { TEE: 1 }, {}, key)))
+  for (const answer of answers)
+    assert.ok(answer.status === 201 || answer.json.code === 'idempotency_in_progress', answer.text)
+  const again = await giveBack(api, id, { TEE: 1 }, {}, key)
+  assert.equal(again.headers['idempotent-replayed'], 'true')
+  assert.equal((await api.get(`/orders/${id}/returns`)).json.data.length, 1)
+  assert.deepEqual(await returnable(api, id), [{ sku: 'TEE', sold: 5, returned: 1, returnable: 4 }])
+  isProblem(await giveBack(api, id, { TEE: 2 }, {}, key), 'idempotency_key_reused', api.baseUrl)
+})

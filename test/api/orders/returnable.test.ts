@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { sql } from '../../../src/db.ts'
+import {
+  cancelReturn,
+  cents,
+  giveBack,
+  made,
+  orderOf,
+  placed,
+  returnable,
+  salesOf,
+  startOrderShop,
+  stockOf,
+} from '../../support/order-shop.ts'
+import { detailsIn, faultsIn, isProblem } from '../../support/problem.ts'
+import type { Answer } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
+
+const { api, another: shop } = await startOrderShop()
+after(() => api.stop())
+
+/** Asserts that one was made and the others were refused for want of units. */
+function onlyMade(answers: Answer[], count: number) {
+  assert.equal(answers.filter(answer => answer.status === 201).length, count)
+  for (const answer of answers)
+    if (answer.status !== 201) assert.equal(answer.json.code, 'quantity_exceeds_returnable', answer.text)
+}
+
+test('SKUs that differ in their case only are two', async () => {
+  const { id, orderNumber } = await placed(api, [{ sku: '85049a', quantity: 1 }])
+  const answer = await giveBack(api, id, { '85049A': 1 })
+  assert.deepEqual(detailsIn(answer), [`85049A is not on order ${orderNumber}.`])
+  const both = await placed(api, [
+    { sku: '85049A', quantity: 2 },
+    { sku: '85049a', quantity: 1 },
+  ])
+  assert.equal((await giveBack(api, both.id, { '85049a': 2 })).status, 409)
+  assert.equal(made(await giveBack(api, both.id, { '85049A': 2 })).total, '5.00')
+})
+
+test('two returns of two out of three sold at once: one is made, the other is told what is left', async () => {
+  const { id } = await placed(api, [{ sku: 'HOOD-M', quantity: 3 }])
+  const answers = await Promise.all([giveBack(api, id, { 'HOOD-M': 2 }), giveBack(api, id, { 'HOOD-M': 2 })])
+  onlyMade(answers, 1)
+  const [refused] = answers.filter(answer => answer.status === 409)
+  assert.ok(refused)
+  isProblem(refused, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(detailsIn(refused), ['Of HOOD-M 1 can be returned, not 2.'])
+  assert.deepEqual(await returnable(api, id), [{ sku: 'HOOD-M', sold: 3, returned: 2, returnable: 1 }])
+})
+
+test('of twenty single returns of five sold at once five are made', async () => {
+  const own = await shop()
+  const { id, orderNumber } = await placed(own, [
+    { sku: 'HOOD-S', quantity: 2 },
+    { sku: 'HOOD-S', quantity: 3, discounts: [{ type: 'staff', amount: '0.01' }] },
+  ])
+  const stock = await stockOf(own)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => giveBack(own, id, { 'HOOD-S': 1 })))
+  onlyMade(answers, 5)
+  const back = answers.filter(answer => answer.status === 201).map(made)
+  assert.equal(new Set(back.map(each => each.returnNumber)).size, 5)
+  assert.equal(
+    back.reduce((sum, each) => sum + cents(each.total), 0),
+    5 * 2999 - 1,
+  )
+  assert.equal((await stockOf(own))['1002 HOOD-S'], (stock['1002 HOOD-S'] ?? 0) + 5)
+  const sales = await salesOf(own, orderNumber)
+  assert.equal(
+    sales.reduce((sum: number, sale: { total: string }) => sum + cents(sale.total), 0),
+    0,
+  )
+  const lines = (await own.get(`/orders/${id}`)).json.data.lines
+  assert.deepEqual(
+    lines.map((line: { status: string }) => line.status),
+    ['returned', 'returned'],
+  )
+})
+
+test('the same SKU in several lines of one body is added up', async () => {
+  const { id } = await placed(api, [{ sku: 'TEE', quantity: 3 }])
+  const line = (quantity: number, reasonCode = 'SIZE') => ({ sku: 'TEE', quantity, reasonCode })
+  const answer = await post(api, `/orders/${id}/returns`, { lines: [line(2), line(2)] })
+  isProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(faultsIn(answer), ['/lines/1/quantity quantity_exceeds_returnable'])
+  assert.deepEqual(detailsIn(answer), ['Of TEE 3 can be returned, not 4.'])
+  const { lines } = made(await post(api, `/orders/${id}/returns`, { lines: [line(2), line(1, 'FAULTY')] }))
+  assert.deepEqual(
+    lines.map((each: { quantity: number; reasonCode: string }) => [each.quantity, each.reasonCode]),
+    [
+      [2, 'SIZE'],
+      [1, 'FAULTY'],
+    ],
+  )
+})
+
+test('a double click without a key is judged by what is left', async () => {
+  const { id } = await placed(api, [{ sku: 'TEE', quantity: 3 }])
+  onlyMade([await giveBack(api, id, { TEE: 2 }), await giveBack(api, id, { TEE: 2 })], 1)
+})
+
+test('what was not shipped cannot be returned', async () => {
+  const own = await shop({ shipOrders: 'manually' })
+  const { id } = await placed(own, [{ sku: 'TEE', quantity: 2 }])
+  assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 0, returned: 0, returnable: 0 }])
+  const answer = await giveBack(own, id, { TEE: 1 })
+  isProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
+  assert.deepEqual(detailsIn(answer), ['Of TEE 0 can be returned, since it has not been shipped, not 1.'])
+})
+
+test('a cancelled return can be returned anew: units, stock, refund and history are as if it had not been', async () => {
+  const own = await shop()
+  const { id, orderNumber } = await placed(own, [
+    { sku: 'TEE', quantity: 3, discounts: [{ type: 'staff', amount: '0.01' }] },
+  ])
+  const stock = await stockOf(own)
+  const first = made(await giveBack(own, id, { TEE: 1 }))
+  const second = made(await giveBack(own, id, { TEE: 2 }))
+  assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'returned')
+  await cancelReturn(api, own, first.returnNumber)
+  const { status, updateTimeStamp, ...rest } = (await own.get(`/returns/${first.id}`)).json.data
+  assert.equal(status, 'cancelled')
+  assert.ok(updateTimeStamp >= first.updateTimeStamp)
+  assert.deepEqual({ ...rest, status: 'requested', updateTimeStamp: first.updateTimeStamp }, first)
+  assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 3, returned: 2, returnable: 1 }])
+  assert.equal((await own.get(`/orders/${id}`)).json.data.lines[0].status, 'shipped')
+  assert.equal((await stockOf(own))['1002 TEE'], (stock['1002 TEE'] ?? 0) + 2)
+  const third = made(await giveBack(own, id, { TEE: 1 }))
+  assert.equal(cents(second.total) + cents(third.total), 2999)
+  const sales = await salesOf(own, orderNumber)
+  assert.equal(sales.length, 5)
+  assert.equal(
+    sales.reduce((sum: number, sale: { total: string }) => sum + cents(sale.total), 0),
+    0,
+  )
+})
+
+test('the database itself refuses a line that is returned beyond what was sold, and more refunded than was paid', async () => {
+  const { id } = await placed(api, [{ sku: 'TEE', quantity: 2 }])
+  const { service } = api
+  for (const [change, constraint] of [
+    [sql`returned = 3`, /order_line_returned/],
+    [sql`returned = -1`, /order_line_returned/],
+    [sql`refunded = 20.01`, /order_line_refunded/],
+    [sql`status = 'returned'`, /order_line_sold/],
+    [sql`status = 'cancelled', returned = 1`, /order_line_sold/],
+  ] as const)
+    await assert.rejects(
+      api.db.run(sql`update order_line set ${change} where service_id = ${service.id} and order_id = ${id}`),
+      constraint,
+    )
+})
+
+test('over any sequence of returns and cancellations, what is returned and what can be adds up to what was sold', async () => {
+  const own = await shop()
+  const sku = fc.constantFrom('TEE', 'HOOD-S', 'HOOD-M')
+  const line = fc.record({ sku, quantity: fc.integer({ min: 1, max: 4 }) })
+  const action = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ give: fc.array(line, { minLength: 1, maxLength: 3 }) }) },
+    { weight: 1, arbitrary: fc.record({ cancel: fc.nat(10) }) },
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(line, { minLength: 1, maxLength: 4 }),
+      fc.array(action, { minLength: 1, maxLength: 8 }),
+      async (bought, actions) => {
+        const before = await stockOf(own)
+        const order = made(await post(own, '/orders', orderOf(bought)))
+        const sold = new Map<string, number>()
+        for (const each of bought) sold.set(each.sku, (sold.get(each.sku) ?? 0) + each.quantity)
+        const open: { returnNumber: string; total: string; units: Map<string, number> }[] = []
+        const returned = (of: string) => open.reduce((sum, each) => sum + (each.units.get(of) ?? 0), 0)
+        for (const each of actions) {
+          if ('cancel' in each) {
+            const [cancelled] = open.splice(each.cancel % (open.length || 1), 1)
+            if (cancelled) await cancelReturn(api, own, cancelled.returnNumber)
+          } else {
+            const units = new Map<string, number>()
+            for (const { sku, quantity } of each.give) units.set(sku, (units.get(sku) ?? 0) + quantity)
+            const lines = each.give.map(one => ({ ...one, reasonCode: 'SIZE' }))
+            const { status, json } = await post(own, `/orders/${order.id}/returns`, { lines })
+            const unknown = [...units.keys()].some(of => !sold.has(of))
+            const tooMany = [...units].some(([of, count]) => returned(of) + count > (sold.get(of) ?? 0))
+            assert.equal(status, unknown ? 422 : tooMany ? 409 : 201)
+            if (status === 201) open.push({ ...json.data, units })
+          }
+          const left = await returnable(own, order.id)
+          assert.deepEqual(
+            left,
+            [...sold].map(([of, count]) => ({
+              sku: of,
+              sold: count,
+              returned: returned(of),
+              returnable: count - returned(of),
+            })),
+          )
+        }
+        // The rest comes back as well: all that was paid is refunded, and all stock is there again.
+        for (const [of, count] of sold) {
+          const units = new Map([[of, count - returned(of)]])
+          if (units.get(of)) open.push({ ...made(await giveBack(own, order.id, Object.fromEntries(units))), units })
+        }
+        assert.equal(
+          open.reduce((sum, each) => sum + cents(each.total), 0),
+          cents(order.total),
+        )
+        assert.deepEqual(await stockOf(own), before)
+      },
+    ),
+    { numRuns: 25 },
+  )
+})
