@@ -30,6 +30,17 @@ export async function changed(caller: Caller, id: string, change: object) {
   return answer.json.data
 }
 
+/** How many customers there are, of all services. */
+export const countCustomers = async ({ db }: Pick<TestService, 'db'>) =>
+  (await db.row<{ n: number }>(sql`select count(*)::integer as n from customer`))?.n as number
+
+/** Asserts that whatever this does leaves as many customers as there were. */
+export async function makesNone(service: Pick<TestService, 'db'>, work: () => Promise<void>) {
+  const before = await countCustomers(service)
+  await work()
+  assert.equal(await countCustomers(service), before)
+}
+
 /** Asserts a refusal that names exactly these places. */
 export function isRefused({ baseUrl }: TestService, answer: Answer, code: ErrorCode, ...pointers: string[]) {
   isProblem(answer, code, baseUrl)

@@ -24,6 +24,13 @@ export const credentials = (caller: Pick<Caller, 'username' | 'password' | 'serv
   'x-service-name': caller.service.name,
 })
 
+/** The head of a request that creates a customer, with these further lines. */
+export function creatingHead(caller: Pick<Caller, 'username' | 'password' | 'service'>, ...lines: string[]) {
+  const { authorization, 'x-service-name': name } = credentials(caller)
+  const own = ['Host: localhost', `Authorization: ${authorization}`, `X-Service-Name: ${name}`]
+  return `POST /customers HTTP/1.1\r\n${[...own, ...lines].join('\r\n')}\r\n\r\n`
+}
+
 interface Asking {
   method?: string
   headers?: Record<string, string | string[]>
@@ -93,6 +100,10 @@ export async function untilClosed(socket: TLSSocket): Promise<string> {
   if (!socket.destroyed) await once(socket, 'close')
   return text
 }
+
+/** The statuses that came back on a connection, in their order. */
+export const statusesIn = (answers: string) =>
+  [...answers.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map(([, status]) => Number(status))
 
 /** What the server answers to these very bytes before it closes the connection. */
 export async function speak(service: { baseUrl: string; ca: string }, bytes: string): Promise<string> {

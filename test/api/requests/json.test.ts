@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { ErrorCode } from '../../../src/errors.ts'
+import { john, makesNone } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Answer, startTestService } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
+
+const service = await startTestService({ settings: { writesPerMinute: 'off' } })
+after(() => service.stop())
+
+const refused = (answer: Answer, code: ErrorCode) => isProblem(answer, code, service.baseUrl, '/customers')
+
+const bad: [what: string, body: string | Buffer][] = [
+  ['nothing', ''],
+  ['spaces', ' \r\n\t '],
+  ['half an object', '{"firstname":"Ann"'],
+  ['half a text', '{"firstname":"Ann'],
+  ['half an escape', '{"firstname":"\\u00'],
+  ['a trailing comma', '{"firstname":"Ann",}'],
+  ['a trailing comma in a list', '[1,]'],
+  ['a leading comma', '{,"firstname":"Ann"}'],
+  ['two commas', '{"firstname":"Ann",,"surname":"Lee"}'],
+  ['no comma', '{"firstname":"Ann" "surname":"Lee"}'],
+  ['single quotes', "{'firstname':'Ann'}"],
+  ['no quotes', '{firstname:"Ann"}'],
+  ['a comment', '{"firstname":"Ann"/* she */}'],
+  ['a line comment', '{"firstname":"Ann"} // she'],
+  ['NaN', '{"firstname":NaN}'],
+  ['Infinity', '{"firstname":Infinity}'],
+  ['undefined', '{"firstname":undefined}'],
+  ['True', '{"privacy":True}'],
+  ['a leading zero', '{"firstname":01}'],
+  ['a leading plus', '{"firstname":+1}'],
+  ['a hexadecimal number', '{"firstname":0x1}'],
+  ['a point without digits', '{"firstname":1.}'],
+  ['a point first', '{"firstname":.5}'],
+  ['an exponent without digits', '{"firstname":1e}'],
+  ['a lone minus', '{"firstname":-}'],
+  ['a line break in a text', '{"firstname":"A\nnn"}'],
+  ['a tab in a text', '{"firstname":"A\tnn"}'],
+  ['NUL in a text', '{"firstname":"A\0nn"}'],
+  ['an unknown escape', '{"firstname":"\\x41"}'],
+  ['two values', '{"firstname":"Ann"}{"firstname":"Ann"}'],
+  ['a value and more', '{"firstname":"Ann"}]'],
+  ['a wrong bracket', '{"firstname":"Ann"]'],
+  ['a number as a name', '{1:"Ann"}'],
+  ['no value', '{"firstname":}'],
+  ['no name', '{:"Ann"}'],
+  ['a no-break space', '{\u00a0"firstname":"Ann"}'],
+  ['XML', '<firstname>Ann</firstname>'],
+  ['a form', 'firstname=Ann'],
+  ['bytes that are no UTF-8', Buffer.from('{"firstname":"\xff\xfe"}', 'latin1')],
+  ['Latin-1', Buffer.from('{"firstname":"Andr\xe9"}', 'latin1')],
+  ['an overlong slash', Buffer.from([0x22, 0xc0, 0xaf, 0x22])],
+  ['half a surrogate pair as bytes', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+  ['UTF-16', Buffer.from('\ufeff{"firstname":"Ann"}', 'utf16le')],
+  ['a name twice', '{"firstname":"Ann","surname":"Lee","firstname":"Bea"}'],
+  ['a name twice with the same value', '{"privacy":true,"privacy":true}'],
+  ['a name twice within', '{"contact":{"email":"a@example.com","phones":{},"email":"b@example.com"}}'],
+  ['a name twice in a list', '[[{"a":1},{"a":1,"b":{"c":1,"c":2}}]]'],
+  ['a name twice, once escaped', '{"a":1,"\\u0061":2}'],
+  ['a name twice, escaped in two ways', '{"\\u00e9":1,"\\u00E9":2}'],
+  ['an escaped quote in a name twice', '{"\\"":1,"\\u0022":2}'],
+  ['the empty name twice', '{"":1,"":2}'],
+  ['__proto__ twice', '{"__proto__":1,"__proto__":2}'],
+  ['33 levels', `${'['.repeat(33)}${']'.repeat(33)}`],
+  ['33 levels of objects', `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`],
+  ['100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+  ['100,000 open brackets', '['.repeat(100_000)],
+  ['a number beyond all', '{"a":1e400}'],
+  ['a number below all', '{"a":-1e400}'],
+  ['a number that would be rounded', '{"a":9007199254740993}'],
+  ['a number beyond the exact ones', '{"a":-9007199254740992}'],
+  ['minus zero', '{"a":-0}'],
+  ['minus zero with decimals', '{"a":-0.00}'],
+  ['a fraction that would be rounded away', '{"a":1.00000000000000000001}'],
+  ['a fraction that would be rounded', '{"a":0.30000000000000001}'],
+  ['an exponent', '{"a":1E2}'],
+  ['a small exponent', '[[1e-7]]'],
+]
+
+for (const [what, body] of bad)
+  test(`${what} is no JSON that can be taken`, () =>
+    makesNone(service, async () => {
+      const begun = performance.now()
+      refused(await post(service, '/customers', body), 'malformed_json')
+      assert.ok(performance.now() - begun < 2_000)
+    }))
+
+test('what looks odd and is JSON is taken', async () => {
+  const { firstname, surname, contact } = john()
+  const email = JSON.stringify(contact.email)
+  const bodies = [
+    `\ufeff${JSON.stringify(john())}`,
+    ` \t\r\n${JSON.stringify(john(), null, 4)}\r\n`,
+    `{"\\u0066irstname":"\\u0041nn","surname":"${surname}","contact":{"email":${email}}}`,
+    JSON.stringify({ ...john(), firstname: `${firstname} "}{][,:\\` }),
+    JSON.stringify({ ...john(), firstname: '\u{1f600} \u0421\u043e\u043d\u044f' }),
+    `{"firstname":"\\ud83d\\ude00","surname":"Lee","contact":{"email":"${john().contact.email}"}}`,
+  ]
+  for (const body of bodies) {
+    const { status, text } = await post(service, '/customers', body)
+    assert.equal(status, 201, text)
+  }
+})
+
+test('32 levels are read, and then refused by the shape', async () => {
+  for (const body of [`${'['.repeat(32)}${']'.repeat(32)}`, `${'{"a":'.repeat(32)}1${'}'.repeat(32)}`])
+    refused(await post(service, '/customers', body), 'invalid_body')
+})
+
+test('many names and many values are judged at once', async () => {
+  for (const body of [
+    `{${Array.from({ length: 20_000 }, (_, i) => `"n${i}":1`).join()}}`,
+    `[${'1,'.repeat(120_000)}1]`,
+    JSON.stringify({ ...john(), contact: Array.from({ length: 100_000 }, () => 1) }),
+  ]) {
+    const begun = performance.now()
+    const answer = await post(service, '/customers', body)
+    refused(answer, 'invalid_body')
+    assert.ok(performance.now() - begun < 2_000)
+    assert.ok(answer.json.errors.length <= 100)
+    assert.ok(answer.text.length < 100_000, `${answer.text.length} characters of faults`)
+  }
+})
+
+/** Where the faults of an answer are, with their codes. */
+const faultsOf = ({ json }: Answer) =>
+  json.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${code} ${pointer}`)
+
+test('a body that is no object is refused by its shape', async () => {
+  for (const body of ['null', '5', '1.5', 'true', '"text"', '[]', '[{}]']) {
+    const answer = await post(service, '/customers', body)
+    refused(answer, 'invalid_body')
+    assert.deepEqual(faultsOf(answer), ['invalid_body '])
+  }
+})
+
+test('nothing is taken for what it looks like, and no field is dropped', () =>
+  makesNone(service, async () => {
+    const odd: [field: string, value: string][] = [
+      ['/firstname', 'null'],
+      ['/firstname', '5'],
+      ['/firstname', '["Ann"]'],
+      ['/firstname', '{}'],
+      ['/privacy', '"true"'],
+      ['/privacy', '1'],
+      ['/contact', '[]'],
+      ['/contact', '"a@example.com"'],
+      ['/__proto__', '{"firstname":"Eve"}'],
+      ['/constructor', '{"prototype":{}}'],
+      ['/prototype', '1'],
+      ['/toString', '1'],
+      ['/hasOwnProperty', '1'],
+      ['/id', '"1"'],
+      ['/tenantId', '"1"'],
+      ['/role', '"admin"'],
+      ['/updateTimeStamp', '"2024-05-10 09:30:00"'],
+      ['/', '1'],
+    ]
+    for (const [pointer, value] of odd) {
+      const { firstname: _, contact: __, ...rest } = john()
+      const own = { firstname: '"Ann"', contact: '{"email":"odd@example.com"}', surname: JSON.stringify(rest.surname) }
+      const fields = Object.entries({ ...own, [`x${pointer}`]: value })
+        .filter(([name]) => name !== pointer.slice(1))
+        .map(([name, text]) => `${JSON.stringify(name.replace('x/', ''))}:${text}`)
+      const answer = await post(service, '/customers', `{${fields.join()}}`)
+      refused(answer, 'invalid_body')
+      assert.deepEqual(faultsOf(answer), [`invalid_body ${pointer}`], value)
+    }
+    assert.equal(({} as { firstname?: string }).firstname, undefined)
+  }))
+
+test('a text that nobody can read or store is refused where it stands', () =>
+  makesNone(service, async () => {
+    for (const text of [
+      '\\u0000',
+      'A\\u0000nn',
+      '\\ud800',
+      'A\\udc00nn',
+      '\\ud800\\u0041',
+      '\\u0007',
+      '\\u202eAnn',
+      '\\u0085',
+    ]) {
+      const body = `{"firstname":"${text}","surname":"Lee","contact":{"email":"nul@example.com"}}`
+      const answer = await post(service, '/customers', body)
+      refused(answer, 'invalid_field')
+      assert.deepEqual(faultsOf(answer), ['invalid_field /firstname'], text)
+    }
+    const answer = await post(service, '/customers', { ...john(), 'na\u0000me\ud800': 1 })
+    refused(answer, 'invalid_body')
+    assert.match(answer.json.detail, /^There is no field `na\?me\?`/)
+  }))
+
+test('every fault is told at once, those of the shape before those of the rules', () =>
+  makesNone(service, async () => {
+    const answer = await post(service, '/customers', {
+      firstname: 'x'.repeat(51),
+      contact: { email: 'no e-mail', phones: { mobile: 5 }, fax: '1' },
+      dateOfBirth: '2023-02-30',
+      privacy: 'false',
+      colour: 'red',
+      'a/b~c': 1,
+    })
+    refused(answer, 'invalid_body')
+    assert.deepEqual(faultsOf(answer).sort(), [
+      'invalid_body /a~1b~0c',
+      'invalid_body /colour',
+      'invalid_body /contact/fax',
+      'invalid_body /contact/phones/mobile',
+      'invalid_body /privacy',
+      'invalid_body /surname',
+      'invalid_field /contact/email',
+      'invalid_field /dateOfBirth',
+      'invalid_field /firstname',
+    ])
+    const codes = answer.json.errors.map(({ code }: { code: string }) => code)
+    assert.deepEqual(codes, codes.toSorted(), 'invalid_body first')
+    const rules = await post(service, '/customers', { ...john(), firstname: '', dateOfBirth: '2023-02-30' })
+    refused(rules, 'invalid_field')
+    assert.deepEqual(faultsOf(rules), ['invalid_field /firstname', 'invalid_field /dateOfBirth'])
+  }))

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { makesNone } from '../../support/customer-bodies.ts'
+import { anotherServer, creatingHead, credentials, statusesIn, tlsTo, untilClosed } from '../../support/servers.ts'
+import { startTestService } from '../../support/service.ts'
+
+const service = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => service.stop())
+
+/** Clients that each send a beginning and then, again and again, a little more; with what they are told in the end. */
+async function dripping(
+  server: { baseUrl: string; ca: string },
+  clients: number,
+  beginning: string,
+  drop: string,
+  everyMs: number,
+) {
+  const begun = performance.now()
+  const ends = await Promise.all(
+    Array.from({ length: clients }, async () => {
+      const socket = await tlsTo(server, { ALPNProtocols: ['http/1.1'] })
+      socket.write(beginning)
+      const drip = setInterval(() => socket.writable && socket.write(drop), everyMs)
+      return { told: untilClosed(socket).finally(() => clearInterval(drip)) }
+    }),
+  )
+  return async () => {
+    const answers = await Promise.all(ends.map(({ told }) => told))
+    return { answers, seconds: (performance.now() - begun) / 1_000 }
+  }
+}
+
+// At the same time: all of it is waiting for what the server is patient with.
+describe('clients that are slow', { concurrency: true }, () => {
+  describe('headers that come slowly', { concurrency: true }, () => {
+    for (const http2 of ['off', 'on'])
+      test(`with HTTP2=${http2}, who sends headers slowly is let go within 20 s, and the others are served`, async () => {
+        const server = await anotherServer(service, { environment: { HTTP2: http2 } })
+        try {
+          const ended = await dripping(server, 20, 'GET /stores HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', 1_000)
+          assert.equal((await server.ask('/stores', { headers: credentials(service) })).status, 200)
+          const { answers, seconds } = await ended()
+          for (const answer of answers) assert.deepEqual(statusesIn(answer), [408])
+          assert.ok(seconds > 10 && seconds < 20, `${seconds} s`)
+        } finally {
+          await server.stop()
+        }
+      })
+  })
+
+  test('a body that comes too slowly is let go within 35 s, and has made nothing', () =>
+    makesNone(service, async () => {
+      const beginning = creatingHead(service, 'Content-Type: application/json', 'Content-Length: 1000')
+      const { answers, seconds } = await (await dripping(service, 10, beginning, ' ', 500))()
+      for (const answer of answers) assert.match(answer, /^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/)
+      assert.ok(seconds < 35, `${seconds} s`)
+    }))
+})
