@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { sql } from '../../src/db.ts'
 import type { ErrorCode } from '../../src/errors.ts'
 import { isProblem } from './problem.ts'
 import type { Answer, Caller, TestService } from './service.ts'
-import { post, put } from './write.ts'
+import { keyed, post, put } from './write.ts'
 
 let made = 0
 export const freshEmail = () => `shopper${++made}@example.com`
@@ -22,6 +23,14 @@ export async function created(caller: Caller, body: object = john()) {
   assert.equal(answer.status, 201, answer.text)
   return answer.json.data
 }
+
+/** Asks for a customer under a key, one of its own unless told. */
+export const create = (caller: Pick<Caller, 'request'>, body: unknown, key: string = randomUUID()) =>
+  post(caller, '/customers', body, keyed(key))
+
+/** How many customers of a service have this e-mail address. */
+export const having = async ({ db, service }: Pick<TestService, 'db' | 'service'>, email: string) =>
+  (await db.rows(sql`select from customer where service_id = ${service.id} and lower(email) = lower(${email})`)).length
 
 /** Changes a customer, and returns its record. */
 export async function changed(caller: Caller, id: string, change: object) {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Answer, Caller } from './service.ts'
 
@@ -16,5 +17,14 @@ const send =
 export const post = send('POST')
 export const put = send('PUT')
 
-/** The headers of a write that can be repeated: with a key that no other one has. */
-export const keyed = () => ({ 'idempotency-key': randomUUID() })
+/** The header that makes a write repeatable; by default with a key that no other one has. */
+export const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key })
+
+/** What a caller sees of an answer that is to be the same again. */
+const seen = ({ status, text, headers: { etag, location } }: Answer) => ({ status, text, etag, location })
+
+/** Asserts that an answer is the first one, given again. */
+export function isReplay(answer: Answer, first: Answer) {
+  assert.equal(answer.headers['idempotent-replayed'], 'true')
+  assert.deepEqual(seen(answer), seen(first))
+}

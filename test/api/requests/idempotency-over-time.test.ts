@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { request } from 'node:https'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { forgetAnswers } from '../../../src/store/running/idempotency.ts'
+import { create, having, john, waiting } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { credentials } from '../../support/servers.ts'
+import { type Answer, startTestService } from '../../support/service.ts'
+import { isReplay } from '../../support/write.ts'
+
+const service = await startTestService({ settings: { writesPerMinute: 'off' } })
+const other = await startTestService({ beside: service })
+after(async () => {
+  await other.stop()
+  await service.stop()
+})
+
+test('50 at once do one write between them: the others wait and are answered again, or are told to', async () => {
+  for (let round = 0; round < 3; round++) {
+    const body = john()
+    const key = randomUUID()
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => create(i % 2 ? service : other, body, key)))
+    const done = answers.filter(({ status }) => status === 201)
+    const first = done.filter(({ headers }) => headers['idempotent-replayed'] === undefined)
+    assert.equal(first.length, 1)
+    assert.equal(new Set(done.map(({ text }) => text)).size, 1)
+    for (const [i, answer] of answers.entries())
+      if (answer.status !== 201) {
+        isProblem(answer, 'idempotency_in_progress', (i % 2 ? service : other).baseUrl, '/customers')
+        assert.match(String(answer.headers['retry-after']), /^[1-9]\d?$/)
+      }
+    assert.equal(await having(service, body.contact.email), 1)
+    const repeated = await create(other, body, key)
+    assert.deepEqual([repeated.status, repeated.headers['idempotent-replayed']], [201, 'true'])
+  }
+})
+
+test('while a write runs its repeat is refused on every server, and afterwards answered again', async () => {
+  const body = john()
+  const holding = await service.db.pool.connect()
+  let first: Promise<Answer>
+  try {
+    await holding.query('begin')
+    await holding.query('lock table customer in share mode')
+    first = create(service, body, 'running')
+    await waiting(service, 1)
+    for (const server of [service, other]) {
+      const answer = await create(server, body, 'running')
+      isProblem(answer, 'idempotency_in_progress', server.baseUrl, '/customers')
+      assert.equal(answer.headers['retry-after'], '1')
+    }
+    const another = await create(service, { ...body, firstname: 'Bea' }, 'running')
+    isProblem(another, 'idempotency_in_progress', service.baseUrl, '/customers')
+  } finally {
+    await holding.query('rollback')
+    holding.release()
+  }
+  assert.equal((await first).status, 201)
+  for (const server of [service, other]) isReplay(await create(server, body, 'running'), await first)
+})
+
+test('a caller who has gone finds the answer by repeating the request', async () => {
+  const body = john()
+  const holding = await service.db.pool.connect()
+  const leaving = new AbortController()
+  try {
+    await holding.query('begin')
+    await holding.query('lock table customer in share mode')
+    const gone = leave(body, 'gone', leaving.signal)
+    await waiting(service, 1)
+    leaving.abort()
+    await gone
+  } finally {
+    await holding.query('rollback')
+    holding.release()
+  }
+  let answer = await create(service, body, 'gone')
+  while (answer.status === 409) answer = await create(service, body, 'gone')
+  assert.equal(answer.status, 201)
+  assert.equal(answer.headers['idempotent-replayed'], 'true', 'the work ended although nobody was there')
+  assert.equal(await having(service, body.contact.email), 1)
+})
+
+/** Sends a request and breaks the connection once told to. */
+async function leave(body: unknown, key: string, signal: AbortSignal) {
+  const asked = request(`${service.baseUrl}/customers`, {
+    method: 'POST',
+    ca: service.ca,
+    agent: false,
+    signal,
+    headers: { ...credentials(service), 'content-type': 'application/json', 'idempotency-key': key },
+  })
+  await new Promise<void>(resolve => {
+    asked.on('error', () => resolve())
+    asked.end(JSON.stringify(body))
+  })
+}
+
+test('after 24 hours a key is free again, and what it answered is deleted', async () => {
+  const body = john()
+  const first = await create(service, body, 'yesterday')
+  const age = (interval: string) =>
+    service.db.run(sql`
+      update idempotent_answer set created_at = now() - ${interval}::interval
+       where service_id = ${service.service.id} and created_at = (select max(created_at) from idempotent_answer)`)
+  assert.equal(await age('23 hours 59 minutes'), 1)
+  isReplay(await create(service, body, 'yesterday'), first)
+  await service.db.run(sql`
+    update idempotent_answer set created_at = now() - interval '24 hours 1 second' where created_at < now() - interval '23 hours'`)
+  const anew = await create(service, body, 'yesterday')
+  isProblem(anew, 'email_taken', service.baseUrl, '/customers')
+  const fresh = john()
+  const second = await create(service, fresh, 'yesterday')
+  assert.deepEqual([second.status, second.headers['idempotent-replayed']], [201, undefined])
+  isReplay(await create(service, fresh, 'yesterday'), second)
+  await create(service, john(), 'old')
+  assert.equal(await age('25 hours'), 1)
+  assert.equal(await forgetAnswers(service.db), 1)
+  isReplay(await create(service, fresh, 'yesterday'), second)
+})
+
+test('what is stored gives away neither the answer nor the key nor the request', async () => {
+  const body = { ...john(), surname: 'Canarysurname' }
+  const { json } = await create(service, body, 'canarykey')
+  const [kept] = await service.db.rows<Record<string, Buffer | string | number>>(
+    sql`select * from idempotent_answer where service_id = ${service.service.id} order by created_at desc limit 1`,
+  )
+  assert.ok(kept)
+  const bytes = Buffer.concat(
+    Object.values(kept).map(value => (Buffer.isBuffer(value) ? value : Buffer.from(String(value)))),
+  ).toString('latin1')
+  for (const secret of ['Canarysurname', 'canarykey', body.contact.email, json.data.id, 'firstname'])
+    assert.ok(!bytes.includes(secret), secret)
+})
+
+test('a stored answer that was moved or changed is not given', async () => {
+  const [mine, theirs] = [john(), john()]
+  await create(service, mine, 'kept')
+  await create(service, theirs, 'forged')
+  await service.db.run(sql`
+    update idempotent_answer a set answer = b.answer
+      from (select answer from idempotent_answer where service_id = ${service.service.id} order by created_at desc offset 1 limit 1) b
+     where (service_id, key_hash) = (select service_id, key_hash from idempotent_answer order by created_at desc limit 1)`)
+  isProblem(await create(service, theirs, 'forged'), 'internal_error', service.baseUrl, '/customers')
+  assert.equal((await create(service, mine, 'kept')).headers['idempotent-replayed'], 'true')
+})
