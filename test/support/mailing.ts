@@ -5,7 +5,6 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before } from 'node:test'
-import { pino } from 'pino'
 import { addService } from '../../src/accounts.ts'
 import { type Database, sql } from '../../src/db.ts'
 import { postOf } from '../../src/mail/post.ts'
@@ -15,6 +14,7 @@ import { queueVoucherMail, type VoucherMail } from '../../src/store/running/mail
 import { startWorker, type Worker } from '../../src/worker.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { until as met } from './processes.ts'
+import { keptLog } from './servers.ts'
 import { type SmtpSink, startSink } from './smtp-sink.ts'
 
 export const gift: VoucherMail = {
@@ -51,15 +51,7 @@ export function setUpMailing() {
   let service: Service
   let sink: SmtpSink
   const begun: Worker[] = []
-  let logged = ''
-  const log = pino(
-    { level: 'info' },
-    {
-      write(line: string) {
-        logged += line
-      },
-    },
-  )
+  const logged = keptLog('info')
 
   before(async () => {
     database = await freshDatabase()
@@ -79,7 +71,7 @@ export function setUpMailing() {
     await database.db.run(sql`delete from alert`)
     sink.delivered.length = 0
     sink.mishaps.length = 0
-    logged = ''
+    logged.clear()
   })
   after(async () => {
     await sink.close()
@@ -93,7 +85,7 @@ export function setUpMailing() {
         from mail m left join job j on j.service_id = m.service_id and j.subject = m.mail_id order by created_at`)
   const mail = async () => (await mails())[0] as Row
   const until = (condition: () => unknown, what: string) =>
-    met(condition, what).catch((error: Error) => assert.fail(`${error.message}\n${logged}`))
+    met(condition, what).catch((error: Error) => assert.fail(`${error.message}\n${logged.text}`))
 
   return {
     keys,
@@ -109,11 +101,11 @@ export function setUpMailing() {
     },
     /** What the workers have logged. */
     get logged() {
-      return logged
+      return logged.text
     },
     /** A worker; it is stopped after the test. */
     begin(post = postOf({ smtpUrl: sink.url, dataDir: directory })) {
-      const worker = startWorker({ db: database.db, keys, log, post })
+      const worker = startWorker({ db: database.db, keys, log: logged.log, post })
       begun.push(worker)
       return worker
     },

@@ -59,6 +59,20 @@ export const askAt =
     return { status: response.statusCode, headers: response.headers as IncomingHttpHeaders, text, json }
   }
 
+/** A log from this level on, and the text of what was said in it. */
+export function keptLog(level: string) {
+  const lines: string[] = []
+  return {
+    log: pino({ level }, { write: (line: string) => void lines.push(line) }),
+    get text() {
+      return lines.join('')
+    },
+    clear() {
+      lines.length = 0
+    },
+  }
+}
+
 /** A further server of the same installation: what a second process would be. */
 export async function anotherServer(
   { db, keys }: Pick<TestService, 'db' | 'keys'>,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { sql } from '../../src/db.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { raw, sql } from '../../src/db.ts'
 import { upsertProducts } from '../../src/store/goods/products.ts'
 import { upsertGateways } from '../../src/store/running/gateways.ts'
 import { insertVouchers, type VoucherRow } from '../../src/store/vouchers/vouchers.ts'
@@ -19,6 +20,17 @@ export const voucherSettings = {
   writesPerMinute: 'off',
 } as const
 
+/** What asks for a gift voucher. */
+export const gift = {
+  amount: '150.00',
+  gateway: 'paypal',
+  receiverName: 'Ann Lee',
+  receiverEmail: 'ann.lee@example.com',
+  senderName: 'John Smith',
+  subject: 'A gift for you',
+  billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
+}
+
 /** What the back office of such a service has to have. */
 export async function stockGiftCards(api: Pick<TestService, 'db'>, { service }: Pick<Caller, 'service'>) {
   await upsertProducts(api.db, service, [
@@ -30,6 +42,17 @@ export async function stockGiftCards(api: Pick<TestService, 'db'>, { service }: 
   ])
   await upsertGateways(api.db, service, [{ name: 'paypal' }, { name: 'visa' }])
 }
+
+/** Asks for that gift voucher, or one as told. */
+export const issue = (by: Caller, more: object = {}, headers: Record<string, string> = {}) =>
+  post(by, '/vouchers', { ...gift, ...more }, headers)
+
+/** How many rows of a table a service has, the first one unless told. */
+export const countOf = (
+  api: Pick<TestService, 'db' | 'service'>,
+  table: 'voucher' | 'mail' | 'voucher_sale',
+  { service }: Pick<Caller, 'service'> = api,
+) => api.db.run(sql`select from ${raw(table)} where service_id = ${service.id}`)
 
 /** Adds vouchers of 150.00, each as told. */
 export const addVouchers = (
@@ -50,6 +73,33 @@ export const addVouchers = (
       expiryDate: '2099-12-31',
       ...more,
     })),
+  )
+
+let made = 0
+/** Adds a voucher of 150.00, or as told, under a number of its own, which it returns. */
+export async function newVoucher(api: Pick<TestService, 'db' | 'keys' | 'service'>, more: Partial<VoucherRow> = {}) {
+  const number = `20623${++made}`
+  await addVouchers(api, api, { [number]: more })
+  return number
+}
+
+/** Moves one of a voucher's times into the past. */
+export const backDate = (
+  { db, service }: Pick<TestService, 'db' | 'service'>,
+  number: string,
+  column: 'locked_until' | 'validated_until',
+) =>
+  db.run(sql`
+    update voucher set ${raw(column)} = now() - interval '1 ms' where service_id = ${service.id} and number = ${number}`)
+
+/** How many seconds there are between a wall clock in Melbourne and the one there in so many seconds. */
+export const secondsOff = (told: string, seconds: number) =>
+  Math.abs(
+    Temporal.Now.zonedDateTimeISO('Australia/Melbourne')
+      .add({ seconds })
+      .toPlainDateTime()
+      .until(told)
+      .total('seconds'),
   )
 
 export const validate = (by: Caller, number: string, amount = '10.00') =>
@@ -87,4 +137,12 @@ export const stepsOf = async ({ db }: Pick<TestService, 'db'>, { service }: Pick
 export const forgetFailures = async ({ db }: Pick<TestService, 'db'>) => {
   await db.run(sql`delete from failure`)
   await db.run(sql`delete from pin_guard`)
+}
+
+/** Waits until the minute has some seconds left, and begins it without failures. */
+export async function earlyInTheMinute(api: Pick<TestService, 'db'>) {
+  const { left = 60 } =
+    (await api.db.row<{ left: number }>(sql`select 60 - extract(second from now())::float8 as left`)) ?? {}
+  if (left < 8) await delay(left * 1_000)
+  await forgetFailures(api)
 }

@@ -1,34 +1,19 @@
 import assert from 'node:assert/strict'
-import { Writable } from 'node:stream'
-import { after, before, test } from 'node:test'
-import { pino } from 'pino'
+import { after, test } from 'node:test'
 import { smtpPost } from '../../../src/mail/smtp.ts'
 import { startWorker } from '../../../src/worker.ts'
 import { until } from '../../support/processes.ts'
-import { type Answer, startTestService, type TestService } from '../../support/service.ts'
+import { keptLog } from '../../support/servers.ts'
+import { type Answer, startTestService } from '../../support/service.ts'
 import { startSink } from '../../support/smtp-sink.ts'
-import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { issue, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post, put } from '../../support/write.ts'
 
-let logged = ''
-const log = pino(
-  { level: 'trace' },
-  new Writable({
-    write(chunk, _, done) {
-      logged += chunk
-      done()
-    },
-  }),
-)
-
-let api: TestService
-before(async () => {
-  api = await startTestService({ settings: voucherSettings, role: 'maintainer', log })
-  await stockGiftCards(api, api)
-})
+const logged = keptLog('trace')
+const { log } = logged
+const api = await startTestService({ settings: voucherSettings, role: 'maintainer', log })
+await stockGiftCards(api, api)
 after(() => api.stop())
-
-const address = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' }
 
 test('a PIN, a validation, a password and what they came with are in no log line, and in no answer but the ones they belong to', async () => {
   const secretPhrase = 'xyzzy-plugh-4711'
@@ -37,16 +22,7 @@ test('a PIN, a validation, a password and what they came with are in no log line
     answers.push(await answer)
     return answers.at(-1) as Answer
   }
-  const issued = await post(api, '/vouchers', {
-    amount: '150.00',
-    gateway: 'paypal',
-    receiverName: 'Ann Lee',
-    receiverEmail: 'ann.lee@example.com',
-    senderName: 'John Smith',
-    message: secretPhrase,
-    subject: 'A gift for you',
-    billingAddress: address,
-  })
+  const issued = await issue(api, { message: secretPhrase })
   assert.equal(issued.status, 201, issued.text)
   const { number, pin } = issued.json.data
   const wrong = pin === '123456' ? '654321' : '123456'
@@ -70,14 +46,14 @@ test('a PIN, a validation, a password and what they came with are in no log line
   const sink = await startSink()
   await sink.close()
   const worker = startWorker({ db: api.db, keys: api.keys, log, post: smtpPost(sink.url) })
-  await until(async () => /"level":(40|50)/.test(logged), 'the worker logs that the mail could not be sent')
+  await until(async () => /"level":(40|50)/.test(logged.text), 'the worker logs that the mail could not be sent')
   await worker.stop(0)
 
-  assert.ok(logged.split('\n').length > 12, 'there are log lines')
-  assert.ok(logged.includes('/vouchers/lookup'))
+  assert.ok(logged.text.split('\n').length > 12, 'there are log lines')
+  assert.ok(logged.text.includes('/vouchers/lookup'))
   const lonely = (text: string) => new RegExp(`(?<![\\w.])${text}(?!\\w)`)
   for (const [what, text] of [
-    ['the logs', logged],
+    ['the logs', logged.text],
     ['the answers', answers.map(answer => `${JSON.stringify(answer.headers)} ${answer.text}`).join('\n')],
   ] as const) {
     // A field may be named by who asks: that name is given back.

@@ -1,39 +1,45 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
+import { after, test } from 'node:test'
 import { sql } from '../../../src/db.ts'
 import { isProblem } from '../../support/problem.ts'
 import { anotherServer, basic, credentials, withPassword } from '../../support/servers.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { type Answer, startTestService } from '../../support/service.ts'
+import { addVouchers, earlyInTheMinute, forgetFailures } from '../../support/voucher-shop.ts'
 
-let service: TestService
-let other: Awaited<ReturnType<typeof anotherServer>>
-before(async () => {
-  service = await startTestService({ settings: { readsPerMinute: 'off' } })
-  other = await anotherServer(service)
-})
+const service = await startTestService({ settings: { readsPerMinute: 'off' } })
+const other = await anotherServer(service)
 after(async () => {
   await other.stop()
   await service.stop()
 })
 
-const forget = () => service.db.run(sql`delete from failure`)
+const forget = () => forgetFailures(service)
+
+/** Asks for what is known, or for what is not, and is refused with this status. */
+type Guess = (i: number) => Promise<Answer>
+
+/** The times that the two take, asked by turns, and forgotten before they are too many; in milliseconds. */
+async function timesOf(count: number, atMost: number, status: number, asks: { known: Guess; unknown: Guess }) {
+  const times = { known: [] as number[], unknown: [] as number[] }
+  for (let i = 0; i < count; i++) {
+    if (i % atMost === 0) await forget()
+    for (const which of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
+      const begun = performance.now()
+      const answer = await asks[which](i)
+      times[which].push(performance.now() - begun)
+      assert.equal(answer.status, status)
+    }
+  }
+  return times
+}
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
-/** The medians of the times that the two take, asked by turns; in milliseconds. */
+/** The medians of the times that sign-ins take. */
 async function compare(count: number, known: (i: number) => string, unknown: (i: number) => string) {
-  const times = { known: [] as number[], unknown: [] as number[] }
-  for (let i = 0; i < count; i++) {
-    if (i % 15 === 0) await forget()
-    for (const which of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
-      const authorization = which === 'known' ? known(i) : unknown(i)
-      const begun = performance.now()
-      const { status } = await service.get('/stores', { authorization })
-      times[which].push(performance.now() - begun)
-      assert.equal(status, 401)
-    }
-  }
+  const withHeader = (header: (i: number) => string) => (i: number) =>
+    service.get('/stores', { authorization: header(i) })
+  const times = await timesOf(count, 15, 401, { known: withHeader(known), unknown: withHeader(unknown) })
   return { known: median(times.known), unknown: median(times.unknown) }
 }
 
@@ -77,17 +83,49 @@ test('an unknown username cannot be told from a wrong password by time', async t
   t.diagnostic(`names that are new: ${await takesAsLong(once)}`)
 })
 
-/** Failures are counted by the minute: begins where there are some seconds of it left. */
-async function earlyInTheMinute() {
-  const { left } = (await service.db.row<{ left: number }>(
-    sql`select 60 - extract(second from now())::float8 as left`,
-  )) ?? { left: 0 }
-  if (left < 6) await delay(left * 1_000)
-  await forget()
+/** How often something of `a` is more than something of `b`: half the time where the two are alike, whatever else goes on. */
+function share(a: readonly number[], b: readonly number[]) {
+  let more = 0
+  for (const x of a) for (const y of b) more += x > y ? 1 : x === y ? 0.5 : 0
+  return more / a.length / b.length
 }
 
+test('an unknown number cannot be told from a wrong PIN by time', async t => {
+  // 10,000 tell the two apart more finely, and take some minutes.
+  const { PIN_TRIES } = process.env
+  const [again, fresh] = PIN_TRIES ? [Number(PIN_TRIES), Number(PIN_TRIES)] : [700, 400]
+  const numbers = Array.from({ length: 3 * fresh }, (_, i) => `known${i}`)
+  await addVouchers(service, service, Object.fromEntries(['100', ...numbers].map(number => [number, {}])))
+  const lookUp = (number: string) => service.get(`/vouchers/${number}`, { 'x-voucher-pin': '999999' })
+  let tried = 0
+  for (const [what, ask] of [
+    [
+      'the same numbers again and again',
+      () => timesOf(again, 7, 403, { known: () => lookUp('100'), unknown: () => lookUp('nope') }),
+    ],
+    [
+      'numbers that are new',
+      () => {
+        const from = tried
+        tried += fresh
+        const numbered = (name: string) => (i: number) => lookUp(`${name}${from + i}`)
+        return timesOf(fresh, 7, 403, { known: numbered('known'), unknown: numbered('other') })
+      },
+    ],
+  ] as const) {
+    // Both are alike to within what chance does to so many; a machine that is busy with other things gets two more tries.
+    const tries: number[] = []
+    while (tries.length < 3 && Math.abs((tries.at(-1) ?? 1) - 0.5) > 0.06) {
+      const { known, unknown } = await ask()
+      tries.push(share(known, unknown))
+    }
+    t.diagnostic(`${what}: known took longer in ${tries.map(each => `${(each * 100).toFixed(1)} %`).join(', ')}`)
+    assert.ok(Math.abs((tries.at(-1) ?? 1) - 0.5) <= 0.06, tries.join())
+  }
+})
+
 test('wrong passwords are counted for all servers, and beyond 20 refused with the time to wait', async () => {
-  await earlyInTheMinute()
+  await earlyInTheMinute(service)
   const colleague = await service.account('visitor')
   const wrong = { headers: { ...credentials(colleague), authorization: withPassword(colleague, 'wrong') } }
   const ask = (i: number) => (i % 2 ? other.ask('/stores', wrong) : service.get('/stores', wrong.headers))
@@ -114,7 +152,7 @@ test('wrong passwords are counted for all servers, and beyond 20 refused with th
 })
 
 test('an address that tries one name after the other is refused beyond 200', async () => {
-  await earlyInTheMinute()
+  await earlyInTheMinute(service)
   const attempt = (i: number) => service.get('/stores', { authorization: basic(`guess${i}:x`) })
   for (let i = 0; i < 200; i++) assert.equal((await attempt(i)).status, 401)
   isProblem(await attempt(200), 'too_many_failures', service.baseUrl, '/stores')

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { pino } from 'pino'
 import { addPassword, revoke } from '../../../src/accounts.ts'
 import { sql } from '../../../src/db.ts'
 import { isProblem } from '../../support/problem.ts'
-import { anotherServer, basic, credentials, speak, withPassword } from '../../support/servers.ts'
+import { anotherServer, basic, credentials, keptLog, speak, withPassword } from '../../support/servers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -170,14 +168,8 @@ test('a role that is too low is told which one is needed', async () => {
 })
 
 test('passwords, and what a query or a header says, are in no log line', async () => {
-  let written = ''
-  const stream = new Writable({
-    write(chunk, _, done) {
-      written += chunk
-      done()
-    },
-  })
-  const logged = await anotherServer(service, { log: pino({ level: 'trace' }, stream) })
+  const kept = keptLog('trace')
+  const logged = await anotherServer(service, { log: kept.log })
   const { authorization, 'x-service-name': name } = credentials(service)
   const own = { authorization, 'x-service-name': name, 'x-voucher-pin': 'canary-pin', cookie: 'canary-cookie' }
   try {
@@ -201,6 +193,7 @@ test('passwords, and what a query or a header says, are in no log line', async (
     await service.db.run(sql`alter table if exists staff_away rename to staff`)
     await logged.stop()
   }
+  const written = kept.text
   const lines = written
     .trim()
     .split('\n')

@@ -1,28 +1,16 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { Writable } from 'node:stream'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { pino } from 'pino'
 import type { ErrorCode } from '../../../src/errors.ts'
 import { john, makesNone } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
-import { creatingHead, credentials, speak, tlsTo, untilClosed } from '../../support/servers.ts'
+import { creatingHead, credentials, keptLog, speak, tlsTo, untilClosed } from '../../support/servers.ts'
 import { type Answer, startTestService } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
-let logged = ''
-const log = pino(
-  { level: 'error' },
-  new Writable({
-    write(chunk, _, done) {
-      logged += chunk
-      done()
-    },
-  }),
-)
-
-const service = await startTestService({ settings: { writesPerMinute: 'off' }, log })
+const logged = keptLog('error')
+const service = await startTestService({ settings: { writesPerMinute: 'off' }, log: logged.log })
 after(() => service.stop())
 
 const head = (...lines: string[]) => creatingHead(service, ...lines)
@@ -146,7 +134,7 @@ test('a body that breaks off is no fault of ours, and not logged as one', () =>
       await speak(service, 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     }
     assert.deepEqual(
-      logged.split('\n').filter(line => line.includes('"level":50')),
+      logged.text.split('\n').filter(line => line.includes('"level":50')),
       [],
     )
   }))

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { ApiError } from '../../../src/errors.ts'
+import { drawVoucher } from '../../../src/store/vouchers/draw.ts'
+import { validateVoucher } from '../../../src/store/vouchers/holding.ts'
+import { startTestService } from '../../support/service.ts'
+import { ledgerOf } from '../../support/voucher-ledger.ts'
+import { newVoucher, stepsOf, voucherSettings } from '../../support/voucher-shop.ts'
+
+const api = await startTestService({ settings: voucherSettings })
+after(() => api.stop())
+
+const { outcome, validate, draw, hold, refund, isSound } = ledgerOf(api)
+
+test('a draw takes a validation once, from the voucher that it was made for', async () => {
+  const number = await newVoucher(api)
+  const id = String(await validate(number))
+  assert.equal(await draw(await newVoucher(api), id, '1.00'), 'validation_id_incorrect')
+  assert.equal(await draw('nope', id, '1.00'), 'validation_id_incorrect')
+  assert.equal(await draw(number, id, '150.01'), 'insufficient_voucher_balance')
+  assert.equal(await draw(number, id, '100.10'), undefined)
+  assert.equal(await draw(number, id, '1.00'), 'validation_id_incorrect')
+  assert.equal(await draw(number, String(await validate(number)), '49.90'), undefined)
+  assert.equal((await isSound(number)).state, 'redeemed')
+  assert.deepEqual(await stepsOf(api, api, number), [
+    ...['issue active', 'lock locked', 'redeem active'],
+    ...['lock locked', 'redeem redeemed'],
+  ])
+  assert.equal(await validate(number), 'voucher_unusable')
+})
+
+test('a draw ends the lock that its validation held, and a stale holder cannot draw', async () => {
+  const number = await newVoucher(api)
+  const mine = String(await validate(number))
+  await hold(number, mine, 3_600)
+  assert.equal(await draw(number, mine, '10.00'), undefined)
+  const theirs = String(await validate(number))
+  await hold(number, theirs, 3_600)
+  assert.equal(await draw(number, mine, '10.00'), 'voucher_locked')
+  await api.db.run(
+    sql`update voucher set locked_until = now() where service_id = ${api.service.id} and number = ${number}`,
+  )
+  assert.equal(await draw(number, mine, '10.00'), 'validation_id_incorrect')
+  assert.equal(await draw(number, theirs, '10.00'), undefined, 'its lock has run out, and nobody else has validated')
+  assert.equal((await isSound(number)).cents, 13_000n)
+})
+
+test('what stands against a draw points to the voucher in the order', async () => {
+  const number = await newVoucher(api, { state: 'suspended' })
+  const shop = { ...api.service, settings: { ...api.service.settings, voucherInFull: true } }
+  const faultOf = (draw: { number: string; validationId: string }, service = api.service) =>
+    assert.rejects(
+      api.db.transaction(tx =>
+        drawVoucher(tx, api.keys, service, {
+          ...draw,
+          amount: '1.00',
+          orderNumber: 'W1',
+          pointer: '/payments/2/voucher',
+        }),
+      ),
+      (error: ApiError) => {
+        assert.deepEqual(
+          error.faults.map(({ pointer, code }) => [pointer, code]),
+          [['/payments/2/voucher', error.code]],
+        )
+        return true
+      },
+    )
+  await faultOf({ number, validationId: 'x' })
+  const whole = await newVoucher(api)
+  const validationId = String(await validate(whole))
+  await faultOf({ number: whole, validationId }, shop)
+})
+
+test('one validation is drawn once, however many use it at once', async () => {
+  const number = await newVoucher(api)
+  const id = String(await validate(number))
+  const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => draw(number, id, '10.00', `W${i}`)))
+  assert.equal(outcomes.filter(each => each === undefined).length, 1)
+  assert.equal(outcomes.filter(each => each === 'validation_id_incorrect').length, 49)
+  assert.equal((await isSound(number)).cents, 14_000n)
+})
+
+test('of 200 redemptions at once as many go through as the voucher has, and the sum is exact', async () => {
+  const number = await newVoucher(api)
+  const outcomes = await Promise.all(
+    Array.from({ length: 200 }, (_, i) =>
+      outcome(async tx => {
+        const validationId = await validateVoucher(tx, api.keys, api.service, { number, amount: '1.10' })
+        if (validationId instanceof ApiError) return validationId
+        const draw = { number, validationId, amount: '1.10', orderNumber: `W${i}`, pointer: '' }
+        return drawVoucher(tx, api.keys, api.service, draw)
+      }),
+    ),
+  )
+  assert.equal(outcomes.filter(each => each === undefined).length, 136)
+  assert.equal(outcomes.filter(each => each === 'insufficient_voucher_balance').length, 64)
+  assert.deepEqual(await isSound(number), { state: 'active', cents: 40n })
+})
+
+test('a refund opens a spent voucher again, and never gives back more than the order drew', async () => {
+  const number = await newVoucher(api)
+  await draw(number, String(await validate(number)), '100.00', 'W1')
+  await draw(number, String(await validate(number)), '50.00', 'W2')
+  assert.equal((await isSound(number)).state, 'redeemed')
+  await assert.rejects(refund(number, '50.01', 'W2'), /no more goes back/)
+  await refund(number, '20.00', 'W2')
+  await assert.rejects(refund(number, '30.01', 'W2'), /no more goes back/)
+  await assert.rejects(refund(number, '1.00', 'W3'), /no more goes back/)
+  assert.deepEqual(await isSound(number), { state: 'active', cents: 2_000n })
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => refund(number, '15.00', 'W2')))
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 2)
+  assert.equal((await isSound(number)).cents, 5_000n)
+})

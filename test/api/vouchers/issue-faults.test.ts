@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { faultsIn, isProblem } from '../../support/problem.ts'
+import { startTestService } from '../../support/service.ts'
+import { countOf, issue, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { post } from '../../support/write.ts'
+
+const api = await startTestService({ settings: voucherSettings, role: 'maintainer' })
+await stockGiftCards(api, api)
+after(() => api.stop())
+
+const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
+
+test('each setting that is missing is named, and nothing is made', async () => {
+  const named: [Record<string, unknown>, string[]][] = [
+    [
+      { vouchersEnabled: false, giftCardSku: null, voucherType: null },
+      ['vouchersEnabled', 'voucherType', 'giftCardSku'],
+    ],
+    [{ vouchersEnabled: false }, ['vouchersEnabled']],
+    [{ voucherType: null }, ['voucherType']],
+    [{ giftCardSku: null }, ['giftCardSku']],
+    [{ giftCardSku: 'giftcard' }, ['giftCardSku']],
+    [{ giftCardSku: 'giftcard', vouchersEnabled: false }, ['vouchersEnabled', 'giftCardSku']],
+  ]
+  for (const [settings, names] of named) {
+    const tenant = await api.tenant({ ...voucherSettings, ...settings })
+    await stockGiftCards(api, tenant)
+    const { status, json } = await issue(tenant)
+    assert.equal(status, 409)
+    assert.equal(json.code, 'voucher_not_configured')
+    assert.equal(json.errors.length, names.length, JSON.stringify(json))
+    for (const [i, name] of names.entries()) {
+      assert.equal(json.errors[i].code, 'voucher_not_configured')
+      assert.match(json.errors[i].detail, new RegExp(`\`${name}\``))
+    }
+    assert.equal(await countOf(api, 'voucher', tenant), 0)
+    assert.equal(await countOf(api, 'mail', tenant), 0)
+  }
+})
+
+test('a gateway is one of those that there are, to the letter', async () => {
+  for (const gateway of ['stripe', 'PayPal', 'pаypal', 'paypal ', 'paypal\u200b']) {
+    const answer = await issue(api, { gateway })
+    isProblem(answer, 'unknown_gateway', api.baseUrl, '/vouchers')
+    assert.deepEqual(faultsIn(answer), ['/gateway unknown_gateway'])
+    assert.match(answer.json.detail, /`paypal`, `visa`/)
+  }
+})
+
+test('every fault of a voucher is told at once', async () => {
+  const answer = await issue(api, {
+    amount: '0.00',
+    currency: 'USD',
+    gateway: 'cash',
+    deliveryDate: '2020-02-29',
+    billingAddress: { city: ' ', country: null },
+  })
+  isProblem(answer, 'invalid_field', api.baseUrl, '/vouchers')
+  assert.deepEqual(faultsIn(answer), [
+    '/amount invalid_field',
+    '/currency invalid_field',
+    '/gateway unknown_gateway',
+    '/deliveryDate invalid_field',
+    '/billingAddress invalid_field',
+  ])
+  const shape = await post(api, '/vouchers', { amount: 150, pin: '123456', balance: '9.00' })
+  isProblem(shape, 'invalid_body', api.baseUrl, '/vouchers')
+  const places = faultsIn(shape).map(fault => fault.split(' ')[0])
+  for (const field of [
+    'amount',
+    'pin',
+    'balance',
+    'gateway',
+    'receiverName',
+    'receiverEmail',
+    'senderName',
+    'subject',
+    'billingAddress',
+  ])
+    assert.ok(places.includes(`/${field}`), field)
+})
+
+test('an amount is text with the decimals of the currency, more than nothing and not beyond reason', async () => {
+  const before = await countOf(api, 'voucher')
+  for (const amount of ['-1.00', '0.00', '0.001', '100', '1000000000.00', '100000.01', 'NaN', '1e3', '١.00'])
+    isProblem(await issue(api, { amount }), 'invalid_field', api.baseUrl, '/vouchers')
+  for (const amount of [100.1, 100, null, ['100.00']])
+    isProblem(await issue(api, { amount }), 'invalid_body', api.baseUrl)
+  assert.equal(await countOf(api, 'voucher'), before)
+  for (const amount of ['0.01', '100.10', '100000.00']) {
+    const { data } = (await issue(api, { amount, currency: 'AUD' })).json
+    assert.deepEqual([data.originalAmount, data.availableAmount], [amount, amount])
+  }
+  const yen = await api.tenant({ ...voucherSettings, currency: 'JPY' })
+  const shop = await api.account('maintainer', yen.service)
+  await stockGiftCards(api, shop)
+  isProblem(await issue(shop, { amount: '5000.00' }), 'invalid_field', api.baseUrl)
+  assert.equal((await issue(shop, { amount: '5000' })).json.data.availableAmount, '5000')
+})
+
+test('the e-mail waits for a day from today to the last of the voucher', async () => {
+  for (const deliveryDate of [day(0), day(30), null]) assert.equal((await issue(api, { deliveryDate })).status, 201)
+  for (const deliveryDate of [day(-1), '2023-02-30', '2024-13-01', day(365 * 4), 'tomorrow', ''])
+    isProblem(await issue(api, { deliveryDate }), 'invalid_field', api.baseUrl, '/vouchers')
+})
+
+test('no line break or second address gets into the head of an e-mail', async () => {
+  for (const evil of [
+    'Ann\r\nBcc: thief@example.com',
+    'Ann\nLee',
+    'Ann\rLee',
+    'Ann\u2028Lee',
+    'Ann\u0000',
+    '\u202eeeL',
+    ' ',
+    '',
+  ])
+    for (const field of ['receiverName', 'senderName', 'subject']) {
+      const answer = await issue(api, { [field]: evil })
+      isProblem(answer, 'invalid_field', api.baseUrl, '/vouchers')
+      assert.deepEqual(faultsIn(answer), [`/${field} invalid_field`])
+    }
+  for (const receiverEmail of [
+    'ann@example.com\r\nBcc: thief@example.com',
+    'ann@example.com, thief@example.com',
+    'ann@example.com;thief@example.com',
+    '"Ann" <ann@example.com>',
+    'ann@example.com ',
+    'ann@@example.com',
+    'ann@127.0.0.1',
+    'ann',
+  ])
+    isProblem(await issue(api, { receiverEmail }), 'invalid_field', api.baseUrl, '/vouchers')
+  isProblem(await issue(api, { message: `${'x'.repeat(1_000)}x` }), 'invalid_field', api.baseUrl)
+  isProblem(await issue(api, { message: 'a\u0007' }), 'invalid_field', api.baseUrl)
+  for (const mobile of ['call me', '1', `+${'9'.repeat(60)}`])
+    isProblem(await issue(api, { mobile }), 'invalid_field', api.baseUrl)
+  const fine = await issue(api, {
+    receiverName: '安妮 <b>"Lee"</b>, ',
+    subject: 'Bcc: thief@example.com',
+    mobile: '+61 491 570 006',
+  })
+  assert.equal(fine.status, 201, 'a word is not a header')
+})

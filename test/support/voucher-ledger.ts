@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { type Db, sql } from '../../src/db.ts'
+import { ApiError } from '../../src/errors.ts'
+import { drawVoucher, refundVoucher } from '../../src/store/vouchers/draw.ts'
+import { lockVoucher, validateVoucher } from '../../src/store/vouchers/holding.ts'
+import type { TestService } from './service.ts'
+
+/** Contract 7: which state follows which; the state of a refunded voucher, on which the contract is silent, apart. */
+export const allowed: Record<string, readonly string[]> = {
+  pending: ['active'],
+  active: ['locked', 'expired', 'suspended'],
+  locked: ['active', 'redeemed'],
+  redeemed: ['active'],
+  expired: [],
+  suspended: ['active'],
+}
+
+interface Entry {
+  kind: string
+  state: string
+  amount: string
+  locked: boolean
+}
+
+/** What the store does to vouchers of a service: each step answers with the code of the error that it comes to. */
+export function ledgerOf({ db, keys, service }: TestService) {
+  /** The code of the error that some work comes to, thrown or returned; what it throws is undone. */
+  async function outcome<T>(work: (tx: Db) => Promise<T>): Promise<T | string> {
+    try {
+      const result = await db.transaction(work)
+      return result instanceof ApiError ? result.code : result
+    } catch (error) {
+      if (error instanceof ApiError) return error.code
+      throw error
+    }
+  }
+
+  return {
+    outcome,
+    validate: (number: string, amount = '1.00') =>
+      outcome(tx => validateVoucher(tx, keys, service, { number, amount })),
+    draw: (number: string, validationId: string, amount: string, orderNumber = 'W1') =>
+      outcome(tx =>
+        drawVoucher(tx, keys, service, { number, validationId, amount, orderNumber, pointer: '/payments/0/voucher' }),
+      ),
+    hold: (number: string, validationId: string, lockSeconds: number) =>
+      outcome(tx =>
+        lockVoucher(tx, keys, service, { number, validationId, lockSeconds, username: 'shop', address: '' }),
+      ),
+    refund: (number: string, amount: string, orderNumber = 'W1') =>
+      outcome(tx => refundVoucher(tx, service, { number, amount, orderNumber })),
+
+    /** Asserts that a voucher's ledger moves along the table, and that its state and balance are what the ledger says. */
+    async isSound(number: string) {
+      const entries = await db.rows<Entry>(sql`
+        select kind, state, amount::text, locked_until is not null as locked from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)
+      const row = await db.row<{ state: string; cents: string; used: string }>(sql`
+        select state, (balance * 100)::bigint::text as cents, ((original_amount - balance) * 100)::bigint::text as used from voucher where service_id = ${service.id} and number = ${number}`)
+      let [state, cents] = ['pending', 0n]
+      const told = entries.map(({ kind, state, amount }) => `${kind} ${state} ${amount}`).join(', ')
+      for (const entry of entries) {
+        if (entry.state !== state) assert.ok(allowed[state]?.includes(entry.state), told)
+        state = entry.state
+        cents += BigInt(entry.amount.replace('.', '')) / 100n
+        assert.ok(cents >= 0n && cents <= 15_000n, told)
+        assert.equal(entry.locked, state === 'locked', told)
+        if (state === 'redeemed') assert.equal(cents, 0n, told)
+      }
+      assert.deepEqual([row?.state, row?.cents, row?.used], [state, String(cents), String(15_000n - cents)], told)
+      return { state, cents }
+    },
+  }
+}
