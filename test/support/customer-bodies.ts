@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from '../../src/db.ts'
 import type { ErrorCode } from '../../src/errors.ts'
 import { isProblem } from './problem.ts'
-import type { Answer, Caller, TestService } from './service.ts'
+import { type Answer, type Caller, startTestService, type TestService } from './service.ts'
 import { keyed, post, put } from './write.ts'
 
 let made = 0
@@ -16,6 +16,34 @@ export const john = (more: object = {}) => ({
   contact: { email: freshEmail() },
   ...more,
 })
+
+/** What else a customer can be given. */
+export const everything = {
+  title: 'Dr',
+  firstname: 'Mary-Jane',
+  surname: "O'Neill",
+  mobile: '+61 400 123 456',
+  dateOfBirth: '1980-02-29',
+  privacy: false,
+  emailSubscription: false,
+  smsSubscription: false,
+  address: {
+    addressLine1: '111 Collins St',
+    addressLine2: 'Level 5',
+    city: 'Melbourne',
+    state: 'VIC',
+    postcode: '3000',
+    country: 'Australia',
+  },
+}
+export const everyPhone = { home: '(03) 9123-4567', mobile: '+61 400 123 456', work: '03.9123/4568' }
+
+/** A shop that a maintainer writes customers to, without a limit. */
+export const startCustomerShop = () =>
+  startTestService({
+    settings: { timeZone: 'Australia/Melbourne', writesPerMinute: 'off', readsPerMinute: 'off' },
+    role: 'maintainer',
+  })
 
 /** Creates a customer, and returns its record. */
 export async function created(caller: Caller, body: object = john()) {
@@ -38,6 +66,10 @@ export async function changed(caller: Caller, id: string, change: object) {
   assert.equal(answer.status, 200, answer.text)
   return answer.json.data
 }
+
+/** What an answer warns of. */
+export const warningsIn = ({ meta }: { meta?: { warnings: { code: string }[] } }) =>
+  meta?.warnings.map(({ code }) => code) ?? []
 
 /** How many customers there are, of all services. */
 export const countCustomers = async ({ db }: Pick<TestService, 'db'>) =>

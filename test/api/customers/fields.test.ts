@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { changed, created, isRefused, john } from '../../support/customer-bodies.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { after, test } from 'node:test'
+import { changed, created, isRefused, john, startCustomerShop } from '../../support/customer-bodies.ts'
 import { post, put } from '../../support/write.ts'
 
-let shop: TestService
-before(async () => {
-  shop = await startTestService({
-    settings: { timeZone: 'Australia/Melbourne', writesPerMinute: 'off', readsPerMinute: 'off' },
-    role: 'maintainer',
-  })
-})
+const shop = await startCustomerShop()
 after(() => shop.stop())
 
 test('fields that the service keeps itself, and unknown ones, are refused by name', async () => {

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { changed, created, freshEmail, isRefused, john } from '../../support/customer-bodies.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { changed, created, isRefused, john, startCustomerShop } from '../../support/customer-bodies.ts'
 import { post, put } from '../../support/write.ts'
 
-let shop: TestService
-
-before(async () => {
-  shop = await startTestService({ settings: { writesPerMinute: 'off', readsPerMinute: 'off' }, role: 'maintainer' })
-})
+const shop = await startCustomerShop()
 after(() => shop.stop())
 
 /** A change that puts a text into every field that takes any text. */
@@ -19,6 +14,7 @@ const everywhere = (text: string) => ({
   surname: text,
   address: { addressLine1: text, addressLine2: text, city: text, state: text, country: text },
 })
+
 const places = [
   ...['/title', '/firstname', '/surname'],
   ...['addressLine1', 'addressLine2', 'city', 'state', 'country'].map(name => `/address/${name}`),
@@ -50,6 +46,7 @@ const real = [
   'NaN',
   'True',
 ]
+
 /** Texts that have broken software before. */
 const odd = [
   '👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽',
@@ -177,77 +174,5 @@ test('texts at random, in every field, are stored as they are or refused', async
       if (again.status === 200) assert.partialDeepStrictEqual((await shop.get(`/customers/${id}`)).json.data, change)
     }),
     { numRuns: 120 },
-  )
-})
-
-const word = fc.constantFrom('Ann', 'Bob', 'Zoë', '  x', '明', '👩‍👧', 'o’Neill')
-const number = fc.constantFrom('112', '+44 7700 900123', '(03) 9123-4567')
-const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
-const some = <T extends object>(fields: { [name in keyof T]: fc.Arbitrary<T[name]> }) =>
-  fc.record(fields, { requiredKeys: [] })
-
-const changes = some({
-  title: optional(word),
-  firstname: word,
-  surname: word,
-  dateOfBirth: optional(fc.constantFrom('1910-08-13', '2000-02-29')),
-  contact: some({
-    phones: optional(some({ home: optional(number), mobile: optional(number), work: optional(number) })),
-  }),
-  address: optional(
-    some({
-      addressLine1: optional(word),
-      addressLine2: optional(word),
-      city: optional(word),
-      state: optional(word),
-      postcode: optional(fc.constantFrom('3000', 'SW1A 1AA')),
-      country: optional(word),
-    }),
-  ),
-})
-
-/** What a record is after a change, by the rule: what is not mentioned stays, null clears, what is given is there. */
-function merged(record: Record<string, unknown>, change: object): Record<string, unknown> {
-  const cleared = (value: unknown): unknown =>
-    typeof value === 'object' && value !== null
-      ? Object.fromEntries(Object.keys(value).map(name => [name, null]))
-      : null
-  const entries = Object.entries(change).map(([name, value]): [string, unknown] => {
-    if (value === null) return [name, cleared(record[name])]
-    return [name, typeof value === 'object' ? merged(record[name] as Record<string, unknown>, value) : value]
-  })
-  return { ...record, ...Object.fromEntries(entries) }
-}
-
-test('any changes one after the other keep what they do not mention, clear with null, and store what they give', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(changes, { minLength: 1, maxLength: 6 }), async steps => {
-      let expected = await created(shop, john({ contact: { email: freshEmail() } }))
-      for (const change of steps) {
-        const data = await changed(shop, expected.id, change)
-        expected = { ...merged(expected, change), updateTimeStamp: data.updateTimeStamp }
-        assert.deepEqual(data, expected)
-      }
-      assert.deepEqual((await shop.get(`/customers/${expected.id}`)).json.data, expected)
-    }),
-    { numRuns: 60 },
-  )
-})
-
-test('any two changes at once end as one after the other does', async () => {
-  await fc.assert(
-    fc.asyncProperty(changes, changes, async (one, other) => {
-      const before = await created(shop)
-      await Promise.all([changed(shop, before.id, one), changed(shop, before.id, other)])
-      const { updateTimeStamp: _, ...data } = (await shop.get(`/customers/${before.id}`)).json.data
-      const { updateTimeStamp: __, ...first } = merged(merged(before, one), other)
-      const { updateTimeStamp: ___, ...second } = merged(merged(before, other), one)
-      const shown = JSON.stringify(data)
-      assert.ok(
-        [first, second].some(expected => shown === JSON.stringify(expected)),
-        shown,
-      )
-    }),
-    { numRuns: 60 },
   )
 })

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import {
+  changedBeside,
+  countCustomers,
+  created,
+  freshEmail,
+  isRefused,
+  john,
+  startCustomerShop,
+} from '../../support/customer-bodies.ts'
+import { post, put } from '../../support/write.ts'
+
+const shop = await startCustomerShop()
+after(() => shop.stop())
+
+test('of twenty who create a customer with one e-mail address at once, one does', async () => {
+  for (let round = 0; round < 3; round++) {
+    const email = freshEmail()
+    const before = await countCustomers(shop)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        post(shop, '/customers', john({ contact: { email: i % 2 ? email : email.toUpperCase() } })),
+      ),
+    )
+    const [winner, ...others] = answers.filter(({ status }) => status === 201)
+    assert.deepEqual([others.length, await countCustomers(shop)], [0, before + 1])
+    for (const answer of answers.filter(each => each !== winner)) {
+      isRefused(shop, answer, 'email_taken', '/contact/email')
+      assert.ok(answer.json.detail.includes(winner?.json.data.id))
+    }
+  }
+})
+
+test('customers who change to each other’s e-mail addresses at once end with one each', async () => {
+  for (let round = 0; round < 5; round++) {
+    const [a, b] = await Promise.all([created(shop), created(shop)])
+    const answers = await Promise.all([
+      put(shop, `/customers/${a.id}`, { contact: { email: b.contact.email } }),
+      put(shop, `/customers/${b.id}`, { contact: { email: a.contact.email } }),
+    ])
+    for (const answer of answers) assert.equal(answer.json.code, 'email_taken', answer.text)
+    const wanted = freshEmail()
+    const both = await Promise.all(
+      [a, b].map(({ id }) => put(shop, `/customers/${id}`, { contact: { email: wanted } })),
+    )
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 409])
+  }
+})
+
+test('two changes at once lose no field of each other', async () => {
+  const { id } = await created(shop)
+  for (let round = 0; round < 40; round++) {
+    const said = `round ${round}`
+    const number = `${1000 + round}`
+    const changes = [
+      { firstname: said },
+      { surname: said },
+      { contact: { phones: { home: number } } },
+      { mobile: number },
+      { address: { city: said } },
+      { address: { addressLine2: said } },
+    ].slice(round % 5, (round % 5) + 2)
+    const answers = await Promise.all(changes.map(change => put(shop, `/customers/${id}`, change)))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200],
+    )
+    const { data } = (await shop.get(`/customers/${id}`)).json
+    for (const { mobile, ...change } of changes as { mobile?: string }[]) {
+      if (mobile !== undefined) assert.equal(data.contact.phones.mobile, mobile)
+      assert.partialDeepStrictEqual(data, change)
+    }
+    // The later one saw what the earlier one had done.
+    assert.ok(answers.some(({ json }) => JSON.stringify(json.data) === JSON.stringify(data)))
+  }
+})
+
+test('ten changes of ten fields at once are all there', async () => {
+  const { id } = await created(shop)
+  const changes = [
+    ...['title', 'firstname', 'surname'].map(name => ({ [name]: `new ${name}` })),
+    ...['addressLine1', 'addressLine2', 'city', 'state', 'country'].map(name => ({
+      address: { [name]: `new ${name}` },
+    })),
+    ...['home', 'work'].map((name, i) => ({ contact: { phones: { [name]: `555${i}` } } })),
+  ]
+  const answers = await Promise.all(changes.map(change => put(shop, `/customers/${id}`, change)))
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+  const { data } = (await shop.get(`/customers/${id}`)).json
+  for (const change of changes) assert.partialDeepStrictEqual(data, change)
+})
+
+test('an import that meets a change loses none of its fields', async () => {
+  const { id } = await created(shop)
+  const change = { surname: 'Changed', mobile: '0400 999 999' }
+  const data = await changedBeside(shop, id, change, () =>
+    upsertCustomers(shop.db, shop.service, [{ id, ecommerceAdminId: 'gid://shop/Customer/1' }]),
+  )
+  assert.deepEqual(
+    [data.surname, data.contact.phones.mobile, data.ecommerceAdminId],
+    ['Changed', '0400 999 999', 'gid://shop/Customer/1'],
+  )
+})
+
+test('of two changes on the same state at once one is refused', async () => {
+  const { id } = await created(shop)
+  const path = `/customers/${id}`
+  for (let round = 0; round < 10; round++) {
+    const match = { 'if-match': String((await shop.get(path)).headers.etag) }
+    const answers = await Promise.all([
+      put(shop, path, { firstname: `A${round}` }, match),
+      put(shop, path, { surname: `B${round}` }, match),
+    ])
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 412])
+  }
+})
+
+test('of several with one key at once one creates a customer', async () => {
+  const body = john()
+  const before = await countCustomers(shop)
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => post(shop, '/customers', body, { 'idempotency-key': 'at-once' })),
+  )
+  const ids = new Set(answers.filter(({ status }) => status === 201).map(({ json }) => json.data.id))
+  assert.deepEqual([ids.size, await countCustomers(shop)], [1, before + 1])
+  for (const { status, json } of answers)
+    assert.ok(status === 201 || json.code === 'idempotency_in_progress', JSON.stringify(json))
+})

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { sql } from '../../../src/db.ts'
+import {
+  changed,
+  created,
+  everyPhone,
+  everything,
+  freshEmail,
+  isRefused,
+  john,
+  startCustomerShop,
+} from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { post, put } from '../../support/write.ts'
+
+const shop = await startCustomerShop()
+after(() => shop.stop())
+
+test('a change keeps what it does not mention, within telephone numbers and the address too', async () => {
+  const { id } = await created(shop, { ...everything, contact: { email: freshEmail(), phones: everyPhone } })
+  let expected = (await shop.get(`/customers/${id}`)).json.data
+  const steps: [object, (customer: typeof expected) => void][] = [
+    [{ title: 'Ms' }, c => (c.title = 'Ms')],
+    [{ firstname: 'Jane' }, c => (c.firstname = 'Jane')],
+    [{ contact: { phones: { home: '99 123' } } }, c => (c.contact.phones.home = '99 123')],
+    [{ contact: { phones: { work: null } } }, c => (c.contact.phones.work = null)],
+    [{ contact: { email: 'Jane.O@Example.com' } }, c => (c.contact.email = 'Jane.O@Example.com')],
+    [{ mobile: '0411 222 333' }, c => (c.contact.phones.mobile = '0411 222 333')],
+    [
+      { mobile: '0411 222 334', contact: { phones: { mobile: '0411 222 334' } } },
+      c => (c.contact.phones.mobile = '0411 222 334'),
+    ],
+    [{ address: { city: 'Sydney', state: null } }, c => Object.assign(c.address, { city: 'Sydney', state: null })],
+    [{ address: {} }, () => {}],
+    [{ contact: {} }, () => {}],
+  ]
+  for (const [change, apply] of steps) {
+    const data = await changed(shop, id, change)
+    apply(expected)
+    expected = { ...expected, updateTimeStamp: data.updateTimeStamp }
+    assert.deepEqual(data, expected, JSON.stringify(change))
+    assert.deepEqual((await shop.get(`/customers/${id}`)).json.data, expected)
+  }
+})
+
+test('null clears what is optional, one by one and as a whole', async () => {
+  const full = () => created(shop, { ...everything, contact: { email: freshEmail(), phones: everyPhone } })
+  const { id } = await full()
+  for (const name of ['title', 'dateOfBirth'] as const)
+    assert.equal((await changed(shop, id, { [name]: null }))[name], null)
+  assert.equal((await changed(shop, id, { mobile: null })).contact.phones.mobile, null)
+  assert.equal((await changed(shop, id, { privacy: null })).privacy, true)
+  assert.deepEqual((await changed(shop, id, { address: null })).address, {
+    addressLine1: null,
+    addressLine2: null,
+    city: null,
+    state: null,
+    postcode: null,
+    country: null,
+  })
+  const cleared = await changed(shop, id, { contact: { phones: null } })
+  assert.deepEqual(cleared.contact.phones, { home: null, mobile: null, work: null })
+  assert.equal(cleared.firstname, everything.firstname)
+  assert.ok(cleared.contact.email)
+})
+
+test('a change that changes nothing leaves the time stamp, the tag and the lists alone', async () => {
+  const made = await created(shop, { ...everything, contact: { email: freshEmail(), phones: everyPhone } })
+  const stamp = async () =>
+    (await shop.db.row<{ at: string }>(sql`select changed_at::text as at from customer where id = ${made.id}`))?.at
+  const [before, read] = [await stamp(), await shop.get(`/customers/${made.id}`)]
+  const { title, firstname, surname, dateOfBirth, privacy, contact, address, references } = made
+  for (const same of [
+    {},
+    { firstname },
+    { address: { city: address.city } },
+    { title, firstname, surname, dateOfBirth, privacy, contact, address, references, mobile: contact.phones.mobile },
+    { emailSubscription: false },
+  ]) {
+    const answer = await put(shop, `/customers/${made.id}`, same)
+    assert.deepEqual([answer.status, answer.json.data], [200, made], answer.text)
+    assert.equal(answer.headers.etag, read.headers.etag)
+  }
+  assert.equal(await stamp(), before)
+  await changed(shop, made.id, { firstname: 'Other' })
+  assert.notEqual(await stamp(), before)
+})
+
+test('a change with `If-Match` is made on the state that it names, or not at all', async () => {
+  const { id } = await created(shop)
+  const path = `/customers/${id}`
+  const { headers } = await shop.get(path)
+  const tag = String(headers.etag)
+  isRefused(shop, await put(shop, path, { title: 'Dr' }, { 'if-match': '"other"' }), 'precondition_failed')
+  const first = await put(shop, path, { title: 'Dr' }, { 'if-match': tag })
+  assert.equal(first.status, 200)
+  assert.equal(first.headers.etag, (await shop.get(path)).headers.etag)
+  isRefused(shop, await put(shop, path, { title: 'Mr' }, { 'if-match': tag }), 'precondition_failed')
+  assert.equal((await put(shop, path, { title: 'Mr' }, { 'if-match': `"x", ${first.headers.etag}` })).status, 200)
+  assert.equal((await put(shop, path, { title: 'Ms' }, { 'if-match': '*' })).status, 200)
+  isProblem(await put(shop, '/customers/none', {}, { 'if-match': tag }), 'not_found', shop.baseUrl, '/customers/none')
+})
+
+test('a service can want `If-Match` with every change', async () => {
+  const strict = await shop.tenant({ requireIfMatch: true })
+  const answer = await post(strict, '/customers', john())
+  const path = String(answer.headers.location)
+  isRefused(shop, await put(strict, path, { title: 'Dr' }), 'precondition_required')
+  assert.equal((await put(strict, path, { title: 'Dr' }, { 'if-match': String(answer.headers.etag) })).status, 200)
+})
+
+const word = fc.constantFrom('Ann', 'Bob', 'Zoë', '  x', '明', '👩‍👧', 'o’Neill')
+
+const number = fc.constantFrom('112', '+44 7700 900123', '(03) 9123-4567')
+
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
+
+const some = <T extends object>(fields: { [name in keyof T]: fc.Arbitrary<T[name]> }) =>
+  fc.record(fields, { requiredKeys: [] })
+
+const changes = some({
+  title: optional(word),
+  firstname: word,
+  surname: word,
+  dateOfBirth: optional(fc.constantFrom('1910-08-13', '2000-02-29')),
+  contact: some({
+    phones: optional(some({ home: optional(number), mobile: optional(number), work: optional(number) })),
+  }),
+  address: optional(
+    some({
+      addressLine1: optional(word),
+      addressLine2: optional(word),
+      city: optional(word),
+      state: optional(word),
+      postcode: optional(fc.constantFrom('3000', 'SW1A 1AA')),
+      country: optional(word),
+    }),
+  ),
+})
+
+/** What a record is after a change, by the rule: what is not mentioned stays, null clears, what is given is there. */
+function merged(record: Record<string, unknown>, change: object): Record<string, unknown> {
+  const cleared = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null
+      ? Object.fromEntries(Object.keys(value).map(name => [name, null]))
+      : null
+  const entries = Object.entries(change).map(([name, value]): [string, unknown] => {
+    if (value === null) return [name, cleared(record[name])]
+    return [name, typeof value === 'object' ? merged(record[name] as Record<string, unknown>, value) : value]
+  })
+  return { ...record, ...Object.fromEntries(entries) }
+}
+
+test('any changes one after the other keep what they do not mention, clear with null, and store what they give', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(changes, { minLength: 1, maxLength: 6 }), async steps => {
+      let expected = await created(shop, john({ contact: { email: freshEmail() } }))
+      for (const change of steps) {
+        const data = await changed(shop, expected.id, change)
+        expected = { ...merged(expected, change), updateTimeStamp: data.updateTimeStamp }
+        assert.deepEqual(data, expected)
+      }
+      assert.deepEqual((await shop.get(`/customers/${expected.id}`)).json.data, expected)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('any two changes at once end as one after the other does', async () => {
+  await fc.assert(
+    fc.asyncProperty(changes, changes, async (one, other) => {
+      const before = await created(shop)
+      await Promise.all([changed(shop, before.id, one), changed(shop, before.id, other)])
+      const { updateTimeStamp: _, ...data } = (await shop.get(`/customers/${before.id}`)).json.data
+      const { updateTimeStamp: __, ...first } = merged(merged(before, one), other)
+      const { updateTimeStamp: ___, ...second } = merged(merged(before, other), one)
+      const shown = JSON.stringify(data)
+      assert.ok(
+        [first, second].some(expected => shown === JSON.stringify(expected)),
+        shown,
+      )
+    }),
+    { numRuns: 60 },
+  )
+})
