@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
 import { sql } from '../../../src/db.ts'
 import { balances, member, short, standing } from '../../support/reward-member.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestService } from '../../support/service.ts'
 
-let api: TestService
-before(async () => {
-  api = await startTestService()
-})
+const api = await startTestService()
 after(() => api.stop())
 
 test('a return takes back the share of what the order earned, in pieces exactly as much as at once', async () => {
@@ -136,4 +134,67 @@ test('what a cancelled return gives again settles first what it left owing', asy
   await ann.cancelReturn('W1')
   assert.deepEqual(balances(await ann.read()), [0, '0.00', 300])
   await ann.checkLedger()
+})
+
+const cents = fc.integer({ min: 1, max: 90_000 }).map(whole => (whole / 100).toFixed(2))
+const number = fc.constantFrom('W1', 'W2', 'W3')
+
+test('whatever is bought and returned while time passes, balances are sums of open lots and lots sums of the ledger', async () => {
+  const steps = fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.record({ earn: number, amount: cents }) },
+      { weight: 3, arbitrary: fc.record({ giveBack: number, amount: cents }) },
+      fc.record({ cancel: number }),
+      fc.record({ days: fc.integer({ min: 30, max: 400 }) }),
+      fc.record({ use: fc.boolean() }),
+    ),
+    { minLength: 4, maxLength: 14 },
+  )
+  type Step = { earn?: string; giveBack?: string; cancel?: string; amount?: string; days?: number; use?: boolean }
+  await fc.assert(
+    fc.asyncProperty(steps, async (given: Step[]) => {
+      const ann = await member(api)
+      for (const { earn, giveBack, cancel, amount = '0', days, use } of given) {
+        if (earn) await ann.earn(earn, amount)
+        if (giveBack) await ann.giveBack(giveBack, amount)
+        if (cancel) await ann.cancelReturn(cancel)
+        if (days) await pass(ann.service.id, days)
+        if (use)
+          await api.db.run(sql`
+            update reward_lot set redeemed = total where service_id = ${ann.service.id} and kind = 'reward' and taken = 0
+               and lot_id = (select min(lot_id) from reward_lot where service_id = ${ann.service.id} and kind = 'reward' and taken = 0)`)
+        await ann.checkLedger()
+      }
+    }),
+    { numRuns: 12 },
+  )
+})
+
+/** Time passes: every date of an account lies further back. */
+async function pass(id: number, days: number) {
+  await api.db.run(sql`
+    update reward_lot set expiry_date = expiry_date - ${days}::integer, created_at = created_at - make_interval(days => ${days}::integer) where service_id = ${id}`)
+  await api.db.run(
+    sql`update reward_account set tier_locked_until_date = tier_locked_until_date - ${days}::integer where service_id = ${id}`,
+  )
+}
+
+test('returning all of what nobody used leaves nothing, however it was bought', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(cents, { minLength: 1, maxLength: 6 }), async amounts => {
+      const ann = await member(api)
+      for (const [i, amount] of amounts.entries()) await ann.earn(`W${i}`, amount)
+      for (const [i, amount] of amounts.entries()) {
+        const half = (Number(amount) / 2).toFixed(2)
+        for (const part of [half, amount]) await ann.giveBack(`W${i}`, part)
+      }
+      const account = await ann.read()
+      assert.deepEqual([account.availablePoints, account.availableRewards], [0, '0.00'])
+      const owed = await api.db.row<{ points_owed: string; qualifying_spend: string }>(
+        sql`select points_owed, trim_scale(qualifying_spend)::text as qualifying_spend from reward_account where service_id = ${ann.service.id}`,
+      )
+      assert.deepEqual({ ...owed }, { points_owed: '0', qualifying_spend: '0' })
+    }),
+    { numRuns: 10 },
+  )
 })

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { openDatabase, sql } from '../../../src/db.ts'
 import { lastDay } from '../../../src/domain/rewards/rules.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { earnRewards, reverseRewards } from '../../../src/store/rewards/ledger.ts'
 import { balances, member, short, standing, tier } from '../../support/reward-member.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestService } from '../../support/service.ts'
 
-let api: TestService
-before(async () => {
-  api = await startTestService()
-})
+const api = await startTestService()
 after(() => api.stop())
 
 test('an order earns a lot of points for each whole step of its amount, named after it, with an expiry', async () => {
@@ -218,69 +215,6 @@ test('twenty orders at once lose nothing, nor do the twenty returns of them', as
   } finally {
     await writers.close()
   }
-})
-
-const cents = fc.integer({ min: 1, max: 90_000 }).map(whole => (whole / 100).toFixed(2))
-const number = fc.constantFrom('W1', 'W2', 'W3')
-
-test('whatever is bought and returned while time passes, balances are sums of open lots and lots sums of the ledger', async () => {
-  const steps = fc.array(
-    fc.oneof(
-      { weight: 3, arbitrary: fc.record({ earn: number, amount: cents }) },
-      { weight: 3, arbitrary: fc.record({ giveBack: number, amount: cents }) },
-      fc.record({ cancel: number }),
-      fc.record({ days: fc.integer({ min: 30, max: 400 }) }),
-      fc.record({ use: fc.boolean() }),
-    ),
-    { minLength: 4, maxLength: 14 },
-  )
-  type Step = { earn?: string; giveBack?: string; cancel?: string; amount?: string; days?: number; use?: boolean }
-  await fc.assert(
-    fc.asyncProperty(steps, async (given: Step[]) => {
-      const ann = await member(api)
-      for (const { earn, giveBack, cancel, amount = '0', days, use } of given) {
-        if (earn) await ann.earn(earn, amount)
-        if (giveBack) await ann.giveBack(giveBack, amount)
-        if (cancel) await ann.cancelReturn(cancel)
-        if (days) await pass(ann.service.id, days)
-        if (use)
-          await api.db.run(sql`
-            update reward_lot set redeemed = total where service_id = ${ann.service.id} and kind = 'reward' and taken = 0
-               and lot_id = (select min(lot_id) from reward_lot where service_id = ${ann.service.id} and kind = 'reward' and taken = 0)`)
-        await ann.checkLedger()
-      }
-    }),
-    { numRuns: 12 },
-  )
-})
-
-/** Time passes: every date of an account lies further back. */
-async function pass(id: number, days: number) {
-  await api.db.run(sql`
-    update reward_lot set expiry_date = expiry_date - ${days}::integer, created_at = created_at - make_interval(days => ${days}::integer) where service_id = ${id}`)
-  await api.db.run(
-    sql`update reward_account set tier_locked_until_date = tier_locked_until_date - ${days}::integer where service_id = ${id}`,
-  )
-}
-
-test('returning all of what nobody used leaves nothing, however it was bought', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(cents, { minLength: 1, maxLength: 6 }), async amounts => {
-      const ann = await member(api)
-      for (const [i, amount] of amounts.entries()) await ann.earn(`W${i}`, amount)
-      for (const [i, amount] of amounts.entries()) {
-        const half = (Number(amount) / 2).toFixed(2)
-        for (const part of [half, amount]) await ann.giveBack(`W${i}`, part)
-      }
-      const account = await ann.read()
-      assert.deepEqual([account.availablePoints, account.availableRewards], [0, '0.00'])
-      const owed = await api.db.row<{ points_owed: string; qualifying_spend: string }>(
-        sql`select points_owed, trim_scale(qualifying_spend)::text as qualifying_spend from reward_account where service_id = ${ann.service.id}`,
-      )
-      assert.deepEqual({ ...owed }, { points_owed: '0', qualifying_spend: '0' })
-    }),
-    { numRuns: 10 },
-  )
 })
 
 test('the calendar counts as PostgreSQL does', async () => {

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { earning, type Move, reversing, type Standing } from '../../../src/domain/rewards/moves.ts'
+import { isOpen, type Lot, type OrderEarnings, type TierRules } from '../../../src/domain/rewards/rules.ts'
+
+const year = { months: 12, days: 0 }
+
+/** So many whole units of money, in its ten-thousandths. */
+export const units = (whole: number) => BigInt(whole) * 10_000n
+
+export const tier = (id: string, qualifySpend: bigint | null, more: Partial<TierRules> = {}): TierRules => ({
+  id,
+  sequence: Number(id),
+  accrualSpend: units(1),
+  accrualPoints: 1n,
+  autoRewardPointThreshold: 300n,
+  autoRewardValue: units(10),
+  qualifySpend,
+  qualifyPeriod: year,
+  pointsExpiry: year,
+  rewardExpiry: { months: 6, days: 0 },
+  ...more,
+})
+
+/** The day on which it all begins. */
+export const today = '2026-11-21'
+
+export const ladder = [tier('1', 0n), tier('2', units(500)), tier('3', units(1_500))]
+
+export const at = (tierId: string | null, tierLockedUntilDate: string | null = null) => ({
+  tierId,
+  tierLockedUntilDate,
+})
+
+/** An account in memory that follows the ledger as the tables do. */
+export function account(tiers: TierRules[]) {
+  const lots = new Map<string, Lot & { kind: string; total: bigint; points: bigint }>()
+  const place = { ...at('1'), qualifyingSpend: 0n, pointsOwed: 0n }
+  const orders = new Map<string, OrderEarnings & { lots: string[] }>()
+  let day = today
+  let made = 0
+  const newId = () => `lot${String(++made).padStart(6, '0')}`
+  const rewards = () =>
+    [...lots.values()].filter(
+      lot => lot.kind === 'reward' && lot.left === lot.total && lot.left > 0n && isOpen(lot, day),
+    )
+  const points = () => [...lots.values()].filter(lot => lot.kind === 'points' && lot.left > 0n)
+  const standing = (): Standing => ({ ...place, today: day, now: `${day} 12:00:00`, tiers, points: points() })
+  const openPoints = () => points().reduce((sum, lot) => sum + (isOpen(lot, day) ? lot.left : 0n), 0n)
+
+  function apply(orderNumber: string, move: Move) {
+    const order = orders.get(orderNumber) ?? { points: 0n, spend: 0n, pointsBack: 0n, spendBack: 0n, lots: [] }
+    orders.set(orderNumber, order)
+    for (const { id, kind, expiryDate } of move.lots)
+      lots.set(id, { id, kind, expiryDate, left: 0n, total: 0n, points: 0n, createdAt: `${day} 12:00:00` })
+    for (const { kind, lot, into, amount, spend = 0n } of move.entries) {
+      const changed = lot ? lots.get(lot.id) : undefined
+      assert.equal(changed?.kind, lot?.kind)
+      if (changed) {
+        changed.left += amount
+        if (amount > 0n) changed.total += amount
+        assert.ok(changed.left >= 0n && changed.left <= changed.total, `${kind} leaves a lot with ${changed.left}`)
+      }
+      const reward = into ? lots.get(into) : undefined
+      if (reward) reward.points -= amount
+      if (kind === 'earn') {
+        order.points += amount
+        order.spend += spend
+        if (lot) order.lots.push(lot.id)
+      }
+      if (kind === 'return') order.spendBack -= spend
+      if (kind === 'owe') place.pointsOwed -= amount
+      if (kind === 'settle') place.pointsOwed += amount
+      if (kind === 'owe' || (kind === 'reverse' && lot?.kind === 'points')) order.pointsBack -= amount
+    }
+    Object.assign(place, move.place, { qualifyingSpend: move.qualifyingSpend })
+  }
+
+  return {
+    lots,
+    place,
+    orders,
+    openPoints,
+    rewards,
+    pass: (days: number) => {
+      day = Temporal.PlainDate.from(day).add({ days }).toString()
+    },
+    earn(orderNumber: string, amount: bigint) {
+      apply(orderNumber, earning(standing(), { orderNumber, amount }, newId))
+    },
+    giveBack(orderNumber: string, amount: bigint) {
+      const order = orders.get(orderNumber)
+      if (!order) return
+      const move = reversing({ ...standing(), unusedRewards: rewards() }, order, { returnNumber: 'R1', amount }, newId)
+      if (move) apply(orderNumber, move)
+    },
+    useReward() {
+      const [reward] = rewards()
+      if (reward) reward.left -= 1n
+    },
+    check() {
+      assert.ok(place.pointsOwed >= 0n && place.qualifyingSpend >= 0n)
+      if (place.pointsOwed > 0n) assert.equal(openPoints(), 0n, 'points that are owed are paid before any are kept')
+      const threshold = tiers.find(({ id }) => id === place.tierId)?.autoRewardPointThreshold ?? 0n
+      assert.ok(openPoints() < threshold, `${openPoints()} points are left of ${threshold}`)
+      for (const order of orders.values()) {
+        assert.ok(order.spendBack <= order.spend && order.pointsBack <= order.points)
+        if (order.spendBack === order.spend) assert.equal(order.pointsBack, order.points)
+      }
+      const all = [...lots.values()]
+      const sum = (kind: string, of: 'left' | 'points') =>
+        all.filter(lot => lot.kind === kind).reduce((sum, lot) => sum + lot[of], 0n)
+      const restored = all
+        .filter(lot => lot.kind === 'reward' && lot.left === 0n)
+        .reduce((sum, lot) => sum + lot.points, 0n)
+      const kept = [...orders.values()].reduce((sum, order) => sum + order.points - order.pointsBack, 0n)
+      assert.equal(
+        sum('points', 'left') - place.pointsOwed + sum('reward', 'points') - restored,
+        kept,
+        'no point is lost or made',
+      )
+    },
+  }
+}
