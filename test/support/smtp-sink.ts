@@ -98,3 +98,7 @@ export async function startSink({
     },
   }
 }
+
+/** The Message-IDs of the e-mails that came in for a voucher. */
+export const messageIds = ({ delivered }: SmtpSink, number: string) =>
+  delivered.filter(({ text }) => text?.includes(`Voucher number: ${number}\n`)).map(({ messageId }) => messageId)
