@@ -1,30 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from '../../../src/db.ts'
+import { after, test } from 'node:test'
 import { defaultSettings } from '../../../src/settings.ts'
-import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { isProblem } from '../../support/problem.ts'
-import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { until } from '../../support/processes.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
 
-let service: TestService
-before(async () => {
-  service = await startTestService()
-})
+const service = await startTestService()
 after(() => service.stop())
 
 const byDefault = { ...defaultSettings, gateways: [] }
 const settings = async (caller: Caller) => (await caller.get('/settings')).json.data
-
-/** Waits until something holds; within 5 seconds. */
-async function within5s(holds: () => Promise<boolean>) {
-  const end = performance.now() + 5_000
-  while (!(await holds())) {
-    assert.ok(performance.now() < end, 'within 5 seconds')
-    await delay(50)
-  }
-}
 
 const everything = {
   retailerName: 'Luma',
@@ -171,7 +157,7 @@ test('a change goes through only for the settings that If-Match names', async ()
   assert.equal(again.status, 304, 'the tag of the change is the tag of what is read')
   assert.equal((await put(shop, '/settings', { currency: 'AUD' }, { 'if-match': '*' })).status, 200)
   await put(shop, '/settings', { requireIfMatch: true })
-  await within5s(async () => (await put(shop, '/settings', { currency: 'NZD' })).status === 428)
+  await until(async () => (await put(shop, '/settings', { currency: 'NZD' })).status === 428, 'it is in force', 5_000)
   isProblem(await put(shop, '/settings', {}), 'precondition_required', service.baseUrl, '/settings')
   const current = (await shop.get('/settings')).headers.etag
   assert.equal((await put(shop, '/settings', { requireIfMatch: null }, { 'if-match': current })).status, 200)
@@ -198,81 +184,4 @@ test('changes at once lose none of each other', async () => {
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
     assert.deepEqual(await settings(shop), { ...byDefault, ...quick })
   }
-})
-
-test('a change over one server is in force in another within 5 seconds', async () => {
-  const shop = await service.tenant()
-  const other = await startTestService({ beside: service })
-  try {
-    const elsewhere = (path: string) =>
-      other.raw(path, {
-        headers: {
-          authorization: `Basic ${Buffer.from(`${shop.username}:${shop.password}`).toString('base64')}`,
-          'x-service-name': shop.service.name,
-        },
-      })
-    const zoneOf = async () => (await elsewhere('/stores')).json?.meta?.timeZone
-    assert.equal(await zoneOf(), 'UTC')
-    await put(shop, '/settings', { timeZone: 'Asia/Kolkata' })
-    assert.equal((await elsewhere('/settings')).json.data.timeZone, 'Asia/Kolkata', 'read at once')
-    await within5s(async () => (await zoneOf()) === 'Asia/Kolkata')
-    await put(shop, '/settings', { readsPerMinute: 1 })
-    await within5s(async () => (await elsewhere('/stores')).status === 429)
-  } finally {
-    await other.stop()
-  }
-})
-
-test('another time zone moves the wall clocks of records and of the audit, the line of this change as well', async () => {
-  const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
-  await upsertCustomers(service.db, shop.service, [{ id: '1', firstname: 'Ann' }])
-  await put(shop, '/settings', { retailerName: 'Luma' })
-  const clocks = async () => {
-    const [customer] = (await shop.get('/customers/search')).json.data
-    const lines = (await shop.get('/audit')).json.data
-    return { customer: customer.updateTimeStamp, audit: lines.map((line: { at: string }) => line.at) }
-  }
-  const before = await clocks()
-  assert.equal(before.audit.length, 1)
-  await put(shop, '/settings', { timeZone: 'Asia/Kolkata' })
-  const after = await clocks()
-  const moments = await service.db.rows<{ at: string }>(sql`
-    select to_char(changed_at at time zone 'Asia/Kolkata', 'YYYY-MM-DD HH24:MI:SS') as at from audit
-     where service_id = ${shop.service.id} order by changed_at`)
-  assert.equal(moments.length, 2)
-  assert.deepEqual(
-    after.audit,
-    moments.map(({ at }) => at),
-  )
-  assert.notEqual(after.customer, before.customer)
-  assert.notEqual(after.audit[0], before.audit[0])
-  const rest = (await shop.get('/audit')).json.data[0]
-  assert.deepEqual([rest.username, rest.operation, rest.fields], [shop.username, 'PUT /settings', ['retailerName']])
-})
-
-test('capabilities say what a setting stands in the way of, and which', async () => {
-  const shop = await service.tenant({ release: '2021.3', returnReasons: [], giftCardSku: 'GIFTCARD' })
-  const lacking = async () => {
-    const { json } = await shop.get('/capabilities')
-    const all: { name: string; available: boolean; reason?: string }[] = json.data.capabilities
-    for (const { available, reason } of all) assert.equal(reason === undefined, available)
-    return Object.fromEntries(all.flatMap(({ name, reason }) => (reason ? [[name, reason]] : [])))
-  }
-  const reasons = await lacking()
-  assert.deepEqual(Object.keys(reasons).sort(), [
-    'customersUpdatedAfter',
-    'emailSubscriptionMapping',
-    'mailSender',
-    'paymentGateways',
-    'returns',
-    'smsSubscriptionMapping',
-    'vouchersIssue',
-  ])
-  assert.match(String(reasons.vouchersIssue), /`vouchersEnabled`.*`voucherType`/)
-  assert.doesNotMatch(String(reasons.vouchersIssue), /`giftCardSku` is missing/)
-  assert.match(String(reasons.vouchersIssue), /no SKU `GIFTCARD`.*`gateways` has no payment gateway/)
-  await put(shop, '/settings', { ...everything, readsPerMinute: 'off', writesPerMinute: 'off', release: '2022.1' })
-  await within5s(async () => Object.keys(await lacking()).length === 2)
-  // No product carries the SKU.
-  assert.deepEqual(Object.keys(await lacking()).sort(), ['smsSubscriptionMapping', 'vouchersIssue'])
 })

@@ -5,8 +5,8 @@ import { ApiError } from '../../../src/errors.ts'
 import { drawVoucher } from '../../../src/store/vouchers/draw.ts'
 import { validateVoucher } from '../../../src/store/vouchers/holding.ts'
 import { startTestService } from '../../support/service.ts'
-import { ledgerOf } from '../../support/voucher-ledger.ts'
 import { newVoucher, stepsOf, voucherSettings } from '../../support/voucher-shop.ts'
+import { ledgerOf } from './ledger.ts'
 
 const api = await startTestService({ settings: voucherSettings })
 after(() => api.stop())

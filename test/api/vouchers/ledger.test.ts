@@ -6,8 +6,8 @@ import { stateAfter, voucherStates, voucherSteps } from '../../../src/domain/vou
 import { decideOnVoucher, expireVouchers } from '../../../src/store/vouchers/standing.ts'
 import { readVoucher } from '../../../src/store/vouchers/vouchers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
-import { allowed, ledgerOf } from '../../support/voucher-ledger.ts'
 import { addVouchers, newVoucher, stepsOf, voucherSettings } from '../../support/voucher-shop.ts'
+import { allowed, ledgerOf } from './ledger.ts'
 
 const api = await startTestService({ settings: voucherSettings })
 after(() => api.stop())

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { type Db, sql } from '../../src/db.ts'
-import { ApiError } from '../../src/errors.ts'
-import { drawVoucher, refundVoucher } from '../../src/store/vouchers/draw.ts'
-import { lockVoucher, validateVoucher } from '../../src/store/vouchers/holding.ts'
-import type { TestService } from './service.ts'
+import { type Db, sql } from '../../../src/db.ts'
+import { ApiError } from '../../../src/errors.ts'
+import { drawVoucher, refundVoucher } from '../../../src/store/vouchers/draw.ts'
+import { lockVoucher, validateVoucher } from '../../../src/store/vouchers/holding.ts'
+import type { TestService } from '../../support/service.ts'
 
 /** Contract 7: which state follows which; the state of a refunded voucher, on which the contract is silent, apart. */
 export const allowed: Record<string, readonly string[]> = {

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { until } from '../../support/processes.ts'
+import { credentials } from '../../support/servers.ts'
+import { startTestService } from '../../support/service.ts'
+import { put } from '../../support/write.ts'
+
+const service = await startTestService()
+after(() => service.stop())
+
+test('a change over one server is in force in another within 5 seconds', async () => {
+  const shop = await service.tenant()
+  const other = await startTestService({ beside: service })
+  try {
+    const elsewhere = (path: string) => other.raw(path, { headers: credentials(shop) })
+    const zoneOf = async () => (await elsewhere('/stores')).json?.meta?.timeZone
+    assert.equal(await zoneOf(), 'UTC')
+    await put(shop, '/settings', { timeZone: 'Asia/Kolkata' })
+    assert.equal((await elsewhere('/settings')).json.data.timeZone, 'Asia/Kolkata', 'read at once')
+    await until(async () => (await zoneOf()) === 'Asia/Kolkata', 'it is in force', 5_000)
+    await put(shop, '/settings', { readsPerMinute: 1 })
+    await until(async () => (await elsewhere('/stores')).status === 429, 'it is in force', 5_000)
+  } finally {
+    await other.stop()
+  }
+})
+
+test('another time zone moves the wall clocks of records and of the audit, the line of this change as well', async () => {
+  const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
+  await upsertCustomers(service.db, shop.service, [{ id: '1', firstname: 'Ann' }])
+  await put(shop, '/settings', { retailerName: 'Luma' })
+  const clocks = async () => {
+    const [customer] = (await shop.get('/customers/search')).json.data
+    const lines = (await shop.get('/audit')).json.data
+    return { customer: customer.updateTimeStamp, audit: lines.map((line: { at: string }) => line.at) }
+  }
+  const before = await clocks()
+  assert.equal(before.audit.length, 1)
+  await put(shop, '/settings', { timeZone: 'Asia/Kolkata' })
+  const after = await clocks()
+  const moments = await service.db.rows<{ at: string }>(sql`
+    select to_char(changed_at at time zone 'Asia/Kolkata', 'YYYY-MM-DD HH24:MI:SS') as at from audit
+     where service_id = ${shop.service.id} order by changed_at`)
+  assert.equal(moments.length, 2)
+  assert.deepEqual(
+    after.audit,
+    moments.map(({ at }) => at),
+  )
+  assert.notEqual(after.customer, before.customer)
+  assert.notEqual(after.audit[0], before.audit[0])
+  const rest = (await shop.get('/audit')).json.data[0]
+  assert.deepEqual([rest.username, rest.operation, rest.fields], [shop.username, 'PUT /settings', ['retailerName']])
+})
+
+test('capabilities say what a setting stands in the way of, and which', async () => {
+  const shop = await service.tenant({ release: '2021.3', returnReasons: [], giftCardSku: 'GIFTCARD' })
+  const lacking = async () => {
+    const { json } = await shop.get('/capabilities')
+    const all: { name: string; available: boolean; reason?: string }[] = json.data.capabilities
+    for (const { available, reason } of all) assert.equal(reason === undefined, available)
+    return Object.fromEntries(all.flatMap(({ name, reason }) => (reason ? [[name, reason]] : [])))
+  }
+  const reasons = await lacking()
+  assert.deepEqual(Object.keys(reasons).sort(), [
+    'customersUpdatedAfter',
+    'emailSubscriptionMapping',
+    'mailSender',
+    'paymentGateways',
+    'returns',
+    'smsSubscriptionMapping',
+    'vouchersIssue',
+  ])
+  assert.match(String(reasons.vouchersIssue), /`vouchersEnabled`.*`voucherType`/)
+  assert.doesNotMatch(String(reasons.vouchersIssue), /`giftCardSku` is missing/)
+  assert.match(String(reasons.vouchersIssue), /no SKU `GIFTCARD`.*`gateways` has no payment gateway/)
+  await put(shop, '/settings', {
+    release: '2022.1',
+    returnReasons: [{ code: 'SMALL', name: 'Too small' }],
+    subscriptionMapping: { email: { type: 'newsletter', yes: '4411', no: '4412' } },
+    mailSender: 'gifts@luma.example',
+    vouchersEnabled: true,
+    voucherType: 'DIGITAL',
+    gateways: ['paypal', 'visa'],
+    readsPerMinute: 'off',
+  })
+  await until(async () => Object.keys(await lacking()).length === 2, 'it is in force', 5_000)
+  // No product carries the SKU.
+  assert.deepEqual(Object.keys(await lacking()).sort(), ['smsSubscriptionMapping', 'vouchersIssue'])
+})
