@@ -26,8 +26,7 @@ const keys = keysFrom('the keys of this test, and of no installation')
 const progress: string[] = []
 const shop = (await addService(db, 'demo', demoSettings)) as Service
 const twin = (await addService(db, 'twin', demoSettings)) as Service
-/** Seconds. */
-const took = [await fill(shop, text => progress.push(text)), await fill(twin)]
+const seconds = [await fill(shop, text => progress.push(text)), await fill(twin)]
 
 async function fill(service: Service, say?: (text: string) => void) {
   const began = performance.now()
@@ -35,13 +34,12 @@ async function fill(service: Service, say?: (text: string) => void) {
   return (performance.now() - began) / 1_000
 }
 
-async function records<T>(table: string, record = 'record', order = 'record'): Promise<T[]> {
-  const rows = await db.rows<{ record: string }>(
-    sql`select ${raw(record)} as record from ${raw(table)} where service_id = ${shop.id} order by ${raw(order)}`,
-  )
-  return rows.map(row => JSON.parse(row.record) as T)
-}
-
+const records = async <T>(table: string, record = 'record', order = 'record') =>
+  (
+    await db.rows<{ record: string }>(
+      sql`select ${raw(record)} as record from ${raw(table)} where service_id = ${shop.id} order by ${raw(order)}`,
+    )
+  ).map(row => JSON.parse(row.record) as T)
 const stores = await records<Store>('store')
 const staff = await records<StaffMember>('staff')
 const products = await records<Product>('product')
@@ -70,7 +68,7 @@ test('the shop has some 20 stores, 150 styles, 5,000 customers and 20,000 transa
 })
 
 test('the shop is filled in a few seconds, and every step is told in a line', () => {
-  assert.ok(Math.min(...took) < 20, `it took ${took.join(' and ')} s`)
+  assert.ok(Math.min(...seconds) < 20, `it took ${seconds.join(' and ')} s`)
   assert.ok(progress.includes('Stores: 20'))
   assert.ok(progress.every(text => /^[\w, ]+: [\d,]+$/.test(text)))
 })
