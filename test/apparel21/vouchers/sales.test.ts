@@ -1,51 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
-import type { Simulator } from '../../simulator/control/handle.ts'
-import { sql } from '../../src/db.ts'
-import { settings, startApparel21Service } from '../drivers/apparel21.ts'
-import { isProblem } from '../support/problem.ts'
-import type { Answer, Caller, TestService } from '../support/service.ts'
-import { forgetFailures } from '../support/voucher-shop.ts'
-import { post, put } from '../support/write.ts'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { settings, startApparel21Service } from '../../drivers/apparel21.ts'
+import { isProblem } from '../../support/problem.ts'
+import { post, put } from '../../support/write.ts'
+import { day, faultsOf, salesOf, vouchersOfTests } from './vouchers.ts'
 
-let simulator: Simulator
-let api: TestService
-let stop: () => Promise<void>
-before(async () => {
-  ;({ simulator, api, stop } = await startApparel21Service())
-})
-after(() => stop())
-beforeEach(async () => {
-  simulator.reset()
-  simulator.set({ release: '2025.1' })
-  await forgetFailures(api)
-  await api.db.run(sql`delete from upstream_voucher_sale`)
-})
-
-const gift = {
-  amount: '150.00',
-  gateway: 'paypal',
-  receiverName: 'Ann Mary Lee',
-  receiverEmail: 'Ann.Lee@example.com',
-  senderName: 'John Smith',
-  subject: 'A gift for you',
-  billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
-}
-const issue = (more: object = {}, headers: Record<string, string> = {}, by: Caller = api) =>
-  post(by, '/vouchers', { ...gift, ...more }, headers)
-
-const sales = () => simulator.ledger.effectsOf('voucher sold')
-const faultsOf = ({ json }: Answer) =>
-  (json.errors ?? []).map(({ pointer, code }: { pointer?: string; code: string }) => [pointer, code])
-const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
-/** The only order that there is. */
-function theOrder() {
-  const [effect, ...others] = simulator.ledger.effectsOf('order created')
-  assert.equal(others.length, 0)
-  const order = simulator.state.orders.get(Number(effect?.id))
-  assert.ok(order)
-  return order
-}
+const { simulator, api } = await vouchersOfTests()
+const { issue, sales, theOrder } = salesOf({ simulator, api })
 
 test('a voucher is sold as an order, is pending, and opens once its e-mail has come from the back office', async () => {
   const { status, json, headers } = await issue({

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { askerOf } from '../../../simulator/ask.ts'
+import { drawnValidation } from '../../../src/backoffice/apparel21/vouchers.ts'
+import { raw, sql } from '../../../src/db.ts'
+import { ApiError, type ErrorCode } from '../../../src/errors.ts'
+import { expireVouchers } from '../../../src/jobs/expire-vouchers.ts'
+import type { Work } from '../../../src/jobs/job.ts'
+import { endUpstreamValidation } from '../../../src/store/vouchers/upstream.ts'
+import { settings } from '../../drivers/apparel21.ts'
+import { isProblem } from '../../support/problem.ts'
+import { lock, refusalOf } from '../../support/voucher-shop.ts'
+import { lookUp, number, pin, validate, validationOf, validations, vouchersOfTests } from './vouchers.ts'
+
+const { simulator, api, voucherOf, secondServer } = await vouchersOfTests()
+const { second, other } = await secondServer()
+const backDate = () =>
+  api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 ms' where number = ${number}`)
+
+test('while somebody holds a voucher nobody asks the back office for a validation, and the holder is not disturbed', async () => {
+  const mine = await validationOf(api)
+  assert.doesNotMatch(mine, /^[0-9a-f]{8}-/, 'not the id of the back office')
+  const held = await lock(api, number, mine, 600)
+  assert.equal(held.status, 200)
+  assert.deepEqual(
+    [held.json.data.status, held.json.data.availableAmount, held.json.data.originalAmount],
+    ['locked', '100.00', '100.00'],
+  )
+  assert.equal(validations(simulator), 1)
+  for (const by of [other, api]) {
+    const refused = await validate(by)
+    isProblem(refused, 'voucher_locked', by === api ? api.baseUrl : second.baseUrl, '/vouchers/validate')
+    assert.equal(refused.json.lockedUntil, held.json.data.lockedUntil)
+    assert.doesNotMatch(refused.text, new RegExp(api.username))
+  }
+  isProblem(await lookUp(other, number, '9999'), 'voucher_not_accepted', second.baseUrl)
+  const seen = (await lookUp(other)).json.data
+  assert.deepEqual([seen.status, seen.lockedUntil], ['locked', held.json.data.lockedUntil])
+  assert.equal(validations(simulator), 1)
+  assert.equal((await lock(other, number, mine, 700)).status, 200, 'the validation is what holds, at any server')
+  assert.equal((await lock(api, number, mine, 0)).json.data.status, 'active')
+  assert.ok(voucherOf(number).lockedUntil <= simulator.clock.now())
+  const theirs = await validationOf(other)
+  isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lock(other, number, theirs)).status, 200)
+  isProblem(await lock(api, number, mine), 'voucher_locked', api.baseUrl)
+})
+
+test('of 20 clients at two servers never two hold a voucher, and no lock of one is broken by another', async () => {
+  const held: { from: number; to: number }[] = []
+  const seen = new Map<string, number>()
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      const me = i % 2 ? api : other
+      for (let n = 0; n < 5; n++) {
+        await delay(Math.random() * 300)
+        const validated = await validate(me)
+        const answer = validated.status === 200 ? await lock(me, number, validated.json.data.validationId) : validated
+        const outcome = String(answer.json.code ?? answer.status)
+        seen.set(outcome, (seen.get(outcome) ?? 0) + 1)
+        if (answer.status !== 200) continue
+        const from = performance.now()
+        await lookUp(me)
+        const to = performance.now()
+        assert.equal((await lock(me, number, validated.json.data.validationId, 0)).status, 200)
+        held.push({ from, to })
+      }
+    }),
+  )
+  const told = JSON.stringify(Object.fromEntries(seen))
+  for (const outcome of seen.keys()) assert.match(outcome, /^(200|voucher_locked|validation_id_incorrect)$/, told)
+  assert.ok(held.length >= 3 && (seen.get('voucher_locked') ?? 0) > 0, told)
+  held.sort((a, b) => a.from - b.from)
+  for (const [i, { from }] of held.entries()) assert.ok(i === 0 || from >= (held[i - 1]?.to ?? 0), 'two at a time')
+  let isHeld = false
+  for (const { kind } of simulator.ledger.effects) {
+    if (kind === 'voucher locked') isHeld = true
+    if (kind === 'voucher unlocked') isHeld = false
+    assert.ok(!(isHeld && kind === 'voucher validated'))
+  }
+  assert.equal(simulator.ledger.callsTo({ path: '/Voucher/GVValid/*', status: 403 }).length, 0, 'nor was it tried')
+})
+
+test('of clients that lock with one validation all renew; of those with older ones none holds', async () => {
+  const older = await validationOf(api)
+  const newest = await validationOf(other)
+  const answers = await Promise.all(
+    [older, newest, older, newest, older].map((id, i) => lock(i % 2 ? other : api, number, id)),
+  )
+  assert.deepEqual(
+    answers.map(({ status }) => status === 200),
+    [false, true, false, true, false],
+  )
+})
+
+test('a validation that a till has ended opens nothing any more, and the next one does', async () => {
+  const mine = await validationOf(api)
+  const till = askerOf(() => simulator.url)
+  assert.equal((await till(`Voucher/GVValid/${number}?pin=${pin}&amount=1`)).status, 200)
+  isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  const tried = simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length
+  isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assert.equal(simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length, tried, 'it is not tried again')
+  assert.equal((await lock(api, number, await validationOf(api))).status, 200)
+})
+
+test('a lock that has run out is free, by the clock of the database, and its holder is refused', async () => {
+  const mine = await validationOf(api)
+  await lock(api, number, mine, 60)
+  simulator.clock.advance(61)
+  isProblem(await validate(other), 'voucher_locked', second.baseUrl)
+  await backDate()
+  assert.equal((await lookUp(api)).json.data.status, 'active')
+  const theirs = await validationOf(other)
+  isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lock(other, number, theirs)).status, 200)
+  isProblem(await lock(api, number, mine, 0), 'voucher_locked', api.baseUrl)
+})
+
+test('a validation ends after 24 hours; the lock that it holds can be given back then, and not renewed', async () => {
+  const age = () => api.db.run(sql`update upstream_voucher set validated_until = now() where number = ${number}`)
+  const first = await validationOf(api)
+  await age()
+  isProblem(await lock(api, number, first), 'validation_id_incorrect', api.baseUrl)
+  const mine = await validationOf(api)
+  await lock(api, number, mine, 86_400)
+  await age()
+  isProblem(await lock(api, number, mine, 60), 'validation_id_incorrect', api.baseUrl)
+  assert.equal((await lock(api, number, mine, 0)).status, 200)
+})
+
+test('the daily job forgets the vouchers that are done with, and none that somebody may still use', async () => {
+  const known = async () =>
+    (await api.db.rows<{ number: string }>(sql`select number from upstream_voucher order by 1`)).length
+  const job = () => expireVouchers({ db: api.db, log: pino({ level: 'silent' }) } as Work)
+  const week = (column: 'validated_until' | 'locked_until', more: string) =>
+    api.db.run(
+      sql`update upstream_voucher set ${raw(column)} = now() - interval '7 days' + ${more}::interval where number = ${number}`,
+    )
+  const mine = await validationOf(api)
+  await job()
+  assert.equal((await lock(api, number, mine, 60)).status, 200, 'a validation that counts')
+  await week('validated_until', '-1 s')
+  await job()
+  assert.equal(await known(), 1, 'a lock that holds')
+  await week('locked_until', '1 minute')
+  await job()
+  assert.equal(await known(), 1, 'one of this week')
+  await week('locked_until', '-1 s')
+  await job()
+  assert.equal(await known(), 0)
+  simulator.clock.advance(61)
+  const next = await validationOf(api)
+  assert.equal((await lock(api, number, next, 0)).status, 200, 'a voucher that was forgotten is as good as before')
+  await api.db.transaction(tx => endUpstreamValidation(tx, api.service, number))
+  await job()
+  assert.equal(await known(), 0, 'one that is spent')
+})
+
+test('validation ids cannot be guessed without being noticed, and are those of one voucher and one service', async () => {
+  const mine = await validationOf(api)
+  const wrong = refusalOf(await lock(api, number, `${mine.slice(0, -1)}${mine.endsWith('A') ? 'B' : 'A'}`))
+  assert.equal(wrong.code, 'validation_id_incorrect')
+  const { validationId } = voucherOf(number)
+  const tenant = await api.tenant(settings)
+  assert.deepEqual(refusalOf(await lock(api, number, validationId)), wrong, 'the id of the back office')
+  assert.deepEqual(refusalOf(await lock(api, '6000002', mine)), wrong)
+  assert.deepEqual(refusalOf(await lock(tenant, number, mine)), wrong)
+  const codes: string[] = []
+  for (let i = 0; i < 40; i++) codes.push((await lock(api, number, `guess${i}`)).json.code)
+  assert.ok(codes.includes('too_many_failures'))
+  assert.equal(simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length, 0)
+})
+
+test('a lock whose answer is lost can be repeated, and is told to be unknown until then', async () => {
+  const mine = await validationOf(api)
+  simulator.faults.add({ kind: 'lost-answer', path: '/Voucher/Lock/*', times: 1 })
+  isProblem(await lock(api, number, mine), 'outcome_unknown', api.baseUrl)
+  const blind = await validate(other)
+  assert.deepEqual([blind.status, blind.json.code], [409, 'voucher_locked'])
+  assert.equal((await lock(api, number, mine)).status, 200)
+  assert.equal(voucherOf(number).lockedUntil > simulator.clock.now(), true)
+})
+
+/** Draws as an order does that then is, or is not, placed. */
+const draw = (validationId: string, amount: string, { isPlaced = true, of = number } = {}) =>
+  api.db
+    .transaction(async tx => {
+      const pointer = '/payments/0/voucher'
+      const id = await drawnValidation(
+        { tx, keys: api.keys, service: api.service },
+        { number: of, validationId, amount, pointer },
+      )
+      if (!isPlaced) throw new Undone(id)
+      return id
+    })
+    .catch(error => {
+      if (error instanceof Undone) return error.message
+      throw error
+    })
+class Undone extends Error {}
+
+test('a draw gives the id that the back office knows, once', async () => {
+  const mine = await validationOf(api)
+  await lock(api, number, mine)
+  assert.equal(await draw(mine, '30.00', { isPlaced: false }), voucherOf(number).validationId)
+  assert.equal((await lookUp(api)).json.data.status, 'locked', 'an order that fails spends nothing')
+  assert.equal(await draw(mine, '30.00'), voucherOf(number).validationId)
+  assert.equal((await lookUp(api)).json.data.status, 'active', 'the lock is spent with it')
+  await rejects(draw(mine, '30.00'), 'validation_id_incorrect')
+  isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
+})
+
+test('a draw is refused for what the embedded back office refuses it for', async () => {
+  await rejects(draw('x', '1.00'), 'validation_id_incorrect')
+  const older = await validationOf(api)
+  const mine = await validationOf(other)
+  await rejects(draw(older, '1.00'), 'validation_id_incorrect')
+  await lock(other, number, mine)
+  await rejects(draw(older, '1.00'), 'voucher_locked')
+  await rejects(draw(mine, '100.01'), 'insufficient_voucher_balance')
+  await rejects(draw(mine, '0.00'), 'invalid_field')
+  await rejects(draw(mine, '1.00', { of: '6000002' }), 'validation_id_incorrect')
+  assert.equal(await draw(mine, '100.00'), voucherOf(number).validationId)
+})
+
+test('of draws at once with one validation one gets through', async () => {
+  const mine = await validationOf(api)
+  const drawn = await Promise.allSettled(Array.from({ length: 8 }, () => draw(mine, '10.00')))
+  assert.equal(drawn.filter(({ status }) => status === 'fulfilled').length, 1)
+})
+
+async function rejects(work: Promise<unknown>, code: ErrorCode) {
+  const error = await work.then(
+    () => undefined,
+    fault => fault,
+  )
+  assert.ok(error instanceof ApiError, String(error))
+  assert.equal(error.code, code)
+  for (const { pointer } of error.faults) assert.equal(pointer, '/payments/0/voucher')
+  assert.ok(error.faults.length)
+}

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { sql } from '../../../src/db.ts'
+import type { ErrorCode } from '../../../src/errors.ts'
+import { behind } from '../../drivers/apparel21.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Answer, startTestService } from '../../support/service.ts'
+import { forgetFailures, lock, refusalOf } from '../../support/voucher-shop.ts'
+import { lookUp, number, pin, validate, validationOf, validations, vouchersOfTests } from './vouchers.ts'
+
+const { simulator, api, voucherOf, secondServer } = await vouchersOfTests()
+const { second, other } = await secondServer()
+
+test('number and PIN open a voucher as the back office has it at this moment', async () => {
+  const { status, json, text } = await lookUp(api, '6000002', '0042')
+  assert.equal(status, 200)
+  const { expiryDate, ...shown } = json.data
+  assert.deepEqual(shown, {
+    number: '6000002',
+    status: 'active',
+    currency: 'AUD',
+    lockedUntil: null,
+    email: null,
+    originalAmount: '50.00',
+    usedAmount: '10.50',
+    availableAmount: '39.50',
+  })
+  assert.match(expiryDate, /^\d{4}-\d\d-\d\d$/)
+  assert.doesNotMatch(text, /0042/)
+  simulator.change({ kind: 'edit-voucher', number: '6000002', fields: { used: 20 } })
+  const get = await api.get('/vouchers/6000002', { 'x-voucher-pin': '0042' })
+  assert.equal(get.json.data.availableAmount, '30.00')
+})
+
+test('an unknown number, a wrong PIN and what is no number are one and the same answer', async () => {
+  const guesses = [
+    ...([
+      ['999', '1'],
+      [number, '9999'],
+      ['6000002', '42'],
+      ['6000008', '1'],
+      ['6000005', '5555'],
+    ] as const),
+    ...([
+      ['..', '1'],
+      ['GVValid', '1'],
+      ['6000001/', pin],
+      ['6000001?x', pin],
+      [' 6000001', pin],
+      ['６０００００１', pin],
+    ] as const),
+  ]
+  const answers: object[] = []
+  for (const [given, as] of guesses) answers.push(refusalOf(await lookUp(api, given, as)))
+  for (const answer of answers) assert.deepEqual(answer, answers[0])
+  assert.equal((answers[0] as { code: string }).code, 'voucher_not_accepted')
+  assert.deepEqual(refusalOf(await validate(api, '10.00', number, '9999')), answers[0])
+})
+
+test('a voucher that answers to another number than was asked for does not open', async () => {
+  // A back office that takes no notice of case, or of zeros in front, would otherwise let everybody guess under many names.
+  simulator.state.vouchers.set('A1', { ...voucherOf(number), number: 'a1' })
+  isProblem(await lookUp(api, 'A1'), 'voucher_not_accepted', api.baseUrl)
+})
+
+test('each thing that is the matter with a voucher has its answer', async () => {
+  const cases: [string, string, ErrorCode, string?][] = [
+    ['6000003', '3333', 'voucher_unusable', 'redeemed'],
+    ['6000004', '4444', 'voucher_unusable', 'not issued'],
+    ['6000006', '6666', 'voucher_unusable', 'suspended'],
+    ['6000010', '1010', 'voucher_unusable'],
+  ]
+  for (const [of, as, code, reason] of cases)
+    for (const answer of [await lookUp(api, of, as), await validate(api, '10.00', of, as)]) {
+      isProblem(answer, code, api.baseUrl)
+      assert.equal(answer.json.reason, reason)
+    }
+  const expired = await lookUp(api, '6000007', '7777')
+  assert.deepEqual([expired.json.data.status, expired.json.data.availableAmount], ['expired', '0.00'])
+  const late = await validate(api, '10.00', '6000007', '7777')
+  isProblem(late, 'voucher_unusable', api.baseUrl)
+  assert.equal(late.json.reason, 'expired')
+  isProblem(await validate(api, '100.01'), 'insufficient_voucher_balance', api.baseUrl)
+  isProblem(await validate(api, '24.99', '6000009', '9999'), 'voucher_must_be_used_in_full', api.baseUrl)
+  assert.equal((await validate(api, '25.00', '6000009', '9999')).status, 200)
+  assert.equal(
+    validations(simulator, '6000003') + validations(simulator, '6000007') + validations(simulator, '6000001'),
+    0,
+  )
+})
+
+test('what the back office refuses in a validation or a lock is an answer of ours, never a fault', async () => {
+  const refuse = (path: string, code: number, status = 403) =>
+    simulator.faults.add({ kind: 'error', path, status, code, description: `about ${pin}`, times: 1 })
+  const validation: [number, ErrorCode, string?][] = [
+    ...([
+      [5053, 'voucher_not_accepted'],
+      [5054, 'voucher_unusable', 'redeemed'],
+      [5055, 'voucher_not_accepted'],
+    ] as const),
+    ...([
+      [5056, 'voucher_unusable', 'expired'],
+      [5057, 'voucher_unusable', 'not issued'],
+    ] as const),
+    ...([
+      [5059, 'voucher_unusable', 'suspended'],
+      [5060, 'invalid_field'],
+      [5061, 'validation_id_incorrect'],
+    ] as const),
+    ...([
+      [5062, 'insufficient_voucher_balance'],
+      [5065, 'voucher_unusable', 'expired'],
+    ] as const),
+    ...([
+      [5066, 'voucher_must_be_used_in_full'],
+      [5219, 'voucher_unusable'],
+      [5008, 'voucher_not_accepted'],
+    ] as const),
+    [5068, 'back_office_error'],
+  ].map(([code, ours, reason]) => [code, ours, reason] as [number, ErrorCode, string?])
+  for (const [code, ours, reason] of validation) {
+    refuse('/Voucher/GVValid/*', code, code === 5008 ? 404 : 403)
+    const answer = await validate(api)
+    isProblem(answer, ours, api.baseUrl, '/vouchers/validate')
+    assert.equal(answer.json.reason, reason, String(code))
+    assert.doesNotMatch(answer.text, /about|1234/)
+  }
+  refuse('/Voucher/GVValid/*', 5060)
+  const query = await api.get(`/vouchers/${number}?amount=10.00`, { 'x-voucher-pin': pin })
+  assert.deepEqual(query.json.errors[0].parameter, 'amount')
+  // Somebody outside holds it; until when is not told.
+  refuse('/Voucher/GVValid/*', 5067)
+  const held = await validate(api)
+  assert.deepEqual([held.status, held.json.code, held.json.lockedUntil], [409, 'voucher_locked', undefined])
+  for (const [code, ours] of [
+    [5067, 409],
+    [5059, 422],
+    [5109, 502],
+  ] as const) {
+    const mine = await validationOf(api)
+    refuse('/Voucher/Lock/*', code)
+    assert.equal((await lock(api, number, mine)).status, ours)
+    assert.equal((await lock(api, number, mine, 0)).status, 200, 'the validation is still there')
+  }
+})
+
+test('guesses do not reach the back office once a voucher refuses, nor once an address has had too many', async () => {
+  const asked = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
+  await startOfMinute()
+  for (let i = 0; i < 8; i++)
+    isProblem(await lookUp(i % 2 ? api : other, number, '9999'), 'voucher_not_accepted', (i % 2 ? api : second).baseUrl)
+  assert.equal(asked(), 5)
+  isProblem(await lookUp(api), 'voucher_not_accepted', api.baseUrl)
+  isProblem(await validate(api), 'voucher_not_accepted', api.baseUrl)
+  assert.equal(asked(), 5, 'the right PIN does not either')
+  await forgetFailures(api)
+  await startOfMinute()
+  const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => lookUp(i % 2 ? api : other, number, `${i}`)))
+  for (const { json } of answers) assert.equal(json.code, 'voucher_not_accepted')
+  assert.equal(asked(), 10, 'nor do more at once than one after the other')
+  await forgetFailures(api)
+  await startOfMinute()
+  for (let i = 0; i < 30; i++) assert.equal((await lookUp(api, `77${i}`, '1')).status, 403)
+  const before = asked()
+  isProblem(await lookUp(api), 'too_many_failures', api.baseUrl)
+  isProblem(await lookUp(api, '779', '1'), 'too_many_failures', api.baseUrl)
+  assert.equal(asked(), before)
+})
+
+/** Failures are counted by the minute: waits for the next one where little is left of this one. */
+async function startOfMinute() {
+  const row = await api.db.row<{ left: number }>(sql`select 60 - extract(second from now())::float8 as left`)
+  if (row && row.left < 8) await delay(row.left * 1_000)
+}
+
+test('a right PIN makes the wrong ones before it forgotten; what is the matter with a voucher counts for none', async () => {
+  for (let i = 0; i < 4; i++) await lookUp(api, number, '9999')
+  assert.equal((await lookUp(api)).status, 200)
+  for (let i = 0; i < 4; i++) await lookUp(api, number, '9999')
+  assert.equal((await lookUp(api)).status, 200)
+  for (let i = 0; i < 6; i++) isProblem(await lookUp(api, '6000003', '3333'), 'voucher_unusable', api.baseUrl)
+})
+
+test('neither PIN nor the back office’s validation is in a log, an answer or a column', async () => {
+  const lines: string[] = []
+  const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
+  const { client, backOffice } = behind(simulator, { log })
+  const logging = await startTestService({ beside: api, log, backOffice })
+  try {
+    const secret = '987654321'
+    simulator.change({ kind: 'edit-voucher', number, fields: { pin: secret } })
+    const answers: Answer[] = []
+    const look = async (query = '') =>
+      answers.push(await logging.get(`/vouchers/${number}${query}`, { 'x-voucher-pin': secret }))
+    await look()
+    for (const fault of [
+      { kind: 'error', status: 403, code: 9_999, description: `The PIN ${secret} is odd` },
+      { kind: 'error', status: 400, code: 5_053, description: `The PIN ${secret} is odd` },
+      { kind: 'html' },
+      { kind: 'truncated' },
+      { kind: 'lost-answer' },
+      { kind: 'redirect', location: `/Voucher/1?pin=${secret}` },
+    ] as const) {
+      simulator.faults.add({ ...fault, path: '/Voucher/*', times: 2 })
+      await look('?amount=10.00')
+      simulator.faults.clear()
+    }
+    await forgetFailures(api)
+    await look('?amount=10.00')
+    assert.equal(answers.at(-1)?.status, 200)
+    const { validationId } = voucherOf(number)
+    const rows = await api.db.rows<{ row: string }>(sql`select v::text as row from upstream_voucher v`)
+    assert.equal(rows.length, 1)
+    assert.ok(
+      lines.some(line => line.includes('***')),
+      'the calls that failed are logged',
+    )
+    for (const text of [...lines, ...rows.map(({ row }) => row), ...answers.map(answer => answer.text)]) {
+      assert.doesNotMatch(text, new RegExp(secret))
+      assert.ok(!text.includes(validationId), text)
+    }
+    assert.doesNotMatch(lines.join(''), /x-voucher-pin/i)
+  } finally {
+    await logging.stop()
+    client.close()
+  }
+})
+
+test('while the back office is away vouchers are told to wait, and nothing is counted', async () => {
+  const mine = await validationOf(api)
+  await simulator.refuse()
+  try {
+    for (const answer of [await lookUp(api), await validate(api), await lock(api, number, mine)]) {
+      isProblem(answer, 'back_office_unavailable', api.baseUrl)
+      assert.match(String(answer.headers['retry-after']), /^\d+$/)
+    }
+    assert.equal(await api.db.run(sql`select from pin_guard`), 0)
+  } finally {
+    await simulator.accept()
+  }
+})

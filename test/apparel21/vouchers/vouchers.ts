@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach } from 'node:test'
+import type { Simulator } from '../../../simulator/control/handle.ts'
+import { sql } from '../../../src/db.ts'
+import { type Apparel21Service, behind, startApparel21Service } from '../../drivers/apparel21.ts'
+import { credentials } from '../../support/servers.ts'
+import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { forgetFailures } from '../../support/voucher-shop.ts'
+import { post } from '../../support/write.ts'
+
+/** A voucher that can be used, of 100.00. */
+export const [number, pin] = ['6000001', '1234']
+export const lookUp = (by: Caller, given = number, as = pin) => post(by, '/vouchers/lookup', { number: given, pin: as })
+export const validate = (by: Caller, amount = '10.00', given = number, as = pin) =>
+  post(by, '/vouchers/validate', { number: given, pin: as, amount })
+export const validationOf = async (by: Caller, amount?: string): Promise<string> => {
+  const { status, json } = await validate(by, amount)
+  assert.equal(status, 200, JSON.stringify(json))
+  return json.data.validationId
+}
+/** How often the back office was asked to validate a voucher. */
+export const validations = ({ ledger }: Simulator, of = number) =>
+  ledger.callsTo({ path: `/Voucher/GVValid/${of}` }).length
+
+/** Vouchers of the tests of a file, which are as they were at the start of each. */
+export async function vouchersOfTests() {
+  const { simulator, api, stop } = await startApparel21Service()
+  const beside: TestService[] = []
+  after(async () => {
+    for (const server of beside) await server.stop()
+    await stop()
+  })
+  beforeEach(async () => {
+    simulator.reset()
+    await forgetFailures(api)
+    await api.db.run(sql`delete from upstream_voucher`)
+    await api.db.run(sql`delete from upstream_voucher_sale`)
+  })
+  return {
+    simulator,
+    api,
+    voucherOf: (of: string) => simulator.state.vouchers.get(of) ?? assert.fail(`There is no voucher ${of}.`),
+    /** A further server of this installation, with a client of its own, and another account of the same service that asks there. */
+    async secondServer(): Promise<{ second: TestService; other: Caller }> {
+      const { client, backOffice } = behind(simulator)
+      const second = await startTestService({ beside: api, backOffice })
+      beside.push({ ...second, stop: () => second.stop().then(client.close) })
+      const account = await api.account('visitor')
+      const request: Caller['request'] = (path, asking = {}) =>
+        second.raw(path, { ...asking, headers: { ...credentials(account), ...asking.headers } })
+      return { second, other: { ...account, request, get: (path, headers = {}) => request(path, { headers }) } }
+    },
+  }
+}
+
+export const gift = {
+  amount: '150.00',
+  gateway: 'paypal',
+  receiverName: 'Ann Mary Lee',
+  receiverEmail: 'Ann.Lee@example.com',
+  senderName: 'John Smith',
+  subject: 'A gift for you',
+  billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
+}
+
+/** The sales of vouchers by a service. */
+export const salesOf = ({ simulator, api }: Pick<Apparel21Service, 'simulator' | 'api'>) => ({
+  issue: (more: object = {}, headers: Record<string, string> = {}, by: Caller = api) =>
+    post(by, '/vouchers', { ...gift, ...more }, headers),
+  sales: () => simulator.ledger.effectsOf('voucher sold'),
+  /** The only order that there is. */
+  theOrder() {
+    const [effect, ...others] = simulator.ledger.effectsOf('order created')
+    assert.equal(others.length, 0)
+    const order = simulator.state.orders.get(Number(effect?.id))
+    assert.ok(order)
+    return order
+  },
+})
+export const faultsOf = ({ json }: Answer) =>
+  (json.errors ?? []).map(({ pointer, code }: { pointer?: string; code: string }) => [pointer, code])
+export const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
