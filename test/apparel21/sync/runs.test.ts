@@ -1,22 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { after, afterEach, before, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { syncFeed } from '../../src/backoffice/sync/sync.ts'
-import type { Feed, FeedRows, Portion } from '../../src/domain/port/feed.ts'
-import { count, type Fed, fedFor, openFed, sizes, stocked, stockOf, timeZone } from './fed.ts'
+import { syncFeed } from '../../../src/backoffice/sync/sync.ts'
+import type { Feed, FeedRows, Portion } from '../../../src/domain/port/feed.ts'
+import { count, customer, fedFor, fedOfTests, personIds, sizes, stocked, stockOf } from './fed.ts'
 
-let fed: Fed
-before(async () => {
-  fed = await openFed()
-  await fed.syncAll()
-})
-after(() => fed.close())
-afterEach(() => {
-  fed.simulator.faults.clear()
-  fed.simulator.ledger.clear()
-})
+const fed = await fedOfTests()
 
 test('pages that repeat or are shuffled stop a run: its fault is kept, its mark stays, and nothing is taken away', async () => {
   for (const kind of ['same-page', 'shuffled'] as const)
@@ -176,38 +165,55 @@ test('a run that another one took over stops at its next portion', async () => {
   await fed.shop.rows(`update sync_state set run = null, beat_at = null where feed = 'customers'`)
 })
 
-test('a killed run is repeated without harm', async t => {
-  const [plain, killed] = [await fedFor(t), await fedFor(t)]
-  await plain.syncAll()
-  killed.simulator.faults.add({ kind: 'latency', seconds: 0.1 })
-  const script = `
-    import { openDatabase } from '../src/db.ts'
-    import { feedsOf } from '../src/backoffice/apparel21/feeds.ts'
-    import { openClient } from '../src/backoffice/apparel21/http.ts'
-    import { releaseOf } from '../src/backoffice/apparel21/release.ts'
-    import { syncFeed } from '../src/backoffice/sync.ts'
-    const { connection, url, service } = JSON.parse(process.argv[1])
-    const db = openDatabase(connection)
-    const client = openClient({ url, countryCode: 'AU', timeZone: '${timeZone}', limits: { pageRows: 10 } })
-    for (const feed of feedsOf(client, releaseOf(client))) await syncFeed(db, service, feed)`
-  const given = { connection: killed.shop.connection, url: killed.simulator.url, service: killed.service }
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script, JSON.stringify(given)], {
-    cwd: new URL('../..', import.meta.url),
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const exited = once(child, 'exit')
-  while (!(await count(killed, 'customer')) && child.exitCode === null) await delay(20)
-  child.kill('SIGKILL')
-  const [, signal] = await exited
-  assert.equal(signal, 'SIGKILL')
-  assert.ok((await count(killed, 'customer')) < sizes.persons)
-  killed.simulator.faults.clear()
-  await killed.shop.rows(`update sync_state set beat_at = now() - interval '2 minutes' where beat_at is not null`)
-  await killed.syncAll()
-  for (const table of ['store', 'product', 'customer', 'retail_transaction', 'reward_account', 'reward_lot'])
-    assert.deepEqual([table, await count(killed, table)], [table, await count(plain, table)])
-  for (const { skuId, storeId, quantity } of stocked(killed))
-    assert.equal(await stockOf(skuId, storeId, killed), quantity)
-  const records = ({ shop }: Fed) => shop.rows(`select left(record, -43) as said from customer order by id`)
-  assert.deepEqual(await records(killed), await records(plain))
+test('below 2022.1 nobody is asked who changed, and everybody is read when it is time', async t => {
+  const old = await fedFor(t, { release: '2021.1' })
+  await old.syncAll()
+  assert.equal(await count(old, 'customer'), sizes.persons)
+  assert.equal(await count(old, 'stock', 'free_stock > 0'), stocked(old).length)
+  const [id = 0] = personIds(old)
+  old.simulator.change({ kind: 'edit-person', id, fields: { surname: 'Later' } })
+  old.simulator.ledger.clear()
+  assert.deepEqual([(await old.sync('customers'))?.read, old.simulator.ledger.callsTo({ path: '/Persons' })], [0, []])
+  await old.shop.rows(`update sync_state set full_at = now() - interval '25 hours'`)
+  assert.equal((await old.sync('customers'))?.isFull, true)
+  assert.equal((await customer(id, old)).surname, 'Later')
+  assert.ok(old.simulator.ledger.calls.every(call => !/updatedafter=2/i.test(call.path) || /Products/i.test(call.path)))
+})
+
+test('a history that cannot be read is passed over, and the others arrive', async t => {
+  const other = await fedFor(t)
+  await other.sync('customers')
+  const [broken = 0] = other.simulator.state.transactions.flatMap(sale => sale.personId ?? [])
+  other.simulator.faults.add({ kind: 'malformed', path: `/Persons/${broken}/RetailTransactions` })
+  const result = await other.sync('transactions')
+  const others = other.simulator.state.transactions.filter(sale => sale.personId !== null && sale.personId !== broken)
+  assert.deepEqual([result?.refused, await count(other, 'retail_transaction')], [1, others.length])
+})
+
+test('visits that break off go on where they stopped', async t => {
+  const other = await fedFor(t)
+  await other.sync('customers')
+  const stopping = new AbortController()
+  let portions = 0
+  const onProgress = () => {
+    if (++portions === 12) stopping.abort()
+  }
+  await assert.rejects(other.sync('transactions', { signal: stopping.signal, onProgress }), /./)
+  assert.match((await other.state('transactions'))?.fault ?? '', /stopped/)
+  const visited = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
+  assert.ok(visited < sizes.persons / 2, `${visited}`)
+  await other.sync('transactions')
+  const all = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
+  assert.ok(all < sizes.persons + 10, `${all}`)
+  const bought = other.simulator.state.transactions.filter(sale => sale.personId !== null)
+  assert.equal(await count(other, 'retail_transaction'), bought.length)
+})
+
+test('a back office that is away leaves its fault, and the next run goes on', async () => {
+  await fed.simulator.refuse()
+  await assert.rejects(fed.sync('customers'), /./)
+  assert.match((await fed.state('customers'))?.fault ?? '', /^back_office_unavailable/)
+  await fed.simulator.accept()
+  assert.ok(await fed.sync('customers'))
+  assert.equal((await fed.state('customers'))?.fault, null)
 })

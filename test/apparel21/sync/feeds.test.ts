@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, test } from 'node:test'
-import { count, customer, type Fed, fedFor, openFed, personIds, sizes, stocked, stockOf } from './fed.ts'
+import { test } from 'node:test'
+import { count, customer, fedFor, fedOfTests, personIds, stocked, stockOf } from './fed.ts'
 
-let fed: Fed
-before(async () => {
-  fed = await openFed()
-  await fed.syncAll()
-})
-after(() => fed.close())
-afterEach(() => {
-  fed.simulator.faults.clear()
-  fed.simulator.ledger.clear()
-})
+const fed = await fedOfTests()
 
 test('everything that the back office has arrives', async () => {
   const { state } = fed.simulator
@@ -175,21 +166,6 @@ test('a back office whose clock is an hour ahead or behind loses no change', asy
   }
 })
 
-test('below 2022.1 nobody is asked who changed, and everybody is read when it is time', async t => {
-  const old = await fedFor(t, { release: '2021.1' })
-  await old.syncAll()
-  assert.equal(await count(old, 'customer'), sizes.persons)
-  assert.equal(await count(old, 'stock', 'free_stock > 0'), stocked(old).length)
-  const [id = 0] = personIds(old)
-  old.simulator.change({ kind: 'edit-person', id, fields: { surname: 'Later' } })
-  old.simulator.ledger.clear()
-  assert.deepEqual([(await old.sync('customers'))?.read, old.simulator.ledger.callsTo({ path: '/Persons' })], [0, []])
-  await old.shop.rows(`update sync_state set full_at = now() - interval '25 hours'`)
-  assert.equal((await old.sync('customers'))?.isFull, true)
-  assert.equal((await customer(id, old)).surname, 'Later')
-  assert.ok(old.simulator.ledger.calls.every(call => !/updatedafter=2/i.test(call.path) || /Products/i.test(call.path)))
-})
-
 test('of two customers with one e-mail address the second is kept without it', async () => {
   const [, , , , a = 0, b = 0] = personIds(fed)
   const { email } = fed.simulator.state.persons.get(a) ?? { email: '' }
@@ -234,44 +210,6 @@ test('a sale that moves no stamp is found when the customer is visited again', a
   await fed.shop.rows(`update sync_visit set visited_at = now() - interval '25 hours' where feed = 'transactions'`)
   await fed.sync('transactions')
   assert.equal(await count(fed, 'retail_transaction', `id = '${sale}'`), 1)
-})
-
-test('a history that cannot be read is passed over, and the others arrive', async t => {
-  const other = await fedFor(t)
-  await other.sync('customers')
-  const [broken = 0] = other.simulator.state.transactions.flatMap(sale => sale.personId ?? [])
-  other.simulator.faults.add({ kind: 'malformed', path: `/Persons/${broken}/RetailTransactions` })
-  const result = await other.sync('transactions')
-  const others = other.simulator.state.transactions.filter(sale => sale.personId !== null && sale.personId !== broken)
-  assert.deepEqual([result?.refused, await count(other, 'retail_transaction')], [1, others.length])
-})
-
-test('visits that break off go on where they stopped', async t => {
-  const other = await fedFor(t)
-  await other.sync('customers')
-  const stopping = new AbortController()
-  let portions = 0
-  const onProgress = () => {
-    if (++portions === 12) stopping.abort()
-  }
-  await assert.rejects(other.sync('transactions', { signal: stopping.signal, onProgress }), /./)
-  assert.match((await other.state('transactions'))?.fault ?? '', /stopped/)
-  const visited = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
-  assert.ok(visited < sizes.persons / 2, `${visited}`)
-  await other.sync('transactions')
-  const all = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
-  assert.ok(all < sizes.persons + 10, `${all}`)
-  const bought = other.simulator.state.transactions.filter(sale => sale.personId !== null)
-  assert.equal(await count(other, 'retail_transaction'), bought.length)
-})
-
-test('a back office that is away leaves its fault, and the next run goes on', async () => {
-  await fed.simulator.refuse()
-  await assert.rejects(fed.sync('customers'), /./)
-  assert.match((await fed.state('customers'))?.fault ?? '', /^back_office_unavailable/)
-  await fed.simulator.accept()
-  assert.ok(await fed.sync('customers'))
-  assert.equal((await fed.state('customers'))?.fault, null)
 })
 
 test('points that are gone upstream are gone here', async () => {

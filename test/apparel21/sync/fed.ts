@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
-import type { Simulator } from '../../simulator/control/handle.ts'
-import { startSimulator } from '../../simulator/simulator.ts'
-import { type Client, openClient } from '../../src/backoffice/apparel21/calls/client.ts'
-import { type Release, releaseOf } from '../../src/backoffice/apparel21/calls/release.ts'
-import { feedsOf } from '../../src/backoffice/apparel21/pull/feeds.ts'
-import { type SyncOptions, syncFeed } from '../../src/backoffice/sync/sync.ts'
-import type { Service } from '../../src/settings.ts'
-import { syncStates } from '../../src/store/sync/sync.ts'
-import { openShop, type Shop } from '../support/feeds.ts'
+import { after, afterEach, type TestContext } from 'node:test'
+import type { Simulator } from '../../../simulator/control/handle.ts'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { type Client, openClient } from '../../../src/backoffice/apparel21/calls/client.ts'
+import { type Release, releaseOf } from '../../../src/backoffice/apparel21/calls/release.ts'
+import { feedsOf } from '../../../src/backoffice/apparel21/pull/feeds.ts'
+import { type SyncOptions, syncFeed } from '../../../src/backoffice/sync/sync.ts'
+import type { Service } from '../../../src/settings.ts'
+import { syncStates } from '../../../src/store/sync/sync.ts'
+import { openShop, type Shop } from '../../support/feeds.ts'
 
 export const timeZone = 'Australia/Melbourne'
 export const sizes = { stores: 8, styles: 24, persons: 60, vouchers: 1 }
@@ -31,6 +31,18 @@ export interface Fed {
 export async function fedFor(t: TestContext, options?: Parameters<typeof startSimulator>[0]): Promise<Fed> {
   const fed = await openFed(options)
   t.after(() => fed.close())
+  return fed
+}
+
+/** One for the tests of a file, which has been read from; without faults after each. */
+export async function fedOfTests(): Promise<Fed> {
+  const fed = await openFed()
+  after(() => fed.close())
+  afterEach(() => {
+    fed.simulator.faults.clear()
+    fed.simulator.ledger.clear()
+  })
+  await fed.syncAll()
   return fed
 }
 

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { begin, databaseOf, directory, done, type Environment, serve, stop, until } from '../../support/processes.ts'
+import { count, type Fed, fedFor, sizes, stocked, stockOf, timeZone } from './fed.ts'
+
+test('a killed run is repeated without harm', async t => {
+  const [plain, killed] = [await fedFor(t), await fedFor(t)]
+  await plain.syncAll()
+  killed.simulator.faults.add({ kind: 'latency', seconds: 0.1 })
+  const connection = { url: killed.simulator.url, countryCode: 'AU', timeZone, limits: { pageRows: 10 } }
+  const given = { database: killed.shop.connection, service: killed.service, connection }
+  const program = fileURLToPath(new URL('pull-all.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, JSON.stringify(given)], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const exited = once(child, 'exit')
+  while (!(await count(killed, 'customer')) && child.exitCode === null) await delay(20)
+  child.kill('SIGKILL')
+  const [, signal] = await exited
+  assert.equal(signal, 'SIGKILL')
+  assert.ok((await count(killed, 'customer')) < sizes.persons)
+  killed.simulator.faults.clear()
+  await killed.shop.rows(`update sync_state set beat_at = now() - interval '2 minutes' where beat_at is not null`)
+  await killed.syncAll()
+  for (const table of ['store', 'product', 'customer', 'retail_transaction', 'reward_account', 'reward_lot'])
+    assert.deepEqual([table, await count(killed, table)], [table, await count(plain, table)])
+  for (const { skuId, storeId, quantity } of stocked(killed))
+    assert.equal(await stockOf(skuId, storeId, killed), quantity)
+  const records = ({ shop }: Fed) => shop.rows(`select left(record, -43) as said from customer order by id`)
+  assert.deepEqual(await records(killed), await records(plain))
+})
+
+test('a worker that is killed while it pulls is taken over, and the feed is pulled to its end', async t => {
+  const simulator = await startSimulator({ sizes: { persons: 5 } })
+  t.after(() => simulator.close())
+  const environment: Environment = {
+    DATA_DIR: join(directory(), 'data'),
+    BACK_OFFICE: 'apparel21',
+    BACK_OFFICE_URL: simulator.url,
+    BACK_OFFICE_COUNTRY: 'AU',
+  }
+  simulator.faults.add({ kind: 'hang', path: '/Stores' })
+  const service = await serve(['--no-demo'], { ...environment, JOBS: 'off' })
+  t.after(() => stop(service))
+  await done(['service', 'add', 'luma', 'currency=AUD'], environment)
+  const client = await databaseOf(environment.DATA_DIR ?? '')
+  t.after(() => client.end())
+  const state = async () => {
+    const { rows } = await client.query(
+      `select beat_at is not null as held, finished_at is not null as finished from sync_state where feed = 'stores'`,
+    )
+    return rows[0]
+  }
+  const victim = begin(['worker'], { ...environment, LOG_LEVEL: 'warn' })
+  await until(async () => (await state())?.held, 'it pulls', 30_000)
+  victim.child.kill('SIGKILL')
+  await victim.ended
+  simulator.faults.clear()
+  assert.deepEqual(await state(), { held: true, finished: false })
+  // Half a minute and a minute later.
+  await client.query(`update job set leased_until = now() - interval '1 s', due_at = now()`)
+  await client.query(`update sync_state set beat_at = beat_at - interval '61 s'`)
+  const next = begin(['worker'], { ...environment, LOG_LEVEL: 'warn' })
+  await until(async () => (await state())?.finished, 'it is pulled by the next one', 30_000)
+  assert.deepEqual(await stop(next), { code: 0, signal: null }, next.err)
+  assert.equal((await client.query('select count(*)::integer as n from store')).rows[0].n, 10)
+})

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { addService } from '../../../src/accounts.ts'
+import { openOffices } from '../../../src/backoffice/offices.ts'
+import { sql } from '../../../src/db.ts'
+import type { Job } from '../../../src/jobs/job.ts'
+import { officeJobs } from '../../../src/jobs/jobs.ts'
+import { keysFrom } from '../../../src/secrets.ts'
+import { listAlerts } from '../../../src/store/running/alerts.ts'
+import { setBackOffice } from '../../../src/store/running/back-office.ts'
+import { addJob } from '../../../src/store/running/jobs.ts'
+import { syncFacts } from '../../../src/store/sync/facts.ts'
+import { startWorker } from '../../../src/worker.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { until } from '../../support/processes.ts'
+
+const keys = keysFrom(randomBytes(32))
+const log = pino({ level: 'silent' })
+const simulator = await startSimulator({ sizes: { persons: 20 } })
+const second = await startSimulator({ sizes: { persons: 5 }, seed: '2' })
+const { db, drop } = await freshDatabase()
+const [luma, orso] = [await addService(db, 'luma', { currency: 'AUD' }), await addService(db, 'orso')]
+assert.ok(luma && orso)
+await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU' })
+const offices = await openOffices({ db, keys, defaults: { driver: 'embedded' }, log })
+const worker = startWorker({ db, keys, log, post: { send: async () => {} } }, officeJobs(offices))
+after(async () => {
+  await worker.stop(5_000)
+  offices.close()
+  await drop()
+  await Promise.all([simulator.close(), second.close()])
+})
+
+const facts = async (service = luma) => new Map((await syncFacts(db, service)).map(fact => [fact.feed, fact]))
+const result = async (feed: string) => (await facts()).get(feed)?.lastResult
+const dueNow = (name: string, subject = '') =>
+  db.run(
+    sql`update job set due_at = now() where name = ${name} and subject = ${subject} and (service_id is null or service_id = ${luma.id})`,
+  )
+const jobOf = (feed: string) =>
+  db.row<{ attempts: number; wait: number; lease: string | null }>(
+    sql`select attempts, extract(epoch from due_at - now())::float8 as wait, lease from job where name = 'sync-feed' and subject = ${feed} and service_id = ${luma.id}`,
+  )
+const alerts = async () => (await listAlerts(db)).map(({ kind, subject }) => `${kind} ${subject}`)
+const planned = async () => {
+  await dueNow('plan-syncs')
+  await until(
+    async () => (await db.run(sql`select from job where name = 'plan-syncs' and due_at > now() and lease is null`)) > 0,
+    'it is planned',
+  )
+}
+/** Has a feed pulled now, and waits until that is over. */
+const pulled = async (feed: string) => {
+  const before = await db.row<{ at: string }>(
+    sql`select started_at::text as at from sync_state where service_id = ${luma.id} and feed = ${feed}`,
+  )
+  const begun = () =>
+    db.run(
+      sql`select from sync_state where service_id = ${luma.id} and feed = ${feed} and started_at::text <> ${before?.at} and beat_at is null`,
+    )
+  await until(async () => (await jobOf(feed))?.lease === null, 'no run of it is under way')
+  await dueNow('sync-feed', feed)
+  await until(async () => (await begun()) > 0, `${feed} is pulled`, 30_000)
+  await until(async () => (await jobOf(feed))?.lease === null, 'its job has ended')
+}
+
+test('every feed of a service whose back office has feeds is pulled, each after what it needs, and comes again at its time', async () => {
+  const feeds = offices.driverOf(luma).feeds
+  assert.deepEqual(Object.fromEntries(feeds.map(({ name, everySeconds }) => [name, everySeconds / 60])), {
+    references: 1_440,
+    stores: 1_440,
+    products: 1_440,
+    stock: 5,
+    'reward-programs': 1_440,
+    customers: 15,
+    'reward-accounts': 5,
+    transactions: 5,
+    orders: 5,
+  })
+  const allOk = async () => {
+    const found = await facts()
+    return found.size === feeds.length && [...found.values()].every(({ lastResult }) => lastResult === 'ok')
+  }
+  await until(allOk, 'all are pulled', 60_000)
+  assert.deepEqual(await syncFacts(db, orso), [], 'of the embedded one nothing is')
+  const counted = await db.row<Record<'stock' | 'customers' | 'sales', number>>(sql`
+    select (select count(*)::integer from stock) as stock, (select count(*)::integer from customer) as customers,
+           (select count(*)::integer from retail_transaction) as sales`)
+  assert.equal(counted?.customers, 20)
+  assert.ok((counted?.stock ?? 0) > 500, 'the stock did not come before its products')
+  assert.ok((counted?.sales ?? 0) > 0)
+  await until(async () => (await jobOf('transactions'))?.lease === null, 'the last job has ended')
+  for (const { name, everySeconds } of feeds) {
+    const { wait = 0, attempts } = (await jobOf(name)) ?? {}
+    assert.ok(wait <= everySeconds && wait > 0.9 * everySeconds - 60, `${name}: ${wait} of ${everySeconds} s`)
+    assert.equal(attempts, 0)
+  }
+})
+
+test('what changed is there after the next run', async () => {
+  const [{ skuId = 0, storeId = 0, freeStock = 0 } = {}] = await db.rows<{
+    skuId: number
+    storeId: number
+    freeStock: number
+  }>(
+    sql`select sku_id::integer as "skuId", store_id::integer as "storeId", free_stock as "freeStock" from stock where free_stock > 3 order by sku_id, store_id limit 1`,
+  )
+  simulator.change({ kind: 'sell-stock', skuId, storeId, quantity: 2 })
+  await pulled('stock')
+  const row = await db.row<{ free_stock: number }>(
+    sql`select free_stock from stock where service_id = ${luma.id} and sku_id = ${String(skuId)} and store_id = ${String(storeId)}`,
+  )
+  assert.equal(row?.free_stock, freeStock - 2)
+})
+
+test('a feed that fails waits longer each time; after the fifth time there is an alert, which its success settles', async () => {
+  simulator.faults.add({ kind: 'html', path: '/Stores' })
+  await pulled('stores')
+  const waits = [await jobOf('stores')]
+  await pulled('stores')
+  waits.push(await jobOf('stores'))
+  assert.deepEqual(
+    waits.map(job => job?.attempts),
+    [1, 2],
+  )
+  for (const [i, least] of [15, 60].entries()) {
+    const { wait = 0 } = waits[i] ?? {}
+    assert.ok(wait > least - 5 && wait < least * 1.2 + 1, `${wait} s`)
+  }
+  assert.equal(await result('stores'), 'failed')
+  assert.deepEqual(await alerts(), [])
+  await db.run(sql`update job set attempts = 4 where name = 'sync-feed' and subject = 'stores'`)
+  await pulled('stores')
+  assert.deepEqual(await alerts(), ['sync_failing stores'])
+  simulator.faults.clear()
+  await pulled('stores')
+  assert.equal(await result('stores'), 'ok')
+  assert.deepEqual(await alerts(), [])
+})
+
+test('a feed that was not pulled for three times as long as it should raises one alert', async () => {
+  const { everySeconds = 0 } = offices.driverOf(luma).feeds.find(({ name }) => name === 'stock') ?? {}
+  // As it is after failures: one whose time has come would be pulled.
+  await db.run(
+    sql`update job set due_at = now() + interval '1 day', attempts = 1 where name = 'sync-feed' and subject = 'stock'`,
+  )
+  const aged = (seconds: number) =>
+    db.run(sql`update sync_state set finished_at = now() - ${seconds} * interval '1 s' where feed = 'stock'`)
+  await aged(3 * everySeconds - 20)
+  await planned()
+  assert.deepEqual(await alerts(), [])
+  await aged(3 * everySeconds + 1)
+  await planned()
+  await planned()
+  const [{ kind, subject, times } = {}] = await listAlerts(db)
+  assert.deepEqual([kind, subject, times], ['sync_stalled', 'stock', 1])
+  await pulled('stock')
+  assert.deepEqual(await alerts(), [])
+})
+
+test('a schedule that is chosen is in force with the next plan, and what is late by it alone raises no alert', async () => {
+  const runs = async () => (await facts()).get('products')?.syncedAt
+  await db.run(
+    sql`update sync_state set finished_at = now() - interval '2 hours' where feed = 'products' and service_id = ${luma.id}`,
+  )
+  const aged = await runs()
+  assert.ok(((await jobOf('products'))?.wait ?? 0) > 3_600, 'it comes once a day')
+  const every = { products: 300 }
+  await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', every })
+  const chosen = () => offices.driverOf(luma).feeds.find(({ name }) => name === 'products')?.everySeconds
+  await until(() => chosen() === 300, 'it is known', 5_000)
+  await planned()
+  assert.deepEqual(await alerts(), [])
+  await until(async () => (await runs()) !== aged, 'it is pulled', 10_000)
+  await until(async () => (await jobOf('products'))?.lease === null, 'its job has ended')
+  assert.ok(((await jobOf('products'))?.wait ?? 0) <= 300)
+
+  await db.run(sql`update job set due_at = now() + interval '1 day', attempts = 1 where subject = 'products'`)
+  await db.run(sql`update sync_state set finished_at = now() - interval '901 s' where feed = 'products'`)
+  await planned()
+  assert.deepEqual(await alerts(), ['sync_stalled products'])
+  await pulled('products')
+  assert.deepEqual(await alerts(), [])
+})
+
+test('another back office is read from the beginning', async () => {
+  await setBackOffice(db, keys, luma, { driver: 'apparel21', url: second.url, country: 'AU' })
+  await until(() => offices.driverOf(luma).source.includes(second.url), 'it is known', 5_000)
+  await db.run(sql`update job set due_at = now() where name = 'sync-feed'`)
+  const isRead = () => second.ledger.calls.some(({ path }) => path.includes('/Freestock/AllStyles'))
+  await until(isRead, 'all of its stock is read', 30_000)
+})
+
+test('of a service that is embedded again nothing is pulled any more', async () => {
+  await db.run(sql`delete from back_office`)
+  await until(() => !offices.driverOf(luma).feeds.length, 'it is known', 5_000)
+  const left = async () => {
+    await dueNow('plan-syncs')
+    return db.run(sql`select from job where name = 'sync-feed'`)
+  }
+  await until(async () => (await left()) === 0, 'there is no job left', 30_000)
+})
+
+test('of one service no more jobs run at a time than it may have, and the others have their turn', async () => {
+  const running = new Map<string, number>()
+  const most = new Map<string, number>()
+  let ended = 0
+  const job: Job = {
+    async run({ service }) {
+      const name = service?.name ?? ''
+      running.set(name, (running.get(name) ?? 0) + 1)
+      most.set(name, Math.max(most.get(name) ?? 0, running.get(name) ?? 0))
+      await delay(100)
+      running.set(name, (running.get(name) ?? 0) - 1)
+      ended++
+    },
+    atOnce: 10,
+    atOnceOfService: 2,
+    waitsSeconds: [1],
+  }
+  for (const service of [luma, orso])
+    for (const subject of ['a', 'b', 'c', 'd', 'e']) await addJob(db, service.id, 'limited', { subject })
+  const other = startWorker({ db, keys, log, post: { send: async () => {} } }, { limited: job })
+  await until(() => ended === 10, 'all are done', 20_000)
+  await other.stop(1_000)
+  assert.deepEqual([...most].sort(), [
+    ['luma', 2],
+    ['orso', 2],
+  ])
+})
