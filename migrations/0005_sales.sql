@@ -18,9 +18,9 @@ create table retail_transaction (
   record text not null,
   primary key (service_id, id)
 );
-create index retail_transaction_sale_date on retail_transaction (service_id, sale_date, id);
+create index retail_transaction_sale_date on retail_transaction (service_id, sale_date, id) include (changed_at);
 create index retail_transaction_customer on retail_transaction (service_id, customer_id, sale_date, id);
-create index retail_transaction_changed on retail_transaction (service_id, changed_at, id);
+create index retail_transaction_changed on retail_transaction (service_id, changed_at, id) include (sale_date);
 comment on table retail_transaction is
   'Sales and returns of stores and of the web, as a customer''s history and GET /orders/transactions/search show them. They come in by '
   'feeds; with the embedded back office also when an order is shipped, or something of it comes back. They are documents: each keeps '

@@ -338,9 +338,9 @@ create table retail_transaction (
   primary key (service_id, id),
   foreign key (service_id) references service(service_id) on delete cascade
 );
-create index retail_transaction_changed on retail_transaction (service_id, changed_at, id);
+create index retail_transaction_changed on retail_transaction (service_id, changed_at, id) include (sale_date);
 create index retail_transaction_customer on retail_transaction (service_id, customer_id, sale_date, id);
-create index retail_transaction_sale_date on retail_transaction (service_id, sale_date, id);
+create index retail_transaction_sale_date on retail_transaction (service_id, sale_date, id) include (changed_at);
 
 -- The last number that was made here: W0000001 for an order, R0000001 for a return. Those that callers have given are passed over.
 create table order_counter (

@@ -9,6 +9,7 @@ import { Filter, updatedAfter } from '../http/lists.ts'
 import { customerPage, customerRecord } from '../store/customers/customers.ts'
 import { emptyPage } from '../store/lists/page.ts'
 import { transactionPage } from '../store/orders/transactions.ts'
+import { faultsOfSold, soldBetween } from './transactions.ts'
 
 const tag = 'Customers'
 const params = { id: { description: 'The customer.', example: '65432' } }
@@ -127,12 +128,14 @@ export function customers(api: Api) {
       tag,
       summary: 'The retail history of one customer, the newest first.',
       params,
+      query: Type.Object(soldBetween),
       item: RetailTransaction,
-      errors: ['not_found'],
+      errors: ['not_found', 'date_range_inverted'],
+      judge: faultsOfSold,
     },
-    async ({ db, service, params }, asked) => {
+    async ({ db, service, params, query: { sold_after: soldAfter, sold_before: soldBefore } }, asked) => {
       if (!(await customerRecord(db, service, params.id))) throw notFound('customer')
-      return transactionPage(db, service, { customerId: params.id }, asked)
+      return transactionPage(db, service, { customerId: params.id, soldAfter, soldBefore }, asked)
     },
   )
 

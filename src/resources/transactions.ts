@@ -5,10 +5,20 @@ import type { Api } from '../http/api.ts'
 import { Moment, updatedAfter } from '../http/lists.ts'
 import { transactionPage } from '../store/orders/transactions.ts'
 
-const inverted: Fault = {
-  parameter: 'updated_before',
-  code: 'date_range_inverted',
-  detail: '`updated_before` is earlier than `updated_after`.',
+/** The parameters of a range of sale dates. */
+export const soldBetween = {
+  sold_after: Moment('Only what was sold later than this.'),
+  sold_before: Moment('Only what was sold earlier than this.'),
+}
+
+/** The fault of a range of sale dates whose ends are the wrong way round. */
+export const faultsOfSold = (query: { sold_after?: string; sold_before?: string }) =>
+  inverted('sold', query.sold_after, query.sold_before)
+
+function inverted(what: string, after: string | undefined, before: string | undefined): Fault[] {
+  if (after === undefined || before === undefined || after <= before) return []
+  const detail = `\`${what}_before\` is earlier than \`${what}_after\`.`
+  return [{ parameter: `${what}_before`, code: 'date_range_inverted', detail }]
 }
 
 /** Contract 5. */
@@ -18,26 +28,32 @@ export function transactions(api: Api) {
     {
       feed: 'transactions',
       tag: 'Retail transactions',
-      summary: 'Retail transactions by sale date.',
+      summary: 'Retail transactions by sale date, or by change for who follows them.',
       description:
-        'The newest first, or the oldest with `asc=true`; ties by id. A return is a line with negative quantity and value.',
+        'With `asc` by sale date, the oldest first (`true`) or the newest (`false`). Without it by change where `updated_after` is given, else the newest sale first. Ties by id. A return is a line with negative quantity and value. Where a range of changes is asked for in the order of sales, or the other way round, a page may hold less than `limit`, even nothing, while `hasNextPage` is true.',
       query: Type.Object({
         updated_after: updatedAfter,
         updated_before: Moment('Only what has changed earlier than this.'),
+        ...soldBetween,
         asc: Type.Optional(
-          Type.Boolean({ description: 'Whether the oldest sale comes first.', default: false, examples: [true] }),
+          Type.Boolean({ description: 'Whether the oldest sale comes first, or the newest.', examples: [true] }),
         ),
       }),
       item: RetailTransaction,
       errors: ['date_range_inverted'],
-      judge: ({ updated_after, updated_before }) =>
-        updated_after !== undefined && updated_before !== undefined && updated_after > updated_before ? [inverted] : [],
+      judge: query => [...inverted('updated', query.updated_after, query.updated_before), ...faultsOfSold(query)],
     },
-    ({ db, service, query: { updated_after, updated_before, asc } }, asked) =>
+    ({ db, service, query }, asked) =>
       transactionPage(
         db,
         service,
-        { updatedAfter: updated_after, updatedBefore: updated_before, ascending: asc },
+        {
+          updatedAfter: query.updated_after,
+          updatedBefore: query.updated_before,
+          soldAfter: query.sold_after,
+          soldBefore: query.sold_before,
+          ascending: query.asc,
+        },
         asked,
       ),
   )

@@ -3,6 +3,7 @@ import type { Service } from '../../settings.ts'
 import { beginChange, type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
 import { merged, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { readSieved } from '../lists/sieve.ts'
 
 const stock: Table = {
   name: 'stock',
@@ -101,27 +102,20 @@ interface Filters {
   updatedAfter?: string | undefined
 }
 
-export const stockPage = (
-  db: Db,
-  service: Service,
-  { skuId, storeNumber, updatedAfter }: Filters,
-  asked: PageRequest,
-) =>
-  readPage(
-    db,
-    service,
-    {
-      table: sql`stock`,
-      record: sql`record`,
-      ...(skuId === undefined || updatedAfter !== undefined ? { order: byChange } : { live: true }),
-      key: sql`id`,
-      where: sql`
-        ${filter(skuId, id => sql`and sku_id = ${id}`)}
-        ${filter(storeNumber, number => sql`and store_id = (select store_id from store where service_id = ${service.id} and store_number = ${number})`)}
-        ${filter(updatedAfter, changedAfter)}`,
-    },
-    asked,
+export function stockPage(db: Db, service: Service, { skuId, storeNumber, updatedAfter }: Filters, asked: PageRequest) {
+  const list = { table: sql`stock`, record: sql`record`, key: sql`id` }
+  const inStore = filter(
+    storeNumber,
+    number =>
+      sql`and store_id = (select store_id from store where service_id = ${service.id} and store_number = ${number})`,
   )
+  const where = sql`${inStore} ${filter(updatedAfter, changedAfter)}`
+  if (skuId === undefined) return readPage(db, service, { ...list, order: byChange, where }, asked)
+  const ofSku = sql`and sku_id = ${skuId}`
+  return updatedAfter === undefined
+    ? readPage(db, service, { ...list, live: true, where: sql`${ofSku} ${where}` }, asked)
+    : readSieved(db, service, { ...list, order: byChange, where }, { where: ofSku, column: sql`sku_id` }, asked)
+}
 
 /** The back office's identifiers of e-commerce SKUs. */
 export const skuIds = (db: Db, service: Service, skus: readonly string[]) =>

@@ -1,5 +1,6 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
+import { momentOf } from './moment.ts'
 
 /** Where a page ended: the value it is ordered by, and the key that breaks ties. */
 export type Position = readonly [order: string, key: string]
@@ -62,8 +63,7 @@ export async function readPage(
   } = source
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
-  const moment =
-    asOf === undefined ? newestWithin(table, service, await horizon(db, service)) : sql`${asOf}::timestamptz`
+  const moment = await momentOf(db, service, table, asOf)
   const complete = live ? sql`` : sql`and changed_at <= (select as_of from walk)`
   const from = after
     ? sql`and (${order}, ${key}) ${beyond} (${unseen(after[0], type)}, ${unseen(after[1], 'text')})`
@@ -71,7 +71,7 @@ export async function readPage(
   const page = await db.row<Read>(
     sql`
       with walk as materialized (select ${moment} as as_of)
-      select listed.records, listed.last_order::text, listed.last_key, to_char(as_of at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as as_of,
+      select listed.records, listed.last_order::text, listed.last_key, ${written(sql`as_of`)} as as_of,
              -- Ordered, although one record is enough: behind a list's end only the index knows at once that there is none.
              coalesce((select true from ${table}
                         where service_id = ${service.id} ${complete} and (${order}, ${key}) ${beyond} (last_order, last_key) ${where}
@@ -86,22 +86,26 @@ export async function readPage(
                        limit ${atMost(limit)}) most limit ${limit}) page) listed`,
     { planned },
   )
-  if (!page) throw new Error('an aggregate answers one row')
-  return {
-    records: page.records,
-    asOf: page.as_of,
-    hasNextPage: page.more,
-    end: page.records === null ? null : [page.last_order, page.last_key],
-  }
+  return pageFrom(page)
 }
 
-interface Read {
+/** What the statement of a page answers, in one row. */
+export interface Read {
   records: string | null
-  last_order: string
-  last_key: string
+  last_order: string | null
+  last_key: string | null
   as_of: string
   more: boolean
 }
+
+export function pageFrom(read: Read | undefined): Page {
+  if (!read) throw new Error('an aggregate answers one row')
+  const { records, as_of: asOf, more: hasNextPage, last_order: order, last_key: key } = read
+  return { records, asOf, hasNextPage, end: order === null || key === null ? null : [order, key] }
+}
+
+/** A walk's moment as answers have it: RFC 3339, to the microsecond. */
+export const written = (moment: Sql) => sql`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
 /** Said in the text, because the planner takes a limit that it does not know for a tenth of the table, and then plans each call anew. */
 const atMost = (limit: number) => raw(String(Math.max(limit, 100)))
@@ -113,54 +117,11 @@ export const byChange = { column: sql`changed_at`, type: 'timestamptz' } as cons
  * A value that the planner does not see. It would plan a page near a list's end, where it expects few records, anew each time: the
  * planning takes as long as the reading, and the plan is the same.
  */
-const unseen = (value: string, type: 'text' | 'timestamp' | 'timestamptz') => sql`(select ${value}::${raw(type)})`
+export const unseen = (value: string, type: 'text' | 'timestamp' | 'timestamptz') =>
+  sql`(select ${value}::${raw(type)})`
 
 /** A list's changes after a moment; see `unseen`. */
 export const changedAfter = (moment: string) => sql`and changed_at > ${unseen(moment, 'timestamptz')}`
-
-/**
- * The newest change of a list within the horizon: nothing that commits later is stamped at or before it. It never runs ahead
- * of the changes themselves, so that a machine's clock that is set back cannot hide one (docs/decisions/0002).
- */
-const newestWithin = (table: Sql, service: Service, within: string) => sql`
-  coalesce((select max(changed_at) from ${table} where service_id = ${service.id} and changed_at <= ${within}::timestamptz), ${within}::timestamptz)`
-
-interface Questions {
-  current?: Promise<string>
-  next?: Promise<string>
-}
-const questions = new WeakMap<Db, Map<number, Questions>>()
-
-/**
- * The moment before which nothing in progress can still commit (`list_horizon` in the migrations). Who asks while a question
- * is under way shares the next one: an answer is never older than the request, and the database is asked once for many.
- */
-function horizon(db: Db, service: Service): Promise<string> {
-  const services = questions.get(db) ?? new Map<number, Questions>()
-  questions.set(db, services)
-  const mine = services.get(service.id) ?? {}
-  services.set(service.id, mine)
-  return ask(db, service, mine)
-}
-
-function ask(db: Db, service: Service, mine: Questions): Promise<string> {
-  if (mine.current) {
-    mine.next ??= mine.current
-      .catch(() => {})
-      .then(() => {
-        delete mine.next
-        return ask(db, service, mine)
-      })
-    return mine.next
-  }
-  mine.current = db
-    .row<{ horizon: string }>(sql`select list_horizon(${service.id})::text as horizon`)
-    .then(row => row?.horizon ?? '-infinity')
-    .finally(() => {
-      delete mine.current
-    })
-  return mine.current
-}
 
 /** A condition, beginning with `and`, for a filter that is given. */
 export const filter = <T>(value: T | undefined, condition: (value: T) => Sql): Sql =>

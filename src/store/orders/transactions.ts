@@ -3,7 +3,8 @@ import { mergeLines, type TransactionParts } from '../../domain/orders/merge-lin
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../settings.ts'
 import { beginChange, type Change, type Upserted } from '../lists/change.ts'
-import { filter, type PageRequest, readPage } from '../lists/page.ts'
+import { byChange, filter, type PageRequest, readPage, unseen } from '../lists/page.ts'
+import { readSieved } from '../lists/sieve.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
 
@@ -82,32 +83,42 @@ interface Filters {
   customerId?: string | undefined
   updatedAfter?: string | undefined
   updatedBefore?: string | undefined
+  soldAfter?: string | undefined
+  soldBefore?: string | undefined
+  /** By sale date, the oldest first or the newest; absent: by change where `updatedAfter` is given, else the newest sale first. */
   ascending?: boolean | undefined
 }
 
-/** Ordered by sale date, the newest first unless `ascending`; ties by id. */
-export const transactionPage = (
-  db: Db,
-  service: Service,
-  { customerId, updatedAfter, updatedBefore, ascending = false }: Filters,
-  asked: PageRequest,
-) =>
-  readPage(
-    db,
-    service,
-    {
-      table: sql`retail_transaction`,
-      record: sql`record`,
-      order: { column: sql`sale_date`, type: 'timestamp' },
-      key: sql`id`,
-      live: customerId !== undefined,
-      descending: !ascending,
-      where: sql`
-        ${filter(customerId, id => sql`and customer_id = ${id}`)}
-        ${filter(updatedAfter, moment => sql`and changed_at > ${moment}::timestamptz`)}
-        ${filter(updatedBefore, moment => sql`and changed_at < ${moment}::timestamptz`)}`,
-      // Few changes are found by their time, many by walking the sale dates.
-      planned: updatedAfter !== undefined || updatedBefore !== undefined,
-    },
-    asked,
+const bySale = { column: sql`sale_date`, type: 'timestamp' } as const
+
+/** A page of transactions, in an order that an index has (contract 15); ties by id. */
+export function transactionPage(db: Db, service: Service, filters: Filters, asked: PageRequest) {
+  const { customerId, ascending } = filters
+  const whose = filter(customerId, id => sql`and customer_id = ${id}`)
+  const changed = between(sql`changed_at`, [filters.updatedAfter, filters.updatedBefore], moment =>
+    unseen(moment, 'timestamptz'),
   )
+  const sold = between(
+    sql`sale_date`,
+    [filters.soldAfter, filters.soldBefore],
+    moment => sql`(select ${moment}::timestamptz at time zone ${service.settings.timeZone})`,
+  )
+  const list = { table: sql`retail_transaction`, record: sql`record`, key: sql`id`, live: customerId !== undefined }
+  const follows = ascending === undefined && filters.updatedAfter !== undefined
+  const [order, ranged, sieve] = follows ? [byChange, changed, sold] : [bySale, sold, changed]
+  const walk = { ...list, order, descending: !follows && !ascending, where: sql`${whose} ${ranged ?? sql``}` }
+  if (!sieve) return readPage(db, service, walk, asked)
+  return readSieved(db, service, walk, { where: sieve, column: follows ? bySale.column : byChange.column }, asked)
+}
+
+/** A range without its ends, as conditions that begin with `and`; undefined where neither end is given. */
+function between(
+  column: Sql,
+  [after, before]: [string | undefined, string | undefined],
+  bound: (moment: string) => Sql,
+) {
+  if (after === undefined && before === undefined) return
+  return sql`
+    ${filter(after, moment => sql`and ${column} > ${bound(moment)}`)}
+    ${filter(before, moment => sql`and ${column} < ${bound(moment)}`)}`
+}

@@ -1,0 +1,59 @@
+import { type Db, raw, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { momentOf } from './moment.ts'
+import { type Page, type PageRequest, pageFrom, type Read, type Source, unseen, written } from './page.ts'
+
+/** A condition that the index of the walk does not serve, since the walk has another order. */
+export interface Sieve {
+  /** Begins with `and`. */
+  where: Sql
+  /** What it is about; the table has an index by service and this column. */
+  column: Sql
+}
+
+/** So few records that fit are sorted for each page. */
+const few = 2_000
+/** So many places of the walk are looked at for a page where more than a few fit. */
+const placesAtMost = 10_000
+
+/**
+ * One page of a walk in one order through what a condition on something else lets through: `asc=true` with `updated_after`. Two ranges at
+ * once are served by no index, so a page costs a bounded amount rather than a page's worth, at any depth: where few records fit they
+ * are found by their own index and sorted; where many do, so many places of the walk are looked at, in the index alone, and what fits of
+ * them is the page. Such a page may hold less than was asked for, even nothing, and still not be the last one.
+ */
+export async function readSieved(
+  db: Db,
+  service: Service,
+  { table, record, key, order, descending = false, where = sql`` }: Source & Required<Pick<Source, 'order'>>,
+  sieve: Sieve,
+  { limit, asOf, after }: PageRequest,
+): Promise<Page> {
+  const [beyond, direction, back] = (descending ? ['<', 'desc', 'asc'] : ['>', 'asc', 'desc']).map(raw)
+  const moment = await momentOf(db, service, table, asOf)
+  const from = after
+    ? sql`and (place, key) ${beyond} (${unseen(after[0], order.type)}, ${unseen(after[1], 'text')})`
+    : sql``
+  const listed = sql`from (select *, ${order.column} as place, ${key} as key from ${table}) listed
+          where service_id = ${service.id} and changed_at <= (select as_of from walk) ${where}`
+  const inOrder = sql`order by place ${direction}, key ${direction}`
+  return pageFrom(
+    await db.row<Read>(sql`
+      with walk as materialized (select ${moment} as as_of),
+      fitting as materialized (select place, key ${listed} ${sieve.where} order by ${sieve.column} limit ${raw(String(few + 1))}),
+      size as materialized (select count(*) > ${raw(String(few))} as many from fitting),
+      places as materialized (
+        select place, key, true as fits from fitting where not (select many from size) ${from}
+        union all
+        (select place, key, (true ${sieve.where}) ${listed} ${from} and (select many from size) ${inOrder} limit ${raw(String(placesAtMost))})),
+      page as materialized (select place, key, row_number() over (${inOrder}) as n from places where fits ${inOrder} limit ${limit + 1}),
+      ending as (
+        (select place, key from page where n = ${limit} and exists (select from page where n > ${limit}))
+        union all
+        (select place, key from places where not exists (select from page where n > ${limit}) order by place ${back}, key ${back} limit 1))
+      select (select string_agg(${record}, ',' ${inOrder}) from page join ${table} on service_id = ${service.id} and ${table}.${key} = page.key where n <= ${limit}) as records,
+             (select place::text from ending) as last_order, (select key from ending) as last_key, ${written(sql`as_of`)} as as_of,
+             exists (select from page where n > ${limit}) or (select many from size) and (select count(*) from places) = ${raw(String(placesAtMost))} as more
+        from walk`),
+  )
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { walk } from '../../support/walk.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService({ settings: { timeZone: 'Australia/Melbourne', readsPerMinute: 'off' } })
+  // Sold in some order over a year, changed in another one; the neighbours' own are never shown.
+  for (const { id } of [service.service, (await service.tenant()).service])
+    await service.db.run(sql`
+      insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
+      select ${id}, n::text, case when n % 500 = 0 then '1' end, sale_date, changed_at, json_build_object('id', n::text)
+        from generate_series(1, 14000) n,
+             lateral (select timestamp '2025-01-01' + n * 7919 % 14000 * interval '37 min' as sale_date,
+                             timestamptz '2026-01-01' + n * 104729 % 14000 * interval '1 min' as changed_at) at`)
+  await service.db.run(sql`insert into customer (service_id, id, firstname, surname, privacy, email_subscription, sms_subscription, reference_values, changed_at, record, ecommerce_ids)
+    values (${service.service.id}, '1', 'Ann', 'Lee', true, false, false, '{}', now(), '{}', '{}')`)
+})
+after(() => service.stop())
+
+const expected = async (where: string, order: string) => {
+  const { rows } = await service.db.pool.query<{ id: string }>(
+    `select id from retail_transaction where service_id = $1 and ${where} order by ${order}`,
+    [service.service.id],
+  )
+  assert.ok(rows.length)
+  return rows.map(({ id }) => id)
+}
+
+const search = '/orders/transactions/search?'
+const changed = {
+  few: ['2026-01-05T00:00:00Z', '2026-01-05T12:00:00Z'],
+  many: ['2026-01-02T00:00:00Z', '2026-01-06T00:00:00Z'],
+} as const
+const sold = ['2025-03-01T00:00:00+11:00', '2025-11-01T00:00:00+11:00'] as const
+const isChanged = ([from, to]: readonly [string, string]) => `changed_at > '${from}' and changed_at < '${to}'`
+const isSold = `sale_date > '2025-03-01' and sale_date < '2025-11-01'`
+
+for (const [amount, range] of Object.entries(changed)) {
+  const [from, to] = range
+  const updated = `updated_after=${from}&updated_before=${to}`
+  const when = `${amount} changes`
+  test(`${when} come by sale, up and down, where \`asc\` says so`, async () => {
+    assert.deepEqual(
+      (await walk(service, `${search}${updated}&asc=true`)).ids,
+      await expected(isChanged(range), 'sale_date, id'),
+    )
+    const down = await walk(service, `${search}${updated}&asc=false`)
+    assert.deepEqual(down.ids, await expected(isChanged(range), 'sale_date desc, id desc'))
+    assert.ok(down.cursors.length <= down.ids.length / 100 + 3, `${down.cursors.length} pages`)
+  })
+
+  test(`${when} come in the order of the changes where nothing is said of another`, async () => {
+    assert.deepEqual(
+      (await walk(service, `${search}${updated}`)).ids,
+      await expected(isChanged(range), 'changed_at, id'),
+    )
+  })
+
+  test(`${when} of what was sold in a range come in either order`, async () => {
+    const both = `${updated}&sold_after=${encodeURIComponent(sold[0])}&sold_before=${encodeURIComponent(sold[1])}`
+    const fits = `${isChanged(range)} and ${isSold}`
+    assert.deepEqual((await walk(service, `${search}${both}`)).ids, await expected(fits, 'changed_at, id'))
+    assert.deepEqual((await walk(service, `${search}${both}&asc=true`)).ids, await expected(fits, 'sale_date, id'))
+  })
+}
+
+test("May's sales are those of May on the wall of the service, without the ends of the range", async () => {
+  const may = 'sold_after=2025-05-01&sold_before=2025-06-01'
+  const inMay = `sale_date > '2025-05-01' and sale_date < '2025-06-01'`
+  assert.deepEqual((await walk(service, `${search}${may}`)).ids, await expected(inMay, 'sale_date desc, id desc'))
+  assert.deepEqual((await walk(service, `${search}${may}&asc=true`)).ids, await expected(inMay, 'sale_date, id'))
+  const own = await walk(service, `/customers/1/transactions?${may}&limit=2`)
+  assert.deepEqual(own.ids, await expected(`customer_id = '1' and ${inMay}`, 'sale_date desc, id desc'))
+})
+
+test('a range of sales whose ends are the wrong way round is 422', async () => {
+  for (const path of [search, '/customers/1/transactions?']) {
+    const { status, json } = await service.get(`${path}sold_after=2025-06-01&sold_before=2025-05-01`)
+    assert.deepEqual([status, json.code, json.errors[0].parameter], [422, 'date_range_inverted', 'sold_before'])
+  }
+})
