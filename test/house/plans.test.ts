@@ -42,24 +42,6 @@ const exceptions: Exception[] = [
     faults: ['a sort'],
     why: 'An SKU in a store is one record.',
   },
-  {
-    list: '/inventory',
-    filters: ['sku', 'updated_after'],
-    faults: ['a sort', 'more rows than a page'],
-    why: 'No index has the changes of one SKU: those of all are read, or all stores of the SKU are sorted.',
-  },
-  {
-    list: '/orders/transactions/search',
-    filters: ['updated_after'],
-    faults: ['a sort', 'more rows than a page'],
-    why: 'What is found by its change is shown by its sale date: all of it is sorted for each page.',
-  },
-  {
-    list: '/orders/transactions/search',
-    filters: ['updated_before'],
-    faults: ['more rows than a page'],
-    why: 'What was changed early may be sold late: all sales are walked.',
-  },
 ]
 
 suite('plans', { skip: await otherPostgres() }, () => {

@@ -2,7 +2,7 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { Service } from '../../settings.ts'
 import { beginChange, type Change, said, stamped, type Upserted } from '../lists/change.ts'
-import { columnsOf, merged, mergeRows, type Table } from '../lists/merge.ts'
+import { columnsOf, merged, merging, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { renderStock } from './stock.ts'
 
@@ -69,7 +69,7 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
       insert into product (${productContent.list}, changed_at, record)
       select ${productContent.of('p')}, ${change.at}, '' from ${merged(service, products, givenProducts)} p
       on conflict (service_id, product_id) do update set (${productContent.list}) = (${productContent.excluded})`)
-    await mergeRows(tx, service, colours, givenColours)
+    await tx.run(merging(service, colours, givenColours))
     // A SKU that moves to another product has to leave the one it was in.
     const before = await tx.rows<{ product_id: string }>(sql`
       select distinct product_id from variant where service_id = ${service.id} and sku_id = any(${rows.map(row => row.variant.skuId)})`)

@@ -2,7 +2,7 @@ import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { renderCustomers } from '../customers/customers.ts'
 import { beginChange, countUpserted, type Upserted } from '../lists/change.ts'
-import { mergeRows, type Table } from '../lists/merge.ts'
+import { type Merged, merging, type Table } from '../lists/merge.ts'
 import { renderProducts } from './products.ts'
 
 const references: Table = {
@@ -17,7 +17,7 @@ export const upsertReferences = (db: Database, service: Service, rows: readonly 
 
 /** The same within a transaction. */
 export async function mergeReferences(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
-  const touched = await mergeRows<{ type: string; reference_value_id: string }>(tx, service, references, rows)
+  const touched = await tx.rows<Merged<'type' | 'reference_value_id'>>(merging(service, references, rows))
   if (touched.length) {
     const change = await beginChange(tx, service, ['customer', 'product'])
     const shown = (owner: 'c' | 'p') => sql`

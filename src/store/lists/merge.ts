@@ -1,4 +1,4 @@
-import { type Db, raw, type Sql, sql } from '../../db.ts'
+import { raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 
 /** A table that feeds' rows go into. */
@@ -21,16 +21,19 @@ export const merged = (service: Service, { name, key, fresh = {} }: Table, rows:
   left join ${raw(name)} old on old.service_id = ${service.id} and ${raw(key.map(column => `old.${column} = i->>'${column}'`).join(' and '))}
   cross join lateral json_populate_record(coalesce(old, json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), i)`
 
-/** Merges rows into a table that no list shows. Returns the key of each row that is not what it was, and whether it is new. */
-export function mergeRows<T extends object>(db: Db, service: Service, table: Table, rows: readonly object[]) {
+/** A row that was merged: its key, and whether it is new. */
+export type Merged<Key extends string> = Record<Key, string> & { inserted: boolean }
+
+/** Merges rows into a table that no list shows. Its rows are those that are not what they were, as `Merged`. */
+export function merging(service: Service, table: Table, rows: readonly object[]): Sql {
   const { list, of, excluded } = columnsOf(table)
   const name = raw(table.name)
-  return db.rows<T & { inserted: boolean }>(sql`
+  return sql`
     insert into ${name} (${list})
     select ${of('given')} from ${merged(service, table, rows)} given
     on conflict (service_id, ${raw(table.key.join(', '))}) do update set (${list}) = (${excluded})
       where (${of(table.name)}) is distinct from (${excluded})
-    returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`)
+    returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`
 }
 
 /** The columns of a table for an upsert: as a list, of a row named `alias`, and as `excluded`. */

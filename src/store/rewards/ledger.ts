@@ -104,7 +104,7 @@ const lockAccount = (tx: Db, service: Service, customerId: string) =>
 
 /** All that decides a move: the tiers, and the lots of points that are open, or named. */
 async function standingOf(tx: Db, service: Service, account: Account, named: readonly string[]): Promise<Standing> {
-  const lots = await tx.rows<Lot & { left: string }>(sql`
+  const lots = await tx.rows<Omit<Lot, 'left'> & { left: string }>(sql`
     select lot_id as id, ${left}::text as left, ${lotDates} from reward_lot
      where service_id = ${service.id} and account_id = ${account.id} and kind = 'points' and ${left} > 0
        and (expiry_date is null or expiry_date >= ${account.today} or lot_id = any(${named}))
@@ -176,7 +176,7 @@ async function earningsOf(
 
 /** Rewards made of points here that are open and untouched. */
 async function unusedRewardsOf(tx: Db, service: Service, account: Account): Promise<UnusedReward[]> {
-  const rows = await tx.rows<UnusedReward & { left: string; points: string }>(sql`
+  const rows = await tx.rows<Omit<UnusedReward, 'left' | 'points'> & { left: string; points: string }>(sql`
     select lot_id as id, total::text as left, ${lotDates}, made.points::bigint::text as points
       from reward_lot cross join lateral (
         select -sum(amount) as points from reward_entry e

@@ -2,7 +2,7 @@ import { type Database, type Db, raw, type Sql, sql } from '../../db.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { Service } from '../../settings.ts'
 import { countUpserted, type Upserted } from '../lists/change.ts'
-import { mergeRows, type Table } from '../lists/merge.ts'
+import { type Merged, merging, type Table } from '../lists/merge.ts'
 
 const programs: Table = {
   name: 'reward_program',
@@ -53,12 +53,13 @@ interface ProgramParts {
 export function upsertPrograms(db: Database, service: Service, rows: readonly ProgramParts[]): Promise<Upserted> {
   return db.transaction(async tx => {
     const given = [...new Map(rows.map(({ program }) => [program.programId, program])).values()]
-    const renamed = await mergeRows<{ program_id: string }>(tx, service, programs, given)
-    const touched = await mergeRows<{ program_id: string }>(
-      tx,
-      service,
-      tiers,
-      rows.map(row => row.tier),
+    const renamed = await tx.rows<Merged<'program_id'>>(merging(service, programs, given))
+    const touched = await tx.rows<Merged<'program_id' | 'tier_id'>>(
+      merging(
+        service,
+        tiers,
+        rows.map(row => row.tier),
+      ),
     )
     const counted = countUpserted(touched)
     // A row that only changes its programme has changed something too.
@@ -69,15 +70,15 @@ export function upsertPrograms(db: Database, service: Service, rows: readonly Pr
 
 /** Merges rows (`RewardGiftRow`, its styles as an array) into the gifts of the programmes. */
 export const upsertGifts = async (db: Db, service: Service, rows: readonly object[]): Promise<Upserted> =>
-  countUpserted(await mergeRows(db, service, gifts, rows))
+  countUpserted(await db.rows<Merged<'program_id' | 'gift_id'>>(merging(service, gifts, rows)))
 
 /** Merges rows (`RewardAccountRow`) into the reward accounts. */
 export const upsertRewardAccounts = async (db: Db, service: Service, rows: readonly object[]): Promise<Upserted> =>
-  countUpserted(await mergeRows(db, service, accounts, rows))
+  countUpserted(await db.rows<Merged<'id'>>(merging(service, accounts, rows)))
 
 /** Merges rows (`RewardLotRow`) into the lots of points, rewards and gifts. */
 export const upsertRewardLots = async (db: Db, service: Service, rows: readonly object[]): Promise<Upserted> =>
-  countUpserted(await mergeRows(db, service, lots, rows))
+  countUpserted(await db.rows<Merged<'account_id' | 'kind' | 'lot_id'>>(merging(service, lots, rows)))
 
 /** All programmes as the JSON text of an array (`RewardProgram[]`). */
 export async function rewardPrograms(db: Db, service: Service): Promise<string> {

@@ -83,16 +83,16 @@ async function refuseTooManyHeld(tx: Db, service: Service, username: string) {
   return heldLimit(held)
 }
 
-/** The vouchers that an account holds, and the seconds until one of them is free again. */
+/** The vouchers that an account holds, and the seconds until one of them is free again; null where it holds none. */
 export interface Held {
   count: number
-  wait: number
+  wait: number | null
 }
 
 /** Why an account cannot hold one more. */
 export const heldLimit = (held: Held | undefined) =>
   held && held.count >= mostHeld
     ? new ApiError('rate_limited', `An account holds at most ${mostHeld} vouchers at a time.`, {
-        retryAfter: Math.max(1, held.wait),
+        retryAfter: Math.max(1, held.wait ?? 0),
       })
     : undefined
