@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { customerContract } from '../drivers/customers.ts'
+import { readContract } from '../drivers/reads.ts'
+import { saleContract } from '../drivers/sales.ts'
+import { drivers, type Shop } from '../drivers/shop.ts'
+import { voucherContract } from '../drivers/vouchers.ts'
+import { freshDatabase } from '../support/database.ts'
+import { type ComesAs, comesAs, differences } from './row-types/compare.ts'
+import { type Declared, declaredRows } from './row-types/declared.ts'
+import { columnsOf, recordRows } from './row-types/recorder.ts'
+import { tour } from './row-types/tour.ts'
+
+// `rows<T>` takes the code's word for what a row is. Here the compiler says what that word is for each call in `src`; the
+// contract of the drivers and a tour of the rest make each call; and what `pg` was answered then - names, types, nulls -
+// has to be that.
+
+const recorded = recordRows()
+let types: ComesAs
+
+for (const { name, open } of drivers.filter(({ name }) => name === 'embedded' || name === 'apparel21 2025.1'))
+  suite(name, () => {
+    let shop: Shop
+    before(async () => {
+      shop = await open()
+      types = await comesAs(shop.api.db)
+    })
+    after(() => shop.stop())
+    readContract(() => shop)
+    customerContract(() => shop)
+    voucherContract(() => shop)
+    saleContract(() => shop)
+    if (name === 'embedded') test('and what else there is to read is read', () => tour(shop.api))
+  })
+
+suite('rows', () => {
+  let declared: Declared[]
+  before(() => {
+    declared = declaredRows()
+  })
+
+  test('every call that reads rows is made', () => {
+    assert.ok(declared.length > 100, 'calls are found')
+    const made = new Set(recorded.map(({ at }) => at))
+    const others = declared.filter(({ at }) => !made.has(at))
+    assert.deepEqual(others, [])
+  })
+
+  test('what comes is what is declared', () => {
+    const calls = new Map(declared.map(call => [call.at, call]))
+    const wrong = recorded.flatMap(each => {
+      const call = calls.get(each.at)
+      return call ? differences(types, call, each) : []
+    })
+    assert.deepEqual([...new Set(wrong)], [])
+  })
+
+  test('a column that is missing, one too many, another type and a null are seen', async () => {
+    const { db, drop } = await freshDatabase()
+    const { fields, rows } = await db.pool
+      .query('select 1 as id, null as code, 2::bigint as sum, now() as at')
+      .finally(drop)
+    const field = (type: string) => ({ type, nullable: false })
+    const declared = { id: field('number'), code: field('string'), sum: field('number'), name: field('string') }
+    assert.deepEqual(differences(types, { at: 'here', fields: declared }, columnsOf({ fields, rows })), [
+      'here code comes as null',
+      'here sum is declared number, and comes as string',
+      'here name does not come',
+      'here at is not declared',
+    ])
+  })
+})

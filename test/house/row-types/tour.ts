@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { mock } from 'node:test'
+import { Command } from 'commander'
+import { listAccounts, listServices, readService } from '../../../src/accounts.ts'
+import { doctorCommand } from '../../../src/commands/doctor.ts'
+import { migrate } from '../../../src/migrate.ts'
+import { mapSkus } from '../../../src/store/goods/products.ts'
+import { staffRecord, upsertStaff } from '../../../src/store/goods/staff.ts'
+import { knownSkuIds, storesByNumber } from '../../../src/store/goods/stock.ts'
+import { knownStores } from '../../../src/store/goods/stores.ts'
+import { voucherPayments } from '../../../src/store/orders/placing.ts'
+import { findReturn, returnedStock } from '../../../src/store/orders/returns.ts'
+import { listAlerts } from '../../../src/store/running/alerts.ts'
+import { storedBackOffice } from '../../../src/store/running/back-office.ts'
+import { renewLeases, takeDue } from '../../../src/store/running/jobs.ts'
+import { listMails, readWaiting, retryMails, voucherMailStatus } from '../../../src/store/running/mails.ts'
+import { shownSettings } from '../../../src/store/running/settings.ts'
+import { feedFigures, standings } from '../../../src/store/running/standings.ts'
+import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/exports.ts'
+import { finishedRuns } from '../../../src/store/sync/facts.ts'
+import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/plan.ts'
+import { syncStates } from '../../../src/store/sync/sync.ts'
+import { refundVoucher } from '../../../src/store/vouchers/draw.ts'
+import { expireVouchers, readLedger } from '../../../src/store/vouchers/standing.ts'
+import { member } from '../../support/reward-member.ts'
+import type { TestService } from '../../support/service.ts'
+
+/** Asks what the contract of the drivers does not ask for: what commands, jobs, imports and the warehouse read. */
+export async function tour(api: TestService) {
+  const { db, keys, service } = api
+  await migrate(db)
+  await listAccounts(db)
+  await listServices(db)
+  await readService(db, service.id)
+  await shownSettings(db, service)
+  await storedBackOffice(db, keys, service)
+  await askDoctor(api)
+
+  await knownSkuIds(db, service, [])
+  await knownStores(db, service, [])
+  await storesByNumber(db, service, [])
+  await mapSkus(db, service, [])
+  await upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
+  await staffRecord(db, service, '77')
+  await soldSkus(db, service, [])
+  await storeNumbers(db, service)
+  await toldOtherwise(db, service, [], '')
+  await knownStaff(db, service, ['77'])
+
+  const feeds = [{ serviceId: service.id, feed: 'stock', everySeconds: 1 }]
+  await syncStates(db, service)
+  await finishedRuns(db)
+  await neverPulled(db, service, ['stock'])
+  await hastenFeeds(db, 'sync-feed', feeds)
+  await newlyStalled(db, feeds)
+  await feedFigures(db)
+  await standings(db)
+  await listAlerts(db)
+
+  const [mail] = await listMails(db, service, undefined, 1)
+  assert.ok(mail, 'a voucher was made')
+  await readWaiting(db, keys, service, mail.id)
+  await voucherMailStatus(db, service, mail.voucher)
+  await retryMails(db, service, mail.id)
+  const taken = await takeDue(db, { 'send-mail': { free: 1, ofService: undefined } }, 60)
+  await renewLeases(
+    db,
+    taken.map(({ lease }) => lease),
+    60,
+  )
+
+  await readLedger(db, service, mail.voucher)
+  await expireVouchers(db)
+  const tooMuch = { number: mail.voucher, amount: '1.00', orderNumber: 'none' }
+  await assert.rejects(db.transaction(tx => refundVoucher(tx, service, tooMuch)))
+  await voucherPayments(db, service, { id: '', number: '', customerId: '', currency: 'AUD', decimals: 2 })
+  await findReturn(db, service, '')
+  await returnedStock(db, service, '')
+
+  const { earn, giveBack, cancelReturn } = await member(api)
+  await earn('order', '400.00')
+  await giveBack('order', '100.00')
+  await cancelReturn('order')
+}
+
+/** The doctor finds that a test's database need not outlive a power cut, and would have the test fail for it. */
+async function askDoctor({ database: { connection } }: TestService) {
+  const { env, exitCode } = process
+  const said = mock.method(console, 'log', () => {})
+  process.env = { ...env, DATABASE_URL: connection }
+  await doctorCommand(new Command()).parseAsync([], { from: 'user' })
+  process.env = env
+  process.exitCode = exitCode
+  said.mock.restore()
+}
