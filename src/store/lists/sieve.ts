@@ -35,17 +35,17 @@ export async function readSieved(
     ? sql`and (place, key) ${beyond} (${unseen(after[0], order.type)}, ${unseen(after[1], 'text')})`
     : sql``
   const listed = sql`from (select *, ${order.column} as place, ${key} as key from ${table}) listed
-          where service_id = ${service.id} and changed_at <= (select as_of from walk) ${where}`
+          where service_id = ${service.id} and changed_at <= (select as_of from walk)`
   const inOrder = sql`order by place ${direction}, key ${direction}`
   return pageFrom(
     await db.row<Read>(sql`
       with walk as materialized (select ${moment} as as_of),
-      fitting as materialized (select place, key ${listed} ${sieve.where} order by ${sieve.column} limit ${raw(String(few + 1))}),
-      size as materialized (select count(*) > ${raw(String(few))} as many from fitting),
+      let_through as materialized (select place, key, (true ${where}) as within ${listed} ${sieve.where} order by ${sieve.column} limit ${raw(String(few + 1))}),
+      size as materialized (select count(*) > ${raw(String(few))} as many from let_through),
       places as materialized (
-        select place, key, true as fits from fitting where not (select many from size) ${from}
+        select place, key, true as fits from let_through where within and not (select many from size) ${from}
         union all
-        (select place, key, (true ${sieve.where}) ${listed} ${from} and (select many from size) ${inOrder} limit ${raw(String(placesAtMost))})),
+        (select place, key, (true ${sieve.where}) ${listed} ${where} ${from} and (select many from size) ${inOrder} limit ${raw(String(placesAtMost))})),
       page as materialized (select place, key, row_number() over (${inOrder}) as n from places where fits ${inOrder} limit ${limit + 1}),
       ending as (
         (select place, key from page where n = ${limit} and exists (select from page where n > ${limit}))

@@ -31,6 +31,7 @@ export const lists: List[] = Object.entries(paths).flatMap(([path, { get }]) => 
 
 /** Before most changes, and before the last few. */
 const updated_after = ['2024-02-01', '2024-12-31']
+const sold = { sold_after: ['2024-01-20'], sold_before: ['2024-11-01'] }
 
 /** What `shop.ts` has made, by list and filter. */
 const values: Record<string, Record<string, readonly string[]>> = {
@@ -40,7 +41,8 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/products': { code: ['code7'], sku: ['sku7'], updated_after },
   '/customers/search': { updated_after },
   '/customers': { email: ['c7@example.com'], updated_after },
-  '/orders/transactions/search': { updated_after, updated_before: ['2024-06-01'], asc: ['true'] },
+  '/orders/transactions/search': { updated_after, updated_before: ['2024-06-01'], asc: ['true'], ...sold },
+  '/customers/{id}/transactions': sold,
   '/audit': { updated_after },
 }
 /** Of each kind that a list is of, the one of which there is more than a page. */
