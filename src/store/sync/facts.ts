@@ -1,5 +1,6 @@
 import { type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
+import { isHeld } from './held.ts'
 
 /** How a feed of a service stands, as its callers are told. Moments are RFC 3339. */
 export interface SyncFact {
@@ -21,7 +22,7 @@ const rfc3339 = (column: ReturnType<typeof sql>) =>
 export const syncFacts = (db: Db, service: Service) =>
   db.rows<SyncFact>(sql`
     select known.feed, ${rfc3339(sql`s.finished_at`)} as "syncedAt", floor(extract(epoch from now() - s.finished_at))::integer as "lagSeconds",
-           case when s.beat_at >= now() - interval '60 s' then 'running' when s.fault is not null then 'failed'
+           case when ${isHeld} then 'running' when s.fault is not null then 'failed'
                 when s.finished_at is not null then 'ok' else 'none' end as "lastResult",
            ${rfc3339(sql`j.due_at`)} as "nextAt"
       from (select feed from sync_state where service_id = ${service.id}

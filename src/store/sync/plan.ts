@@ -1,5 +1,6 @@
 import { type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
+import { isHeld } from './held.ts'
 
 /** A feed of a service that is to be pulled every so many seconds. */
 export interface Planned {
@@ -54,7 +55,7 @@ export const newlyStalled = (db: Db, planned: readonly Planned[]) =>
       join sync_state s on s.service_id = p."serviceId" and s.feed = p.feed
       left join alert a on a.service_id = p."serviceId" and a.kind = ${stalledAlert} and a.subject = p.feed
      where a.kind is null and finished_at < now() - 3 * p."everySeconds" * interval '1 s'
-       and (beat_at is null or beat_at < now() - interval '60 s' or started_at < now() - interval '1 hour')
+       and (not ${isHeld} or started_at < now() - interval '1 hour')
      order by 1, 2`)
 
 export const stalledAlert = 'sync_stalled'

@@ -1,6 +1,7 @@
 import { type Db, raw, sql } from '../../db.ts'
 import type { RowKind } from '../../domain/port/feed.ts'
 import type { Service } from '../../settings.ts'
+import { isHeld } from './held.ts'
 
 /** How far a feed has been read. */
 export interface SyncState {
@@ -36,16 +37,13 @@ export interface Hold {
   run: string
 }
 
-/** Seconds without a beat after which a run is taken to be dead. */
-const deadSeconds = 60
-
 /** Takes hold of a feed for a run; undefined where another one has it. What an earlier run has seen is forgotten. */
 export async function holdFeed(db: Db, service: Service, feed: string) {
   const held = await db.row<{ run: string; since: string | null; finished: number | null; full: number | null }>(sql`
     insert into sync_state as s (service_id, feed, run, beat_at, started_at) values (${service.id}, ${feed}, gen_random_uuid(), now(), now())
     on conflict (service_id, feed) do update
       set (run, beat_at, started_at, read, inserted, changed, removed, refused, notes) = (excluded.run, now(), now(), 0, 0, 0, 0, 0, '{}')
-      where s.beat_at is null or s.beat_at < now() - make_interval(secs => ${deadSeconds})
+      where not ${isHeld}
     returning run, since, extract(epoch from now() - finished_at)::float as finished, extract(epoch from now() - full_at)::float as full`)
   if (!held) return
   await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed}`)
@@ -87,8 +85,8 @@ export const syncStates = (db: Db, service: Service) =>
   db.rows<SyncState>(sql`
     select feed, since, started_at as "startedAt", finished_at as "finishedAt", full_at as "fullAt",
            read::integer, inserted::integer, changed::integer, removed::integer, refused::integer, notes, fault, failed_at as "failedAt",
-           coalesce(beat_at >= now() - make_interval(secs => ${deadSeconds}), false) as running
-      from sync_state where service_id = ${service.id} order by feed`)
+           ${isHeld} as running
+      from sync_state s where service_id = ${service.id} order by feed`)
 
 /** Notes records of a list as seen. */
 export const noteSeen = (db: Db, service: Service, feed: string, list: string, ids: readonly string[]) =>
