@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ApiError } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
-import { MailFault } from '../mail/fault.ts'
 import { compose, Unsendable } from '../mail/message.ts'
+import { Undelivered } from '../mail/undelivered.ts'
 import { voucherLetter } from '../mail/voucher-mail.ts'
 import { raiseAlert } from '../store/running/alerts.ts'
 import { markFault, markSent, readWaiting } from '../store/running/mails.ts'
@@ -35,16 +35,16 @@ export async function sendMail(work: Work): Promise<void> {
 
 async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: Work, error: Error) {
   if (!service) return
-  const known = error instanceof MailFault || error instanceof Unsendable
+  const known = error instanceof Undelivered || error instanceof Unsendable
   const fault = known ? error.message : 'It could not be put together, or not left in its place; the log says why.'
-  const failed = last || error instanceof Unsendable || (error instanceof MailFault && error.final)
+  const failed = last || error instanceof Unsendable || (error instanceof Undelivered && error.final)
   await markFault(db, service, id, { attempts: attempt, fault, failed })
   if (failed) {
     await raiseAlert(db, service.id, { kind: 'mail_failed', subject: id, detail: fault })
     log.error({ alert: 'mail_failed', service: service.name, mail: id, fault }, 'An e-mail was given up.')
     return
   }
-  if (error instanceof MailFault && error.everyMail) {
+  if (error instanceof Undelivered && error.everyMail) {
     await raiseAlert(db, service.id, { kind: 'mail_server_refuses', subject: '', detail: fault })
     log.error(
       { alert: 'mail_server_refuses', service: service.name, fault },

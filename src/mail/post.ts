@@ -5,7 +5,7 @@ import { smtpPost } from './smtp.ts'
 
 /** A way to hand messages over. */
 export interface Post {
-  /** Returns once the message is in other hands; throws a `MailFault` where it is not, or may not be. */
+  /** Returns once the message is in other hands; throws `Undelivered` where it is not, or may not be. */
   send(message: Message, signal: AbortSignal): Promise<void>
 }
 

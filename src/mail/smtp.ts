@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer'
-import { MailFault } from './fault.ts'
 import type { Message } from './message.ts'
+import { Undelivered } from './undelivered.ts'
 
 /** Milliseconds. A server that keeps the connection busy without an end is left after the last one. */
 const patience = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000, whole: 60_000 }
@@ -38,8 +38,8 @@ export function smtpPost(smtpUrl: string, { ca, wholeMs = patience.whole }: { ca
           signal: AbortSignal.any([signal, deadline]),
         })
       } catch (error) {
-        if (deadline.aborted) throw new MailFault(`The mail server took longer than ${wholeMs / 1_000} s.`)
-        throw faultFrom(error as Failure)
+        if (deadline.aborted) throw new Undelivered(`The mail server took longer than ${wholeMs / 1_000} s.`)
+        throw undeliveredFor(error as Failure)
       }
     },
   }
@@ -65,19 +65,20 @@ const aboutLogin = [530, 534, 535, 538]
 /** What goes wrong while a connection is being encrypted: the server will not, or its certificate is not right. */
 const aboutEncryption = /CERT|SIGNATURE|SSL|TLS|^EPROTO$/
 
-function faultFrom({ code = 'unknown', originalCode = code, responseCode, response = '', command = '' }: Failure) {
+function undeliveredFor({ code = 'unknown', originalCode = code, responseCode, response = '', command = '' }: Failure) {
   if (aboutEncryption.test(originalCode))
-    return new MailFault(`The connection to the mail server cannot be encrypted (${originalCode}): nothing was sent.`, {
-      everyMail: true,
-    })
-  if (responseCode === undefined) return new MailFault(`The mail server cannot be reached: ${originalCode}.`)
+    return new Undelivered(
+      `The connection to the mail server cannot be encrypted (${originalCode}): nothing was sent.`,
+      { everyMail: true },
+    )
+  if (responseCode === undefined) return new Undelivered(`The mail server cannot be reached: ${originalCode}.`)
   // The words after the codes may repeat what was sent.
   const [, enhanced] = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(response) ?? []
   const answer = `${responseCode}${enhanced ? ` ${enhanced}` : ''}${command ? ` at ${command}` : ''}`
   if (code === 'EAUTH' || aboutLogin.includes(responseCode))
-    return new MailFault(`The mail server refuses the login: ${answer}.`, { everyMail: true })
+    return new Undelivered(`The mail server refuses the login: ${answer}.`, { everyMail: true })
   const final = responseCode >= 500 && aboutMessage.includes(command)
-  return new MailFault(
+  return new Undelivered(
     `The mail server ${final ? 'refuses the message' : 'does not take the message now'}: ${answer}.`,
     {
       final,

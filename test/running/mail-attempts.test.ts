@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../src/db.ts'
 import { jobs } from '../../src/jobs/jobs.ts'
-import { MailFault } from '../../src/mail/fault.ts'
 import { postOf } from '../../src/mail/post.ts'
 import { smtpPost } from '../../src/mail/smtp.ts'
+import { Undelivered } from '../../src/mail/undelivered.ts'
 import { retryMails, voucherMailStatus } from '../../src/store/running/mails.ts'
 import { localCertificate } from '../../src/tls/tls.ts'
 import { setUpMailing } from '../support/mailing.ts'
@@ -122,7 +122,7 @@ test('a server that drips its greeting byte by byte is left too', async () => {
   const begin = performance.now()
   await assert.rejects(
     smtpPost(`smtp://127.0.0.1:${port}`, { wholeMs: 1_000 }).send(message, new AbortController().signal),
-    (error: Error) => error instanceof MailFault && !error.final,
+    (error: Error) => error instanceof Undelivered && !error.final,
   )
   assert.ok(performance.now() - begin < 3_000)
   await new Promise(resolve => drip.close(resolve))

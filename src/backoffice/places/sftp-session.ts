@@ -46,7 +46,7 @@ const faults: Readonly<Record<string, readonly [why: string, isLasting?: boolean
 }
 
 /** `level`: what part of the protocol it came up in. */
-type Fault = Error & { code?: string | number; level?: string }
+type SshError = Error & { code?: string | number; level?: string }
 
 const fingerprintOf = (key: Buffer) => `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 
@@ -63,15 +63,15 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, stillMs 
   const lost = new Promise<never>((_, reject) => socket.once('close', () => reject(new Error('The connection ended.'))))
   lost.catch(() => {})
   /** What went wrong first is what the rest comes from. */
-  let cause: Fault | undefined
+  let cause: SshError | undefined
   let stranger: string | undefined
-  const onFault = (error: Fault) => {
+  const onError = (error: SshError) => {
     cause ??= error
   }
-  socket.on('error', onFault)
-  client.on('error', onFault)
+  socket.on('error', onError)
+  client.on('error', onError)
 
-  function told(error: Fault, what: string) {
+  function told(error: SshError, what: string) {
     if (error instanceof ExportsUnreadable) return error
     if (stranger !== undefined)
       return new ExportsUnreadable(
@@ -108,7 +108,7 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, stillMs 
     try {
       return await Promise.race([work(client, () => timer?.refresh()), still, lost])
     } catch (error) {
-      throw told(error as Fault, what)
+      throw told(error as SshError, what)
     } finally {
       clearTimeout(timer)
     }

@@ -1,5 +1,5 @@
 /** Why a message was not handed over. What it says is fit for logs: neither addresses nor passwords, nor what the server repeats of either. */
-export class MailFault extends Error {
+export class Undelivered extends Error {
   /** Another attempt would end the same way. */
   readonly final: boolean
   /** It is the server's or the settings' fault, and so that of every mail: somebody should look at once. */
