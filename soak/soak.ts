@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { seeded } from '../chaos/random.ts'
-import { takeTurn } from '../src/backoffice/sync/turn.ts'
+import { pullFeed } from '../src/backoffice/sync/pull.ts'
 import { type Client, clientOf, type Troubles } from './client.ts'
 import type { Verdict } from './compare.ts'
 import { judge } from './judge.ts'
@@ -152,8 +152,8 @@ async function pullEverything({ db, service, driver }: World) {
     for (const feed of driver.feeds)
       for (const until = performance.now() + 30_000; ; await delay(300)) {
         // The breaker may still be open, and a run that was stopped not be given up yet.
-        const turn = await takeTurn(db, service, driver, feed, { full }).catch((error: Error) => error)
-        if ('result' in turn) break
-        if (performance.now() > until) throw new Error(`${feed.name} cannot be pulled: ${JSON.stringify(turn)}`)
+        const pulled = await pullFeed(db, service, driver, feed, { full }).catch((error: Error) => error)
+        if ('result' in pulled) break
+        if (performance.now() > until) throw new Error(`${feed.name} cannot be pulled: ${JSON.stringify(pulled)}`)
       }
 }

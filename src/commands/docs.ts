@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { pino } from 'pino'
-import { feedsDocument } from '../backoffice/feeds/document.ts'
+import { feedsDocument } from '../backoffice/files/document.ts'
 import { envExample } from '../config.ts'
 import { catalogue } from '../errors.ts'
 import type { Gate } from '../http/gate.ts'

@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
-import { ImportError } from '../backoffice/feeds/fault.ts'
-import { importFeed, type Summary } from '../backoffice/feeds/import.ts'
-import { kinds } from '../backoffice/feeds/kinds.ts'
-import { type Format, formats, openSource } from '../backoffice/feeds/source.ts'
+import { importFile, type Summary } from '../backoffice/files/import.ts'
+import { type Format, formats, openSource } from '../backoffice/files/source.ts'
+import { ImportError } from '../backoffice/rows/import-error.ts'
+import { kinds } from '../backoffice/rows/kinds.ts'
 import type { Database } from '../db.ts'
 import type { Service } from '../settings.ts'
 import { examples } from './terminal/examples.ts'
@@ -52,17 +52,17 @@ Exit code: 0 when nothing was refused, 2 when lines were refused, 1 when the imp
       withDatabase(async ({ db, services }) => {
         const service = await services.find(options.service)
         if (options.rejected && files.length > 1) throw new ImportError('--rejected takes one file at a time.')
-        for (const file of files) await importFile(db, service, kind, file, options)
+        for (const file of files) await importNamed(db, service, kind, file, options)
       }),
     )
 
-async function importFile(db: Database, service: Service, kind: string, file: string, options: Options) {
+async function importNamed(db: Database, service: Service, kind: string, file: string, options: Options) {
   const rejected = options.rejected ?? (file === '-' ? `import-${kind}.rejected.csv` : `${file}.rejected.csv`)
   if (file !== '-' && (await isSame(file, rejected)))
     throw new ImportError(`${rejected} is the file to import: refused lines have to go elsewhere.`)
   const source = await openSource(file, options.format)
   const display = progressDisplay(source.name)
-  const summary = await importFeed(db, service, kind, source, {
+  const summary = await importFile(db, service, kind, source, {
     ...options,
     rejected,
     onProgress: progress => display.show(progress),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { openOffices } from '../backoffice/offices.ts'
+import { pullFeed } from '../backoffice/sync/pull.ts'
 import type { SyncResult } from '../backoffice/sync/sync.ts'
-import { takeTurn } from '../backoffice/sync/turn.ts'
 import { backOfficeOf, readConfig } from '../config.ts'
 import type { Driver } from '../domain/port/driver.ts'
 import type { Feed } from '../domain/port/feed.ts'
@@ -87,13 +87,14 @@ async function pullAll({ db }: Session, service: Service, driver: Driver, feeds:
     const display = syncProgress(feed.name)
     try {
       const options = { full, signal: stop.signal, onProgress: display.show }
-      const turn = await takeTurn(db, service, driver, feed, options).finally(display.end)
-      if ('busy' in turn) fail(feed.name, 'another process is pulling it.')
-      else if ('waitsFor' in turn) fail(feed.name, `nothing, before ${turn.waitsFor.join(' and ')} have been pulled.`)
+      const pulled = await pullFeed(db, service, driver, feed, options).finally(display.end)
+      if ('busy' in pulled) fail(feed.name, 'another process is pulling it.')
+      else if ('waitsFor' in pulled)
+        fail(feed.name, `nothing, before ${pulled.waitsFor.join(' and ')} have been pulled.`)
       else {
-        rows.push(rowOf(feed.name, turn.result))
-        refused += turn.result.refused
-        for (const [text, times] of Object.entries(turn.result.notes))
+        rows.push(rowOf(feed.name, pulled.result))
+        refused += pulled.result.refused
+        for (const [text, times] of Object.entries(pulled.result.notes))
           remarks.push(`${feed.name}: ${figure(times)} ${text}.`)
       }
     } catch (error) {

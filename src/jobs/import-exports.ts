@@ -1,8 +1,10 @@
 import { type ExportFile, isSame, type Look, lookInto } from '../backoffice/apparel21/exports/files.ts'
-import { type Imported, importExport, mostBytes, tooLarge } from '../backoffice/apparel21/exports/import.ts'
+import { type Imported, importExport } from '../backoffice/apparel21/exports/import.ts'
+import { mostBytes, tooLarge } from '../backoffice/apparel21/exports/lines.ts'
 import type { Offices } from '../backoffice/offices.ts'
 import { type ExportPlace, ExportsUnreadable } from '../backoffice/places/place.ts'
 import { openExports } from '../backoffice/places/places.ts'
+import { nothingTaken } from '../backoffice/rows/taken.ts'
 import { ApiError } from '../errors.ts'
 import { raiseAlert, settleAlert } from '../store/running/alerts.ts'
 import type { Job, Work } from './job.ts'
@@ -71,18 +73,14 @@ async function take(place: ExportPlace, file: ExportFile, { db, service, log, si
   const { kind, name, mark } = file
   const begun = performance.now()
   const isWhole = async () => isSame(await place.markOf(name), mark)
-  let imported: Imported = {
-    counts: { read: 0, inserted: 0, changed: 0, refused: 0, leftOut: 0 },
-    notes: {},
-    fault: tooLarge,
-  }
+  let imported: Imported = { ...nothingTaken(), leftOut: 0, fault: tooLarge }
   if (mark.size <= mostBytes) {
     const brought = await place.bring(name, mark)
     if (!(await isWhole())) return false
     imported = await importExport(db, service, { kind, name, ...brought }, signal)
   }
   if (!(await isWhole())) return false
-  const { counts, fault } = imported
+  const { fault, notes: _, ...counts } = imported
   const isGood = fault === undefined && counts.refused === 0
   if (!isGood) {
     // Before it is moved: after that nobody would come back to it.

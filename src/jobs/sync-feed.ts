@@ -1,5 +1,5 @@
 import type { Offices } from '../backoffice/offices.ts'
-import { takeTurn } from '../backoffice/sync/turn.ts'
+import { pullFeed } from '../backoffice/sync/pull.ts'
 import { ApiError } from '../errors.ts'
 import { raiseAlert, settleAlert } from '../store/running/alerts.ts'
 import { failingAlert, stalledAlert } from '../store/sync/plan.ts'
@@ -9,7 +9,7 @@ const [minute, hour] = [60, 3_600]
 
 /** Failures in a row after which somebody is told. */
 const failuresToTell = 5
-/** Seconds until a feed has another look whether it is its turn. */
+/** Seconds until a feed looks again whether it can be pulled: what it needs is there, nobody else is pulling it. */
 const waitSeconds = 3
 const busySeconds = 20
 /** The share of a schedule by which the next run may be earlier, so that not all services ask at one time. */
@@ -32,10 +32,10 @@ async function run(offices: Offices, work: Work): Promise<void> {
   if (!service || !driver || !feed) return
   const about = { service: service.name, feed: subject }
   try {
-    const turn = await takeTurn(db, service, driver, feed, { signal })
-    if ('waitsFor' in turn) return comeAgain(waitSeconds)
-    if ('busy' in turn) return comeAgain(busySeconds)
-    const { notes, ...counts } = turn.result
+    const pulled = await pullFeed(db, service, driver, feed, { signal })
+    if ('waitsFor' in pulled) return comeAgain(waitSeconds)
+    if ('busy' in pulled) return comeAgain(busySeconds)
+    const { notes, ...counts } = pulled.result
     log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A feed was pulled.')
   } catch (error) {
     if (!signal.aborted && attempt >= failuresToTell) {

@@ -1,5 +1,5 @@
 import type { Offices } from '../backoffice/offices.ts'
-import { takeTurn } from '../backoffice/sync/turn.ts'
+import { pullFeed } from '../backoffice/sync/pull.ts'
 import type { Database } from '../db.ts'
 import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
@@ -25,8 +25,8 @@ export async function firstSync(db: Database, offices: Offices, service: Service
         saidAt = performance.now()
         say(lineOf(feed.name, read, ' so far'))
       }
-      const turn = await takeTurn(db, known, driver, feed, { signal, onProgress })
-      if ('result' in turn) say(lineOf(feed.name, turn.result.read))
+      const pulled = await pullFeed(db, known, driver, feed, { signal, onProgress })
+      if ('result' in pulled) say(lineOf(feed.name, pulled.result.read))
     }
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') return say(`The rest takes longer. ${later}`)

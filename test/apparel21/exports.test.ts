@@ -12,7 +12,7 @@ import { lookInto } from '../../src/backoffice/apparel21/exports/files.ts'
 import { importExport } from '../../src/backoffice/apparel21/exports/import.ts'
 import { type Offices, openOffices } from '../../src/backoffice/offices.ts'
 import { openFolder } from '../../src/backoffice/places/folder.ts'
-import { takeTurn } from '../../src/backoffice/sync/turn.ts'
+import { pullFeed } from '../../src/backoffice/sync/pull.ts'
 import { type Database, sql } from '../../src/db.ts'
 import { officeJobs } from '../../src/jobs/jobs.ts'
 import { keysFrom } from '../../src/secrets.ts'
@@ -72,7 +72,7 @@ before(async () => {
   for (const name of ['references', 'stores', 'products', 'reward-programs', 'customers']) {
     const feed = driver.feeds.find(each => each.name === name)
     assert.ok(feed)
-    assert.ok('result' in (await takeTurn(db, luma, driver, feed)))
+    assert.ok('result' in (await pullFeed(db, luma, driver, feed)))
   }
   const { 'import-exports': job } = officeJobs(offices)
   assert.ok(job)

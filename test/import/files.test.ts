@@ -168,7 +168,7 @@ test('300,000 lines go through in less than 400 MB', async t => {
   await writeFile(
     path,
     `import { Readable } from 'node:stream'
-     import { importFeed } from ${at('backoffice/feeds/import.ts')}
+     import { importFile } from ${at('backoffice/files/import.ts')}
      import { openDatabase } from ${at('db.ts')}
      const db = openDatabase(${JSON.stringify(shop.connection)}, { statementTimeoutMs: 0 })
      function* file() {
@@ -181,7 +181,7 @@ test('300,000 lines go through in less than 400 MB', async t => {
      }
      const began = performance.now()
      const source = { name: 'a stream', format: 'csv', stream: Readable.from(file()) }
-     const { inserted } = await importFeed(db, ${JSON.stringify(shop.service)}, 'transactions', source)
+     const { inserted } = await importFile(db, ${JSON.stringify(shop.service)}, 'transactions', source)
      const seconds = (performance.now() - began) / 1000
      await db.close()
      console.log(JSON.stringify({ inserted, perSecond: Math.round(inserted / seconds), megabytes: process.resourceUsage().maxRSS / 1024 }))`,

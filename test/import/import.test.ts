@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { exampleFile, feedsDocument } from '../../src/backoffice/feeds/document.ts'
-import { ImportError } from '../../src/backoffice/feeds/fault.ts'
-import type { Summary } from '../../src/backoffice/feeds/import.ts'
-import { kinds } from '../../src/backoffice/feeds/kinds.ts'
-import { takeTurn } from '../../src/backoffice/feeds/turn.ts'
+import { exampleFile, feedsDocument } from '../../src/backoffice/files/document.ts'
+import type { Summary } from '../../src/backoffice/files/import.ts'
+import { holdKind } from '../../src/backoffice/rows/hold.ts'
+import { ImportError } from '../../src/backoffice/rows/import-error.ts'
+import { kinds } from '../../src/backoffice/rows/kinds.ts'
 import { kindNames, openShop, type Shop } from '../support/feeds.ts'
 
 let shop: Shop
@@ -161,7 +161,7 @@ test('identifiers that differ in case are two', async () => {
 })
 
 test('a second import of a kind waits for the first, and says so', async () => {
-  const end = await takeTurn(shop.db, shop.service, 'staff')
+  const end = await holdKind(shop.db, shop.service, 'staff')
   let waits = 0
   const second = shop.feed('staff', 'id,code,surname\n9,Q,Quinn\n', { onWait: () => waits++ })
   await delay(200)

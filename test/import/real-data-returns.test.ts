@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { importFeed } from '../../src/backoffice/feeds/import.ts'
-import { openSource } from '../../src/backoffice/feeds/source.ts'
+import { importFile } from '../../src/backoffice/files/import.ts'
+import { openSource } from '../../src/backoffice/files/source.ts'
 import { amount, minorUnits } from '../../src/domain/money.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { upsertGateways } from '../../src/store/running/gateways.ts'
@@ -71,7 +71,7 @@ describe('the returns of AdventureWorks, as orders and returns through the API',
       ['sku-mapping', 'sku-mapping.csv'],
     ] as const) {
       const rejected = join(folder, 'rejected.csv')
-      const summary = await importFeed(shop.db, shop.service, kind, await openSource(join(folder, file)), { rejected })
+      const summary = await importFile(shop.db, shop.service, kind, await openSource(join(folder, file)), { rejected })
       assert.equal(summary.refused, 0)
     }
     const buyers = new Set([...orders.values()].map(([first]) => first?.customerId ?? ''))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { exampleFile } from '../../src/backoffice/feeds/document.ts'
-import { kinds } from '../../src/backoffice/feeds/kinds.ts'
+import { exampleFile } from '../../src/backoffice/files/document.ts'
+import { kinds } from '../../src/backoffice/rows/kinds.ts'
 import { openShop, type Shop } from '../support/feeds.ts'
 
 let shop: Shop

@@ -3,9 +3,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { type ImportOptions, importFeed, type Summary } from '../../src/backoffice/feeds/import.ts'
-import { kinds } from '../../src/backoffice/feeds/kinds.ts'
-import { type Format, openSource } from '../../src/backoffice/feeds/source.ts'
+import { type ImportOptions, importFile, type Summary } from '../../src/backoffice/files/import.ts'
+import { type Format, openSource } from '../../src/backoffice/files/source.ts'
+import { kinds } from '../../src/backoffice/rows/kinds.ts'
 import { type Database, raw, sql } from '../../src/db.ts'
 import { defaultSettings, type Service } from '../../src/settings.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
@@ -53,11 +53,11 @@ export async function openShop(): Promise<Shop> {
       const path = join(directory, file)
       const rejected = `${path}.rejected.csv`
       await writeFile(path, content)
-      const summary = await importFeed(db, service, kind, await openSource(path), { rejected, ...options })
+      const summary = await importFile(db, service, kind, await openSource(path), { rejected, ...options })
       return { ...summary, rejected: await readFile(rejected, 'utf8').catch(() => undefined) }
     },
     stream: (kind, chunks, format) =>
-      importFeed(db, service, kind, { name: 'a stream', format, stream: Readable.from(chunks) }),
+      importFile(db, service, kind, { name: 'a stream', format, stream: Readable.from(chunks) }),
     async everything() {
       const texts = await Promise.all(
         tables.map(table =>

@@ -17,7 +17,10 @@ import {
   type Tally,
 } from '../../store/sync/sync.ts'
 import { addAllVisits, addVisits, dueVisits, noteVisited, staleVisits } from '../../store/sync/visits.ts'
-import { type Written, writers } from '../../store/sync/writers.ts'
+import { takeIn } from '../rows/take-in.ts'
+import { addTaken, note } from '../rows/taken.ts'
+import type { Violation } from '../rows/violations.ts'
+import { intakes, type PullIntake } from './intakes.ts'
 
 export interface SyncOptions {
   /** Read everything, whatever is known. */
@@ -35,6 +38,8 @@ export interface SyncResult extends Tally {
 
 /** Milliseconds between two beats: several to the time after which a run is taken to be dead. */
 const beatMs = 15_000
+/** Rows of a transaction. */
+const rowsAtOnce = 1_000
 /** Records that a run visits at most, unless it is to visit all. */
 const mostVisits = 5_000
 
@@ -98,7 +103,7 @@ interface Run {
   service: Service
   feed: Feed
   tally: Tally
-  /** Shows that the run lives; throws where it is not its turn any more. */
+  /** Shows that the run lives; throws where another run has taken over. */
   keep(): Promise<void>
   isFull: boolean
   since: string | null | undefined
@@ -130,7 +135,7 @@ async function pull(run: Run): Promise<PullEnd> {
   if (end.total && (await countSeen(db, service, feed.name, end.total.list)) < end.total.atLeast)
     throw new ApiError('back_office_error', 'A list of the back office has fewer records than it says.')
   if (!isFull || !feed.whole) return end
-  if (isUnclear) count(tally, 'some records could not be told apart: nothing was taken away')
+  if (isUnclear) note(tally.notes, 'some records could not be told apart: nothing was taken away')
   else {
     await refreshPlans(db, 'seen')
     for (const list of feed.whole) await remove(list)
@@ -142,39 +147,34 @@ async function pull(run: Run): Promise<PullEnd> {
       tally.removed += removed
       await keep()
     })
-    if (kept) count(tally, `of the list ${list} are gone, more than half of it: nothing was taken away`, kept)
+    if (kept) note(tally.notes, `of the list ${list} are gone, more than half of it: nothing was taken away`, kept)
   }
-}
-
-const count = ({ notes }: Tally, text: string, by = 1) => {
-  notes[text] = (notes[text] ?? 0) + by
 }
 
 /** Puts a portion in; a visit is done when all that it brought is in. */
 async function put({ rows = {}, seen = [], refused = [], visits = [], visited }: Portion, run: Run) {
   const { db, service, feed, tally } = run
-  for (const kind of Object.keys(writers) as RowKind[]) await putRows(kind, rows[kind] ?? [], run)
+  for (const kind of Object.keys(intakes) as RowKind[]) await putRows(kind, rows[kind] ?? [], run)
   for (const { list, ids } of seen) await noteSeen(db, service, feed.name, list, ids)
   for (const { feed: other, due } of visits) if (due.length) await addVisits(db, service, other, due)
   if (visited) await noteVisited(db, service, feed.name, visited)
   tally.read += refused.length
   tally.refused += refused.length
-  for (const reason of refused) count(tally, reason)
+  for (const reason of refused) note(tally.notes, reason)
 }
 
 async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][], run: Run) {
   const { db, service, feed, tally, inserted } = run
   if (!rows.length) return
-  const write: (...given: [Database, Service, readonly FeedRows[K][]]) => Promise<Written> = writers[kind]
-  const written = await write(db, service, rows)
-  tally.read += written.read
-  tally.inserted += written.inserted
-  tally.changed += written.changed
-  tally.refused += written.refused
-  for (const [text, times] of Object.entries(written.notes)) count(tally, text, times)
-  if (written.seen) await noteSeen(db, service, feed.name, written.seen.list, written.seen.ids)
+  const intake: PullIntake<K> = intakes[kind]
+  const refuse = (_at: number, { note: what }: Violation, mended: boolean) =>
+    note(tally.notes, `${what}: ${mended ? 'kept without it' : 'refused'}`)
+  const { inputs, ...taken } = await takeIn(rows, { db, service, intake, atOnce: rowsAtOnce, again: true, refuse })
+  addTaken(tally, taken)
+  const { shows } = intake
+  if (shows) await noteSeen(db, service, feed.name, shows.list, inputs.map(shows.idOf))
   const { rows: before, told } = inserted.get(kind) ?? { rows: 0, told: 0 }
-  const now = before + written.inserted
+  const now = before + taken.inserted
   // With the first, and then with twice as many each time: a few stores that it takes for one cost as much as many rows.
   const isTold = now > 0 && now >= 2 * told
   inserted.set(kind, { rows: now, told: isTold ? now : told })

@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress'
-import type { Progress } from '../../backoffice/feeds/import.ts'
+import type { Progress } from '../../backoffice/files/import.ts'
 
 /** What the person at the terminal sees of an import under way. */
 export interface ProgressDisplay {

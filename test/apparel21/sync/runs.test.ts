@@ -110,6 +110,27 @@ test('a whole run in which something cannot be told apart takes nothing away', a
   assert.deepEqual(await left(), ['a'])
 })
 
+test('what the database refuses of a run is noted in words, and the rest is in', async t => {
+  const { shop, service } = await fedFor(t)
+  const run = (rows: Portion['rows'] = {}) => syncFeed(shop.db, service, madeOf([{ rows }]))
+  const store = (storeId: string, storeNumber: string) => ({ storeId, storeNumber, name: storeId })
+  await run({ stores: [store('a', '1'), store('b', '2')] })
+  const stores = await run({ stores: [store('a', '2'), store('b', '3'), store('c', '3')] })
+  assert.deepEqual([stores?.read, stores?.changed, stores?.refused], [3, 2, 1])
+  assert.deepEqual(stores?.notes, { 'have the number of another store: refused': 1 })
+  const others = await run({
+    stock: [{ storeId: 'a', skuId: '404', freeStock: 1 }],
+    rewardAccounts: [{ id: '1', customerId: '404', programId: '404' }],
+    rewardGifts: [{ programId: '404', giftId: '1', name: 'Socks', styles: [] }],
+  })
+  assert.deepEqual([others?.read, others?.refused], [3, 2])
+  assert.deepEqual(others?.notes, {
+    'stock of a store or a SKU that is not known here: left out': 1,
+    'are of a rewards programme that is not known here: refused': 1,
+    'contradict another record, or cannot be stored: refused': 1,
+  })
+})
+
 test('a list with fewer records than it says fails the run, and its mark stays', async t => {
   const { shop, service, state } = await fedFor(t)
   const seen = [{ list: 'customer', ids: ['1', '2', '2'] }]

@@ -1,5 +1,5 @@
-import { importFeed, type Summary } from '../../../src/backoffice/feeds/import.ts'
-import { openSource } from '../../../src/backoffice/feeds/source.ts'
+import { importFile, type Summary } from '../../../src/backoffice/files/import.ts'
+import { openSource } from '../../../src/backoffice/files/source.ts'
 import { openDatabase } from '../../../src/db.ts'
 import { startTestService } from '../../support/service.ts'
 import type { Kind } from './accounts.ts'
@@ -21,7 +21,7 @@ export async function openShop(): Promise<Shop> {
   const importing = openDatabase(service.database.connection, { statementTimeoutMs: 0 })
   return {
     async importFile(kind, path, rejected) {
-      return importFeed(importing, service.service, kind, await openSource(path), { rejected })
+      return importFile(importing, service.service, kind, await openSource(path), { rejected })
     },
     async *pages(path) {
       const query = new URLSearchParams({ limit: '100' })

@@ -1,37 +1,16 @@
-import { type Check, type ColumnShape, checkOf } from './cells.ts'
-import { ImportError } from './fault.ts'
-import type { Kind } from './kinds.ts'
+import { checkOf } from '../rows/cells.ts'
+import { columnsOf, type Field } from '../rows/columns.ts'
+import { ImportError } from '../rows/import-error.ts'
+import type { Kind } from '../rows/kinds.ts'
 
 /** The columns that a `.rejected.csv` begins with; reading it again passes over them. */
 export const rejectedColumns = ['line', 'column', 'reason'] as const
-
-/** One of our columns, and the cell of the file that it is read from. */
-export interface Field {
-  name: string
-  /** What the file calls it. */
-  header: string
-  place: number
-  required: boolean
-  shape: ColumnShape
-  check: Check
-}
 
 export interface Naming {
   /** Our column names with those of the file, where these differ. */
   map?: ReadonlyMap<string, string>
   /** Columns of the file to be passed over. */
   ignore?: readonly string[]
-}
-
-/** The columns of a kind in the order of its shape. */
-export function columnsOf(kind: Kind) {
-  const required = new Set(kind.shape.required)
-  return Object.entries(kind.shape.properties).map(([name, shape]) => ({
-    name,
-    shape: shape as ColumnShape,
-    required: required.has(name),
-    kept: kind.kept?.includes(name) ?? false,
-  }))
 }
 
 /** What the file is expected to call our columns. */
@@ -63,20 +42,20 @@ export function fieldsIn(header: readonly string[], kind: Kind, naming: Naming, 
   const names = header.map((name, i) => (i < skipped ? '' : name.trim()))
   const wanted = headersOf(kind, naming)
   const known = new Set([...wanted.map(column => column.header), ...(naming.ignore ?? [])])
-  const faults: string[] = []
-  if (header.length === 1 && /[;\t|]/.test(names[0] ?? '')) faults.push('The columns are not separated by commas.')
+  const wrong: string[] = []
+  if (header.length === 1 && /[;\t|]/.test(names[0] ?? '')) wrong.push('The columns are not separated by commas.')
   for (const [i, name] of names.entries()) {
     if (i < skipped) continue
-    if (name === '') faults.push(`Column ${i + 1} has no name.`)
-    else if (!known.has(name)) faults.push(...(isOurs(name) ? [] : [unknown(name, wanted)]))
-    else if (names.indexOf(name) < i) faults.push(`The column ${name} is there twice.`)
+    if (name === '') wrong.push(`Column ${i + 1} has no name.`)
+    else if (!known.has(name)) wrong.push(...(isOurs(name) ? [] : [unknown(name, wanted)]))
+    else if (names.indexOf(name) < i) wrong.push(`The column ${name} is there twice.`)
   }
   const fields = wanted.flatMap((column): Field[] => {
     const place = names.indexOf(column.header)
-    if (place < 0 && (column.required || column.header !== column.name)) faults.push(missing(column))
+    if (place < 0 && (column.required || column.header !== column.name)) wrong.push(missing(column))
     return place < 0 ? [] : [{ ...column, place, check: checkOf(column.shape, { ...column, currency }) }]
   })
-  if (faults.length) throw new ImportError([...faults, listOf(kind), mapHint].join('\n'))
+  if (wrong.length) throw new ImportError([...wrong, listOf(kind), mapHint].join('\n'))
   return { fields, skipped }
 }
 

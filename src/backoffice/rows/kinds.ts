@@ -1,4 +1,3 @@
-import type { Database } from '../../db.ts'
 import { CustomerMappingRow, CustomerRow } from '../../domain/customers/customers.ts'
 import { StockRow } from '../../domain/goods/inventory.ts'
 import { ProductRow, SkuMappingRow } from '../../domain/goods/products.ts'
@@ -13,24 +12,24 @@ import {
   RewardLotRow,
   RewardProgramRow,
 } from '../../domain/rewards/rewards.ts'
-import type { Service } from '../../settings.ts'
 import { upsertCustomers } from '../../store/customers/customers.ts'
 import { mapSkus, upsertProducts } from '../../store/goods/products.ts'
 import { upsertReferences } from '../../store/goods/references.ts'
 import { upsertStaff } from '../../store/goods/staff.ts'
 import { upsertStock } from '../../store/goods/stock.ts'
 import { upsertStores } from '../../store/goods/stores.ts'
-import type { Upserted } from '../../store/lists/change.ts'
 import { upsertTransactions } from '../../store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
 import { upsertGateways } from '../../store/running/gateways.ts'
-import { each, ofCustomers, ofSkus, ofStores, type Prepare, stockFrom, transactionsFrom } from './known.ts'
-import { customerFrom, customerMappingFrom, productFrom, programFrom } from './rows.ts'
+import { customerFrom, customerMappingFrom, productFrom, programFrom } from './inputs.ts'
+import { asTheyAre, type Intake } from './intake.ts'
+import { each, ofCustomers, ofSkus, ofStores, stockFrom, transactionsFrom } from './prepare.ts'
+import type { Row } from './row.ts'
 import { lotRule, namesSku, type Rule, transactionRule } from './rules.ts'
 
-/** What can be imported: one table of a back office's export. */
-export interface Kind {
-  /** What a line of the file is. */
+/** What lines can be imported: one table of a back office. */
+export interface Kind extends Intake<Row> {
+  /** What a line is. */
   description: string
   /** What its columns cannot say for themselves. */
   remarks?: string
@@ -42,23 +41,17 @@ export interface Kind {
   /** Optional columns that the table cannot do without: an empty cell leaves what is stored. */
   kept?: readonly string[]
   rule?: Rule
-  prepare: Prepare
-  /** Puts in what `prepare` made. Lines that are there just so are not counted. */
-  // biome-ignore lint/suspicious/noExplicitAny: each store function has a row type of its own, which `prepare` makes
-  write(db: Database, service: Service, inputs: readonly any[]): Promise<Upserted>
   /** What the two lines of the example have instead of the columns' own examples. The second one repeats what is shared. */
   examples: readonly [Record<string, string>, Record<string, string>]
 }
 
-const asItIs = each(row => row)
-
-/** The kinds of feeds, in the order in which they are best imported. */
+/** The kinds of rows, in the order in which they are best imported. */
 export const kinds = {
   references: {
     description: 'One value that a reference of customers or products can have.',
     shape: ReferenceRow,
     key: ['type', 'referenceValueId'],
-    prepare: asItIs,
+    prepare: asTheyAre,
     write: upsertReferences,
     examples: [{}, { type: 'interest', referenceValueId: '12', code: '', name: 'Running' }],
   },
@@ -66,7 +59,7 @@ export const kinds = {
     description: 'One store.',
     shape: StoreRow,
     key: ['storeId'],
-    prepare: asItIs,
+    prepare: asTheyAre,
     write: upsertStores,
     examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street' }],
   },
@@ -74,7 +67,7 @@ export const kinds = {
     description: 'One member of the staff.',
     shape: StaffRow,
     key: ['id'],
-    prepare: asItIs,
+    prepare: asTheyAre,
     write: upsertStaff,
     examples: [{}, { id: '78', code: 'MLEE', surname: 'Lee', active: 'false' }],
   },
@@ -149,7 +142,7 @@ export const kinds = {
     description: 'One gift of a loyalty programme.',
     shape: RewardGiftRow,
     key: ['programId', 'giftId'],
-    prepare: asItIs,
+    prepare: asTheyAre,
     write: upsertGifts,
     examples: [{}, { giftId: '22', name: 'Umbrella', styles: 'MB07' }],
   },
@@ -158,7 +151,7 @@ export const kinds = {
     shape: RewardAccountRow,
     key: ['id'],
     kept: ['qualifyingSpend'],
-    prepare: asItIs,
+    prepare: asTheyAre,
     write: upsertRewardAccounts,
     examples: [{}, { id: '22673', customerId: '65432' }],
   },
@@ -168,7 +161,7 @@ export const kinds = {
     key: ['accountId', 'kind', 'lotId'],
     kept: ['redeemed', 'pending'],
     rule: lotRule,
-    prepare: asItIs,
+    prepare: asTheyAre,
     write: upsertRewardLots,
     examples: [{ giftId: '' }, { kind: 'gift', lotId: '42182', total: '1', giftId: '21' }],
   },
@@ -176,7 +169,7 @@ export const kinds = {
     description: 'One payment gateway.',
     shape: PaymentGatewayRow,
     key: ['name'],
-    prepare: asItIs,
+    prepare: asTheyAre,
     write: upsertGateways,
     examples: [{}, { name: 'afterpay' }],
   },

@@ -1,15 +1,8 @@
 import { decimalsOf, minorUnits } from '../../domain/money.ts'
 import { dateIn, localTimeIn } from './calendar.ts'
+import { Reason } from './reason.ts'
 
-/** Why a value is refused, said after the column's name. */
-export class Refusal {
-  readonly reason: string
-  constructor(reason: string) {
-    this.reason = reason
-  }
-}
-
-/** The value of a cell: null clears what is stored, undefined leaves it. */
+/** The value of a cell, or a `Reason` why it is refused: null clears what is stored, undefined leaves it. */
 export type Check = (text: string) => unknown
 
 /** What the checks need of a column's shape. */
@@ -38,7 +31,7 @@ interface Conditions {
 export function checkOf(shape: ColumnShape, { currency, required, kept }: Conditions): Check {
   const check = valueCheck(shape, currency)
   const left = kept || shape.type === 'boolean' || shape.enum !== undefined
-  const empty = required ? new Refusal('is required') : left ? undefined : emptyOf(shape)
+  const empty = required ? new Reason('is required') : left ? undefined : emptyOf(shape)
   return text => (text === '' || text.trim() === '' ? empty : check(text))
 }
 
@@ -57,13 +50,13 @@ function valueCheck(shape: ColumnShape, currency: string): Check {
   return check
 }
 
-const notADate = new Refusal('is no day of the calendar: YYYY-MM-DD')
-const notATime = new Refusal('is no time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone')
-const notAFlag = new Refusal('is neither true nor false: true, false, yes, no, y, n, 1 or 0')
-const notWhole = new Refusal('is no whole number')
-const notMoney = new Refusal('is no amount: digits, with a point before the decimals, and nothing else')
-const control = new Refusal('has a control character')
-const malformed = new Refusal('has half of a character (a lone surrogate)')
+const notADate = new Reason('is no day of the calendar: YYYY-MM-DD')
+const notATime = new Reason('is no time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone')
+const notAFlag = new Reason('is neither true nor false: true, false, yes, no, y, n, 1 or 0')
+const notWhole = new Reason('is no whole number')
+const notMoney = new Reason('is no amount: digits, with a point before the decimals, and nothing else')
+const control = new Reason('has a control character')
+const malformed = new Reason('has half of a character (a lone surrogate)')
 
 const flags = new Map([
   ...['true', 'yes', 'y', '1'].map(word => [word, true] as const),
@@ -73,13 +66,13 @@ const flag: Check = text => flags.get(text.trim().toLowerCase()) ?? notAFlag
 
 function wordCheck(words: readonly string[]): Check {
   const known = new Set(words)
-  const refusal = new Refusal(`is none of ${words.join(', ')}`)
-  return text => (known.has(text.trim()) ? text.trim() : refusal)
+  const unknown = new Reason(`is none of ${words.join(', ')}`)
+  return text => (known.has(text.trim()) ? text.trim() : unknown)
 }
 
 function wholeCheck({ minimum = -Infinity, maximum = Infinity }: ColumnShape): Check {
-  const tooSmall = new Refusal(`is less than ${minimum}`)
-  const tooLarge = new Refusal(`is more than ${maximum}`)
+  const tooSmall = new Reason(`is less than ${minimum}`)
+  const tooLarge = new Reason(`is more than ${maximum}`)
   return text => {
     if (!/^\s*[+-]?\d{1,15}\s*$/.test(text)) return notWhole
     const value = Number(text)
@@ -89,7 +82,7 @@ function wholeCheck({ minimum = -Infinity, maximum = Infinity }: ColumnShape): C
 
 function moneyCheck(currency: string): Check {
   const decimals = decimalsOf(currency)
-  const tooFine = new Refusal(`has more decimals than ${currency} has: ${decimals}`)
+  const tooFine = new Reason(`has more decimals than ${currency} has: ${decimals}`)
   return text => {
     const trimmed = text.trim()
     if (!/^-?\d{1,12}(\.\d{1,4})?$/.test(trimmed)) return notMoney
@@ -103,11 +96,11 @@ const controls = /[\u0000-\u001f\u007f-\u009f]/
 const controlsInProse = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
 
 function textCheck({ maxLength = Infinity, pattern, format, examples }: ColumnShape): Check {
-  const tooLong = new Refusal(`is longer than ${maxLength} characters`)
+  const tooLong = new Reason(`is longer than ${maxLength} characters`)
   // A long text may have paragraphs.
   const forbidden = maxLength >= 1000 && format === undefined ? controlsInProse : controls
   const shaped = pattern === undefined ? undefined : new RegExp(pattern, 'u')
-  const misshapen = new Refusal(`does not look like ${examples[0]}`)
+  const misshapen = new Reason(`does not look like ${examples[0]}`)
   return text => {
     if (forbidden.test(text)) return control
     if (text.length > maxLength && [...text].length > maxLength) return tooLong
@@ -121,8 +114,8 @@ function pairsIn(text: unknown) {
   const pairs = new Map<string, string>()
   for (const part of partsOf(text)) {
     const [, type, value] = /^([^=]*[^=\s])\s*=\s*([^=]+)$/.exec(part) ?? []
-    if (type === undefined || value === undefined) return new Refusal(`has a part that is no type=value: ${part}`)
-    if (pairs.has(type)) return new Refusal(`has ${type} twice`)
+    if (type === undefined || value === undefined) return new Reason(`has a part that is no type=value: ${part}`)
+    if (pairs.has(type)) return new Reason(`has ${type} twice`)
     pairs.set(type, value)
   }
   return Object.fromEntries(pairs)
@@ -137,15 +130,15 @@ const partsOf = (text: string) =>
     .filter(part => part !== '')
 
 /** A JSON value as the text that a cell would have; money as a JSON number with a fraction has no exact value. */
-export function textOf(value: unknown, { type, format }: ColumnShape): string | Refusal {
+export function textOf(value: unknown, { type, format }: ColumnShape): string | Reason {
   if (typeof value === 'string') return value
   if (value === null) return ''
   if (typeof value === 'number') {
     const taken = type === 'integer' || format === 'money'
     if (taken && Number.isSafeInteger(value)) return String(value)
-    return new Refusal(type === 'integer' ? 'is no whole number' : 'is a number: write it in quotation marks')
+    return new Reason(type === 'integer' ? 'is no whole number' : 'is a number: write it in quotation marks')
   }
   if (typeof value === 'boolean')
-    return type === 'boolean' ? String(value) : new Refusal('is true or false where text is expected')
-  return new Refusal('is an object or a list where a single value is expected')
+    return type === 'boolean' ? String(value) : new Reason('is true or false where text is expected')
+  return new Reason('is an object or a list where a single value is expected')
 }

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { ImportError } from './fault.ts'
+import { ImportError } from './import-error.ts'
 
 /**
  * Waits until no other import of this kind runs for the service, in whatever process, and keeps others waiting until the answer is
  * called. The lock belongs to a connection of its own, so that it goes with the process, however that ends.
  */
-export async function takeTurn(db: Database, service: Service, kind: string, onWait = () => {}): Promise<() => void> {
+export async function holdKind(db: Database, service: Service, kind: string, onWait = () => {}): Promise<() => void> {
   const client = await db.pool.connect().catch(away)
   // Without a listener, a connection that breaks while it is idle would end the process.
   client.on('error', () => {})

@@ -1,6 +1,6 @@
-import type { ColumnShape } from './cells.ts'
-import { columnsOf } from './columns.ts'
-import { type Kind, kinds } from './kinds.ts'
+import type { ColumnShape } from '../rows/cells.ts'
+import { columnsOf } from '../rows/columns.ts'
+import { type Kind, kinds } from '../rows/kinds.ts'
 
 /** `docs/feeds.md`: every feed with its columns, made from the shapes. */
 export const feedsDocument = () =>

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { ImportError } from './fault.ts'
+import { ImportError } from '../rows/import-error.ts'
 
 export const formats = ['csv', 'ndjson'] as const
 export type Format = (typeof formats)[number]
@@ -74,7 +74,7 @@ export async function* bytesOf({ name, stream }: Source, onRead: (bytes: number)
 
 async function* unpacked(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: chunkBytes })
-  // Faults of either side arrive at the reader below.
+  // Errors of either side arrive at the reader below.
   pipeline(Readable.from(packed), gunzip, () => {})
   yield* gunzip as AsyncIterable<Buffer>
 }

@@ -1,7 +1,5 @@
 import type { TransactionParts } from '../../domain/orders/merge-lines.ts'
-
-/** A validated row by our column names; a column that is not given is missing, null clears. */
-export type Row = Readonly<Record<string, unknown>>
+import type { Row } from './row.ts'
 
 /** The given ones of these columns, each under the name that the store knows it by. */
 function pick(row: Row, names: Readonly<Record<string, string>>) {
@@ -80,7 +78,7 @@ export function transactionFrom(row: Row, names: Names): TransactionParts {
   return parts as unknown as TransactionParts
 }
 
-/** The discount of a line as a list; undefined where the feed has no such columns. */
+/** The discount of a line as a list; undefined where there is no such column. */
 function discountsOf({ discountType, discountReason, discountAmount, discountPercentage }: Row) {
   if (discountAmount === undefined) return
   if (discountAmount === null) return []

@@ -1,26 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
-import { rejectedColumns } from './columns.ts'
-import type { Fault } from './fault.ts'
-import { csvLines, type Line } from './lines.ts'
-
-/** The refused lines of a file, to be mended and imported again. */
-export interface Rejected {
-  add(line: Line, faults: readonly Fault[]): Promise<void>
-  /** Ends the file. Where nothing was refused there is none, nor that of an earlier import. */
-  end(): Promise<void>
-  /** Throws away what was written so far. */
-  discard(): Promise<void>
-}
-
-interface Layout {
-  /** The columns of the file. */
-  header: readonly string[]
-  /** What the file calls our columns. */
-  headerOf(column: string): string
-  /** Columns that no refused line gives are left out: to NDJSON they are absent, while an empty cell would clear. */
-  sparse: boolean
-}
+import type { Rejected } from '../rows/import.ts'
+import type { Reason } from '../rows/reason.ts'
+import type { Line, Sheet } from '../rows/sheet.ts'
+import { rejectedColumns } from './header.ts'
+import { csvLines } from './lines.ts'
 
 /** Cells as a line of CSV. What a cell begins with is left alone, so that it is imported as it was. */
 const csvLine = (cells: readonly unknown[]) => `${cells.map(csvCell).join(',')}\n`
@@ -31,16 +15,20 @@ function csvCell(value: unknown) {
 }
 
 /** Line number, columns and reasons: what stands in front of a refused line. */
-function why(line: Line, faults: readonly Fault[], headerOf: Layout['headerOf']) {
-  const named = faults.map(({ column, reason }) => [headerOf(column), reason] as const)
+function why(line: Line, reasons: readonly Reason[], headers: ReadonlyMap<string, string>) {
+  const named = reasons.map(({ column, text }) => [headers.get(column) ?? column, text] as const)
   const [first] = named
   const reason =
     named.length === 1 && first ? first[1] : named.map(([column, text]) => `${column} ${text}`.trim()).join('; ')
   return [line.number, named.map(([column]) => column).join('; '), reason]
 }
 
-/** Writes the refused lines to `path`, each with why in front. */
-export function rejectedFile(path: string, { header, headerOf, sparse }: Layout): Rejected {
+/**
+ * Writes the refused lines of a sheet to `path`, each with why in front. Of a sparse one, the columns that no refused line gives are left
+ * out: to NDJSON they are absent, while an empty cell would clear.
+ */
+export function rejectedFile(path: string, { header, fields, sparse }: Sheet): Rejected {
+  const headers = new Map(fields.map(field => [field.name, field.header]))
   // Under another name until it is whole: what is being imported may be the last import's.
   const draft = `${path}.part`
   const given = new Set<number>()
@@ -72,10 +60,10 @@ export function rejectedFile(path: string, { header, headerOf, sparse }: Layout)
   }
 
   return {
-    async add(line, faults) {
+    async add(line, reasons) {
       if (!file && !size) put(csvLine([...rejectedColumns, ...header]))
       if (sparse) for (const [place, cell] of line.cells.entries()) if (cell !== undefined) given.add(place)
-      put(csvLine([...why(line, faults, headerOf), ...line.cells]), line.bytes ? 'latin1' : 'utf8')
+      put(csvLine([...why(line, reasons, headers), ...line.cells]), line.bytes ? 'latin1' : 'utf8')
       if (size > 64 * 1024) await flush()
     },
     async end() {

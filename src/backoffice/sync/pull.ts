@@ -13,20 +13,20 @@ const needs: Readonly<Record<string, readonly string[]>> = {
   transactions: ['stores', 'products', 'customers'],
 }
 
-/** What became of a feed's turn. */
-export type Turn = { result: SyncResult } | { waitsFor: readonly string[] } | { busy: true }
+/** What became of a feed that was to be pulled. */
+export type PullOutcome = { result: SyncResult } | { waitsFor: readonly string[] } | { busy: true }
 
 /**
  * Pulls one feed of a service, unless another run has it, or what it needs was never pulled: stock of products that nobody knows yet
  * would be left out, and not be asked for again before everything is.
  */
-export async function takeTurn(
+export async function pullFeed(
   db: Database,
   service: Service,
   { source, feeds }: Pick<Driver, 'source' | 'feeds'>,
   feed: Feed,
   options: SyncOptions = {},
-): Promise<Turn> {
+): Promise<PullOutcome> {
   await db.transaction(tx => noteSource(tx, service, source))
   const needed = (needs[feed.name] ?? []).filter(name => feeds.some(other => other.name === name))
   const waitsFor = await neverPulled(db, service, needed)

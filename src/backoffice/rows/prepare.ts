@@ -3,23 +3,14 @@ import type { Service } from '../../settings.ts'
 import { knownCustomers } from '../../store/customers/customers.ts'
 import { knownSkuIds, skuIds, storesByNumber } from '../../store/goods/stock.ts'
 import { knownStores } from '../../store/goods/stores.ts'
-import type { Fault } from './fault.ts'
-import { type Names, type Row, transactionFrom } from './rows.ts'
-
-/** What the store takes, or why it cannot, for each row in its order; and remarks for the summary, with their count. */
-export interface Prepared {
-  inputs: (object | { fault: Fault })[]
-  notes?: Readonly<Record<string, number>>
-}
-
-/** Makes of a batch of rows what the store takes; what has to be looked up is looked up for all at once. */
-export type Prepare = (db: Db, service: Service, rows: readonly Row[]) => Promise<Prepared>
-
-export const isFault = (input: object): input is { fault: Fault } => 'fault' in input
+import { type Names, transactionFrom } from './inputs.ts'
+import type { Prepare } from './intake.ts'
+import { Reason } from './reason.ts'
+import type { Row } from './row.ts'
 
 /** The rows, each translated by itself. */
 export const each =
-  (translate: (row: Row) => object): Prepare =>
+  (translate: (row: Row) => object): Prepare<Row> =>
   async (_db, _service, rows) => ({ inputs: rows.map(translate) })
 
 const given = (rows: readonly Row[], column: string) => [
@@ -48,16 +39,16 @@ async function storesOf(db: Db, service: Service, rows: readonly Row[]) {
 }
 
 /** Stock of known SKUs in known stores. */
-export const stockFrom: Prepare = async (db, service, rows) => {
+export const stockFrom: Prepare<Row> = async (db, service, rows) => {
   const skus = await skusOf(db, service, rows)
   const stores = await storesOf(db, service, rows)
   const inputs = rows.map(row => {
     const { sku: _, skuId, storeNumber, ...stock } = row
     const store = stores.get(storeNumber as string)
-    if (!store) return { fault: { column: 'storeNumber', reason: `names no store: ${storeNumber}` } }
+    if (!store) return new Reason(`names no store: ${storeNumber}`, 'storeNumber')
     const sku = skus.of(row)
     const column = typeof skuId === 'string' ? 'skuId' : 'sku'
-    if (!sku) return { fault: { column, reason: `names no SKU of a product: ${row[column]}` } }
+    if (!sku) return new Reason(`names no SKU of a product: ${row[column]}`, column)
     return { storeId: store.store_id, skuId: sku.skuId, ...stock }
   })
   return { inputs }
@@ -67,7 +58,7 @@ const withoutProduct = 'name a SKU that no product carries: shown as null'
 const withoutStore = 'name a store number that no store has: shown without a name'
 
 /** Lines of transactions; what they name and nobody knows is no fault, for it may be long gone. */
-export const transactionsFrom: Prepare = async (db, service, rows) => {
+export const transactionsFrom: Prepare<Row> = async (db, service, rows) => {
   const skus = await skusOf(db, service, rows)
   const stores = await storesOf(db, service, rows)
   const notes: Record<string, number> = {}
@@ -89,13 +80,11 @@ const existing =
     what: string,
     find: (db: Db, service: Service, ids: readonly string[]) => Promise<{ id: string }[]>,
     translate: (row: Row) => object = row => row,
-  ): Prepare =>
+  ): Prepare<Row> =>
   async (db, service, rows) => {
     const known = new Set((await find(db, service, given(rows, column))).map(found => found.id))
     const inputs = rows.map(row =>
-      known.has(row[column] as string)
-        ? translate(row)
-        : { fault: { column, reason: `names no ${what}: ${row[column]}` } },
+      known.has(row[column] as string) ? translate(row) : new Reason(`names no ${what}: ${row[column]}`, column),
     )
     return { inputs }
   }

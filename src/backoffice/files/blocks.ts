@@ -1,21 +1,22 @@
-import { ImportError } from './fault.ts'
+import { ImportError } from '../rows/import-error.ts'
 
-/** A record longer than this is refused, so that memory stays bounded whatever the file holds. */
-export const maxRecordBytes = 1024 * 1024
+/** A line longer than this is refused, so that memory stays bounded whatever the file holds. */
+export const maxLineBytes = 1024 * 1024
 
-/** Where a record stands in the bytes of its block, without its line end; `fault` says why it cannot be read. */
-export interface Frame {
-  /** The line of the file it begins in, counted from 1. */
-  line: number
+/** Where a line stands in the bytes of its block, without its line end; `unreadable` says why it cannot be read. */
+export interface Extent {
+  /** Where it begins in the file, counted from 1. */
+  number: number
   start: number
   end: number
-  fault?: string
+  unreadable?: string
 }
 
+/** A piece of a file that ends where a line does. */
 export interface Block {
   bytes: Buffer
-  frames: Frame[]
-  /** The frames follow each other with nothing but line ends between them. */
+  lines: Extent[]
+  /** The lines follow each other with nothing but line ends between them. */
   whole: boolean
 }
 
@@ -29,7 +30,7 @@ const unclosed = 'A quotation mark that is opened in this line is not closed whe
 
 type Found = number | 'more' | 'inside quotes' | 'broken'
 
-/** Finds the line end that closes the record at `start`. Quotes count where a cell begins only (RFC 4180). */
+/** Finds the line end that closes the line at `start`, where it is not within quotes. Quotes count where a cell begins only (RFC 4180). */
 function endOfQuoted(bytes: Buffer, start: number): Found {
   let at = start
   for (;;) {
@@ -53,23 +54,23 @@ function endOfQuoted(bytes: Buffer, start: number): Found {
   }
 }
 
-/** Cuts a stream of bytes into records: lines, or for CSV (`quoted`) what may span several lines within quotes. */
-export async function* framed(chunks: AsyncIterable<Buffer>, quoted: boolean): AsyncGenerator<Block> {
+/** Cuts a stream of bytes into lines; one of CSV (`quoted`) goes on where a line end is within quotes. */
+export async function* blocksOf(chunks: AsyncIterable<Buffer>, quoted: boolean): AsyncGenerator<Block> {
   let rest: Buffer = Buffer.alloc(0)
-  let line = 1
+  let number = 1
   let atStart = true
   /** In the middle of a giant line, whose remainder is thrown away. */
   let skipping = false
 
   function cut(bytes: Buffer, last: boolean): Block {
-    const frames: Frame[] = []
+    const lines: Extent[] = []
     let whole = true
     let start = 0
     let nextQuote = -1
-    const add = (end: number, fault?: string) => {
+    const add = (end: number, unreadable?: string) => {
       const trimmed = bytes[end - 1] === CR && end > start ? end - 1 : end
-      if (fault) whole = false
-      if (trimmed > start) frames.push({ line, start, end: trimmed, ...(fault && { fault }) })
+      if (unreadable) whole = false
+      if (trimmed > start) lines.push({ number, start, end: trimmed, ...(unreadable && { unreadable }) })
     }
     const find = (newline: number): Found => {
       if (quoted && nextQuote < start) nextQuote = bytes.indexOf(QUOTE, start)
@@ -83,26 +84,26 @@ export async function* framed(chunks: AsyncIterable<Buffer>, quoted: boolean): A
         if (newline < 0) break
         skipping = false
         whole = false
-        line++
+        number++
         start = newline + 1
         continue
       }
       let end = find(newline)
       const waiting = end === 'more' || end === 'inside quotes'
-      if (waiting && !last && bytes.length - start <= maxRecordBytes) return keep(start)
+      if (waiting && !last && bytes.length - start <= maxLineBytes) return keep(start)
       if (end === 'more' && last) end = bytes.length
-      if (typeof end === 'number' && end - start <= maxRecordBytes) {
+      if (typeof end === 'number' && end - start <= maxLineBytes) {
         add(end)
-        line++
-        if (newline !== end) for (let at = newline; at >= 0 && at < end; at = bytes.indexOf(LF, at + 1)) line++
+        number++
+        if (newline !== end) for (let at = newline; at >= 0 && at < end; at = bytes.indexOf(LF, at + 1)) number++
         start = end + 1
       } else if (newline >= 0) {
-        // Only this line is given up: the next one may begin a record of its own.
-        add(newline, newline - start > maxRecordBytes ? giant : unclosed)
-        line++
+        // Only up to this line end: what follows may be a line of its own.
+        add(newline, newline - start > maxLineBytes ? giant : unclosed)
+        number++
         start = newline + 1
       } else {
-        add(bytes.length, bytes.length - start > maxRecordBytes ? giant : unclosed)
+        add(bytes.length, bytes.length - start > maxLineBytes ? giant : unclosed)
         skipping = true
         start = bytes.length
       }
@@ -111,7 +112,7 @@ export async function* framed(chunks: AsyncIterable<Buffer>, quoted: boolean): A
 
     function keep(from: number): Block {
       rest = Buffer.from(bytes.subarray(from))
-      return { bytes, frames, whole }
+      return { bytes, lines, whole }
     }
   }
 
@@ -123,10 +124,10 @@ export async function* framed(chunks: AsyncIterable<Buffer>, quoted: boolean): A
     }
     const block = cut(atStart ? withoutMark(bytes) : bytes, false)
     atStart = false
-    if (block.frames.length) yield block
+    if (block.lines.length) yield block
   }
   const block = cut(atStart ? withoutMark(rest) : rest, true)
-  if (block.frames.length) yield block
+  if (block.lines.length) yield block
 }
 
 /** Drops the byte order mark of UTF-8. */

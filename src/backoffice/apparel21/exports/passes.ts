@@ -3,17 +3,18 @@ import type { Service } from '../../../settings.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../store/sync/exports.ts'
 import type { ExportKind } from './files.ts'
+import type { ExportLine } from './lines.ts'
 
-/** A line of an export, by the names of its columns. */
-export type Exported = Readonly<Record<string, string | undefined>>
-type Row = Record<string, string | null>
+/** The cells of a line of one of our kinds (`backoffice/rows/kinds.ts`), by the names of its columns. */
+export type Cells = Readonly<Record<string, string>>
+type Known = Record<string, string | null>
 
-/** Makes rows of one of our kinds (`backoffice/feeds/kinds.ts`) of lines of an export; some lines come to nothing. */
+/** Makes lines of one of our kinds of lines of an export; some come to nothing. */
 export interface Pass {
   kind: 'customers' | 'staff' | 'transactions' | 'reward-accounts'
   /** The columns without which it says nothing. */
   columns: readonly string[]
-  rows(lines: readonly Exported[]): Promise<Row[]>
+  cells(lines: readonly ExportLine[]): Promise<Cells[]>
 }
 
 /** What is made of each kind of export, in this order; `leaveOut` is told of lines that are not for us, and why. */
@@ -25,11 +26,14 @@ export const passesOf: Readonly<
   rewards: () => [accounts],
 }
 
-const cell = (line: Exported, name: string): string | null => line[name]?.trim() || null
-const given = (lines: readonly Exported[], name: string) => [...new Set(lines.flatMap(line => cell(line, name) ?? []))]
+const cell = (line: ExportLine, name: string): string | null => line[name]?.trim() || null
+const given = (lines: readonly ExportLine[], name: string) => [
+  ...new Set(lines.flatMap(line => cell(line, name) ?? [])),
+]
 
 /** What is given, and nothing of what is not: an empty cell of an export says nothing. */
-const saying = (row: Row): Row => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
+const saying = (known: Known): Cells =>
+  Object.fromEntries(Object.entries(known).flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
 
 /**
  * Of a customer who is known only what the API does not tell is taken: an export is hours old when it arrives, and what the API told
@@ -38,7 +42,7 @@ const saying = (row: Row): Row => Object.fromEntries(Object.entries(row).filter(
 const customers = (db: Database, service: Service): Pass => ({
   kind: 'customers',
   columns: ['PERIDX', 'FIRSTNAME', 'SURNAME'],
-  async rows(lines) {
+  async cells(lines) {
     const known = new Set((await knownCustomers(db, service, given(lines, 'PERIDX'))).map(({ id }) => id))
     return lines.map(line => {
       const own = { id: cell(line, 'PERIDX'), joinedStoreId: cell(line, 'JOINED_STORE_ID') }
@@ -47,7 +51,7 @@ const customers = (db: Database, service: Service): Pass => ({
   },
 })
 
-function personOf(line: Exported): Row {
+function personOf(line: ExportLine): Known {
   const started = cell(line, 'CREATED_DATE')
   return {
     code: cell(line, 'PERSON_CODE'),
@@ -72,12 +76,12 @@ function personOf(line: Exported): Row {
 const staff = (db: Database, service: Service): Pass => ({
   kind: 'staff',
   columns: ['PERIDX', 'PERSON_CODE', 'SURNAME', 'RETAIL_REP'],
-  async rows(lines) {
+  async cells(lines) {
     const known = await knownStaff(db, service, given(lines, 'PERIDX'))
-    return lines.flatMap((line): Row[] => {
+    return lines.flatMap((line): Cells[] => {
       const isStaff = cell(line, 'RETAIL_REP')?.toLowerCase() === 'yes'
       if (!isStaff && !known.has(cell(line, 'PERIDX') ?? '')) return []
-      const row = saying({
+      const made = saying({
         id: cell(line, 'PERIDX'),
         code: cell(line, 'PERSON_CODE'),
         firstname: cell(line, 'FIRSTNAME'),
@@ -86,7 +90,7 @@ const staff = (db: Database, service: Service): Pass => ({
         storeNumber: cell(line, 'STORE_NUMBER'),
         active: String(isStaff),
       })
-      return [row]
+      return [made]
     })
   },
 })
@@ -101,12 +105,12 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
   return {
     kind: 'transactions',
     columns: ['TRANSACTION_ID', 'SALE_DATE', 'SKUIDX', 'QUANTITY', 'PRICE'],
-    async rows(lines) {
+    async cells(lines) {
       stores ??= storeNumbers(db, service)
       const { byId, byCode } = await stores
       const told = await toldOtherwise(db, service, given(lines, 'TRANSACTION_ID'), linePrefix)
       const skus = new Map((await soldSkus(db, service, given(lines, 'SKUIDX'))).map(sku => [sku.skuId, sku]))
-      return lines.flatMap((line): Row[] => {
+      return lines.flatMap((line): Cells[] => {
         const id = cell(line, 'TRANSACTION_ID') ?? ''
         const place = (counted.get(id) ?? 0) + 1
         counted.set(id, place)
@@ -117,7 +121,7 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
         const [storeId, storeCode] = [cell(line, 'STORE_ID') ?? '', cell(line, 'STORE_CODE')]
         const { skuId: _, ...sold } = skus.get(cell(line, 'SKUIDX') ?? '') ?? { skuId: '' }
         const day = cell(line, 'SALE_DATE')
-        const row = saying({
+        const made = saying({
           id,
           number,
           lineId: `${linePrefix}${place}`,
@@ -134,11 +138,11 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
           price: cell(line, 'PRICE'),
           value: cell(line, 'VALUE'),
         })
-        return [row]
+        return [made]
       })
     },
   }
-  function left(why: string): Row[] {
+  function left(why: string): Cells[] {
     leaveOut(why)
     return []
   }
@@ -151,7 +155,7 @@ const typeIn = (text: string | null) =>
 const accounts: Pass = {
   kind: 'reward-accounts',
   columns: ['ACCOUNT_ID', 'PERIDX', 'PROGRAM_ID', 'TIER_ID'],
-  rows: async lines =>
+  cells: async lines =>
     lines.map(line =>
       saying({
         id: cell(line, 'ACCOUNT_ID'),

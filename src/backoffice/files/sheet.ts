@@ -1,28 +1,17 @@
-import { Refusal, textOf } from './cells.ts'
-import { everyField, type Field, fieldsIn, type Naming } from './columns.ts'
-import { type Fault, ImportError } from './fault.ts'
-import type { Kind } from './kinds.ts'
-import { csvLines, jsonLines, type Line } from './lines.ts'
-import type { Row } from './rows.ts'
+import { ImportError } from '../rows/import-error.ts'
+import type { Kind } from '../rows/kinds.ts'
+import type { Line, Sheet } from '../rows/sheet.ts'
+import { everyField, fieldsIn, type Naming } from './header.ts'
+import { csvLines, jsonLines } from './lines.ts'
 import { bytesOf, type Source } from './source.ts'
-
-/** A file, opened as far as its header. */
-export interface Feed {
-  /** The columns of the file, without those of a `.rejected.csv`. */
-  header: string[]
-  fields: Field[]
-  /** A line may leave out columns that another one gives. */
-  sparse: boolean
-  lines: AsyncIterable<Line[]>
-}
 
 interface Reading extends Naming {
   currency: string
   onRead: (bytes: number) => void
 }
 
-/** Opens a source; throws `ImportError` when its columns are not those of the kind. */
-export async function openFeed(source: Source, kind: Kind, { currency, onRead, ...naming }: Reading): Promise<Feed> {
+/** Opens a file as far as its header; throws `ImportError` when its columns are not those of the kind. */
+export async function openSheet(source: Source, kind: Kind, { currency, onRead, ...naming }: Reading): Promise<Sheet> {
   const bytes = bytesOf(source, onRead)
   if (source.format === 'ndjson') {
     const fields = everyField(kind, naming, currency)
@@ -59,26 +48,3 @@ export async function openFeed(source: Source, kind: Kind, { currency, onRead, .
 }
 
 const count = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`
-
-/** The row that a line holds, or all that is wrong with it. */
-export function rowOf(line: Line, fields: readonly Field[], kind: Kind): { row: Row } | { faults: Fault[] } {
-  if (line.unreadable) return { faults: [{ column: '', reason: line.unreadable }] }
-  const row: Record<string, unknown> = {}
-  let faults = line.faults
-  for (const { name, place, check, shape, required } of fields) {
-    const cell = line.cells[place]
-    let value: unknown
-    if (typeof cell === 'string') value = check(cell)
-    else if (cell !== undefined) {
-      const text = textOf(cell, shape)
-      value = typeof text === 'string' ? check(text) : text
-    } else if (required) value = check('')
-    if (value instanceof Refusal) {
-      faults ??= []
-      faults.push({ column: name, reason: value.reason })
-    } else if (value !== undefined) row[name] = value
-  }
-  if (faults) return { faults }
-  const fault = kind.rule?.(row)
-  return fault ? { faults: [fault] } : { row }
-}

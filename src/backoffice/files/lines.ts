@@ -1,0 +1,89 @@
+import { isUtf8 } from 'node:buffer'
+import { parse } from 'csv-parse/sync'
+import { Reason } from '../rows/reason.ts'
+import type { Line } from '../rows/sheet.ts'
+import { type Block, blocksOf, type Extent } from './blocks.ts'
+
+const invalidText = 'The line is not valid UTF-8: save the file as UTF-8.'
+const strayQuote =
+  'A quotation mark stands within a cell: put the cell in quotation marks, and double those that belong to it.'
+const csv = { record_delimiter: ['\r\n', '\n'], relax_column_count: true, skip_empty_lines: true }
+
+const cellsOf = (bytes: Buffer, options: object = {}) => parse(bytes, { ...csv, ...options }) as unknown as string[][]
+
+/** The lines of a CSV file, the header among them. */
+export async function* csvLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
+  for await (const block of blocksOf(chunks, true))
+    yield wholeBlock(block) ??
+      block.lines.map(extent => csvLine(block.bytes.subarray(extent.start, extent.end), extent))
+}
+
+/** The lines of a block in one go; undefined where one of them needs a closer look. */
+function wholeBlock({ bytes, lines, whole }: Block): Line[] | undefined {
+  const text = bytes.subarray(lines[0]?.start, lines.at(-1)?.end)
+  if (!whole || !isUtf8(text)) return
+  try {
+    const cells = cellsOf(text)
+    if (cells.length !== lines.length) return
+    return lines.map(({ number, start, end }, i) => ({ number, cells: cells[i] ?? [], size: end - start }))
+  } catch {
+    return
+  }
+}
+
+function csvLine(text: Buffer, { number, unreadable }: Extent): Line {
+  const refused = (why: string, cells: string[]) => ({ number, size: text.length, cells, unreadable: why })
+  if (unreadable && text.length > 64 * 1024) return refused(unreadable, [])
+  if (!isUtf8(text)) return { ...refused(invalidText, loose(text, 'latin1')), bytes: true }
+  if (unreadable) return refused(unreadable, loose(text, 'utf8'))
+  try {
+    return { number, size: text.length, cells: cellsOf(text)[0] ?? [] }
+  } catch {
+    return refused(strayQuote, loose(text, 'utf8'))
+  }
+}
+
+/** The cells of a malformed line, as well as they can be told. */
+function loose(text: Buffer, encoding: 'utf8' | 'latin1'): string[] {
+  try {
+    return cellsOf(text, { relax_quotes: true, encoding })[0] ?? []
+  } catch {
+    return cellsOf(text, { quote: null, encoding })[0] ?? []
+  }
+}
+
+/** The lines of an NDJSON file; `places` says which cell a field goes to. */
+export async function* jsonLines(
+  chunks: AsyncIterable<Buffer>,
+  places: ReadonlyMap<string, number>,
+): AsyncGenerator<Line[]> {
+  for await (const { bytes, lines } of blocksOf(chunks, false))
+    yield lines.map(({ number, start, end, unreadable }) => {
+      const text = bytes.subarray(start, end)
+      const read = unreadable ? { cells: [], unreadable } : jsonLine(text, places)
+      return { number, size: text.length, ...read }
+    })
+}
+
+function jsonLine(text: Buffer, places: ReadonlyMap<string, number>): Pick<Line, 'cells' | 'unreadable' | 'reasons'> {
+  if (!isUtf8(text)) return { cells: [], unreadable: invalidText }
+  const fields = parsed(text)
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
+    return { cells: [], unreadable: 'The line is not a JSON object.' }
+  const cells: unknown[] = new Array(places.size).fill(undefined)
+  const reasons: Reason[] = []
+  for (const [name, value] of Object.entries(fields)) {
+    const place = places.get(name)
+    if (place === undefined) reasons.push(new Reason('There is no such field.', name))
+    else cells[place] = value
+  }
+  return reasons.length ? { cells, reasons } : { cells }
+}
+
+function parsed(text: Buffer): unknown {
+  try {
+    return JSON.parse(text.toString())
+  } catch {
+    return
+  }
+}

@@ -1,0 +1,39 @@
+import { type Judged, judge } from './judge.ts'
+import type { Kind } from './kinds.ts'
+import type { Sheet } from './sheet.ts'
+
+/** Lines of a batch: more save little, fewer cost a commit each. */
+const linesAtOnce = 1_000
+/** What belongs together stays in one batch, up to this many lines. */
+const linesTogether = 5_000
+/** A batch ends earlier with this many bytes, so that long lines do not take all the memory. */
+const bytesAtOnce = 4 * 1024 * 1024
+
+/** The lines of a sheet, judged, as many as go in at a time. No key comes twice in a batch, so that the later line of two wins. */
+export async function* batchesOf({ lines, fields }: Sheet, kind: Kind): AsyncGenerator<Judged[]> {
+  let batch: Judged[] = []
+  let size = 0
+  const keys = new Set<string>()
+  for await (const some of lines)
+    for (const line of some) {
+      const judged = judge(line, fields, kind)
+      const key = kind.key.map(column => judged.row?.[column]).join('\0')
+      const repeats = judged.row !== undefined && key !== '' && keys.has(key)
+      const limit = belongTogether(batch.at(-1), judged, kind) ? linesTogether : linesAtOnce
+      if (repeats || batch.length >= limit || size >= bytesAtOnce) {
+        yield batch
+        batch = []
+        size = 0
+        keys.clear()
+      }
+      batch.push(judged)
+      size += line.size
+      if (judged.row) keys.add(key)
+    }
+  if (batch.length) yield batch
+}
+
+function belongTogether(last: Judged | undefined, next: Judged, { together }: Kind) {
+  const value = together && next.row?.[together]
+  return together !== undefined && value !== undefined && last?.row?.[together] === value
+}

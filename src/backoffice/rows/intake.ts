@@ -1,0 +1,29 @@
+import type { Database, Db } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import type { Upserted } from '../../store/lists/change.ts'
+import type { Reason } from './reason.ts'
+import type { Notes } from './taken.ts'
+
+/** What rows come to. */
+export interface Prepared {
+  /** What the store takes, or why it cannot. Where rows have lines, there is one for each, in their order. */
+  inputs: readonly (object | Reason)[]
+  notes?: Readonly<Notes>
+  /** Rows that come to nothing, and are not refused for that. */
+  leftOut?: Readonly<Notes>
+}
+
+/** Makes of rows what the store takes; what has to be looked up is looked up for all at once. */
+export type Prepare<R> = (db: Db, service: Service, rows: readonly R[]) => Promise<Prepared>
+
+export const asTheyAre: Prepare<object> = async (_db, _service, rows) => ({ inputs: rows })
+
+/** How rows of a kind get into the store. */
+export interface Intake<R> {
+  prepare: Prepare<R>
+  /** Puts in what `prepare` made. What is there just so is not counted. */
+  // biome-ignore lint/suspicious/noExplicitAny: each store function has an input type of its own, which `prepare` makes
+  write(db: Database, service: Service, inputs: readonly any[]): Promise<Upserted>
+  /** What is put in as null where the constraint of this name refuses it: the record is more than that. */
+  clears?: Readonly<Record<string, string>>
+}

@@ -1,0 +1,36 @@
+import { textOf } from './cells.ts'
+import type { Field } from './columns.ts'
+import type { Kind } from './kinds.ts'
+import { Reason } from './reason.ts'
+import type { Row } from './row.ts'
+import type { Line } from './sheet.ts'
+
+/** A line with its row, or with all that is wrong with it. */
+export interface Judged {
+  line: Line
+  row?: Row
+  reasons?: Reason[]
+}
+
+/** Reads the row of a line, and judges it by the shapes of its columns and the rule of its kind. */
+export function judge(line: Line, fields: readonly Field[], kind: Kind): Judged {
+  if (line.unreadable) return { line, reasons: [new Reason(line.unreadable)] }
+  const row: Record<string, unknown> = {}
+  let reasons = line.reasons
+  for (const { name, place, check, shape, required } of fields) {
+    const cell = line.cells[place]
+    let value: unknown
+    if (typeof cell === 'string') value = check(cell)
+    else if (cell !== undefined) {
+      const text = textOf(cell, shape)
+      value = typeof text === 'string' ? check(text) : text
+    } else if (required) value = check('')
+    if (value instanceof Reason) {
+      reasons ??= []
+      reasons.push(new Reason(value.text, name))
+    } else if (value !== undefined) row[name] = value
+  }
+  if (reasons) return { line, reasons }
+  const broken = kind.rule?.(row)
+  return broken ? { line, reasons: [broken] } : { line, row }
+}

@@ -1,0 +1,68 @@
+import type { Database } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import type { Intake } from './intake.ts'
+import { merge } from './merge.ts'
+import { Reason } from './reason.ts'
+import { addNotes, nothingTaken, type Taken } from './taken.ts'
+import { foreseen, type Violation } from './violations.ts'
+
+/** Where rows go, and what their source wants to be done with them. */
+export interface Wishes<R> {
+  db: Database
+  service: Service
+  intake: Intake<R>
+  /** Everything but the writing. */
+  dryRun?: boolean
+  /** Inputs of a transaction; all, where it is not given. */
+  atOnce?: number
+  /** What is refused is tried once more when the rest is in: what stood in its way may have moved by then. */
+  again?: boolean
+  /** Hears why the input of this place is refused. Where it is `mended`, it is put in all the same, without what is refused. */
+  refuse(at: number, violation: Violation, mended: boolean): void
+}
+
+/**
+ * The one way in: rows of whatever source are prepared, merged into what is there, and refused with reasons. Answers what became of
+ * them, and the inputs that they were.
+ */
+export async function takeIn<R>(
+  rows: readonly R[],
+  { db, service, intake, dryRun = false, atOnce, again = false, refuse }: Wishes<R>,
+): Promise<Taken & { inputs: readonly object[] }> {
+  const { inputs, notes, leftOut = {} } = await intake.prepare(db, service, rows)
+  const taken = nothingTaken()
+  const given = [...inputs]
+  async function put(places: readonly number[], most?: number) {
+    const write = (some: readonly number[]) =>
+      intake.write(
+        db,
+        service,
+        some.map(at => given[at]),
+      )
+    const { inserted, changed, refused } = await merge(places, write, most)
+    taken.inserted += inserted
+    taken.changed += changed
+    return refused
+  }
+  const sound: number[] = []
+  for (const [at, input] of inputs.entries()) {
+    if (!(input instanceof Reason)) sound.push(at)
+    else {
+      taken.refused++
+      refuse(at, foreseen(input), false)
+    }
+  }
+  for (const first of dryRun ? [] : await put(sound, atOnce)) {
+    const at = first.input
+    const [refused] = again ? await put([at]) : [first]
+    if (!refused) continue
+    const cleared = intake.clears?.[refused.violation.constraint]
+    refuse(at, refused.violation, cleared !== undefined)
+    if (cleared !== undefined) given[at] = { ...given[at], [cleared]: null }
+    if (cleared === undefined || (await put([at])).length) taken.refused++
+  }
+  taken.read = Object.values(leftOut).reduce((sum, times) => sum + times, inputs.length)
+  addNotes(taken.notes, notes)
+  addNotes(taken.notes, leftOut)
+  return { ...taken, inputs }
+}

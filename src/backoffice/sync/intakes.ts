@@ -1,0 +1,84 @@
+import type { FeedRows, RowKind, WholeList } from '../../domain/port/feed.ts'
+import { upsertCustomers } from '../../store/customers/customers.ts'
+import { upsertProducts } from '../../store/goods/products.ts'
+import { upsertReferences } from '../../store/goods/references.ts'
+import { upsertStock } from '../../store/goods/stock.ts'
+import { upsertStores } from '../../store/goods/stores.ts'
+import { upsertTransactions } from '../../store/orders/transactions.ts'
+import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
+import {
+  keepLots,
+  knownStock,
+  type SoldItem,
+  skusOfSoldItems,
+  soldItemKey,
+  storesByNumberOrCode,
+} from '../../store/sync/lookups.ts'
+import { followOrders } from '../../store/sync/orders.ts'
+import { asTheyAre, type Intake, type Prepare } from '../rows/intake.ts'
+
+/** How pulled rows of a kind get into the store. */
+export interface PullIntake<K extends RowKind> extends Intake<FeedRows[K]> {
+  /** The list whose records the inputs are, where only the database can tell which. */
+  // biome-ignore lint/suspicious/noExplicitAny: what `prepare` made
+  shows?: { list: WholeList; idOf(input: any): string }
+}
+
+/** Stock whose store and SKU are known. */
+const knownOnly: Prepare<FeedRows['stock']> = async (db, service, rows) => {
+  const inputs = await knownStock(db, service, rows)
+  const unknown = rows.length - inputs.length
+  return {
+    inputs,
+    ...(unknown && { leftOut: { 'stock of a store or a SKU that is not known here: left out': unknown } }),
+  }
+}
+
+/** The lots of accounts; others that are stored of these have ended. */
+const lotsOf: Prepare<FeedRows['rewardLots']> = async (db, service, rows) => {
+  for (const { accountId, lots } of rows) await keepLots(db, service, accountId, lots)
+  return { inputs: rows.flatMap(row => row.lots) }
+}
+
+/** Lines of transactions, with the stores and the SKUs that their names and codes stand for. */
+const identified: Prepare<FeedRows['transactions']> = async (db, service, rows) => {
+  const names = rows.flatMap(({ header }) => header.storeNumber ?? [])
+  const stores = await storesByNumberOrCode(db, service, [...new Set(names)])
+  const items = rows.flatMap(({ line }) => itemOf(line) ?? [])
+  const skus = await skusOfSoldItems(db, service, items)
+  const inputs = rows.map(({ header, line }) => {
+    const number = header.storeNumber
+    const item = itemOf(line)
+    const sku = item && skus.get(soldItemKey(item))
+    return {
+      header: number ? { ...header, storeNumber: stores.get(number) ?? number } : header,
+      // One that is not found now may have been when it was sold.
+      line: sku === undefined ? line : { ...line, sku },
+    }
+  })
+  return { inputs }
+}
+
+function itemOf({ productCode, colourCode, sizeCode }: FeedRows['transactions']['line']): SoldItem | undefined {
+  return productCode ? { productCode, colourCode: colourCode ?? null, sizeCode: sizeCode ?? null } : undefined
+}
+
+/** How the rows of each kind get in: in this order, since some need others. */
+export const intakes: { readonly [K in RowKind]: PullIntake<K> } = {
+  references: { prepare: asTheyAre, write: upsertReferences },
+  stores: { prepare: asTheyAre, write: upsertStores },
+  products: { prepare: asTheyAre, write: upsertProducts },
+  rewardPrograms: { prepare: asTheyAre, write: upsertPrograms },
+  rewardGifts: { prepare: asTheyAre, write: upsertGifts },
+  stock: {
+    prepare: knownOnly,
+    write: upsertStock,
+    shows: { list: 'stock', idOf: ({ storeId, skuId }) => `${storeId} ${skuId}` },
+  },
+  // Whoever had the address first keeps it.
+  customers: { prepare: asTheyAre, write: upsertCustomers, clears: { customer_email: 'email' } },
+  rewardAccounts: { prepare: asTheyAre, write: upsertRewardAccounts },
+  rewardLots: { prepare: lotsOf, write: upsertRewardLots },
+  orders: { prepare: asTheyAre, write: followOrders },
+  transactions: { prepare: identified, write: upsertTransactions },
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { importExport } from '../../src/backoffice/apparel21/exports/import.ts'
+import { type Database, openDatabase } from '../../src/db.ts'
+import { openShop, type Shop } from '../support/feeds.ts'
+
+let shop: Shop
+before(async () => {
+  shop = await openShop()
+})
+after(() => shop.close())
+
+const head = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,EMAIL,DOB,PRIVACY,RETAIL_REP\r\n'
+
+/** Imports text as an export of customers. */
+async function taken(text: string, db: Database = shop.db) {
+  const path = join(shop.directory, 'customers_1.csv')
+  await writeFile(path, text)
+  const rejected = `${path}.rejected.csv`
+  const file = { kind: 'customers' as const, name: 'customers_1.csv', path, rejected }
+  const { notes, ...counts } = await importExport(db, shop.service, file, new AbortController().signal)
+  return { ...counts, rejected: await readFile(rejected, 'utf8').catch(() => undefined) }
+}
+
+test('refused lines of an export are in our columns, those that one of them gives', async () => {
+  const { read, inserted, refused, rejected } = await taken(
+    `${head}1,A1,Ann,"Lee, jr",a@example.com,,Yes,No\r\n2,B1,Bo,Lee,A@example.com,,Yes,No\r\n3,C1,Cy,Lee,,1990-02-30,maybe,No\r\n`,
+  )
+  assert.deepEqual([read, inserted, refused], [3, 1, 2])
+  assert.deepEqual(rejected?.split('\n'), [
+    'line,column,reason,id,code,firstname,surname,dateOfBirth,email,privacy',
+    '2,email,belongs to another customer: A@example.com,2,B1,Bo,Lee,,A@example.com,Yes',
+    '3,dateOfBirth; privacy,"dateOfBirth is no day of the calendar: YYYY-MM-DD; privacy is neither true nor false: true, false, yes, no, y, n, 1 or 0",3,C1,Cy,Lee,1990-02-30,,maybe',
+    '',
+  ])
+})
+
+test('an export that cannot be read to its end says why', async () => {
+  const { fault } = await taken(`${head}"4,D1,Di,Lee,,,,\r\n`)
+  assert.match(fault ?? '', /^customers_1\.csv cannot be read: Quote Not Closed/)
+})
+
+test('an export is not to blame for a database that cannot be reached', async t => {
+  const away = openDatabase('postgres://127.0.0.1:1/none')
+  t.after(() => away.close())
+  await assert.rejects(taken(`${head}5,E1,Ed,Lee,,,,\r\n`, away), /The database cannot be reached/)
+})
