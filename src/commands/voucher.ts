@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { type Decision, decideOnVoucher, readLedger } from '../store/vouchers/standing.ts'
+import { type Decision, decideOnVoucher } from '../backoffice/embedded/vouchers/standing.ts'
+import { readLedger } from '../store/vouchers/ledger.ts'
 import { readVoucher } from '../store/vouchers/vouchers.ts'
 import { examples } from './terminal/examples.ts'
 import { withDatabase } from './terminal/session.ts'

@@ -1,4 +1,4 @@
-import { expireVouchers as expire } from '../store/vouchers/standing.ts'
+import { expireVouchers as expire } from '../backoffice/embedded/vouchers/standing.ts'
 import { forgetUpstreamVouchers } from '../store/vouchers/upstream.ts'
 import type { Work } from './job.ts'
 

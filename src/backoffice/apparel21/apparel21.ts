@@ -2,10 +2,10 @@ import type { Db } from '../../db.ts'
 import type { BackOffice } from '../../domain/port/backoffice.ts'
 import type { Driver, DriverLog, OnCredentials, Sight } from '../../domain/port/driver.ts'
 import type { BackOfficeSettings } from '../../domain/port/settings.ts'
+import type { Configured } from '../../domain/vouchers/issue.ts'
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
-import { giftCardSkuId } from '../../store/vouchers/upstream-sales.ts'
 import { type Client, openClient } from './calls/client.ts'
 import type { Connection } from './calls/connection.ts'
 import { type Release, releaseOf } from './calls/release.ts'
@@ -14,6 +14,7 @@ import { customerWrites } from './customers.ts'
 import { orderWrites } from './orders.ts'
 import { feedsOf } from './pull/feeds.ts'
 import { rewardReads } from './reward-accounts.ts'
+import { soldAs } from './voucher-sale.ts'
 import { voucherWrites } from './vouchers.ts'
 import { every, text } from './xml/values.ts'
 
@@ -30,11 +31,10 @@ export const apparel21 = (client: Client, release: Release, service: Service, ha
 })
 
 /** What the tables of a service have of what its settings name. */
-async function configured(db: Db, service: Service): Promise<Configured> {
-  const { giftCardSku } = service.settings
-  const skuId = giftCardSku === null ? undefined : await giftCardSkuId(db, service, giftCardSku)
-  return { gateways: await gatewayNames(db, service), hasGiftCard: skuId !== undefined }
-}
+const configured = async (db: Db, service: Service): Promise<Configured> => ({
+  gateways: await gatewayNames(db, service),
+  hasGiftCard: (await soldAs(db, service)) !== undefined,
+})
 
 export function openApparel21(
   settings: BackOfficeSettings,
@@ -108,5 +108,3 @@ async function currencyOf(client: Client): Promise<string | undefined> {
     throw error
   }
 }
-
-import type { Configured } from '../../domain/vouchers/rules.ts'

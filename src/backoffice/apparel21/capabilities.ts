@@ -1,6 +1,6 @@
 import { type Capabilities, type Capability, customersByChangeSince } from '../../domain/port/backoffice.ts'
 import { isAtLeast } from '../../domain/release.ts'
-import { type Configured, whyNoGateways, whyNoVouchers } from '../../domain/vouchers/rules.ts'
+import { type Configured, whyNoGateways, whyNoVouchers } from '../../domain/vouchers/issue.ts'
 import type { Service, Settings } from '../../settings.ts'
 import { type Release, since } from './calls/release.ts'
 

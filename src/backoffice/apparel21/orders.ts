@@ -2,8 +2,9 @@ import { amount, decimalsOf } from '../../domain/money.ts'
 import { inOrder, numberTaken, priceOrder } from '../../domain/orders/check.ts'
 import type { OrderInput, OrderWrites } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
+import { pointedAt } from '../../domain/vouchers/use.ts'
 import type { Write } from '../../domain/write.ts'
-import { ApiError, type Fault, faulty } from '../../errors.ts'
+import { ApiError, type ErrorCode, type Fault, faulty } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import { customerRecord } from '../../store/customers/customers.ts'
 import { storesByNumber } from '../../store/goods/stock.ts'
@@ -174,17 +175,14 @@ async function place(client: Client, order: PlacedOrder, input: OrderInput): Pro
   return id
 }
 
-const ofVouchers = [
+const ofVouchers: ReadonlySet<ErrorCode> = new Set([
   ...(['voucher_not_accepted', 'validation_id_incorrect', 'voucher_locked', 'voucher_unusable'] as const),
   ...(['voucher_must_be_used_in_full', 'insufficient_voucher_balance'] as const),
-] as const
+])
 
 /** What is the matter with the only voucher that pays, with its place. */
 function pointedAtVoucher(error: unknown, { payments }: OrderInput): unknown {
   const [place, other] = payments.flatMap(({ voucher }, i) => (voucher ? [i] : []))
   if (!(error instanceof ApiError) || place === undefined || other !== undefined) return error
-  const { code, message, members, headers, cause } = error
-  if (!(ofVouchers as readonly string[]).includes(code)) return error
-  const fault = { pointer: `/payments/${place}/voucher`, code, detail: message }
-  return Object.assign(new ApiError(code, message, { faults: [fault], members, headers }), { cause })
+  return ofVouchers.has(error.code) ? pointedAt(`/payments/${place}/voucher`, error) : error
 }

@@ -1,12 +1,16 @@
+import type { Db } from '../../db.ts'
 import { amount, decimalsOf } from '../../domain/money.ts'
-import { issueFaults, unconfigured, unknownGiftCard } from '../../domain/vouchers/rules.ts'
+import { issueFaults, unconfigured, unknownGiftCard } from '../../domain/vouchers/issue.ts'
+import { pointedAt } from '../../domain/vouchers/use.ts'
 import type { IssuedVoucher, VoucherInput } from '../../domain/vouchers/vouchers.ts'
 import type { Write } from '../../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
+import type { Service } from '../../settings.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
 import { voucherDays } from '../../store/vouchers/issue.ts'
-import { beginVoucherSale, finishVoucherSale, giftCardSkuId } from '../../store/vouchers/upstream-sales.ts'
+import { beginVoucherSale, finishVoucherSale } from '../../store/vouchers/upstream-sales.ts'
+import { giftCardSkuId } from '../vouchers/gift-card.ts'
 import type { Client } from './calls/client.ts'
 import { afterEffect, effect } from './calls/effect.ts'
 import { refusalBehind } from './calls/refusal.ts'
@@ -78,15 +82,23 @@ async function place(client: Client, write: Write, sale: Omit<Sale, 'number' | '
     await afterEffect(() => finishVoucherSale(tx, service, { number, personId, orderId: placed.id }))
     return number
   }
-  const code = 'order_number_taken'
-  throw faulty([{ pointer: '/orderNumber', code, detail: new ApiError(code).message }])
+  throw pointedAt('/orderNumber', new ApiError('order_number_taken'))
+}
+
+/** The back office's identifier of the SKU that vouchers are sold as: the setting names it as shoppers know it, or by that very identifier. */
+export async function soldAs(db: Db, service: Service): Promise<string | undefined> {
+  const known = await giftCardSkuId(db, service)
+  if (known !== undefined) return known
+  // The web store need not export it. An identifier that there is not is refused when it is sold.
+  const { giftCardSku } = service.settings
+  return giftCardSku !== null && /^\d{1,18}$/.test(giftCardSku) ? giftCardSku : undefined
 }
 
 async function faultsOf(release: Release, write: Write, input: VoucherInput) {
   const { tx, service } = write
   const { settings } = service
   const days = await voucherDays(tx, service)
-  const skuId = settings.giftCardSku === null ? undefined : await giftCardSkuId(tx, service, settings.giftCardSku)
+  const skuId = await soldAs(tx, service)
   const faults: Fault[] = unconfigured(settings, skuId !== undefined)
   faults.push(...issueFaults(input, settings, { gateways: await gatewayNames(tx, service), ...days }))
   const { deliveryDate, orderNumber } = input

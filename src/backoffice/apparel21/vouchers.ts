@@ -1,23 +1,26 @@
-import { decimalsOf } from '../../domain/money.ts'
-import { undrawable, unitsOf, unusable } from '../../domain/vouchers/rules.ts'
+import type { Db } from '../../db.ts'
+import { amount, decimalsOf } from '../../domain/money.ts'
+import type { VoucherPayment } from '../../domain/orders/voucher-payments.ts'
+import type { VoucherState } from '../../domain/vouchers/states.ts'
+import { againstHolding, againstValidating, requireDrawable, tooManyHeld, unitsOf } from '../../domain/vouchers/use.ts'
+import { judgeValidation, makeValidation } from '../../domain/vouchers/validations.ts'
 import type { VoucherReading, VoucherWrites } from '../../domain/vouchers/vouchers.ts'
 import type { Write } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
-import { countWrongId } from '../../store/vouchers/holding.ts'
-import { beginGuess, countWrongGuess, forgetGuesses } from '../../store/vouchers/pin.ts'
+import { forgetGuesses } from '../../store/vouchers/pin.ts'
 import {
   endUpstreamValidation,
   keepValidation,
+  momentOf,
   noteDrawn,
   noteHeld,
-  refuseTooManyHeld,
-  shownVoucher,
   takeUpstream,
   type UpstreamVoucher,
+  upstreamHeldBy,
   upstreamValidationOf,
 } from '../../store/vouchers/upstream.ts'
-import { judgeValidation, lockedError, supersededError } from '../../store/vouchers/validation.ts'
+import { beginGuess, countWrongGuess, countWrongId } from '../vouchers/guesses.ts'
 import type { Client } from './calls/client.ts'
 import { Refusal, refusalBehind } from './calls/refusal.ts'
 import type { Release } from './calls/release.ts'
@@ -38,20 +41,19 @@ export const voucherWrites = (client: Client, release: Release): VoucherWrites =
 
   async validateVoucher(reading, { number, pin, amount }) {
     const { tx, keys, service } = reading
+    const { settings } = service
     const opened = await openVoucher(client, reading, { number, pin })
     if (opened instanceof ApiError) return opened
-    const held = await takeUpstream(tx, service, number)
-    if (held?.state === 'locked') return lockedError(held)
+    // Whoever else validates, holds or draws it waits until this has ended.
+    await takeUpstream(tx, service, number)
     const shown = await shownVoucher(tx, service, opened)
-    const { settings } = service
-    const available = unitsOf(shown.availableAmount, settings)
-    const against =
-      unusable(shown.status, shown.currency, settings) ??
-      undrawable(unitsOf(amount, settings), available, settings, '/amount')
+    const standing = { ...shown, state: shown.status, balance: unitsOf(shown.availableAmount, settings) }
+    const against = againstValidating(standing, unitsOf(amount, settings), settings)
     if (against) return against
     const upstreamId = await validateUpstream(client, number, pin, amount)
     if (upstreamId instanceof ApiError) return upstreamId
-    const validationId = await keepValidation(tx, keys, service, opened, upstreamId)
+    const { validationId, hash } = makeValidation(keys, service, number)
+    await keepValidation(tx, keys, service, opened, { hash, upstreamId })
     return { ...shown, validationId }
   },
 
@@ -59,18 +61,17 @@ export const voucherWrites = (client: Client, release: Release): VoucherWrites =
     const taken = await takeUpstream(tx, service, number)
     const judged = judgeValidation(keys, service, taken, number, validationId)
     if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, address)
-    if (judged === 'superseded') return supersededError(taken)
-    // A lock outlives the 24 hours of its validation, but is not renewed after them.
-    if (lockSeconds > 0 && !taken.isFresh) return new ApiError('validation_id_incorrect')
-    if (lockSeconds > 0 && taken.state !== 'locked') {
-      const tooMany = await refuseTooManyHeld(tx, service, username)
-      if (tooMany) return tooMany
-    }
-    const refusal = await lockUpstream(client, number, upstreamValidationOf(keys, service, taken), lockSeconds)
+    const isNew = lockSeconds > 0 && taken.state !== 'locked'
+    const against =
+      againstHolding(taken, judged, lockSeconds) ??
+      (isNew ? tooManyHeld(await upstreamHeldBy(tx, service, username)) : undefined)
+    if (against) return against
+    const upstreamId = upstreamValidationOf(keys, service, taken)
+    const unknown = await lockUpstream(client, number, upstreamId, lockSeconds)
     // Somebody has validated the voucher elsewhere, at a till: what we have opens nothing any more.
-    if (refusal) await endUpstreamValidation(tx, service, number)
+    if (unknown) await endUpstreamValidation(tx, service, number)
     else await noteHeld(tx, service, number, lockSeconds, username)
-    return refusal ?? shownVoucher(tx, service, taken.voucher)
+    return unknown ?? shownVoucher(tx, service, taken.voucher)
   },
 
   issueVoucher: (write, input) => sellVoucher(client, release, write, input),
@@ -162,38 +163,36 @@ async function lockUpstream(client: Client, number: string, validationId: string
   return
 }
 
-interface Draw {
-  number: string
-  validationId: string
-  /** With the currency's decimals. */
-  amount: string
-  /** Where the voucher stands in the body, for what is wrong with it: `/payments/0/voucher`. */
-  pointer: string
+/** A voucher as callers see it at this moment: with our lock, and expired where its last day is over. */
+async function shownVoucher(db: Db, service: Service, voucher: UpstreamVoucher) {
+  const { lockedUntil, isPast } = await momentOf(db, service, voucher)
+  const { currency, availableAmount } = voucher
+  const isEmpty = !/[1-9]/.test(availableAmount)
+  const status: VoucherState = lockedUntil !== null ? 'locked' : isPast ? 'expired' : isEmpty ? 'redeemed' : 'active'
+  return {
+    ...voucher,
+    status,
+    availableAmount: status === 'expired' ? amount(0n, decimalsOf(currency)) : availableAmount,
+    lockedUntil,
+    email: null,
+  }
 }
 
 /**
  * What an order has to name to the back office so that it draws on a voucher; spends the validation, and the lock that it held, in the
- * transaction of the order. Throws what stands against it, as the embedded back office does: `validation_id_incorrect`, `voucher_locked`,
- * `voucher_unusable`, `insufficient_voucher_balance`, `voucher_must_be_used_in_full`. An order with several vouchers draws them in the
- * order of their numbers, each once.
+ * transaction of the order. Throws what stands against it, as the embedded back office does (`requireDrawable`). An order with several
+ * vouchers draws them in the order of their numbers, each once.
  */
-export async function drawnValidation({ tx, keys, service }: Pick<Write, 'tx' | 'keys' | 'service'>, draw: Draw) {
-  const { number, validationId, amount, pointer } = draw
+export async function drawnValidation(
+  { tx, keys, service }: Pick<Write, 'tx' | 'keys' | 'service'>,
+  { number, validationId, amount, pointer }: VoucherPayment,
+): Promise<string> {
   const { settings } = service
   const taken = await takeUpstream(tx, service, number)
   const judged = judgeValidation(keys, service, taken, number, validationId)
-  if (!taken || judged !== 'newest')
-    throw pointed(judged === 'superseded' ? supersededError(taken) : new ApiError('validation_id_incorrect'), pointer)
-  const { currency, availableAmount } = taken.voucher
-  const against =
-    unusable(taken.state, currency, settings) ??
-    undrawable(unitsOf(amount, settings), unitsOf(availableAmount, settings), settings, pointer)
-  if (against) throw pointed(against, pointer)
+  requireDrawable(taken, judged, unitsOf(amount, settings), settings, pointer)
   const upstreamId = upstreamValidationOf(keys, service, taken)
   await noteDrawn(tx, service, number, amount)
   await endUpstreamValidation(tx, service, number)
   return upstreamId
 }
-
-const pointed = ({ code, message, members, headers }: ApiError, pointer: string) =>
-  new ApiError(code, message, { faults: [{ pointer, code, detail: message }], members, headers })

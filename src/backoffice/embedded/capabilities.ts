@@ -1,10 +1,10 @@
 import type { Db } from '../../db.ts'
 import { type Capabilities, type Capability, customersByChangeSince } from '../../domain/port/backoffice.ts'
 import { isAtLeast } from '../../domain/release.ts'
-import { type Configured, whyNoGateways, whyNoVouchers } from '../../domain/vouchers/rules.ts'
+import { type Configured, whyNoGateways, whyNoVouchers } from '../../domain/vouchers/issue.ts'
 import type { Service, Settings } from '../../settings.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
-import { isSku } from '../../store/vouchers/issue.ts'
+import { giftCardSkuId } from '../vouchers/gift-card.ts'
 
 const always = [
   ...['stores', 'staff', 'inventory', 'products', 'customers', 'customerWrites', 'transactions', 'rewards'],
@@ -26,7 +26,7 @@ export function capabilitiesOf({ settings }: Service, known?: Configured): Capab
 /** What the tables of a service have of what its settings name. */
 export const configured = async (db: Db, service: Service): Promise<Configured> => ({
   gateways: await gatewayNames(db, service),
-  hasGiftCard: await isSku(db, service, service.settings.giftCardSku),
+  hasGiftCard: (await giftCardSkuId(db, service)) !== undefined,
 })
 
 /** A capability and, where it is lacking, why. */

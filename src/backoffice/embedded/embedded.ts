@@ -4,7 +4,7 @@ import { capabilitiesOf, configured } from './capabilities.ts'
 import { customerWrites } from './customers.ts'
 import { orderWrites } from './orders.ts'
 import { rewardReads } from './rewards.ts'
-import { voucherWrites } from './vouchers.ts'
+import { voucherWrites } from './vouchers/vouchers.ts'
 
 /** The back office whose system of record are our own tables. It answers as the release that the service is set to. */
 export const embedded = (service: Service): BackOffice => ({

@@ -6,11 +6,10 @@ import type { Service } from '../../settings.ts'
 import { holdStock, moveStock } from '../../store/goods/stock.ts'
 import { beginChange, type Change } from '../../store/lists/change.ts'
 import { type HeldLine, linesOf, setLineStatus, stampOrder } from '../../store/orders/lines.ts'
-import { type HeldOrder, holdOrder } from '../../store/orders/orders.ts'
-import { voucherPayments } from '../../store/orders/placing.ts'
+import { type HeldOrder, holdOrder, voucherPayments } from '../../store/orders/orders.ts'
 import { addSale } from '../../store/orders/sales.ts'
 import { earnRewards } from '../../store/rewards/ledger.ts'
-import { refundVoucher } from '../../store/vouchers/draw.ts'
+import { refundVoucher } from './vouchers/draw.ts'
 
 /** Ships an order that is being written: its lines are sold, the sale is in the shopper's history, and earns rewards. */
 export async function ship(tx: Db, service: Service, change: Change, order: HeldOrder) {

@@ -10,9 +10,9 @@ import { beginChange } from '../../store/lists/change.ts'
 import { withNextNumber } from '../../store/orders/numbers.ts'
 import { type HeldOrder, orderRecord } from '../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, knownToOrder, variantsOf } from '../../store/orders/placing.ts'
-import { drawVoucher } from '../../store/vouchers/draw.ts'
 import { ship } from './fulfilment.ts'
 import { createReturn } from './returns.ts'
+import { drawVoucher } from './vouchers/draw.ts'
 
 /** Orders written into our own tables. Rows are held in one order: number, vouchers, stock, reward account. */
 export const orderWrites: OrderWrites = {

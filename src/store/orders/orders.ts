@@ -70,3 +70,9 @@ export const holdOrder = (tx: Db, service: Service, key: OrderKey) =>
       from sales_order
      where service_id = ${service.id} and ${'id' in key ? sql`id = ${key.id}` : sql`order_number = ${key.number}`}
        for update`)
+
+/** What vouchers have paid of an order, in the order of their numbers. */
+export const voucherPayments = (tx: Db, service: Service, order: HeldOrder) =>
+  tx.rows<{ number: string; amount: string }>(sql`
+    select voucher_number as number, round(amount, ${order.decimals}::integer)::text as amount
+      from order_payment where service_id = ${service.id} and order_id = ${order.id} and voucher_number is not null order by voucher_number`)

@@ -149,9 +149,3 @@ export function insertPayments(tx: Db, service: Service, order: HeldOrder, payme
     select ${service.id}, ${order.id}, sequence, gateway, amount, reference, "voucherNumber"
       from json_to_recordset(${JSON.stringify(rows)}) as payment (sequence integer, gateway text, amount numeric, reference text, "voucherNumber" text)`)
 }
-
-/** What vouchers have paid of an order, in the order of their numbers. */
-export const voucherPayments = (tx: Db, service: Service, order: HeldOrder) =>
-  tx.rows<{ number: string; amount: string }>(sql`
-    select voucher_number as number, round(amount, ${order.decimals}::integer)::text as amount
-      from order_payment where service_id = ${service.id} and order_id = ${order.id} and voucher_number is not null order by voucher_number`)

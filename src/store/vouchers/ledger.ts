@@ -1,82 +1,119 @@
 import { type Db, sql } from '../../db.ts'
-import { amount, decimalsOf, minorUnits } from '../../domain/money.ts'
-import { stateAfter, type VoucherState, type VoucherStep } from '../../domain/vouchers/states.ts'
+import { decimalsOf, minorUnits } from '../../domain/money.ts'
+import type { VoucherState, VoucherStep } from '../../domain/vouchers/states.ts'
+import type { Held } from '../../domain/vouchers/use.ts'
+import type { Validated } from '../../domain/vouchers/validations.ts'
 import type { Service } from '../../settings.ts'
 import { localTime } from '../lists/change.ts'
 
 /** A voucher whose row this transaction has: nobody else changes it until the transaction ends. */
-export interface TakenVoucher {
+export interface TakenVoucher extends Validated {
   number: string
-  state: VoucherState
   currency: string
   /** In minor units. */
   balance: bigint
-  /** On the clock of the service's time zone. */
-  lockedUntil: string | null
-  validationHash: Buffer | null
-  supersededHashes: Buffer[]
-  /** Whether the newest validation is younger than 24 hours. */
-  isFresh: boolean
 }
 
-interface Row extends Omit<TakenVoucher, 'balance'> {
-  balance: string
+/** What time has done to a voucher, and its ledger does not say yet. */
+export interface Passed {
+  /** A lock has run out. */
   hasLapsed: boolean
+  /** Its last day is over, in the service's time zone. */
   isPast: boolean
 }
 
-/**
- * Takes a voucher for this transaction, and writes into its ledger what time has done to it: a lock that has run out, a last day
- * that is over. Time is the database's. Who takes several takes them in the order of their numbers. Undefined: there is none.
- */
-export async function takeVoucher(tx: Db, service: Service, number: string): Promise<TakenVoucher | undefined> {
+/** Takes a voucher for this transaction. Time is the database's. Undefined: there is none. */
+export async function takeRow(tx: Db, service: Service, number: string): Promise<(TakenVoucher & Passed) | undefined> {
   const here = sql`service_id = ${service.id} and number = ${number}`
   // A statement of its own: the next one sees what whoever had it before has left, and reads the clock after the wait.
   await tx.run(sql`select from voucher where ${here} for update`)
-  const row = await tx.row<Row>(sql`
+  const row = await tx.row<Omit<TakenVoucher, 'balance'> & Passed & { balance: string }>(sql`
     select number, state, currency, balance::text, validation_hash as "validationHash", superseded_hashes as "supersededHashes",
            ${localTime(sql`locked_until`, service)} as "lockedUntil", coalesce(validated_until > statement_timestamp(), false) as "isFresh",
            coalesce(locked_until <= statement_timestamp(), false) as "hasLapsed",
            coalesce(expiry_date < ${today(service)}, false) as "isPast"
       from voucher where ${here}`)
-  if (!row) return
-  const { balance, hasLapsed, isPast, ...rest } = row
-  let voucher: TakenVoucher = { ...rest, balance: minorUnits(balance, decimalsOf(row.currency)) ?? 0n }
-  if (hasLapsed) voucher = await takeStep(tx, service, voucher, 'unlock')
-  if (isPast && voucher.state === 'active') voucher = await takeStep(tx, service, voucher, 'expire')
-  return voucher
+  return row && { ...row, balance: minorUnits(row.balance, decimalsOf(row.currency)) ?? 0n }
 }
 
 /** The day it is, in the service's time zone. */
 export const today = (service: Service) => sql`(statement_timestamp() at time zone ${service.settings.timeZone})::date`
 
-interface Step {
-  /** Minor units: below zero for what is drawn. */
-  change?: bigint
-  lockSeconds?: number
-  heldBy?: string
-  orderNumber?: string
+/** A step that is taken: balance and state of the voucher follow it. */
+interface Entry {
+  kind: VoucherStep
+  /** With the currency's decimals: below zero for what is drawn. */
+  amount: string
+  /** The state that it leads to. */
+  state: VoucherState
+  /** From now on; absent: a lock goes on as it was. */
+  lockSeconds?: number | undefined
+  heldBy?: string | undefined
+  orderNumber?: string | null | undefined
 }
 
-/** Takes a step that the table of states allows (domain/voucher-states.ts), as an entry of the ledger; balance and state follow it. */
-export async function takeStep(
+/** Adds an entry to the ledger of a voucher that is taken, or new. Returns until when the voucher is locked then. */
+export async function addEntry(
   tx: Db,
   service: Service,
-  voucher: TakenVoucher,
-  kind: VoucherStep,
-  { change = 0n, lockSeconds, heldBy, orderNumber }: Step = {},
-): Promise<TakenVoucher> {
-  const balance = voucher.balance + change
-  const state = stateAfter(voucher.state, kind, balance)
-  if (!state) throw new Error(`a voucher that is ${voucher.state} cannot take the step ${kind}`)
+  number: string,
+  { kind, amount, state, lockSeconds, heldBy, orderNumber }: Entry,
+): Promise<string | null> {
   const isLocked = state === 'locked'
   const entered = await tx.row<{ lockedUntil: string | null }>(sql`
     insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, held_by, order_number)
     select service_id, number, (select coalesce(max(entry), 0) + 1 from voucher_entry e where e.service_id = v.service_id and e.number = v.number), ${kind},
-           ${amount(change, decimalsOf(voucher.currency))}, ${state},
+           ${amount}, ${state},
            case when ${isLocked} then coalesce(statement_timestamp() + make_interval(secs => ${lockSeconds ?? null}), locked_until) end,
            case when ${isLocked} then coalesce(${heldBy ?? null}, held_by) end, ${orderNumber ?? null}
-      from voucher v where service_id = ${service.id} and number = ${voucher.number}
+      from voucher v where service_id = ${service.id} and number = ${number}
     returning ${localTime(sql`locked_until`, service)} as "lockedUntil"`)
-  return { ...voucher, balance, state, lockedUntil: entered?.lockedUntil ?? null }
+  return entered?.lockedUntil ?? null
 }
+
+/** What an order has drawn of a voucher and not had given back, in minor units. */
+export async function drawnFor(
+  tx: Db,
+  service: Service,
+  { number, currency }: Pick<TakenVoucher, 'number' | 'currency'>,
+  orderNumber: string,
+): Promise<bigint> {
+  const row = await tx.row<{ drawn: string }>(sql`
+    select coalesce(-sum(amount), 0)::text as drawn
+      from voucher_entry where service_id = ${service.id} and number = ${number} and order_number = ${orderNumber} and kind in ('redeem', 'refund')`)
+  return minorUnits(row?.drawn ?? '0', decimalsOf(currency)) ?? 0n
+}
+
+/** How many vouchers an account holds, and in how many seconds one of them is free again. */
+export async function heldBy(tx: Db, service: Service, username: string): Promise<Held> {
+  const held = await tx.row<Held>(sql`
+    select count(*)::integer as count, coalesce(ceil(extract(epoch from min(locked_until) - statement_timestamp())), 0)::integer as seconds
+      from voucher where service_id = ${service.id} and held_by = ${username} and state = 'locked' and locked_until > statement_timestamp()`)
+  if (!held) throw new Error('a count has a row')
+  return held
+}
+
+/** The vouchers past their last day that the ledger still has as active, and that nobody holds: a sale under way is let come to its end. */
+export const pastTheirDay = async (db: Db, service: Service) =>
+  (
+    await db.rows<{ number: string }>(sql`
+      select number from voucher
+       where service_id = ${service.id} and state in ('active', 'locked') and expiry_date < ${today(service)}
+         and (locked_until is null or locked_until <= now())`)
+  ).map(({ number }) => number)
+
+/** A step as the ledger has it. */
+export interface LedgerEntry {
+  at: string
+  kind: string
+  amount: string
+  state: VoucherState
+  heldBy: string | null
+  orderNumber: string | null
+}
+
+/** The ledger of a voucher, the oldest step first. */
+export const readLedger = (db: Db, service: Service, number: string) =>
+  db.rows<LedgerEntry>(sql`
+    select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${decimalsOf(service.settings.currency)}::integer)::text as amount, state, held_by as "heldBy", order_number as "orderNumber"
+      from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)

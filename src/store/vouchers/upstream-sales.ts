@@ -1,14 +1,6 @@
 import { type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 
-/** The back office's identifier of the SKU that gift vouchers are sold as: named as shoppers know it, or by that very identifier. */
-export async function giftCardSkuId(db: Db, service: Service, sku: string): Promise<string | undefined> {
-  const found = await db.row<{ skuId: string }>(sql`
-    select sku_id as "skuId" from variant where service_id = ${service.id} and (sku = ${sku} or sku_id = ${sku}) order by sku = ${sku} desc limit 1`)
-  // The web store need not export it. An identifier that there is not is refused when it is sold.
-  return found?.skuId ?? (/^\d{1,18}$/.test(sku) ? sku : undefined)
-}
-
 interface Begun {
   number: string
   gateway: string

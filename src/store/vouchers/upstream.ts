@@ -1,14 +1,13 @@
 import { type Db, sql } from '../../db.ts'
 import { decimalsOf, minorUnits, amount as text } from '../../domain/money.ts'
-import type { VoucherState } from '../../domain/vouchers/states.ts'
+import type { Held } from '../../domain/vouchers/use.ts'
+import type { Validated } from '../../domain/vouchers/validations.ts'
 import type { Voucher } from '../../domain/vouchers/vouchers.ts'
-import type { ApiError } from '../../errors.ts'
 import { type Keys, seal, unseal } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { localTime } from '../lists/change.ts'
-import { type Held, heldLimit } from './holding.ts'
 import { today } from './ledger.ts'
-import { makeValidation, superseded, type Validated } from './validation.ts'
+import { superseded } from './validation.ts'
 
 /** What a back office behind us says of a voucher; amounts with the decimals of the currency. */
 export type UpstreamVoucher = Pick<
@@ -19,6 +18,9 @@ export type UpstreamVoucher = Pick<
 /** A voucher of a back office behind us whose row this transaction has: nobody else validates, holds or draws it until that ends. */
 export interface TakenUpstream extends Validated {
   voucher: UpstreamVoucher
+  currency: string
+  /** What can be drawn of it, in minor units. */
+  balance: bigint
   /** What the back office calls the newest validation; encrypted. */
   upstreamValidation: Buffer | null
 }
@@ -52,9 +54,12 @@ export async function takeUpstream(tx: Db, service: Service, number: string): Pr
   if (!row) return
   const { original, used, available, isHeld, lockedUntil, currency, number: _, expiryDate, ...rest } = row
   const decimals = decimalsOf(currency)
-  const shown = (stored: string) => text(minorUnits(stored, decimals) ?? 0n, decimals)
+  const units = (stored: string) => minorUnits(stored, decimals) ?? 0n
+  const shown = (stored: string) => text(units(stored), decimals)
   return {
     ...rest,
+    currency,
+    balance: units(available),
     voucher: {
       number,
       currency,
@@ -74,16 +79,15 @@ export const upstreamValidationOf = (keys: Keys, service: Service, { voucher, up
   return unseal(keys.sealed, placeOf(service, voucher.number), upstreamValidation)
 }
 
-/** Keeps a validation of the back office, in place of the one before. Returns our own id of it. */
+/** Keeps a validation, in place of the one before: by the hash of our own id of it, and what the back office calls it. */
 export async function keepValidation(
   tx: Db,
   keys: Keys,
   service: Service,
   voucher: UpstreamVoucher,
-  upstreamId: string,
-): Promise<string> {
+  { hash, upstreamId }: { hash: Buffer; upstreamId: string },
+): Promise<void> {
   const { number, currency, originalAmount, usedAmount, availableAmount, expiryDate } = voucher
-  const { validationId, hash } = makeValidation(keys, service, number)
   const sealed = seal(keys.sealed, placeOf(service, number), upstreamId)
   await endUpstreamValidation(tx, service, number)
   await tx.run(sql`
@@ -93,7 +97,6 @@ export async function keepValidation(
       set (currency, original_amount, used_amount, available_amount, expiry_date, validation_hash, upstream_validation, validated_until)
         = (excluded.currency, excluded.original_amount, excluded.used_amount, excluded.available_amount, excluded.expiry_date,
            excluded.validation_hash, excluded.upstream_validation, excluded.validated_until)`)
-  return validationId
 }
 
 /** Ends the validation of a voucher, and the lock that it held: it is spent, or the back office does not know it any more. */
@@ -117,37 +120,27 @@ export const noteHeld = (tx: Db, service: Service, number: string, lockSeconds: 
            held_by = case when ${lockSeconds}::integer > 0 then ${username}::text end
      where service_id = ${service.id} and number = ${number}`)
 
-/** Refuses one more lock to an account that holds as many vouchers as it may. */
-export async function refuseTooManyHeld(tx: Db, service: Service, username: string): Promise<ApiError | undefined> {
+/** How many vouchers an account holds, and in how many seconds one of them is free again. */
+export async function upstreamHeldBy(tx: Db, service: Service, username: string): Promise<Held> {
   const held = await tx.row<Held>(sql`
-    select count(*)::integer as count, ceil(extract(epoch from min(locked_until) - statement_timestamp()))::integer as wait
+    select count(*)::integer as count, coalesce(ceil(extract(epoch from min(locked_until) - statement_timestamp())), 0)::integer as seconds
       from upstream_voucher where service_id = ${service.id} and held_by = ${username} and locked_until > statement_timestamp()`)
-  return heldLimit(held)
+  if (!held) throw new Error('a count has a row')
+  return held
 }
 
-/** A voucher as callers see it at this moment: with our lock, and expired where its last day is over. */
-export async function shownVoucher(
+/** Until when somebody holds a voucher, and whether its last day is over, at this moment. */
+export async function momentOf(
   db: Db,
   service: Service,
-  voucher: UpstreamVoucher,
-): Promise<Voucher & { status: VoucherState }> {
-  const { number, expiryDate, availableAmount } = voucher
+  { number, expiryDate }: UpstreamVoucher,
+): Promise<{ lockedUntil: string | null; isPast: boolean }> {
   const row = await db.row<{ lockedUntil: string | null; isPast: boolean }>(sql`
     select (select ${localTime(sql`locked_until`, service)} from upstream_voucher
              where service_id = ${service.id} and number = ${number} and locked_until > statement_timestamp()) as "lockedUntil",
            coalesce(${expiryDate}::date < ${today(service)}, false) as "isPast"`)
-  const lockedUntil = row?.lockedUntil ?? null
-  const isEmpty = !/[1-9]/.test(availableAmount)
-  const status = lockedUntil !== null ? 'locked' : row?.isPast ? 'expired' : isEmpty ? 'redeemed' : 'active'
-  const { currency } = voucher
-  const nothing = text(0n, decimalsOf(currency))
-  return {
-    ...voucher,
-    status,
-    availableAmount: status === 'expired' ? nothing : availableAmount,
-    lockedUntil,
-    email: null,
-  }
+  if (!row) throw new Error('a row of values has a row')
+  return row
 }
 
 /**

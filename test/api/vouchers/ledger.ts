@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import { drawVoucher, refundVoucher } from '../../../src/backoffice/embedded/vouchers/draw.ts'
+import { lockVoucher, validateVoucher } from '../../../src/backoffice/embedded/vouchers/holding.ts'
 import { type Db, sql } from '../../../src/db.ts'
 import { ApiError } from '../../../src/errors.ts'
-import { drawVoucher, refundVoucher } from '../../../src/store/vouchers/draw.ts'
-import { lockVoucher, validateVoucher } from '../../../src/store/vouchers/holding.ts'
 import type { TestService } from '../../support/service.ts'
 
 /** Contract 7: which state follows which; the state of a refunded voucher, on which the contract is silent, apart. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import { decideOnVoucher } from '../../../src/backoffice/embedded/vouchers/standing.ts'
 import { sql } from '../../../src/db.ts'
-import { decideOnVoucher } from '../../../src/store/vouchers/standing.ts'
 import { isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 import {

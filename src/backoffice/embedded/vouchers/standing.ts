@@ -1,11 +1,10 @@
-import { listServices } from '../../accounts.ts'
-import { type Database, type Db, sql } from '../../db.ts'
-import { decimalsOf } from '../../domain/money.ts'
-import type { VoucherState } from '../../domain/vouchers/states.ts'
-import type { Service } from '../../settings.ts'
-import { localTime } from '../lists/change.ts'
-import { takeStep, takeVoucher } from './ledger.ts'
-import { endValidation } from './validation.ts'
+import { listServices } from '../../../accounts.ts'
+import type { Database } from '../../../db.ts'
+import type { VoucherState } from '../../../domain/vouchers/states.ts'
+import type { Service } from '../../../settings.ts'
+import { pastTheirDay } from '../../../store/vouchers/ledger.ts'
+import { endValidation } from '../../../store/vouchers/validation.ts'
+import { takeStep, takeVoucher } from './steps.ts'
 
 /** What somebody decides about a voucher. */
 export type Decision = 'activate' | 'suspend' | 'resume'
@@ -44,28 +43,3 @@ export async function expireVouchers(db: Database): Promise<number> {
   }
   return expired
 }
-
-/** Those that nobody holds: a sale under way is let come to its end. */
-const pastTheirDay = async (db: Db, service: Service) =>
-  (
-    await db.rows<{ number: string }>(sql`
-      select number from voucher
-       where service_id = ${service.id} and state in ('active', 'locked') and expiry_date < (now() at time zone ${service.settings.timeZone})::date
-         and (locked_until is null or locked_until <= now())`)
-  ).map(({ number }) => number)
-
-/** A step as the ledger has it. */
-export interface LedgerEntry {
-  at: string
-  kind: string
-  amount: string
-  state: VoucherState
-  heldBy: string | null
-  orderNumber: string | null
-}
-
-/** The ledger of a voucher, the oldest step first. */
-export const readLedger = (db: Db, service: Service, number: string) =>
-  db.rows<LedgerEntry>(sql`
-    select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${decimalsOf(service.settings.currency)}::integer)::text as amount, state, held_by as "heldBy", order_number as "orderNumber"
-      from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)

@@ -1,7 +1,7 @@
-import { ApiError, type Fault, type Members } from '../../errors.ts'
+import type { Fault } from '../../errors.ts'
 import type { Settings } from '../../settings.ts'
-import { amount, decimalsOf, minorUnits } from '../money.ts'
-import type { VoucherState } from './states.ts'
+import { amount, decimalsOf } from '../money.ts'
+import { unitsOf } from './use.ts'
 import type { VoucherInput } from './vouchers.ts'
 
 /** What a service has that some capabilities depend on. */
@@ -10,49 +10,6 @@ export interface Configured {
   gateways: readonly string[]
   /** Whether the SKU is known that gift vouchers are sold as, where one is set. */
   hasGiftCard: boolean
-}
-
-const reasons: Partial<Record<VoucherState, NonNullable<Members['reason']>>> = {
-  redeemed: 'redeemed',
-  expired: 'expired',
-  suspended: 'suspended',
-  pending: 'not issued',
-}
-
-/** Why a voucher cannot be used for anything at all; undefined where it can. A lock is another matter. */
-export function unusable(state: VoucherState, currency: string, settings: Settings): ApiError | undefined {
-  const reason = reasons[state]
-  if (reason) return new ApiError('voucher_unusable', `The voucher is ${reason}.`, { members: { reason } })
-  if (currency !== settings.currency)
-    return new ApiError('voucher_unusable', `The voucher is in ${currency}; amounts here are in ${settings.currency}.`)
-  return
-}
-
-/** Why so much cannot be drawn of a voucher; undefined where it can. Amounts in minor units, `pointer` is where the amount stands. */
-export function undrawable(
-  wanted: bigint,
-  available: bigint,
-  { currency, voucherInFull }: Settings,
-  pointer: string,
-): ApiError | undefined {
-  const text = (units: bigint) => `${amount(units, decimalsOf(currency))} ${currency}`
-  const refusal = (
-    code: 'invalid_field' | 'insufficient_voucher_balance' | 'voucher_must_be_used_in_full',
-    detail: string,
-  ) => new ApiError(code, detail, { faults: [{ pointer, code, detail }] })
-  if (wanted <= 0n) return refusal('invalid_field', 'The amount is more than 0.')
-  if (wanted > available)
-    return refusal('insufficient_voucher_balance', `The voucher has ${text(available)}, and not ${text(wanted)}.`)
-  if (voucherInFull && wanted !== available)
-    return refusal('voucher_must_be_used_in_full', `The voucher can only be used in full: ${text(available)}.`)
-  return
-}
-
-/** An amount that has been judged by its shape, in minor units. */
-export function unitsOf(text: string, { currency }: Settings): bigint {
-  const units = minorUnits(text, decimalsOf(currency))
-  if (units === undefined) throw new Error('an amount has the decimals of its currency')
-  return units
 }
 
 /** What has to be set before vouchers can be made, where it is not: every setting at once. `hasGiftCard`: whether the SKU they are sold as is there; undefined: not looked at. */

@@ -1,0 +1,47 @@
+import type { Db } from '../../../db.ts'
+import type { VoucherPayment } from '../../../domain/orders/voucher-payments.ts'
+import { requireDrawable, unitsOf } from '../../../domain/vouchers/use.ts'
+import { judgeValidation } from '../../../domain/vouchers/validations.ts'
+import type { Keys } from '../../../secrets.ts'
+import type { Service } from '../../../settings.ts'
+import { drawnFor } from '../../../store/vouchers/ledger.ts'
+import { endValidation } from '../../../store/vouchers/validation.ts'
+import { takeStep, takeVoucher } from './steps.ts'
+
+/**
+ * Draws on a voucher in the transaction of the order that it pays; throws what stands against it (`requireDrawable`). The validation is
+ * spent with it, and the lock that it held. A sale that did not lock before holds the voucher for just this moment. An order with
+ * several vouchers draws them in the order of their numbers (`a < b`, as `collate "C"` has it), each once, so that two orders cannot
+ * wait for each other.
+ */
+export async function drawVoucher(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  { number, validationId, amount, pointer, orderNumber }: VoucherPayment & { orderNumber: string },
+): Promise<void> {
+  const wanted = unitsOf(amount, service.settings)
+  const voucher = await takeVoucher(tx, service, number)
+  const judged = judgeValidation(keys, service, voucher, number, validationId)
+  requireDrawable(voucher, judged, wanted, service.settings, pointer)
+  const held = voucher.state === 'locked' ? voucher : await takeStep(tx, service, voucher, 'lock', { lockSeconds: 0 })
+  await takeStep(tx, service, held, 'redeem', { change: -wanted, orderNumber })
+  await endValidation(tx, service, number)
+}
+
+/**
+ * Gives back to a voucher what was drawn of it for an order, or a part; `amount` with the currency's decimals. It never gets back
+ * more than it gave for that order. A voucher that was spent can be used again; one that is expired or suspended stays so.
+ */
+export async function refundVoucher(
+  tx: Db,
+  service: Service,
+  { number, amount, orderNumber }: { number: string; amount: string; orderNumber: string },
+): Promise<void> {
+  const voucher = await takeVoucher(tx, service, number)
+  if (!voucher) throw new Error('what was drawn on is there')
+  const change = unitsOf(amount, { ...service.settings, currency: voucher.currency })
+  if (change <= 0n || change > (await drawnFor(tx, service, voucher, orderNumber)))
+    throw new Error('no more goes back to a voucher than was drawn of it')
+  await takeStep(tx, service, voucher, 'refund', { change, orderNumber })
+}

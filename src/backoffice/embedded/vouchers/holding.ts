@@ -1,0 +1,62 @@
+import type { Db } from '../../../db.ts'
+import { againstHolding, againstValidating, tooManyHeld, unitsOf, unusable } from '../../../domain/vouchers/use.ts'
+import { judgeValidation, makeValidation } from '../../../domain/vouchers/validations.ts'
+import { ApiError } from '../../../errors.ts'
+import type { Keys } from '../../../secrets.ts'
+import type { Service } from '../../../settings.ts'
+import { heldBy } from '../../../store/vouchers/ledger.ts'
+import { putValidation } from '../../../store/vouchers/validation.ts'
+import { countWrongId } from '../../vouchers/guesses.ts'
+import { takeStep, takeVoucher } from './steps.ts'
+
+/**
+ * Validates a voucher, whose PIN was right, for an amount: returns the id of the validation, which takes the place of the one before
+ * it, or why there is none. Whoever holds the voucher is not disturbed.
+ */
+export async function validateVoucher(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  { number, amount }: { number: string; amount: string },
+): Promise<string | ApiError> {
+  const voucher = await takeVoucher(tx, service, number)
+  if (!voucher) return new ApiError('voucher_not_accepted')
+  const against = againstValidating(voucher, unitsOf(amount, service.settings), service.settings)
+  if (against) return against
+  const { validationId, hash } = makeValidation(keys, service, number)
+  await putValidation(tx, service, number, hash)
+  return validationId
+}
+
+interface Lock {
+  number: string
+  validationId: string
+  /** 0 gives the voucher back. */
+  lockSeconds: number
+  username: string
+  address: string
+}
+
+/**
+ * Holds a voucher for its newest validation, or renews that from now on, or gives the voucher back; returns what stands against it.
+ * A failure is counted, and has to be committed.
+ */
+export async function lockVoucher(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  { number, validationId, lockSeconds, username, address }: Lock,
+): Promise<ApiError | undefined> {
+  const voucher = await takeVoucher(tx, service, number)
+  const judged = judgeValidation(keys, service, voucher, number, validationId)
+  if (!voucher || judged === 'wrong') return countWrongId(tx, keys, service, address)
+  const isHeld = voucher.state === 'locked'
+  const against =
+    againstHolding(voucher, judged, lockSeconds) ??
+    unusable(voucher, service.settings) ??
+    (lockSeconds > 0 && !isHeld ? tooManyHeld(await heldBy(tx, service, username)) : undefined)
+  if (against) return against
+  if (lockSeconds > 0) await takeStep(tx, service, voucher, 'lock', { lockSeconds, heldBy: username })
+  else if (isHeld) await takeStep(tx, service, voucher, 'unlock')
+  return
+}

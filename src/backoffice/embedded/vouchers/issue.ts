@@ -1,0 +1,74 @@
+import type { Db } from '../../../db.ts'
+import { issueFaults, unconfigured } from '../../../domain/vouchers/issue.ts'
+import { makePin, makeVoucherNumber } from '../../../domain/vouchers/number.ts'
+import { pointedAt } from '../../../domain/vouchers/use.ts'
+import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouchers.ts'
+import type { Write } from '../../../domain/write.ts'
+import { ApiError } from '../../../errors.ts'
+import { refuse } from '../../../refuse.ts'
+import type { Service } from '../../../settings.ts'
+import { gatewayNames } from '../../../store/running/gateways.ts'
+import { queueVoucherMail } from '../../../store/running/mails.ts'
+import { insertPending, insertSale, voucherDays } from '../../../store/vouchers/issue.ts'
+import { addEntry } from '../../../store/vouchers/ledger.ts'
+import { pinHash } from '../../../store/vouchers/pin.ts'
+import { readVoucher } from '../../../store/vouchers/vouchers.ts'
+import { giftCardSkuId } from '../../vouchers/gift-card.ts'
+
+/** Makes an active voucher with its ledger, and queues the e-mail that tells its receiver of it: all of it, or nothing. */
+export async function issueVoucher(
+  { tx, keys, service }: Pick<Write, 'tx' | 'keys' | 'service'>,
+  input: VoucherInput,
+): Promise<IssuedVoucher> {
+  const expiryDate = await judged(tx, service, input)
+  const { amount, orderNumber = null } = input
+  const pin = makePin()
+  const number = await insertVoucher(tx, service, { amount, expiryDate }, number => pinHash(keys, service, number, pin))
+  await addEntry(tx, service, number, { kind: 'issue', amount, state: 'active', orderNumber })
+  // An order is sold once: its number also guards against a repeat without an Idempotency-Key.
+  if (!(await insertSale(tx, service, number, input)))
+    throw pointedAt('/orderNumber', new ApiError('order_number_taken'))
+  await queueVoucherMail(tx, keys, service, {
+    number,
+    pin,
+    amount,
+    currency: service.settings.currency,
+    expiryDate,
+    receiverName: input.receiverName,
+    receiverEmail: input.receiverEmail,
+    senderName: input.senderName,
+    message: input.message ?? null,
+    subject: input.subject,
+    deliveryDate: input.deliveryDate ?? null,
+  })
+  const voucher = await readVoucher(tx, service, number)
+  if (!voucher) throw new Error('a voucher that was made is there')
+  return { ...voucher, pin, orderNumber }
+}
+
+/** Throws all that a new voucher cannot be. Returns the last day on which it can be used. */
+async function judged(tx: Db, service: Service, input: VoucherInput): Promise<string> {
+  const { settings } = service
+  const days = await voucherDays(tx, service)
+  const hasGiftCard = (await giftCardSkuId(tx, service)) !== undefined
+  refuse([
+    ...unconfigured(settings, hasGiftCard),
+    ...issueFaults(input, settings, { gateways: await gatewayNames(tx, service), ...days }),
+  ])
+  return days.expiryDate
+}
+
+/** Adds a voucher under a number that no other has; a number that is taken is drawn anew. */
+export async function insertVoucher(
+  tx: Db,
+  service: Service,
+  worth: { amount: string; expiryDate: string },
+  hashFor: (number: string) => Buffer,
+  draw: () => string = makeVoucherNumber,
+): Promise<string> {
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const number = draw()
+    if (await insertPending(tx, service, { ...worth, number, pinHash: hashFor(number) })) return number
+  }
+  throw new Error('ten random numbers in a row were taken')
+}

@@ -1,0 +1,23 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { VoucherOpening, VoucherReading } from '../../../domain/vouchers/vouchers.ts'
+import { ApiError } from '../../../errors.ts'
+import { forgetGuesses, pinHash } from '../../../store/vouchers/pin.ts'
+import { beginGuess, countWrongGuess } from '../../vouchers/guesses.ts'
+
+/**
+ * Judges a PIN; returns why the voucher does not open, undefined where it does. A wrong PIN, an unknown number and a voucher that
+ * refuses are one and the same answer: whether the number exists makes no difference to what is read, compared and written, so
+ * time does not tell either (contract 7). What is counted has to be committed: the error is returned, not thrown.
+ */
+export async function judgePin(
+  { tx, keys, service, address }: VoucherReading,
+  { number, pin }: VoucherOpening,
+): Promise<ApiError | undefined> {
+  const given = pinHash(keys, service, number, pin)
+  const guess = await beginGuess(tx, keys, service, { number, address })
+  if (guess instanceof ApiError) return guess
+  const isRight = timingSafeEqual(given, guess.pinHash ?? Buffer.alloc(given.length))
+  if (!isRight || guess.isRefused) return countWrongGuess(tx, service, guess)
+  await forgetGuesses(tx, service, guess)
+  return
+}
