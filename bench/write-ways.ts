@@ -9,10 +9,10 @@ import type { ReturnInput } from '../src/domain/orders/returns.ts'
 import type { VoucherInput } from '../src/domain/vouchers/vouchers.ts'
 import type { Write } from '../src/domain/write.ts'
 import { ApiError } from '../src/errors.ts'
+import { once } from '../src/http/idempotency.ts'
 import type { Keys } from '../src/secrets.ts'
 import type { Service } from '../src/settings.ts'
 import { record } from '../src/store/running/audit.ts'
-import { once } from '../src/store/running/idempotency.ts'
 import type { Running } from './service.ts'
 
 /** Each write, by whatever way; the JSON text of what was written. */

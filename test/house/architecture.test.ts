@@ -83,6 +83,14 @@ test('drivers of back offices do not know each other', () => {
   assert.deepEqual(mixed, [])
 })
 
+test('the store answers no caller', () => {
+  const answers = ['src/errors.ts', 'src/refuse.ts']
+  const answering = source.filter(
+    file => file.path.startsWith('src/store/') && importsOf(file).some(target => answers.includes(target)),
+  )
+  assert.deepEqual(answering, [])
+})
+
 test('no file has more than 250 lines', () => {
   const long = source.filter(({ text }) => text.split('\n').length - 1 > 250)
   assert.deepEqual(

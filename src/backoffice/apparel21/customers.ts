@@ -4,11 +4,12 @@ import {
   type CustomerChange,
   type CustomerInput,
   type CustomerWrites,
+  emailTaken,
   withoutNulls,
 } from '../../domain/customers/input.ts'
 import { type KnownReferences, pointerTo } from '../../domain/customers/references.ts'
 import type { Write } from '../../domain/write.ts'
-import { ApiError, faulty } from '../../errors.ts'
+import { ApiError } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import { isCreatedHere, recordConsent } from '../../store/customers/consent.ts'
 import { customerWithEmail } from '../../store/customers/customers.ts'
@@ -110,9 +111,6 @@ async function outcomeOf(
   })
   return { privacy: consent.privacy, references: new Map(references) }
 }
-
-const emailTaken = (id: string) =>
-  faulty([{ pointer: '/contact/email', code: 'email_taken', detail: `Customer ${id} has this e-mail address.` }])
 
 /**
  * The person that an earlier attempt to create this customer has made, whose outcome nobody knew, or who was killed on the way;

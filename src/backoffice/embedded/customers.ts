@@ -5,12 +5,14 @@ import {
   type CustomerChange,
   type CustomerWrites,
   type CustomerWritten,
+  emailTaken,
   withoutNulls,
 } from '../../domain/customers/input.ts'
 import type { KnownReferences } from '../../domain/customers/references.ts'
 import type { Write } from '../../domain/write.ts'
 import { refuse } from '../../refuse.ts'
 import { recordConsent } from '../../store/customers/consent.ts'
+import { customerWithEmail } from '../../store/customers/customers.ts'
 import { lockReferencesOf } from '../../store/customers/references-written.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../store/customers/writes.ts'
 
@@ -49,6 +51,7 @@ async function carryOut(
     id,
     referenceValues: references,
   })
+  if (record === undefined) throw emailTaken((await customerWithEmail(tx, service, change.contact?.email ?? ''))?.id)
   await recordConsent(write, id, consentChanges(before?.consent, consent))
   return { id, record, warnings: consentWarnings(change, consent, service.settings.subscriptionMapping) }
 }

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import type { Fault } from '../../errors.ts'
+import { type ApiError, type Fault, faulty } from '../../errors.ts'
 import { Address } from '../address.ts'
 import { Flag, Id, LocalDate, Nullable, Text } from '../fields.ts'
 import type { Write } from '../write.ts'
@@ -145,6 +145,12 @@ function mobileTwice({ mobile, contact }: CustomerChange): Fault[] {
   const detail = '`mobile` is short for `contact.phones.mobile`: give one of them, or the same number in both.'
   const place = contact?.phones ? '/contact/phones/mobile' : '/contact/phones'
   return ['/mobile', place].map(pointer => ({ pointer, code: 'invalid_field', detail }))
+}
+
+/** `owner`: the customer who has the address, where that is known. */
+export function emailTaken(owner: string | undefined): ApiError {
+  const detail = `${owner === undefined ? 'Another customer' : `Customer ${owner}`} has this e-mail address.`
+  return faulty([{ pointer: '/contact/email', code: 'email_taken', detail }])
 }
 
 const earliestBirth = '1900-01-01'

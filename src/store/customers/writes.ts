@@ -1,9 +1,8 @@
 import { type Db, sql } from '../../db.ts'
 import type { CustomerState } from '../../domain/customers/change.ts'
 import type { Consent } from '../../domain/customers/consent.ts'
-import { faulty } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
-import { customerRecord, customerWithEmail, mergeCustomers } from './customers.ts'
+import { customerRecord, mergeCustomers } from './customers.ts'
 
 /** A customer as stored, and what a change of it depends on. */
 export interface StoredCustomer extends CustomerState {
@@ -36,15 +35,15 @@ interface CustomerRow {
   [column: string]: unknown
 }
 
-/** Puts a customer in and returns its whole record, as JSON text. An address that another one has is `email_taken`. */
-export async function putCustomer(tx: Db, service: Service, row: CustomerRow): Promise<string> {
+/** Puts a customer in and returns its whole record, as JSON text; undefined where another one has the e-mail address. */
+export async function putCustomer(tx: Db, service: Service, row: CustomerRow): Promise<string | undefined> {
   await tx.run(sql`savepoint customer`)
   try {
     await mergeCustomers(tx, service, [row])
   } catch (error) {
     if (!isEmailTaken(error)) throw error
     await tx.run(sql`rollback to savepoint customer`)
-    throw await emailTaken(tx, service, row.email ?? '')
+    return
   }
   const written = await customerRecord(tx, service, row.id)
   if (!written) throw new Error('a customer that was put in is there')
@@ -54,10 +53,4 @@ export async function putCustomer(tx: Db, service: Service, row: CustomerRow): P
 const isEmailTaken = (error: unknown) => {
   const { code, constraint } = (error ?? {}) as { code?: unknown; constraint?: unknown }
   return code === '23505' && constraint === 'customer_email'
-}
-
-async function emailTaken(tx: Db, service: Service, email: string) {
-  const owner = await customerWithEmail(tx, service, email)
-  const detail = `${owner ? `Customer ${owner.id}` : 'Another customer'} has this e-mail address.`
-  return faulty([{ pointer: '/contact/email', code: 'email_taken', detail }])
 }

@@ -117,12 +117,8 @@ export async function storePerson(
     row.emailSubscription = flags.emailSubscription
   if (row.privacy === false && !mappedSms && flags.smsSubscription !== undefined)
     row.smsSubscription = flags.smsSubscription
-  try {
-    await putCustomer(tx, service, row)
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'email_taken') throw error
-    await putCustomer(tx, service, { ...row, email: null })
-  }
+  const written = await putCustomer(tx, service, row)
+  if (written === undefined) await putCustomer(tx, service, { ...row, email: null })
   const stored = await lockCustomer(tx, service, row.id)
   if (!stored) throw new Error('a customer that was put in is there')
   return stored
