@@ -7,9 +7,8 @@ import type { Size } from '../simulator/generate/shop.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import { addAccount, addService } from '../src/accounts.ts'
 import { apparel21 } from '../src/backoffice/apparel21/apparel21.ts'
-import { openClient } from '../src/backoffice/apparel21/calls/client.ts'
 import type { Limits } from '../src/backoffice/apparel21/calls/connection.ts'
-import { releaseOf } from '../src/backoffice/apparel21/calls/release.ts'
+import { openUpstream } from '../src/backoffice/apparel21/lookup/upstream.ts'
 import { feedsOf } from '../src/backoffice/apparel21/pull/feeds.ts'
 import type { Offices } from '../src/backoffice/offices.ts'
 import { readConfig } from '../src/config.ts'
@@ -160,10 +159,10 @@ interface Reaching {
 
 /** A driver as each process opens one, in a hurry. */
 function driverTo({ simulator, ca }: Reaching): Driver {
-  const client = openClient({ url: simulator.url, countryCode: 'AU', timeZone: zone, ca, limits })
-  const release = releaseOf(client)
+  const upstream = openUpstream({ url: simulator.url, countryCode: 'AU', timeZone: zone, ca, limits })
+  const { client, release } = upstream
   return {
-    backOffice: service => apparel21(client, release, service),
+    backOffice: service => apparel21(upstream, service),
     feeds: feedsOf(client, release).map(feed => ({
       ...feed,
       everySeconds,

@@ -91,10 +91,10 @@ test('capabilities of a back office that cannot be reached say so, and that of n
 })
 
 test('capabilities say what export files add', async () => {
-  const { client, release } = behind(simulator)
+  const { client, upstream } = behind(simulator)
   try {
     const lacking = async (hasExports: boolean) =>
-      (await apparel21(client, release, api.service, hasExports).capabilities()).capabilities
+      (await apparel21(upstream, api.service, hasExports).capabilities()).capabilities
         .filter(({ available }) => !available)
         .map(({ name }) => name)
     const without = await lacking(false)

@@ -1,9 +1,8 @@
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts'
 import { apparel21 } from '../../src/backoffice/apparel21/apparel21.ts'
-import { openClient } from '../../src/backoffice/apparel21/calls/client.ts'
 import type { Connection } from '../../src/backoffice/apparel21/calls/connection.ts'
-import { releaseOf } from '../../src/backoffice/apparel21/calls/release.ts'
+import { openUpstream } from '../../src/backoffice/apparel21/lookup/upstream.ts'
 import { feedsOf } from '../../src/backoffice/apparel21/pull/feeds.ts'
 import { syncFeed } from '../../src/backoffice/sync/sync.ts'
 import type { Service } from '../../src/settings.ts'
@@ -23,9 +22,8 @@ export const settings = {
 
 /** What stands behind every service of a server: one client, as one process has it. */
 export function behind({ url }: Pick<Simulator, 'url'>, connection: Partial<Connection> = {}) {
-  const client = openClient({ url, countryCode: 'AU', timeZone: 'Australia/Melbourne', ...connection })
-  const release = releaseOf(client)
-  return { client, release, backOffice: (service: Service) => apparel21(client, release, service) }
+  const upstream = openUpstream({ url, countryCode: 'AU', timeZone: 'Australia/Melbourne', ...connection })
+  return { ...upstream, upstream, backOffice: (service: Service) => apparel21(upstream, service) }
 }
 
 /** The API in front of a simulator of Apparel21. */

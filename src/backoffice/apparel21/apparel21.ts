@@ -6,11 +6,12 @@ import type { Configured } from '../../domain/vouchers/issue.ts'
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
-import { type Client, openClient } from './calls/client.ts'
+import type { Client } from './calls/client.ts'
 import type { Connection } from './calls/connection.ts'
-import { type Release, releaseOf } from './calls/release.ts'
+import type { Release } from './calls/release.ts'
 import { capabilitiesOf } from './capabilities.ts'
 import { customerWrites } from './customers.ts'
+import { openUpstream, type Upstream } from './lookup/upstream.ts'
 import { orderWrites } from './orders.ts'
 import { feedsOf } from './pull/feeds.ts'
 import { rewardReads } from './reward-accounts.ts'
@@ -19,14 +20,14 @@ import { voucherWrites } from './vouchers.ts'
 import { every, text } from './xml/values.ts'
 
 /** A retailer's Apparel21, by its Retail API. `hasExports`: its export files are read as well. */
-export const apparel21 = (client: Client, release: Release, service: Service, hasExports = false): BackOffice => ({
-  ...customerWrites(client, release),
-  ...orderWrites(client, release),
-  ...voucherWrites(client, release),
-  ...rewardReads(client),
+export const apparel21 = (upstream: Upstream, service: Service, hasExports = false): BackOffice => ({
+  ...customerWrites(upstream),
+  ...orderWrites(upstream),
+  ...voucherWrites(upstream),
+  ...rewardReads(upstream),
   capabilities: async db => {
-    const merchants = Object.keys(client.connection.gateways ?? {})
-    return capabilitiesOf(release, service, { hasExports, merchants }, db && (await configured(db, service)))
+    const merchants = Object.keys(upstream.client.connection.gateways ?? {})
+    return capabilitiesOf(upstream.release, service, { hasExports, merchants }, db && (await configured(db, service)))
   },
 })
 
@@ -43,7 +44,7 @@ export function openApparel21(
   onCredentials: OnCredentials = () => {},
 ): Driver {
   let breaker: Driver['breaker'] = 'closed'
-  const client = openClient({
+  const upstream = openUpstream({
     ...connectionFrom(settings, service),
     log,
     onBreaker(state) {
@@ -51,10 +52,10 @@ export function openApparel21(
     },
     onCredentials,
   })
-  const release = releaseOf(client)
+  const { client, release } = upstream
   const feeds = feedsOf(client, release, settings.every)
   return {
-    backOffice: of => apparel21(client, release, of, settings.exports !== undefined),
+    backOffice: of => apparel21(upstream, of, settings.exports !== undefined),
     // The files have every sale, also those of nobody in particular; taken from both, lines would be there twice.
     feeds: settings.exports === undefined ? feeds : feeds.filter(({ name }) => name !== 'transactions'),
     source: `apparel21 ${client.connection.url} ${client.connection.countryCode}`,

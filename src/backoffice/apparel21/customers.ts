@@ -18,8 +18,8 @@ import { holdEmail, lockCustomer } from '../../store/customers/writes.ts'
 import type { Client } from './calls/client.ts'
 import { afterEffect, effect } from './calls/effect.ts'
 import { refusalBehind } from './calls/refusal.ts'
-import type { Release } from './calls/release.ts'
 import { personByEmail, personById, referenceTypeIds, rowOf, storePerson } from './lookup/people.ts'
+import type { Upstream } from './lookup/upstream.ts'
 import { changedPerson, faultsOfLength, newPerson, type PersonOutcome } from './records/person-write.ts'
 import { idOf } from './records/persons.ts'
 import { isWhatWasAsked } from './records/same-person.ts'
@@ -31,30 +31,31 @@ const mostTries = 3
 const updatedMeanwhile = 5010
 
 /** Customers as the back office's persons. What is answered, and stored here, is what it has when the write is done. */
-export const customerWrites = (client: Client, _release: Release): CustomerWrites => ({
+export const customerWrites = (upstream: Upstream): CustomerWrites => ({
   async createCustomer(write, given) {
     const { tx, service } = write
     const input = withoutNulls(given)
     const judged = judge(write, input, undefined, await lockReferencesOf(write, input))
     await holdEmail(tx, service, input.contact.email)
-    const person = (await earlierAttempt(client, write, input, judged)) ?? (await create(client, input, judged))
+    const person = (await earlierAttempt(upstream, write, input, judged)) ?? (await create(upstream, input, judged))
     return afterEffect(async () => {
-      const { id, record, consent } = await storePerson(client, write, person, judged.consent)
+      const { id, record, consent } = await storePerson(upstream, write, person, judged.consent)
       await recordConsent(write, id, consentChanges(undefined, consent))
       return { id, record, warnings: warningsOf(write, input, judged) }
     })
   },
 
   async updateCustomer(write, id, change) {
+    const { client } = upstream
     const known = await lockReferencesOf(write, change)
     await lockCustomer(write.tx, write.service, id)
     for (let tries = 1; ; tries++) {
       const person = await personById(client, id)
       if (!person || idOf(person) !== id) return
-      const before = await storePerson(client, write, person)
+      const before = await storePerson(upstream, write, person)
       write.requireMatch(before.record)
       const judged = judge(write, change, before, known)
-      const body = changedPerson(person, change, await outcomeOf(client, change, judged))
+      const body = changedPerson(person, change, await outcomeOf(upstream, change, judged))
       try {
         await effect(client, { endpoint: 'persons', method: 'PUT', path: ['Persons', id], body })
       } catch (error) {
@@ -62,7 +63,7 @@ export const customerWrites = (client: Client, _release: Release): CustomerWrite
         continue
       }
       return afterEffect(async () => {
-        const { record, consent } = await storePerson(client, write, await made(client, id), judged.consent)
+        const { record, consent } = await storePerson(upstream, write, await made(client, id), judged.consent)
         await recordConsent(write, id, consentChanges(before.consent, consent))
         return { id, record, warnings: warningsOf(write, change, judged) }
       })
@@ -88,12 +89,12 @@ function judge(
 
 /** What a change makes of the person, in the back office's own terms. Throws where it has no such type of reference. */
 async function outcomeOf(
-  client: Client,
+  upstream: Upstream,
   change: CustomerChange,
   { consent, chosen }: JudgedChange,
 ): Promise<PersonOutcome> {
   if (chosen.size === 0) return { privacy: consent.privacy, references: new Map() }
-  const typeIds = await referenceTypeIds(client)
+  const typeIds = await referenceTypeIds(upstream)
   const unknown = [...chosen].flatMap(([type, value]) => (value !== null && !typeIds.has(type) ? [type] : []))
   const detail = 'The back office has no such type of reference.'
   refuse(
@@ -102,7 +103,10 @@ async function outcomeOf(
       .map(type => ({ pointer: pointerTo(type), code: 'invalid_field', detail })),
   )
   if (unknown.length) {
-    client.connection.log?.warn({ types: unknown }, 'The subscription mapping names types that the back office lacks.')
+    upstream.client.connection.log?.warn(
+      { types: unknown },
+      'The subscription mapping names types that the back office lacks.',
+    )
     throw new ApiError('back_office_error')
   }
   const references = [...chosen].flatMap(([type, value]): [string, string | null][] => {
@@ -116,8 +120,9 @@ async function outcomeOf(
  * The person that an earlier attempt to create this customer has made, whose outcome nobody knew, or who was killed on the way;
  * undefined where nobody has the e-mail address. Throws `email_taken` where somebody else has it.
  */
-async function earlierAttempt(client: Client, write: Write, input: CustomerInput, judged: JudgedChange) {
+async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange) {
   const { tx, service } = write
+  const { client } = upstream
   const { email } = input.contact
   const ownerHere = async () => (await customerWithEmail(tx, service, email))?.id
   const owner = await ownerHere()
@@ -127,12 +132,12 @@ async function earlierAttempt(client: Client, write: Write, input: CustomerInput
   if (owner !== undefined && owner !== foundId) {
     // The address may have been taken from that customer since our tables were told.
     const person = await personById(client, owner)
-    if (person) await storePerson(client, write, person)
+    if (person) await storePerson(upstream, write, person)
     const still = await ownerHere()
     if (still !== undefined) throw emailTaken(still)
   }
   if (!found || foundId === undefined) return
-  const row = await rowOf(client, service, found)
+  const row = await rowOf(upstream, service, found)
   if (!isWhatWasAsked(row, input, judged, today(client).subtract({ days: 1 }).toString())) throw emailTaken(foundId)
   return found
 }
@@ -140,8 +145,9 @@ async function earlierAttempt(client: Client, write: Write, input: CustomerInput
 /** The day at the head office. */
 const today = ({ connection }: Client) => Temporal.Now.plainDateISO(connection.timeZone)
 
-async function create(client: Client, input: CustomerInput, judged: JudgedChange): Promise<Xml> {
-  const body = newPerson(input, await outcomeOf(client, input, judged), today(client).toString())
+async function create(upstream: Upstream, input: CustomerInput, judged: JudgedChange): Promise<Xml> {
+  const { client } = upstream
+  const body = newPerson(input, await outcomeOf(upstream, input, judged), today(client).toString())
   const { id } = await effect(client, { endpoint: 'persons', method: 'POST', path: ['Persons'], body })
   return afterEffect(() => made(client, id, input.contact.email))
 }

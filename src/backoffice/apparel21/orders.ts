@@ -21,10 +21,10 @@ import {
 import type { Client } from './calls/client.ts'
 import { afterEffect, effect } from './calls/effect.ts'
 import { refusalBehind } from './calls/refusal.ts'
-import type { Release } from './calls/release.ts'
 import { type EarlierOrder, earlierOrder } from './lookup/earlier-order.ts'
 import { orderNumbered } from './lookup/order-search.ts'
 import { isCustomer } from './lookup/people.ts'
+import type { Upstream } from './lookup/upstream.ts'
 import { derivedNumber } from './records/numbers.ts'
 import { faultsOfOrder, isThisOrder, type OrderContact, orderPayload, type PlacedOrder } from './records/order-write.ts'
 import { noPayment, paymentByVoucher, paymentThrough } from './records/payment.ts'
@@ -40,12 +40,13 @@ const numberExists = 5052
  * Orders placed with the back office, under its own identifiers. Stock, sales and rewards are its business: they come back with the
  * feeds. Here an order's lines are `processing` until the back office says that they are shipped.
  */
-export const orderWrites = (client: Client, release: Release): OrderWrites => ({
+export const orderWrites = (upstream: Upstream): OrderWrites => ({
   async placeOrder(write, input) {
     const decimals = decimalsOf(write.service.settings.currency)
+    const { client } = upstream
     const number = input.orderNumber ?? (await freeNumber(write))
     try {
-      const { order, variants } = await judged(client, write, input, { number, decimals })
+      const { order, variants } = await judged(upstream, write, input, { number, decimals })
       const id = await place(client, order, input)
       return await afterEffect(() => stored(write, input, { ...order, id, decimals, variants }))
     } catch (error) {
@@ -54,12 +55,12 @@ export const orderWrites = (client: Client, release: Release): OrderWrites => ({
       return afterEffect(() => stored(write, input, { ...earlier, number, decimals }))
     }
   },
-  createReturn: createReturn(client, release),
+  createReturn: createReturn(upstream),
 })
 
 /** The order as the back office is to have it, with what it sells; throws all that is wrong with it. */
 async function judged(
-  client: Client,
+  upstream: Upstream,
   write: Write,
   input: OrderInput,
   { number, decimals }: { number: string; decimals: number },
@@ -69,7 +70,7 @@ async function judged(
   const variants = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
   const prices = new Map([...variants].map(([sku, variant]) => [sku, variant.price]))
   const known = await knownToOrder(tx, service, input)
-  const customer = known.customer || (await isCustomer(client, write, input.customerId))
+  const customer = known.customer || (await isCustomer(upstream, write, input.customerId))
   const priced = priceOrder(input, { ...known, customer, prices }, service.settings.currency, decimals)
   const contact = customer ? await contactOf(write, input.customerId) : undefined
   const faults = [...priced.faults, ...faultsOfOrder(input, priced.freight)]
@@ -85,7 +86,7 @@ async function judged(
     personId: input.customerId,
     skuIds: new Map([...variants].map(([sku, variant]) => [sku, variant.skuId])),
     pickupStoreId: await storeIdOf(write, input),
-    payments: await paymentsOf(client, write, input, decimals),
+    payments: await paymentsOf(upstream.client, write, input, decimals),
   }
   return { order, variants }
 }

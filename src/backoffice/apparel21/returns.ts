@@ -12,12 +12,12 @@ import type { Client } from './calls/client.ts'
 import { afterEffect, effect } from './calls/effect.ts'
 import { refusalBehind } from './calls/refusal.ts'
 import { type Release, since } from './calls/release.ts'
-import { remembered } from './calls/remembered.ts'
 import { knownOrder } from './lookup/known-orders.ts'
 import { orderNumbered } from './lookup/order-search.ts'
+import type { Upstream } from './lookup/upstream.ts'
 import { derivedNumber, markedNumber } from './records/numbers.ts'
-import { comparableReason, faultsOfReturn, returnPayload } from './records/return-write.ts'
-import { every, text } from './xml/values.ts'
+import { faultsOfReturn, returnPayload } from './records/return-write.ts'
+import { text } from './xml/values.ts'
 
 /** A return with this number exists. */
 const numberExists = 5052
@@ -27,16 +27,16 @@ const numberExists = 5052
  * held while the back office is asked. What a return does to stock, sales and rewards comes back with the feeds.
  */
 export const createReturn =
-  (client: Client, release: Release): OrderWrites['createReturn'] =>
+  (upstream: Upstream): OrderWrites['createReturn'] =>
   async (write, orderId, input) => {
     const { tx, service, keys } = write
-    await requireReturns(release)
-    const known = await knownOrder(client, release, write, orderId)
+    await requireReturns(upstream.release)
+    const known = await knownOrder(upstream, write, orderId)
     if (!known) throw notFound('order')
     const { order, lines } = known
     const { returnNumber, restock = true } = input
     const reasons = service.settings.returnReasons.map(reason => reason.code)
-    const reasonIds = await returnReasonIds(client)
+    const reasonIds = await upstream.returnReasonIds()
     const { faults, portions } = judgeReturn(input, { number: order.number, lines }, reasons)
     const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
     const isTaken = returnNumber !== undefined && (await returnNumberTaken(tx, service, returnNumber))
@@ -44,7 +44,7 @@ export const createReturn =
 
     const number = returnNumber ?? (await freeNumber(write, order.id))
     const upstreamNumber = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
-    const authorisation = await give(client, {
+    const authorisation = await give(upstream.client, {
       orderId: order.id,
       personId: order.customerId,
       number: upstreamNumber,
@@ -115,29 +115,4 @@ async function give(client: Client, { orderId, personId, number, body }: Given):
     if (error instanceof ApiError) return number
     throw error
   }
-}
-
-/** Milliseconds that the reasons of the head office count. */
-const reasonsMs = 600_000
-/** Retail return reasons; the same in every installation that is known. */
-const reasonType = '272'
-
-const reasonsOf = new WeakMap<Client, ReturnType<typeof remembered<ReadonlyMap<string, string>>>>()
-
-/** The back office's identifiers of return reasons, by their codes. */
-function returnReasonIds(client: Client): Promise<ReadonlyMap<string, string>> {
-  const known = reasonsOf.get(client) ?? remembered(reasonsMs, () => loadReasons(client))
-  reasonsOf.set(client, known)
-  return known.get()
-}
-
-async function loadReasons(client: Client): Promise<ReadonlyMap<string, string>> {
-  const roots = ['ReferencesbyType', 'ReferencesByType']
-  const root = await client.document({ endpoint: 'references', path: ['References', reasonType], roots })
-  return new Map(
-    every(root, 'References', 'Reference').flatMap((reason): [string, string][] => {
-      const [code, id] = [text(reason, 'Code'), text(reason, 'Id')]
-      return code && id ? [[comparableReason(code), id]] : []
-    }),
-  )
 }

@@ -4,6 +4,7 @@ import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
 import type { Client } from './calls/client.ts'
 import { personById } from './lookup/people.ts'
+import type { Upstream } from './lookup/upstream.ts'
 import { accountFrom, lotsFrom } from './records/rewards.ts'
 import { Untranslatable } from './xml/untranslatable.ts'
 import { at, every, money, text, whole } from './xml/values.ts'
@@ -13,7 +14,7 @@ import type { Xml } from './xml/xml.ts'
 const isId = (id: string) => /^\d{1,22}$/.test(id)
 
 /** Reward accounts as the back office has them at this moment. Nothing that was stored stands in for it: a balance is true, or not told. */
-export const rewardReads = (client: Client): RewardReads => ({
+export const rewardReads = ({ client }: Upstream): RewardReads => ({
   async rewardAccount({ service }, by) {
     const id = 'id' in by ? by.id : await accountIdOf(client, by.customerId)
     if (id === undefined || !isId(id)) return

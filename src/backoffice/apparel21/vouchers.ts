@@ -23,7 +23,7 @@ import {
 import { beginGuess, countWrongGuess, countWrongId } from '../vouchers/guesses.ts'
 import type { Client } from './calls/client.ts'
 import { Refusal, refusalBehind } from './calls/refusal.ts'
-import type { Release } from './calls/release.ts'
+import type { Upstream } from './lookup/upstream.ts'
 import { sellVoucher } from './voucher-sale.ts'
 import { day, money, text } from './xml/values.ts'
 import type { Xml } from './xml/xml.ts'
@@ -33,7 +33,7 @@ import type { Xml } from './xml/xml.ts'
  * office ends a validation when anybody asks for the next one, so it is not asked while somebody holds the voucher. Guesses are
  * counted here, before the back office is asked.
  */
-export const voucherWrites = (client: Client, release: Release): VoucherWrites => ({
+export const voucherWrites = ({ client, release }: Upstream): VoucherWrites => ({
   async lookUpVoucher(reading, opening) {
     const opened = await openVoucher(client, reading, opening)
     return opened instanceof ApiError ? opened : shownVoucher(reading.tx, reading.service, opened)

@@ -1,19 +1,13 @@
-/** Something that is asked for when it is needed, and again when it is older than that. What fails is not remembered. */
-export function remembered<T>(ms: number, load: () => Promise<T>) {
+/** Something that is asked for when it is needed, and again when it is older than `ms`. What fails is not remembered. */
+export function remembered<T>(load: () => Promise<T>, ms = Number.POSITIVE_INFINITY): () => Promise<T> {
   let known: { value: Promise<T>; at: number } | undefined
-  return {
-    get(): Promise<T> {
-      if (known && performance.now() - known.at < ms) return known.value
-      const value = load()
-      const own = { value, at: performance.now() }
-      known = own
-      value.catch(() => {
-        if (known === own) known = undefined
-      })
-      return value
-    },
-    forget() {
-      known = undefined
-    },
+  return () => {
+    if (known && performance.now() - known.at < ms) return known.value
+    const own = { value: load(), at: performance.now() }
+    known = own
+    own.value.catch(() => {
+      if (known === own) known = undefined
+    })
+    return own.value
   }
 }

@@ -9,12 +9,12 @@ import { followLines, type HeldLine, linesOf, stampOrder } from '../../../store/
 import { type HeldOrder, holdOrder } from '../../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, type SoldVariant } from '../../../store/orders/placing.ts'
 import type { Client } from '../calls/client.ts'
-import type { Release } from '../calls/release.ts'
 import { orderFrom, orderIds, type ReadOrder, statusesIn } from '../records/order-read.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import type { Xml } from '../xml/xml.ts'
 import { orderById, orderNumbered } from './order-search.ts'
 import { isCustomer } from './people.ts'
+import type { Upstream } from './upstream.ts'
 
 /** An order that is held, with its lines as the back office sees them. */
 export interface KnownOrder {
@@ -27,13 +27,9 @@ export interface KnownOrder {
  * Holds an order and brings its lines up to date. One that our tables do not have, since it was placed before there was this service, is
  * fetched by its identifier (releases that can) or by its number, and becomes one of ours. Undefined: there is none.
  */
-export async function knownOrder(
-  client: Client,
-  release: Release,
-  write: Write,
-  key: string,
-): Promise<KnownOrder | undefined> {
+export async function knownOrder(upstream: Upstream, write: Write, key: string): Promise<KnownOrder | undefined> {
   const { tx, service } = write
+  const { client, release } = upstream
   const own = await holdOrder(tx, service, { id: key })
   if (own) return upToDate(write, own, await orderById(client, release, own.id, own.customerId))
   const found = (await orderById(client, release, key)) ?? (await orderNumbered(client, key))
@@ -41,7 +37,7 @@ export async function knownOrder(
   const { id, personId } = readable(client, () => orderIds(found))
   // What is found by a number is as it was posted.
   const live = (await orderById(client, release, id, personId)) ?? found
-  const order = (await holdOrder(tx, service, { id })) ?? (await adopt(client, write, live))
+  const order = (await holdOrder(tx, service, { id })) ?? (await adopt(upstream, write, live))
   return order && upToDate(write, order, live)
 }
 
@@ -66,10 +62,11 @@ async function upToDate({ tx, service }: Write, order: HeldOrder, live: Xml | un
 /** What is returned was shipped; how much of it came back is counted by returns. */
 export const stepTo = (status: LineStatus): LineStatus => (status === 'returned' ? 'shipped' : status)
 
-async function adopt(client: Client, write: Write, live: Xml): Promise<HeldOrder | undefined> {
+async function adopt(upstream: Upstream, write: Write, live: Xml): Promise<HeldOrder | undefined> {
   const { tx, service } = write
+  const { client } = upstream
   const read = readable(client, () => orderFrom(live, service.settings.currency))
-  if (read.lines.length === 0 || !(await isCustomer(client, write, read.personId))) return
+  if (read.lines.length === 0 || !(await isCustomer(upstream, write, read.personId))) return
   const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = read
   const header = { customerId: read.personId, billingAddress, deliveryAddress }
   const [pickup] = read.pickupStoreId ? await knownStores(tx, service, [read.pickupStoreId]) : []

@@ -7,36 +7,16 @@ import { lockCustomer, putCustomer, type StoredCustomer } from '../../../store/c
 import { mergeReferences } from '../../../store/goods/references.ts'
 import { unknownReferences } from '../../../store/sync/lookups.ts'
 import type { Client } from '../calls/client.ts'
-import { remembered } from '../calls/remembered.ts'
 import { customerFrom, idOf } from '../records/persons.ts'
 import { carried } from '../records/references.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import { every, text } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { openReferenceBook, type ReferenceBook } from './reference-book.ts'
-
-/** Milliseconds that the names of types of reference count: head office hardly ever adds one. */
-const namesMs = 600_000
-const forever = new AbortController().signal
-
-/** What each back office's types of reference are called; a driver is made for every request, its client lasts. */
-const books = new WeakMap<Client, ReturnType<typeof remembered<ReferenceBook>>>()
-
-function bookOf(client: Client): Promise<ReferenceBook> {
-  const known =
-    books.get(client) ??
-    remembered(namesMs, async () => {
-      const book = openReferenceBook(client, forever)
-      await book.names()
-      return book
-    })
-  books.set(client, known)
-  return known.get()
-}
+import type { Upstream } from './upstream.ts'
 
 /** The identifier of a type of reference by the name that it goes by here. */
-export async function referenceTypeIds(client: Client): Promise<ReadonlyMap<string, string>> {
-  const names = await (await bookOf(client)).names()
+export async function referenceTypeIds({ referenceBook }: Upstream): Promise<ReadonlyMap<string, string>> {
+  const names = await (await referenceBook()).names()
   return new Map([...names].map(([id, name]) => [name, id]))
 }
 
@@ -63,12 +43,12 @@ export async function personByEmail(client: Client, email: string): Promise<Xml 
 const comparable = (email: string) => email.normalize('NFC').toLowerCase()
 
 /** A person as a row of our customers. One that cannot be read is 502. */
-export async function rowOf(client: Client, service: Service, person: Xml) {
-  const book = await bookOf(client)
+export async function rowOf({ client, referenceBook }: Upstream, service: Service, person: Xml) {
+  const book = await referenceBook()
   const isLoyal = every(person, 'Loyalties', 'Loyalty').length > 0
   const reading = {
     typeNames: await book.namesFor([person]),
-    loyaltyCodes: isLoyal ? await loyaltyCodes(client) : new Map<string, string>(),
+    loyaltyCodes: isLoyal ? await book.loyaltyCodes() : new Map<string, string>(),
     subscriptionMapping: service.settings.subscriptionMapping,
   }
   try {
@@ -80,23 +60,17 @@ export async function rowOf(client: Client, service: Service, person: Xml) {
   }
 }
 
-const loyaltyCodes = (client: Client) => looked(client, book => book.loyaltyCodes())
-
-/** What a book says. Where it cannot tell there will be another one: it would go on saying so. */
-async function looked<T>(client: Client, look: (book: ReferenceBook) => Promise<T>): Promise<T> {
-  const book = await bookOf(client)
-  return look(book).catch(error => {
-    books.delete(client)
-    throw error
-  })
-}
-
 /** Puts the values of a person's references into the cache that it does not have yet: they are told with the person. */
-async function learnReferences(client: Client, { tx, service }: Pick<Write, 'tx' | 'service'>, person: Xml) {
-  const names = await looked(client, book => book.namesFor([person]))
+async function learnReferences(
+  { referenceBook }: Upstream,
+  { tx, service }: Pick<Write, 'tx' | 'service'>,
+  person: Xml,
+) {
+  const book = await referenceBook()
+  const names = await book.namesFor([person])
   const keys = carried(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
   const unknown = keys.length ? await unknownReferences(tx, service, keys) : []
-  if (unknown.length) await mergeReferences(tx, service, await looked(client, book => book.missing(unknown)))
+  if (unknown.length) await mergeReferences(tx, service, await book.missing(unknown))
 }
 
 /**
@@ -104,13 +78,13 @@ async function learnReferences(client: Client, { tx, service }: Pick<Write, 'tx'
  * what they become, where that changes. An e-mail address that our tables have with somebody else stays with them.
  */
 export async function storePerson(
-  client: Client,
+  upstream: Upstream,
   { tx, service }: Pick<Write, 'tx' | 'service'>,
   person: Xml,
   flags: Partial<Consent> = {},
 ): Promise<StoredCustomer> {
-  const row = { ...(await rowOf(client, service, person)) }
-  await learnReferences(client, { tx, service }, person)
+  const row = { ...(await rowOf(upstream, service, person)) }
+  await learnReferences(upstream, { tx, service }, person)
   const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping
   // Privacy at the head office ends every subscription.
   if (row.privacy === false && !mappedEmail && flags.emailSubscription !== undefined)
@@ -125,11 +99,15 @@ export async function storePerson(
 }
 
 /** Whether somebody is a customer here; one that the back office alone knows becomes one. */
-export async function isCustomer(client: Client, write: Pick<Write, 'tx' | 'service'>, id: string): Promise<boolean> {
+export async function isCustomer(
+  upstream: Upstream,
+  write: Pick<Write, 'tx' | 'service'>,
+  id: string,
+): Promise<boolean> {
   const [known] = await knownCustomers(write.tx, write.service, [id])
   if (known) return true
-  const person = await personById(client, id)
+  const person = await personById(upstream.client, id)
   if (!person || idOf(person) !== id) return false
-  await storePerson(client, write, person)
+  await storePerson(upstream, write, person)
   return true
 }

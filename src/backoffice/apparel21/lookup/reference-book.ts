@@ -1,5 +1,6 @@
 import type { FeedRows, ReferenceKey } from '../../../domain/port/feed.ts'
 import type { Client } from '../calls/client.ts'
+import { remembered } from '../calls/remembered.ts'
 import { carried, type ReferenceType, referenceFrom, referenceTypeFrom, typeNames } from '../records/references.ts'
 import { translated } from '../xml/untranslatable.ts'
 import { every, text } from '../xml/values.ts'
@@ -12,7 +13,7 @@ const loyaltyTypes = '366'
 
 const valueRoots = ['ReferencesbyType', 'ReferencesByType']
 
-/** What one pull needs to know of references, asked for when it is needed, and once. */
+/** What is known of references, asked for when it is needed, and once. */
 export interface ReferenceBook {
   /** The names of all types that customers and products carry. */
   names(): Promise<ReadonlyMap<string, string>>
@@ -26,9 +27,7 @@ export interface ReferenceBook {
 }
 
 export function openReferenceBook(client: Client, signal: AbortSignal): ReferenceBook {
-  let known: Promise<Map<string, string>> | undefined
-  let codes: Promise<Map<string, string>> | undefined
-  const values = new Map<string, Promise<Row[]>>()
+  const values = new Map<string, () => Promise<Row[]>>()
 
   const asking = (...path: string[]) => ({ endpoint: 'references', path, version: 2, signal }) as const
 
@@ -36,13 +35,9 @@ export function openReferenceBook(client: Client, signal: AbortSignal): Referenc
     const root = await client.document({ ...asking(list), roots: [list] })
     return translated(every(root, 'ReferenceTypes', 'Reference'), referenceTypeFrom).rows
   }
-  async function load() {
-    return typeNames([...(await typesOf('PersonReferenceTypes')), ...(await typesOf('ProductReferenceTypes'))])
-  }
-  const names = () => {
-    known ??= load()
-    return known
-  }
+  const names = remembered(async () =>
+    typeNames([...(await typesOf('PersonReferenceTypes')), ...(await typesOf('ProductReferenceTypes'))]),
+  )
 
   /** The name of a type that is in neither list. */
   async function learn(typeId: string, into: Map<string, string>) {
@@ -64,9 +59,9 @@ export function openReferenceBook(client: Client, signal: AbortSignal): Referenc
     return translated(every(root, 'References', 'Reference'), value => referenceFrom(value, name)).rows
   }
   const allValues = (typeId: string) => {
-    const fetched = values.get(typeId) ?? fetchValues(typeId)
-    values.set(typeId, fetched)
-    return fetched
+    const known = values.get(typeId) ?? remembered(() => fetchValues(typeId))
+    values.set(typeId, known)
+    return known()
   }
 
   return {
@@ -90,16 +85,10 @@ export function openReferenceBook(client: Client, signal: AbortSignal): Referenc
       }
       return rows
     },
-    loyaltyCodes() {
-      codes ??= client
-        .document({ ...asking('References', loyaltyTypes), roots: valueRoots })
-        .then(
-          root =>
-            new Map(
-              every(root, 'References', 'Reference').map(value => [text(value, 'Id') ?? '', text(value, 'Code') ?? '']),
-            ),
-        )
-      return codes
-    },
+    loyaltyCodes: remembered(async () => {
+      const root = await client.document({ ...asking('References', loyaltyTypes), roots: valueRoots })
+      const codes = every(root, 'References', 'Reference')
+      return new Map(codes.map(value => [text(value, 'Id') ?? '', text(value, 'Code') ?? '']))
+    }),
   }
 }
