@@ -10,10 +10,10 @@ const deniedMs = 60_000
 const mostErrorBytes = 64 * 1024
 
 /**
- * Looks at an answer's head, and at its body where it is an error. Returns the refusal of an `AP21Error`, and of a bare 404; undefined
- * where the answer is good. Throws a `Failure` where it is none of this system.
+ * Looks at an answer's head, and at its body where it is an error. Throws the `Refusal` of an `AP21Error`, and of a bare 404, and a
+ * `Failure` where the answer is none of this system.
  */
-export async function judge(incoming: Incoming): Promise<Refusal | undefined> {
+export async function judge(incoming: Incoming): Promise<void> {
   const { status, headers } = incoming
   if (status >= 200 && status < 300) return
   if (status >= 300 && status < 400) {
@@ -22,8 +22,8 @@ export async function judge(incoming: Incoming): Promise<Refusal | undefined> {
   }
   const body = await beginning(incoming)
   const root = status === 401 ? undefined : await errorRoot(body)
-  if (root) return refusalIn(status, root)
-  if (status === 404 && body.length === 0) return new Refusal(status, noData, '')
+  if (root) throw refusalIn(status, root)
+  if (status === 404 && body.length === 0) throw new Refusal(status, noData, '')
   throw failureOf(status, headers)
 }
 
@@ -58,10 +58,9 @@ async function beginning({ body }: Incoming): Promise<Buffer> {
 }
 
 /** Whether what should be the answer to a write is a web page, as a proxy in between has them: it says nothing of the write. */
-export async function isPage({ headers, ...incoming }: Incoming): Promise<boolean> {
-  if (!/^text\/html\b/i.test(headers['content-type'] ?? '')) return false
-  const body = await beginning({ headers, ...incoming }).catch(() => undefined)
-  return body === undefined || body.toString().trim() !== ''
+export async function isPage(incoming: Incoming): Promise<boolean> {
+  if (!/^text\/html\b/i.test(incoming.headers['content-type'] ?? '')) return false
+  return (await beginning(incoming)).toString().trim() !== ''
 }
 
 /** Throws where a body has been compressed, which nobody asked for. */

@@ -1,3 +1,6 @@
+import { Failure, isOutage } from './failure.ts'
+import type { Stage } from './stages.ts'
+
 /** Keeps calls from a back office that does not answer. */
 export interface Breaker {
   /** Milliseconds until the next attempt; 0: go ahead, and say how it went. While it is half open, one may. */
@@ -74,3 +77,18 @@ export function makeBreaker({
     },
   }
 }
+
+/** Keeps calls back while the breaker is open, and tells it how the others end. Credentials that are refused open it at once. */
+export const guardedBy =
+  (breaker: Breaker, mostOpenMs: number): Stage =>
+  ({ signal }) => {
+    const waitMs = breaker.enter()
+    if (waitMs > 0) throw new Failure('closed', 'The back office is given a rest.', { waitMs })
+    return error => {
+      const failure = error instanceof Failure ? error : undefined
+      if (failure?.kind === 'denied') breaker.open(failure.waitMs ?? mostOpenMs)
+      else if (failure?.kind === 'closed' || signal?.aborted) breaker.gaveUp()
+      else if (failure && isOutage(failure)) breaker.failed()
+      else breaker.passed()
+    }
+  }

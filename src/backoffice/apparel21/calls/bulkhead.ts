@@ -1,4 +1,5 @@
 import { Failure } from './failure.ts'
+import type { Stage } from './stages.ts'
 
 /** Bounds what is under way with one back office, so that a slow one does not take everything. */
 export interface Bulkhead {
@@ -59,3 +60,9 @@ export function makeBulkhead({
     },
   }
 }
+
+/** Has calls wait for a place, which they give back at their end. */
+export const inTurn =
+  (bulkhead: Bulkhead): Stage =>
+  (_, signal) =>
+    bulkhead.enter(signal)

@@ -1,10 +1,10 @@
 import { type Expected, readDocument, readRecords, type Xml, XmlFault } from '../xml/xml.ts'
 import { requirePlain } from './answers.ts'
-import { asFailure, type Call, openCalls, type Writing } from './calls.ts'
+import { openCalls } from './calls.ts'
 import type { Connection, Limits } from './connection.ts'
-import { apiErrorOf, Failure } from './failure.ts'
-import { noData, type Refusal } from './refusal.ts'
-import { type Asking, idIn } from './request.ts'
+import { apiErrorOf, asFailure, Failure } from './failure.ts'
+import { type Asking, idIn, type Writing } from './request.ts'
+import type { Call } from './stages.ts'
 
 /** A list as it arrives. */
 export interface Listed {
@@ -26,7 +26,7 @@ export interface Client {
   document(asking: Asking & Expected): Promise<Xml | undefined>
   /** The records of a list, which may be an empty body where that stands for none. A fault in the first ones has the call repeated; one in later ones ends the walk. */
   list(asking: Asking & Expected & { mayBeEmpty?: boolean }): Promise<Listed>
-  /** The HTML page at the root. */
+  /** The HTML page at the root; empty where there is none. */
   page(signal?: AbortSignal): Promise<string>
   /** Carries out a write. Returns the identifier that `Location` ends in, where there is one. */
   write(writing: Writing): Promise<{ status: number; id: string | undefined }>
@@ -42,7 +42,7 @@ export function openClient(connection: Connection): Client {
     limits,
     document: asking =>
       reading(asking, async call => {
-        if (call.refusal) return settled(call, nothing(call.refusal))
+        if (!call) return
         requirePlain(call.incoming)
         const root = await readDocument(call.incoming.body, asking.roots)
         if (!root) throw new XmlFault('The answer is empty.')
@@ -50,7 +50,7 @@ export function openClient(connection: Connection): Client {
       }),
     list: asking =>
       reading(asking, async call => {
-        if (call.refusal) return settled(call, { root: nothing(call.refusal), records: these([]) })
+        if (!call) return { root: undefined, records: these([]) }
         requirePlain(call.incoming)
         const { root, records } = await readRecords(call.incoming.body, asking)
         if (!root && !asking.mayBeEmpty) throw new XmlFault('The answer is empty.')
@@ -65,7 +65,7 @@ export function openClient(connection: Connection): Client {
       }),
     page: signal =>
       reading({ endpoint: 'stores', path: [], ...(signal && { signal }) }, async call => {
-        if (call.refusal) throw call.refusal
+        if (!call) return ''
         requirePlain(call.incoming)
         const decoder = new TextDecoder()
         let text = ''
@@ -75,8 +75,10 @@ export function openClient(connection: Connection): Client {
         }
         return settled(call, text)
       }),
-    write: asking =>
-      writing(asking, ({ incoming }) => ({ status: incoming.status, id: idIn(incoming.headers.location) })),
+    async write(asking) {
+      const { status, headers } = await writing(asking)
+      return { status, id: idIn(headers.location) }
+    },
     close,
   }
 }
@@ -84,11 +86,6 @@ export function openClient(connection: Connection): Client {
 function settled<T>(call: Call, value: T): T {
   call.settle()
   return value
-}
-
-/** "No data" is an answer; every other refusal is thrown. */
-function nothing(refusal: Refusal): undefined {
-  if (refusal.code !== noData) throw refusal
 }
 
 async function* these(records: readonly Xml[]): AsyncGenerator<Xml, void> {

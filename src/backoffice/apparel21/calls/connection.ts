@@ -57,6 +57,20 @@ export interface Limits {
   overlapSeconds: number
 }
 
+/** How much an answer is: what most have, a page of a list, or everything at once. */
+export type Size = 'call' | 'page' | 'bulk'
+
+/** What bounds a call: milliseconds, and bytes of its answer. */
+export function boundsOf(limits: Limits, size: Size = 'call') {
+  const { deadlineMs, pageDeadlineMs, bulkDeadlineMs, answerBytes, pageBytes, bulkBytes } = limits
+  const bounds = {
+    call: { ms: deadlineMs, bytes: answerBytes },
+    page: { ms: pageDeadlineMs, bytes: pageBytes },
+    bulk: { ms: bulkDeadlineMs, bytes: bulkBytes },
+  }
+  return bounds[size]
+}
+
 export const defaultLimits: Limits = {
   deadlineMs: 10_000,
   pageDeadlineMs: 120_000,

@@ -1,7 +1,7 @@
 import { ApiError } from '../../../errors.ts'
 import { failpoint } from '../../../failpoints.ts'
-import type { Writing } from './calls.ts'
 import type { Client } from './client.ts'
+import type { Writing } from './request.ts'
 
 /** Carries a write out; a crash on either side of it has to leave what a repeat can finish. */
 export async function effect(client: Client, writing: Writing) {

@@ -1,5 +1,6 @@
 import { ApiError, type ErrorCode, type Fault, faulty, type Members, notFound } from '../../../errors.ts'
-import { noData, type Refusal } from './refusal.ts'
+import { apiErrorOf, Failure } from './failure.ts'
+import { noData, Refusal } from './refusal.ts'
 
 /** What a call is about: the same code means one thing here and another there. */
 export type Endpoint =
@@ -122,8 +123,16 @@ const meanings: Readonly<Record<Endpoint, Readonly<Record<number, Meaning>>>> = 
   rewards: { [noData]: missing('reward account'), 5152: missing('reward account'), 5162: missing('reward programme') },
 }
 
-/** What a caller is told of a refusal; its code and words stay in `cause`. */
-export function apiErrorFor(endpoint: Endpoint, refusal: Refusal): ApiError {
+/** What a caller is told of the `Refusal` or the `Failure` that a call came to; anything else is itself. */
+export const apiErrorFrom = (error: unknown, endpoint: Endpoint, isWrite: boolean): unknown =>
+  error instanceof Refusal
+    ? apiErrorFor(endpoint, error)
+    : error instanceof Failure
+      ? apiErrorOf(error, isWrite)
+      : error
+
+/** Its code and words stay in `cause`. */
+function apiErrorFor(endpoint: Endpoint, refusal: Refusal): ApiError {
   const code = refusal.code ?? 0
   const meaning = meanings[endpoint][code] ?? everywhere[code]
   const error = meaning ? meaning() : new ApiError('back_office_error')

@@ -1,4 +1,5 @@
 import { ApiError } from '../../../errors.ts'
+import { XmlFault } from '../xml/xml.ts'
 
 /**
  * Why a call came to nothing. `closed`: not tried, or not let in. `unreachable`: no connection. `lost`: it broke, or took too long,
@@ -19,6 +20,10 @@ export class Failure extends Error {
     this.waitMs = waitMs
   }
 }
+
+/** What was not the XML that was asked for is a failure of the call. */
+export const asFailure = (error: unknown) =>
+  error instanceof XmlFault ? new Failure('unreadable', error.message, { cause: error }) : error
 
 /** Whether the back office is in trouble, rather than this one answer. */
 export const isOutage = ({ kind }: Failure) =>

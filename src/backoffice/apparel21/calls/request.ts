@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts'
+import type { Connection, Size } from './connection.ts'
 import type { Endpoint } from './errors.ts'
 
 /** A call of the Retail API. */
@@ -12,10 +12,16 @@ export interface Asking {
   /** The payload version. */
   version?: 1 | 2 | 3 | 4
   /** How much may come, and how long it may take. */
-  size?: 'call' | 'page' | 'bulk'
+  size?: Size
   /** Of the request that this call is made for (W3C Trace Context). */
   traceparent?: string | undefined
   signal?: AbortSignal
+}
+
+/** A write. Without a body none is sent. */
+export interface Writing extends Asking {
+  method: 'POST' | 'PUT' | 'DELETE'
+  body?: string
 }
 
 /** What goes into a log as it is; everything else in a query may be personal, or a secret. */

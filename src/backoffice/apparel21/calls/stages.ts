@@ -1,0 +1,39 @@
+import type { Attempt } from './attempt.ts'
+import type { Incoming } from './exchange.ts'
+import { Failure } from './failure.ts'
+import type { Asking, Writing } from './request.ts'
+
+/** Something that each call passes before it goes out: it may keep it back, by throwing, or have it wait. What it returns hears how the call ended. */
+export type Stage = (asked: Asking | Writing, signal: AbortSignal) => End | Promise<End>
+
+/** `error`: a `Failure` or a `Refusal` that the call came to; undefined where all is well. */
+export type End = (error?: unknown) => void
+
+/** A call under way: the head of a good answer has come. */
+export interface Call {
+  incoming: Incoming
+  /** Says how it ended; the first time counts. */
+  settle: End
+}
+
+/** Has each call pass the stages, in their order, before it is attempted; they hear of its end in the opposite order. */
+export const through =
+  (stages: readonly Stage[], attempt: Attempt) =>
+  async (asked: Asking | Writing, signal: AbortSignal): Promise<Call> => {
+    const ends: End[] = []
+    const settle: End = error => {
+      signal.removeEventListener('abort', giveUp)
+      for (const end of ends.splice(0).reverse()) end(error)
+    }
+    const giveUp = () => settle(new Failure('lost', 'The answer did not end in time.'))
+    try {
+      for (const stage of stages) ends.push(await stage(asked, signal))
+      const incoming = await attempt(asked, signal)
+      // However its answer is left, it is over at its deadline.
+      signal.addEventListener('abort', giveUp, { once: true })
+      return { incoming, settle }
+    } catch (error) {
+      settle(error)
+      throw error
+    }
+  }
