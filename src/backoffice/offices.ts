@@ -31,7 +31,8 @@ interface Opening {
   log: Logger
 }
 
-interface OpenDriver {
+/** A driver, and what it was opened with. */
+interface Opened {
   service: Service
   settings: BackOfficeSettings
   timeZone: string
@@ -45,7 +46,7 @@ const graceMs = 30_000
 
 /** Opens the back offices: what services have set is read, and from then on looked after. */
 export async function openOffices({ db, keys, defaults, log }: Opening): Promise<Offices> {
-  const open = new Map<number, OpenDriver>()
+  const open = new Map<number, Opened>()
   const leaving = new Map<NodeJS.Timeout, Driver>()
   let own: ReadonlyMap<number, StoredBackOffice> = new Map()
   let synced: ReadonlyMap<number, ReadonlyMap<string, string>> = new Map()
@@ -74,7 +75,7 @@ export async function openOffices({ db, keys, defaults, log }: Opening): Promise
     looking = looking.then(look).catch(() => {})
   }, lookMs).unref()
 
-  function retire({ driver }: OpenDriver) {
+  function retire({ driver }: Opened) {
     const end = setTimeout(() => {
       leaving.delete(end)
       driver.close()

@@ -3,6 +3,7 @@ import type { Fault } from '../errors.ts'
 import { Settings } from '../settings.ts'
 import { Nullable } from './fields.ts'
 import { isRelease } from './release.ts'
+import { isTimeZone } from './time-zone.ts'
 
 const gateways = Type.Array(Type.String({ minLength: 1, maxLength: 50, examples: ['paypal'] }), {
   description: 'The payment gateways that may be named in orders and gift vouchers (`GET /payment-gateways`).',
@@ -70,13 +71,4 @@ export const settingFormats: Readonly<Record<string, (text: string) => string | 
   'time-zone': text => (isTimeZone(text) ? undefined : 'a time zone as the IANA names it'),
   currency: text => (Intl.supportedValuesOf('currency').includes(text) ? undefined : 'a currency of ISO 4217'),
   release: text => (isRelease(text) ? undefined : 'a year, a number and perhaps a letter'),
-}
-
-function isTimeZone(text: string) {
-  try {
-    // Offsets, which have no summer time, are taken by the runtime and mean the opposite to the database.
-    return /^[A-Z]/.test(text) && Boolean(new Intl.DateTimeFormat('en', { timeZone: text }))
-  } catch {
-    return false
-  }
 }

@@ -1,3 +1,5 @@
+import { isTimeZone } from '../time-zone.ts'
+
 /** What stands behind a service, and how it is reached: the service's own, or the environment's for all that have none. */
 export interface BackOfficeSettings {
   driver: DriverName
@@ -145,14 +147,6 @@ function unfitSftp(text: string) {
     return 'has no password in it: that is given by `back-office set … --exports-password-file`, or BACK_OFFICE_EXPORTS_PASSWORD'
   const address = sftpAddressIn(text)
   return address ? most(500)(text + address.user + address.path) : notExports
-}
-
-function isTimeZone(text: string) {
-  try {
-    return /^[A-Z]/.test(text) && Boolean(new Intl.DateTimeFormat('en', { timeZone: text }))
-  } catch {
-    return false
-  }
 }
 
 /** What does not go together, a sentence each. `named` says what whoever set it calls a setting. */
