@@ -20,7 +20,7 @@ import {
 } from '../../store/orders/placing.ts'
 import type { Client } from './calls/client.ts'
 import { afterEffect, effect } from './calls/effect.ts'
-import { refusalBehind } from './calls/refusal.ts'
+import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type EarlierOrder, earlierOrder } from './lookup/earlier-order.ts'
 import { orderNumbered } from './lookup/order-search.ts'
 import { isCustomer } from './lookup/people.ts'
@@ -32,9 +32,6 @@ import { createReturn } from './returns.ts'
 import { drawnValidation } from './vouchers.ts'
 import type { Fields } from './xml/payload.ts'
 import { text } from './xml/values.ts'
-
-/** An order with this number exists. */
-const numberExists = 5052
 
 /**
  * Orders placed with the back office, under its own identifiers. Stock, sales and rewards are its business: they come back with the

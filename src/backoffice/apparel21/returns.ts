@@ -10,7 +10,7 @@ import { stampOrder } from '../../store/orders/lines.ts'
 import { insertReturn, insertReturnLines, returnNumberTaken, returnRecord } from '../../store/orders/returns.ts'
 import type { Client } from './calls/client.ts'
 import { afterEffect, effect } from './calls/effect.ts'
-import { refusalBehind } from './calls/refusal.ts'
+import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type Release, since } from './calls/release.ts'
 import { knownOrder } from './lookup/known-orders.ts'
 import { orderNumbered } from './lookup/order-search.ts'
@@ -18,9 +18,6 @@ import type { Upstream } from './lookup/upstream.ts'
 import { derivedNumber, markedNumber } from './records/numbers.ts'
 import { faultsOfReturn, returnPayload } from './records/return-write.ts'
 import { text } from './xml/values.ts'
-
-/** A return with this number exists. */
-const numberExists = 5052
 
 /**
  * Makes returns with the back office. It does not refuse what is more than was bought: our tables do, under a lock on the order that is

@@ -13,7 +13,7 @@ import { beginVoucherSale, finishVoucherSale } from '../../store/vouchers/upstre
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
 import type { Client } from './calls/client.ts'
 import { afterEffect, effect } from './calls/effect.ts'
-import { refusalBehind } from './calls/refusal.ts'
+import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type Release, since } from './calls/release.ts'
 import { orderNumbered } from './lookup/order-search.ts'
 import { receiverOf } from './receiver.ts'
@@ -120,9 +120,6 @@ async function faultsOf(release: Release, write: Write, input: VoucherInput) {
 
 const longestNumber = 30
 
-/** The number is another order's, or return's. */
-const numberTaken = 5052
-
 /** Places the order, unless an attempt before did. Its identifier is undefined where the back office does not tell, or has forgotten it. */
 async function placeOrder(client: Client, sale: Sale): Promise<{ id: string | undefined } | 'taken'> {
   const path = ['Persons', sale.personId, 'Orders']
@@ -130,7 +127,7 @@ async function placeOrder(client: Client, sale: Sale): Promise<{ id: string | un
   try {
     return { id: (await effect(client, { endpoint: 'orders', method: 'POST', path, body })).id }
   } catch (error) {
-    if (refusalBehind(error)?.code !== numberTaken) throw asOfVoucher(error)
+    if (refusalBehind(error)?.code !== numberExists) throw asOfVoucher(error)
   }
   const order = await afterEffect(() => orderNumbered(client, sale.number, sale.personId))
   // A number of our own making is nobody else's, whatever is still known of its order.

@@ -28,3 +28,6 @@ export const refusalBehind = (error: unknown): Refusal | undefined =>
 
 /** "No data found": an empty result, or a record that is not there. */
 export const noData = 5008
+
+/** Another order, or return, has the number. */
+export const numberExists = 5052
