@@ -18,17 +18,8 @@ import { type Release, since } from './calls/release.ts'
 import { orderNumbered } from './lookup/order-search.ts'
 import { receiverOf } from './receiver.ts'
 import { derivedNumber } from './records/numbers.ts'
-import { paymentThrough } from './records/payment.ts'
-import { payload } from './xml/payload.ts'
-import { every, money, text } from './xml/values.ts'
-import type { Xml } from './xml/xml.ts'
-
-interface Sale extends VoucherInput {
-  number: string
-  personId: string
-  skuId: string
-  voucherType: string
-}
+import { isThisSale, type Sale, salePayload } from './records/sale-write.ts'
+import { text } from './xml/values.ts'
 
 /**
  * Sells a voucher: an order of the gift card SKU. The back office makes number and PIN later, e-mails them itself, and tells nobody
@@ -123,7 +114,7 @@ const longestNumber = 30
 /** Places the order, unless an attempt before did. Its identifier is undefined where the back office does not tell, or has forgotten it. */
 async function placeOrder(client: Client, sale: Sale): Promise<{ id: string | undefined } | 'taken'> {
   const path = ['Persons', sale.personId, 'Orders']
-  const body = orderOf(client, sale)
+  const body = salePayload(client.connection, sale)
   try {
     return { id: (await effect(client, { endpoint: 'orders', method: 'POST', path, body })).id }
   } catch (error) {
@@ -132,84 +123,7 @@ async function placeOrder(client: Client, sale: Sale): Promise<{ id: string | un
   const order = await afterEffect(() => orderNumbered(client, sale.number, sale.personId))
   // A number of our own making is nobody else's, whatever is still known of its order.
   if (!order && !sale.orderNumber) return { id: undefined }
-  return isOrderOf(order, sale) ? { id: text(order, 'Id') ?? undefined } : 'taken'
-}
-
-/** Whether an order is this sale: for the same person, of the same voucher, and of nothing else. */
-function isOrderOf(order: Xml | undefined, sale: Sale): boolean {
-  const [line, ...others] = every(order, 'OrderDetails', 'OrderDetail')
-  return (
-    line !== undefined &&
-    others.length === 0 &&
-    text(order, 'PersonId') === sale.personId &&
-    text(line, 'SkuId') === sale.skuId &&
-    money(line, sale.amount.split('.')[1]?.length ?? 0, 'Price') === sale.amount &&
-    text(line, 'ReceiverName') === sale.receiverName.trim() &&
-    text(line, 'SenderName') === sale.senderName.trim()
-  )
-}
-
-/** The order in the guide's order of elements. The payer is known by name and address alone; whom to write to is the receiver. */
-function orderOf(client: Client, sale: Sale): string {
-  const { amount: worth, receiverName, receiverEmail, senderName, billingAddress: payer } = sale
-  return payload('Order', [
-    ['OrderNumber', sale.number],
-    ['PersonId', sale.personId],
-    [
-      'Addresses',
-      [
-        [
-          'Billing',
-          [
-            ['ContactName', senderName],
-            ['AddressLine1', payer.addressLine1],
-            ['AddressLine2', payer.addressLine2],
-            ['City', payer.city],
-            ['State', payer.state],
-            ['Postcode', payer.postcode],
-            ['Country', payer.country],
-          ],
-        ],
-        ['Delivery', [['ContactName', receiverName]]],
-      ],
-    ],
-    ['Contacts', [['Email', receiverEmail]]],
-    [
-      'DeliveryContacts',
-      [
-        ['Email', receiverEmail],
-        ['Phones', [['Mobile', sale.mobile ?? undefined]]],
-      ],
-    ],
-    [
-      'OrderDetails',
-      [
-        [
-          'OrderDetail',
-          [
-            ['SkuId', sale.skuId],
-            ['Quantity', 1],
-            ['Price', worth],
-            ['Value', worth],
-            ['SenderName', senderName],
-            ['ReceiverName', receiverName],
-            [
-              'ExtraVoucherInformation',
-              [
-                ['VoucherType', sale.voucherType],
-                ['EmailSubject', sale.subject],
-                ['Email', receiverEmail],
-                ['PersonalisedMessage', sale.message ?? undefined],
-                ['DeliveryDate', sale.deliveryDate ?? undefined],
-              ],
-            ],
-            ['TaxPercent', 0],
-          ],
-        ],
-      ],
-    ],
-    ['Payments', [paymentThrough(client.connection, { gateway: sale.gateway, amount: worth })]],
-  ])
+  return isThisSale(order, sale) ? { id: text(order, 'Id') ?? undefined } : 'taken'
 }
 
 /** What the errors of an order are to whoever buys a voucher; those that point into an order are faults of ours. */
@@ -221,10 +135,7 @@ function asOfVoucher(error: unknown): unknown {
     return Object.assign(new ApiError('voucher_not_configured', 'The back office does not sell the gift card SKU.'), {
       cause,
     })
-  if (code === 5004)
-    return Object.assign(faulty([{ pointer: '/receiverEmail', code: 'invalid_field', detail: error.message }]), {
-      cause,
-    })
+  if (code === 5004) return pointedAt('/receiverEmail', error)
   const isForeign = error.faults.some(({ pointer }) => pointer !== undefined && !ownFields.includes(pointer))
   return isForeign || error.code === 'payment_total_mismatch'
     ? Object.assign(new ApiError('back_office_error'), { cause })
