@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { Command } from 'commander'
 import { listAccounts, listServices, readService } from '../../../src/accounts.ts'
+import { refundVoucher } from '../../../src/backoffice/embedded/vouchers/draw.ts'
+import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/standing.ts'
 import { doctorCommand } from '../../../src/commands/doctor.ts'
 import { migrate } from '../../../src/migrate.ts'
 import { mapSkus } from '../../../src/store/goods/products.ts'
 import { staffRecord, upsertStaff } from '../../../src/store/goods/staff.ts'
 import { knownSkuIds, storesByNumber } from '../../../src/store/goods/stock.ts'
 import { knownStores } from '../../../src/store/goods/stores.ts'
-import { voucherPayments } from '../../../src/store/orders/placing.ts'
+import { voucherPayments } from '../../../src/store/orders/orders.ts'
 import { findReturn, returnedStock } from '../../../src/store/orders/returns.ts'
 import { listAlerts } from '../../../src/store/running/alerts.ts'
 import { storedBackOffice } from '../../../src/store/running/back-office.ts'
@@ -20,8 +22,7 @@ import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/
 import { finishedRuns } from '../../../src/store/sync/facts.ts'
 import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/plan.ts'
 import { syncStates } from '../../../src/store/sync/sync.ts'
-import { refundVoucher } from '../../../src/store/vouchers/draw.ts'
-import { expireVouchers, readLedger } from '../../../src/store/vouchers/standing.ts'
+import { readLedger } from '../../../src/store/vouchers/ledger.ts'
 import { member } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
 
@@ -76,6 +77,7 @@ export async function tour(api: TestService) {
   await voucherPayments(db, service, { id: '', number: '', customerId: '', currency: 'AUD', decimals: 2 })
   await findReturn(db, service, '')
   await returnedStock(db, service, '')
+  assert.equal((await api.get('/orders/transactions/search?updated_after=2020-01-01&asc=true')).status, 200)
 
   const { earn, giveBack, cancelReturn } = await member(api)
   await earn('order', '400.00')
