@@ -105,6 +105,17 @@ test('a folder holds at most 25 files', () => {
   assert.deepEqual(crowded, [])
 })
 
+test('ARCHITECTURE.md has a line for each folder of the source', async () => {
+  const page = await readFile(new URL('../../ARCHITECTURE.md', import.meta.url), 'utf8')
+  const folders = new Set(
+    source.map(({ path }) => dirname(path).split('/').slice(1).slice(-2).join('/')).filter(Boolean),
+  )
+  assert.deepEqual(
+    [...folders].filter(folder => !page.includes(`\`${folder}/\``)),
+    [],
+  )
+})
+
 test('the environment is read in one file', () => {
   const readers = source.filter(({ text }) => /process\.env\b/.test(text))
   assert.deepEqual(
