@@ -179,7 +179,7 @@ test('an answer that strays from the document is noticed', async () => {
 /** Codes that are not provoked here, and the tests that do. */
 const elsewhere: Partial<Record<ErrorCode, string>> = {
   method_not_allowed: '../requests/methods.test.ts',
-  request_timeout: '../requests/bodies.test.ts',
+  request_timeout: '../requests/slow-clients.test.ts',
 }
 /** What only a back office of somebody else's can be the cause of. */
 const ofOtherDrivers: ErrorCode[] = ['back_office_error']
