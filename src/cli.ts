@@ -4,4 +4,5 @@ import { fileURLToPath } from 'node:url'
 
 // What an earlier start has compiled is not compiled again: that is half of what a short command takes.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/tillbridge', import.meta.url)))
-await import('./commands/program.ts')
+const { run } = await import('./commands/program.ts')
+await run()

@@ -1,58 +1,53 @@
 import { Command, CommanderError } from 'commander'
-import { alertCommand } from './alert.ts'
-import { backOfficeCommand } from './back-office.ts'
-import { demoCommand } from './demo.ts'
-import { doctorCommand } from './doctor.ts'
-import { importCommand } from './import.ts'
-import { mailCommand } from './mail.ts'
-import { migrateCommand } from './migrate.ts'
-import { orderCommand } from './order.ts'
-import { serviceCommand } from './service.ts'
-import { startCommand } from './start.ts'
-import { syncCommand } from './sync.ts'
 import { examples } from './terminal/examples.ts'
-import { userCommand } from './user.ts'
-import { voucherCommand } from './voucher.ts'
-import { workerCommand } from './worker.ts'
 
-/** The command line's table of contents. */
-const commands = [
-  startCommand,
-  workerCommand,
-  migrateCommand,
-  serviceCommand,
-  userCommand,
-  importCommand,
-  backOfficeCommand,
-  syncCommand,
-  orderCommand,
-  voucherCommand,
-  mailCommand,
-  alertCommand,
-  demoCommand,
-  doctorCommand,
-]
+/** The command line's table of contents. The file of a command is loaded when it is asked for: to load all of them takes longer than most of what they do. */
+const commands = {
+  start: async () => (await import('./start.ts')).startCommand,
+  worker: async () => (await import('./worker.ts')).workerCommand,
+  migrate: async () => (await import('./migrate.ts')).migrateCommand,
+  service: async () => (await import('./service.ts')).serviceCommand,
+  user: async () => (await import('./user.ts')).userCommand,
+  import: async () => (await import('./import.ts')).importCommand,
+  'back-office': async () => (await import('./back-office.ts')).backOfficeCommand,
+  sync: async () => (await import('./sync.ts')).syncCommand,
+  order: async () => (await import('./order.ts')).orderCommand,
+  voucher: async () => (await import('./voucher.ts')).voucherCommand,
+  mail: async () => (await import('./mail.ts')).mailCommand,
+  alert: async () => (await import('./alert.ts')).alertCommand,
+  demo: async () => (await import('./demo.ts')).demoCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+} satisfies Record<string, () => Promise<(program: Command) => unknown>>
 
-const program = new Command('tillbridge')
-  .description('The retail integration API: an HTTPS JSON service in front of a retail back office.')
-  .addHelpText(
-    'after',
-    examples(
-      ['start', 'serve, with a demo shop on the first start'],
-      ['service add luma currency=AUD', 'make a service; then an account for it:'],
-      ['user add webshop --service luma', 'and then see: tillbridge import --help'],
-    ),
-  )
-  .showHelpAfterError('(add --help for what there is)')
-  .exitOverride()
-for (const command of commands) command(program)
+/** The command line with the command of this name alone; with all of them where there is none of this name. */
+export async function programWith(name?: string): Promise<Command> {
+  const program = new Command('tillbridge')
+    .description('The retail integration API: an HTTPS JSON service in front of a retail back office.')
+    .addHelpText(
+      'after',
+      examples(
+        ['start', 'serve, with a demo shop on the first start'],
+        ['service add luma currency=AUD', 'make a service; then an account for it:'],
+        ['user add webshop --service luma', 'and then see: tillbridge import --help'],
+      ),
+    )
+    .showHelpAfterError('(add --help for what there is)')
+    .exitOverride()
+  const asked = Object.entries(commands).filter(([each]) => each === name)
+  for (const [, load] of asked.length ? asked : Object.entries(commands)) (await load())(program)
+  return program
+}
 
-try {
-  await program.parseAsync()
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode
-  else {
-    console.error(error instanceof Error ? `tillbridge: ${error.message}` : error)
-    process.exitCode = 1
+/** Does what the arguments of the process ask for. */
+export async function run() {
+  const program = await programWith(process.argv[2])
+  try {
+    await program.parseAsync()
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode
+    else {
+      console.error(error instanceof Error ? `tillbridge: ${error.message}` : error)
+      process.exitCode = 1
+    }
   }
 }

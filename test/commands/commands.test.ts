@@ -2,26 +2,27 @@ import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Command } from 'commander'
+import { programWith } from '../../src/commands/program.ts'
 import { directory, done, run } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(directory(), 'data') }
 
-/** Every command, with its subcommands, as the help tells of them. */
-async function everyCommand(path: string[] = []): Promise<{ path: string[]; help: string }[]> {
-  const help = await done([...path, '--help'], environment)
-  const listed = help.split(/^Commands:$/m)[1]?.split(/^\S/m)[0] ?? ''
-  const names = [...listed.matchAll(/^ {2}([a-z-]+)(?= )/gm)]
-    .map(([, name = '']) => name)
-    .filter(name => name !== 'help')
-  // One that there is not answers with the help of the whole, and that would never end.
-  assert.ok(path.length < 3, path.join(' '))
-  const below = []
-  for (const name of names) below.push(...(await everyCommand([...path, name])))
-  return [{ path, help }, ...below]
+/** A command's help, as it tells it where it is asked for it. */
+function helpOf(command: Command) {
+  const parts: string[] = []
+  command.configureOutput({ writeOut: text => void parts.push(text) }).outputHelp()
+  return parts.join('')
 }
 
+/** Every command, with its subcommands. */
+const everyCommand = (command: Command, path: string[] = []): { path: string[]; help: string }[] => [
+  { path, help: helpOf(command) },
+  ...command.commands.flatMap(below => everyCommand(below, [...path, below.name()])),
+]
+
 test('the help of every command and subcommand has examples, which name commands that there are', async () => {
-  const all = await everyCommand()
+  const all = everyCommand(await programWith())
   const names = all.map(({ path }) => path.join(' '))
   for (const name of [
     'start',
@@ -52,6 +53,10 @@ test('the help of every command and subcommand has examples, which name commands
         example,
       )
     }
+  }
+  for (const path of [[], ['voucher'], ['user', 'add']]) {
+    const help = all.find(each => each.path.join(' ') === path.join(' '))?.help
+    assert.equal(await done([...path, '--help'], environment), help)
   }
   assert.ok(!fs.existsSync(environment.DATA_DIR))
 })
