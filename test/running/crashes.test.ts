@@ -1,29 +1,17 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { type Sql, sql } from '../../src/db.ts'
-import {
-  type Answered,
-  address,
-  type DemoShop,
-  openDemoShop,
-  purchaseIn,
-  voucherOf,
-} from '../support/demo-processes.ts'
-import { type Serving, serve, stop, until } from '../support/processes.ts'
+import { orderOf, returnOf } from '../support/order-shop.ts'
+import { serve, stop, until } from '../support/processes.ts'
+import { type Answered, openShop, voucherOf } from '../support/shop-processes.ts'
 
-let shop: DemoShop
+const shop = await openShop()
 /** A process that nothing is done to: it answers the repeats. */
-let steady: Serving
-
-before(async () => {
-  shop = await openDemoShop()
-  steady = await serve(['--no-demo'], shop.environmentOf('steady'))
-})
-
+const steady = await serve(['--no-demo'], shop.environmentOf('steady'))
 after(async () => {
-  if (steady) await stop(steady)
-  await shop?.close()
+  await stop(steady)
+  await shop.close()
 })
 
 interface Write {
@@ -36,11 +24,8 @@ interface Write {
 
 const count = async (query: Sql) => (await shop.db.row<{ count: number }>(query))?.count ?? -1
 
-async function orderOf(reference: string) {
-  const { sku, price, customerId } = await purchaseIn(shop)
-  const payments = [{ gateway: 'card', amount: price, reference }]
-  return { customerId, billingAddress: address, deliveryAddress: address, lines: [{ sku, quantity: 1 }], payments }
-}
+const paidBy = (reference: string) =>
+  orderOf([{ sku: 'TEE', quantity: 1 }], { payments: [{ gateway: 'paypal', amount: '10.00', reference }] })
 
 /** The writes that are killed at each border; each makes what it is done to anew. */
 const writes: Record<string, (name: string) => Promise<Write>> = {
@@ -58,7 +43,7 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
     return {
       method: 'POST',
       path: '/orders',
-      body: await orderOf(name),
+      body: paidBy(name),
       effects: () =>
         count(
           sql`select count(*)::integer from order_payment where service_id = ${shop.service.id} and reference = ${name}`,
@@ -66,13 +51,12 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
     }
   },
   async return(name) {
-    const body = await orderOf(`for ${name}`)
-    const order = await shop.send(steady, 'POST', '/orders', body)
+    const order = await shop.send(steady, 'POST', '/orders', paidBy(`for ${name}`))
     assert.equal(order.status, 201, order.code)
     return {
       method: 'POST',
       path: `/orders/${order.data.id}/returns`,
-      body: { lines: [{ sku: body.lines[0]?.sku, quantity: 1, reasonCode: 'SIZE' }] },
+      body: returnOf({ TEE: 1 }),
       effects: () =>
         count(
           sql`select count(*)::integer from sales_return where service_id = ${shop.service.id} and order_id = ${order.data.id}`,

@@ -4,21 +4,14 @@ import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addAccount, addService } from '../../src/accounts.ts'
-import { type Database, openDatabase, sql } from '../../src/db.ts'
-import { demoSettings, fillDemoShop } from '../../src/demo/shop.ts'
+import { type Database, openDatabase } from '../../src/db.ts'
 import { migrate } from '../../src/migrate.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { keysFrom } from '../../src/secrets.ts'
 import type { Service } from '../../src/settings.ts'
+import { fillShop } from './order-shop.ts'
 import type { Environment, Serving } from './processes.ts'
-
-export const address = {
-  addressLine1: '1 Swan St',
-  city: 'Richmond',
-  state: 'VIC',
-  postcode: '3121',
-  country: 'Australia',
-}
+import { gift, stockGiftCards, voucherSettings } from './voucher-shop.ts'
 
 export interface Answered {
   status: number
@@ -28,8 +21,8 @@ export interface Answered {
   data: any
 }
 
-/** The demo shop on a PostgreSQL of its own, for processes that are started and killed one by one. */
-export interface DemoShop {
+/** A small shop on a PostgreSQL of its own, for processes that are started and killed one by one. */
+export interface KilledShop {
   postgres: Postgres
   db: Database
   service: Service
@@ -40,7 +33,7 @@ export interface DemoShop {
   close(): Promise<void>
 }
 
-export async function openDemoShop(): Promise<DemoShop> {
+export async function openShop(): Promise<KilledShop> {
   // Not one of `directory()` in processes.ts: PostgreSQL is ours to stop.
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-test-'))
   chmodSync(home, 0o711)
@@ -49,10 +42,11 @@ export async function openDemoShop(): Promise<DemoShop> {
   await migrate(db)
   const secret = randomBytes(32).toString('hex')
   const keys = keysFrom(secret)
-  const service = await addService(db, 'luma', { ...demoSettings, readsPerMinute: 'off', writesPerMinute: 'off' })
+  const service = await addService(db, 'luma', voucherSettings)
   if (!service) throw new Error('the service is new')
   const password = await addAccount(db, keys, 'shopper', service, 'maintainer')
-  await fillDemoShop(db, keys, service)
+  await fillShop(db, service)
+  await stockGiftCards({ db }, { service })
   const headers = {
     authorization: `Basic ${Buffer.from(`shopper:${password}`).toString('base64')}`,
     'x-service-name': service.name,
@@ -103,24 +97,5 @@ export async function openDemoShop(): Promise<DemoShop> {
   }
 }
 
-/** A priced SKU and a shopper of the demo. */
-export async function purchaseIn({ db, service }: DemoShop) {
-  const variant = await db.row<{ sku: string; price: string }>(
-    sql`select sku, price::numeric(12, 2)::text as price from variant where service_id = ${service.id} and price > 0 order by sku limit 1`,
-  )
-  const customer = await db.row<{ id: string }>(
-    sql`select id from customer where service_id = ${service.id} order by id limit 1`,
-  )
-  return { sku: variant?.sku ?? '', price: variant?.price ?? '', customerId: customer?.id ?? '' }
-}
-
-export const voucherOf = (orderNumber: string, amount = '50.00') => ({
-  amount,
-  gateway: 'card',
-  subject: 'For you',
-  orderNumber,
-  billingAddress: address,
-  receiverName: 'Ann',
-  receiverEmail: 'ann@example.com',
-  senderName: 'Bo',
-})
+/** What asks for a gift voucher of this order. */
+export const voucherOf = (orderNumber: string, amount = '50.00') => ({ ...gift, orderNumber, amount })
