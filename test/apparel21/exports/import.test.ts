@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { importExport } from '../../src/backoffice/apparel21/exports/import.ts'
-import { type Database, openDatabase } from '../../src/db.ts'
-import { openShop, type Shop } from '../support/feeds.ts'
+import { importExport } from '../../../src/backoffice/apparel21/exports/import.ts'
+import { type Database, openDatabase } from '../../../src/db.ts'
+import { openShop, type Shop } from '../../support/feeds.ts'
 
 let shop: Shop
 before(async () => {

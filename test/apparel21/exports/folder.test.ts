@@ -1,33 +1,33 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { pino } from 'pino'
-import type { Simulator } from '../../simulator/control/handle.ts'
-import { startSimulator } from '../../simulator/simulator.ts'
-import { addService } from '../../src/accounts.ts'
-import { lookInto } from '../../src/backoffice/apparel21/exports/files.ts'
-import { importExport } from '../../src/backoffice/apparel21/exports/import.ts'
-import { type Offices, openOffices } from '../../src/backoffice/offices.ts'
-import { openFolder } from '../../src/backoffice/places/folder.ts'
-import { pullFeed } from '../../src/backoffice/sync/pull.ts'
-import { type Database, sql } from '../../src/db.ts'
-import { officeJobs } from '../../src/jobs/jobs.ts'
-import { keysFrom } from '../../src/secrets.ts'
-import type { Service } from '../../src/settings.ts'
-import { listAlerts, settleKind } from '../../src/store/running/alerts.ts'
-import { setBackOffice } from '../../src/store/running/back-office.ts'
-import { startWorker, type Worker } from '../../src/worker.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { until } from '../support/processes.ts'
+import type { Simulator } from '../../../simulator/control/handle.ts'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { addService } from '../../../src/accounts.ts'
+import { lookInto } from '../../../src/backoffice/apparel21/exports/files.ts'
+import { importExport } from '../../../src/backoffice/apparel21/exports/import.ts'
+import { type Offices, openOffices } from '../../../src/backoffice/offices.ts'
+import { openFolder } from '../../../src/backoffice/places/folder.ts'
+import { pullFeed } from '../../../src/backoffice/sync/pull.ts'
+import { type Database, sql } from '../../../src/db.ts'
+import { officeJobs } from '../../../src/jobs/jobs.ts'
+import { keysFrom } from '../../../src/secrets.ts'
+import type { Service } from '../../../src/settings.ts'
+import { listAlerts, settleKind } from '../../../src/store/running/alerts.ts'
+import { setBackOffice } from '../../../src/store/running/back-office.ts'
+import { startWorker, type Worker } from '../../../src/worker.ts'
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { until } from '../../support/processes.ts'
+import { filesLeftIn } from './left-files.ts'
 
 const keys = keysFrom(randomBytes(32))
 const log = pino({ level: 'silent' })
 const folder = mkdtempSync(join(tmpdir(), 'tillbridge-exports-'))
-const inFolder = (...names: string[]) => join(folder, ...names)
-const namesIn = (place: string) => (existsSync(inFolder(place)) ? readdirSync(inFolder(place)).sort() : [])
+const { there, namesIn, leave } = filesLeftIn(folder)
 
 let simulator: Simulator
 let database: FreshDatabase
@@ -37,17 +37,12 @@ let offices: Offices
 let worker: Worker
 
 const exported = async (kind: string) => (await fetch(`${simulator.controlUrl}/export/${kind}.csv`)).text()
-/** Leaves a file in the folder as a careful back office does: under its name once it is whole. */
-function leave(name: string, text: string) {
-  writeFileSync(inFolder('.writing'), text)
-  renameSync(inFolder('.writing'), inFolder(name))
-}
 /** Has the folder looked into until a file is gone from it. */
 const taken = (name: string) =>
   until(
     async () => {
       await db.run(sql`update job set due_at = now() where name = 'import-exports'`)
-      return !existsSync(inFolder(name))
+      return !existsSync(there(name))
     },
     `${name} is taken`,
     30_000,
@@ -209,7 +204,7 @@ describe('exports of a back office', () => {
     leave('rewards_20260203T110000Z.csv', `${head}\r\n${good}\r\n77001,${account?.personId},1,1,2026-02-30,5\r\n`)
     await taken('rewards_20260203T110000Z.csv')
     const [, rejected = ''] = namesIn('failed').filter(name => name.startsWith('rewards_20260203'))
-    assert.match(readFileSync(inFolder('failed', rejected), 'utf8'), /joinDate,is no day of the calendar.*\n?.*77001/)
+    assert.match(readFileSync(there('failed', rejected), 'utf8'), /joinDate,is no day of the calendar.*\n?.*77001/)
     assert.equal(await db.run(sql`select from reward_account where id = ${String(account?.id)}`), 1)
     const [alert] = await listAlerts(db)
     assert.deepEqual([alert?.kind, alert?.subject], ['export_refused', 'rewards_20260203T110000Z.csv'])
@@ -226,12 +221,12 @@ describe('exports of a back office', () => {
   test('a file that grows is left alone, and so is what has another name', async () => {
     const growing = 'customers_20260208T101500Z.csv'
     const [head] = (await exported('customers')).split('\r\n')
-    writeFileSync(inFolder(growing), `${head}\r\n`)
-    writeFileSync(inFolder('notes.txt'), 'mine')
+    writeFileSync(there(growing), `${head}\r\n`)
+    writeFileSync(there('notes.txt'), 'mine')
     const place = openFolder(folder)
     const first = await lookInto(place, undefined)
     assert.deepEqual([first.complete, first.growing], [[], true])
-    writeFileSync(inFolder(growing), `${head}\r\n\r\n`)
+    writeFileSync(there(growing), `${head}\r\n\r\n`)
     const second = await lookInto(place, first.look)
     assert.deepEqual([second.complete, second.growing], [[], true])
     const third = await lookInto(place, second.look)
@@ -240,6 +235,6 @@ describe('exports of a back office', () => {
       [growing],
     )
     await taken(growing)
-    assert.ok(existsSync(inFolder('notes.txt')))
+    assert.ok(existsSync(there('notes.txt')))
   })
 })

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { Simulator } from '../../simulator/control/handle.ts'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { choicesAmong } from '../../src/commands/back-office-choices.ts'
+import { checkout, databaseOf, directory, done, run, type Serving, serve, stop, until } from '../support/processes.ts'
+
+const canary = 'kanarie-Wachtwoord-7'
+
+describe('tillbridge back-office', () => {
+  const home = directory()
+  const environment = { DATA_DIR: join(home, 'data'), JOBS: 'off', LOG_LEVEL: 'debug' }
+  const passwordFile = join(home, 'password')
+  const cli = (...args: string[]) => done(['back-office', ...args], environment)
+  const failing = (...args: string[]) => run(['back-office', ...args], environment)
+  let simulator: Simulator
+  let service: Serving
+  const told: string[] = []
+
+  before(async () => {
+    writeFileSync(passwordFile, `${canary}\n`)
+    simulator = await startSimulator({ settings: { credentials: { user: 'retail', password: canary } } })
+    service = await serve(['--no-demo'], environment)
+    await done(['service', 'add', 'luma', 'currency=AUD'], environment)
+  })
+  after(async () => {
+    if (service) await stop(service)
+    await simulator?.close()
+  })
+
+  test('set takes the password from a file, show and the audit do not tell it', async () => {
+    const set = await cli(
+      'set',
+      'luma',
+      `url=${simulator.url}`,
+      'country=AU',
+      'user=retail',
+      '--password-file',
+      passwordFile,
+    )
+    assert.match(set, /^driver = apparel21 \(its own\)$/m)
+    assert.match(set, /^password = \(set\)$/m)
+    told.push(set, await cli('show', 'luma'))
+    const client = await databaseOf(environment.DATA_DIR)
+    const { rows } = await client.query('select record from audit')
+    await client.end()
+    const audit = rows.map(({ record }) => record).join('\n')
+    assert.match(audit, /"operation":"back-office set","subject":"\/back-office","fields":\["url","country","user"\]/)
+    assert.doesNotMatch(audit, new RegExp(canary))
+  })
+
+  test('test tells the release and what works, with the credentials that are set', async () => {
+    const out = await cli('test', 'luma')
+    told.push(out)
+    assert.match(out, /^Reached: release 2025\.1, \d+ stores, AUD\.$/m)
+    assert.match(out, /^works {2}orders$/m)
+    assert.match(out, /^lacks {2}staff: /m)
+    simulator.set({ credentials: { user: 'retail', password: 'another' } })
+    const refused = await failing('test', 'luma')
+    simulator.set({ credentials: { user: 'retail', password: canary } })
+    assert.equal(refused.code, 1)
+    assert.match(
+      refused.err,
+      /tillbridge: The back office of luma does not answer as it should: .*\(back_office_unavailable\)/,
+    )
+    told.push(refused.err)
+  })
+
+  test('set reads the password from standard input, and keeps what is not named', async () => {
+    const program = ['/bin/sh', '-c', `printf '%s\\n' '${canary}' | exec "$0" "$@"`, process.execPath] as const
+    const args = [join(checkout, 'src/cli.ts'), 'back-office', 'set', 'luma', 'user=retail']
+    await done(args, environment, { program })
+    told.push(await cli('set', 'luma', 'release=2023.4a'))
+    assert.match(told.at(-1) ?? '', /^country = AU\nuser = retail\nrelease = 2023\.4a\npassword = \(set\)$/m)
+  })
+
+  test('set names every fault, and changes nothing then', async () => {
+    const { code, err } = await failing(
+      'set',
+      'luma',
+      'url=ftp://a',
+      'colour=blue',
+      'timeZone=Mars',
+      `password=${canary}`,
+    )
+    assert.equal(code, 1)
+    assert.match(
+      err,
+      /^tillbridge: url is an address .*\n"colour=blue" is no setting.*\ntimeZone is a time zone .*\nA password on the command line /m,
+    )
+    told.push(err)
+    const half = await failing('set', 'luma', 'country=')
+    assert.match(half.err, /country is needed where driver is apparel21\./)
+  })
+
+  test('set takes schedules and merchants, show tells them beside the defaults, and the audit names them', async () => {
+    const set = await cli(
+      ...['set', 'luma', 'every.customers=5m', 'every.stock=90s', 'gateway.pay.pal.merchantId=PAYPAL'],
+      ...['gateway.pay.pal.cardType=PP', 'gateway.zip.origin=Zip'],
+    )
+    assert.match(set, /^luma has no payment gateway zip yet: tillbridge service set luma gateways=…$/m)
+    const shown = await cli('show', 'luma')
+    for (const line of [
+      ...['every.customers = 5m', 'every.stock = 90s', 'every.products = 1d (default)', 'every.orders = 5m (default)'],
+      ...['gateway.pay.pal.merchantId = PAYPAL', 'gateway.pay.pal.cardType = PP', 'gateway.zip.origin = Zip'],
+    ])
+      assert.ok(shown.split('\n').includes(line), `${line} in\n${shown}`)
+    await cli('set', 'luma', 'every.stock=', 'gateway.zip.origin=', 'gateway.pay.pal.cardType=', 'every.customers=1h')
+    const left = await cli('show', 'luma')
+    assert.match(left, /^every\.stock = 5m \(default\)\n(.*\n)*every\.customers = 1h\n/m)
+    assert.match(left, /^gateway\.pay\.pal\.merchantId = PAYPAL\n$/m)
+    assert.doesNotMatch(left, /zip|cardType/)
+    const client = await databaseOf(environment.DATA_DIR)
+    const { rows } = await client.query(
+      "select record::json->'fields' as fields from audit order by changed_at desc limit 2",
+    )
+    await client.end()
+    assert.deepEqual(rows[1].fields, [
+      ...['every.customers', 'every.stock', 'gateway.pay.pal.merchantId', 'gateway.pay.pal.cardType'],
+      'gateway.zip.origin',
+    ])
+  })
+
+  test('schedules out of bounds, and what gateways do not have, are refused with what is right', () => {
+    for (const time of ['5', '59s', '8d', '-5m', '1w', '1.5h', 'often'])
+      assert.deepEqual(choicesAmong([`every.stock=${time}`]).faults, [
+        'every.stock is a time from 1m to 7d, such as 5m, 1h or 1d.',
+      ])
+    for (const [time, seconds] of Object.entries({ '60s': 60, '1m': 60, '12h': 43_200, '7d': 604_800 }))
+      assert.deepEqual([...choicesAmong([`every.stock=${time}`]).choices.every], [['stock', seconds]])
+    const unfit: [assignment: string, told: RegExp][] = [
+      ['gateway.visa.colour=red', /^gateway\.visa\.colour is none of origin, merchantId, cardType, accountId\.$/],
+      [
+        'gateway.visa.origin=Card',
+        /^gateway\.visa\.origin is one of CreditCard, DirectDebit, Zip, AdyenWallet, Openpay\.$/,
+      ],
+      [`gateway.visa.merchantId=${'x'.repeat(101)}`, /^gateway\.visa\.merchantId has at most 100 characters/],
+    ]
+    for (const [assignment, told] of unfit) assert.match(choicesAmong([assignment]).faults.join(), told)
+    const twice = ['every.stock=1m', 'every.stock=2m', 'gateway.a.origin=Zip', 'gateway.a.origin=Zip']
+    assert.deepEqual(choicesAmong(twice).faults, ['every.stock is set twice.', 'gateway.a.origin is set twice.'])
+    assert.deepEqual(choicesAmong(['gateway.visa=x', 'url=https://a/gateway.b.c=d']).rest.length, 2)
+  })
+
+  test('set refuses a feed that there is not, and changes nothing then', async () => {
+    const before = await cli('show', 'luma')
+    const unknown = await failing('set', 'luma', 'every.colour=5m', 'every.stock=2m')
+    assert.equal(unknown.code, 1)
+    assert.match(unknown.err, /every\.colour: there is no feed colour; there are: references, stores, products, stock,/)
+    const bad = await failing('set', 'luma', 'every.stock=1s', 'colour=blue', 'gateway.visa=x')
+    assert.match(bad.err, /: every\.stock is a time .*\n"colour=blue" is no setting.*\n"gateway\.visa=x" is no setting/)
+    assert.equal(await cli('show', 'luma'), before)
+  })
+
+  test('where no process does jobs the greeting says so, and soon the doctor', async () => {
+    assert.match(
+      service.out,
+      /^E-mails and other jobs are done by: tillbridge worker\nUntil one runs, e-mails wait and nothing is pulled from back offices\.$/m,
+    )
+    const client = await databaseOf(environment.DATA_DIR)
+    const asked = async () => (await client.query("select from job where name = 'plan-syncs'")).rowCount === 1
+    await until(asked, 'jobs are asked for')
+    await client.query("update job set due_at = now() - interval '2 minutes'")
+    const { code, out } = await run(['doctor'], environment)
+    assert.equal(code, 1)
+    assert.match(
+      out,
+      /^MISSING {2}Jobs +No process does them, the oldest has been due for 12\d s: e-mails wait,.*tillbridge worker$/m,
+    )
+    await client.query("update job set leased_until = now() + interval '1 minute', lease = gen_random_uuid()")
+    assert.match((await run(['doctor'], environment)).out, /^ok {7}Jobs /m)
+    await client.end()
+  })
+
+  test('clear leaves the service to the environment', async () => {
+    assert.match(await cli('clear', 'luma'), /^luma is left to the environment\.$/m)
+    assert.match(await cli('show', 'luma'), /^driver = embedded \(the environment's\)$/m)
+  })
+
+  test('the password is in nothing that was said or logged', async () => {
+    assert.doesNotMatch([...told, service.out, service.err].join('\n'), new RegExp(canary))
+    assert.ok(told.length >= 5)
+  })
+})
