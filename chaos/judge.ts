@@ -1,15 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, type Sql, sql } from '../src/db.ts'
 import { retryMails } from '../src/store/running/mails.ts'
+import { type Verdict, verdict } from '../trials/verdict.ts'
 import type { Deed, Kind, Shop } from './shoppers.ts'
 import type { World } from './world.ts'
-
-/** A fact that has to hold after a run, and what was found where it does not. */
-export interface Verdict {
-  fact: string
-  holds: boolean
-  found?: string
-}
 
 /** Holds what clients were told against what the database and the mail server have. */
 export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>): Promise<Verdict[]> {
@@ -30,7 +24,7 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
     return verdict(
       `each ${what} that was acknowledged is there once, and none that was refused`,
       [...wrong.map(deed => deed.key), ...stray],
-      deeds.length,
+      among(deeds.length),
     )
   }
   const none = async (fact: string, query: Sql): Promise<Verdict> => {
@@ -67,7 +61,7 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
     verdict(
       'each return that was acknowledged is there',
       await missing(db, sql`sales_return`, id, returns),
-      returns.length,
+      among(returns.length),
     ),
     verdict(
       'there are no more returns than were acknowledged',
@@ -76,7 +70,7 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
     verdict(
       'who follows the customers by asOf has seen each of them',
       customers.filter(each => !seen.has(each)),
-      customers.length,
+      among(customers.length),
     ),
     await none(
       'no order line is returned beyond what was sold, and its counter is the sum of its returns',
@@ -115,7 +109,7 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
             !number || !pin || !mailsOf.get(key)?.every(mail => mail.text.includes(number) && mail.text.includes(pin)),
         )
         .map(voucher => voucher.key),
-      vouchers.length,
+      among(vouchers.length),
     ),
     verdict(
       'no mail without a voucher',
@@ -128,24 +122,17 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
     verdict(
       'a worker that was killed mailed at most once more',
       extra <= worker.kills ? [] : [`${extra} more`],
-      worker.kills,
+      among(worker.kills),
     ),
     verdict('the mails went out within 60 s of the last kill', mailed ? [] : ['some are still waiting']),
     verdict('nothing unexpected was logged', log.filter(line => /internal_error|unhandled/i.test(line)).slice(0, 3)),
   ]
 }
 
-const idOf = ({ answer }: Deed<'customer' | 'return'>) => answer.data?.id ?? ''
+/** How many there were to judge: a short run may have none of a kind. */
+const among = (count: number) => count || undefined
 
-const verdict = (fact: string, wrong: readonly string[], of?: number): Verdict => ({
-  fact,
-  holds: wrong.length === 0,
-  ...(wrong.length
-    ? { found: `${wrong.length}: ${wrong.slice(0, 5).join(', ')}` }
-    : of === undefined
-      ? {}
-      : { found: String(of) }),
-})
+const idOf = ({ answer }: Deed<'customer' | 'return'>) => answer.data?.id ?? ''
 
 async function missing(db: Db, table: Sql, service: number, ids: readonly string[]) {
   const there = new Set(

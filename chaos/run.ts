@@ -1,12 +1,12 @@
-import { execFileSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Presets, SingleBar } from 'cli-progress'
 import { Command, InvalidArgumentError } from 'commander'
 import { sql } from '../src/db.ts'
+import { commit } from '../trials/commit.ts'
+import { seeded } from '../trials/random.ts'
 import { clientOf } from './client.ts'
 import { judge } from './judge.ts'
-import { seeded } from './random.ts'
 import { follow, readShop, shop } from './shoppers.ts'
 import { openWorld, type World } from './world.ts'
 
@@ -85,12 +85,4 @@ async function killAtRandom({ apis, worker, postgres, db }: World) {
     if (!bar && killed % 20 === 0) say(`${killed} of ${kills} kills`)
   }
   bar?.stop()
-}
-
-function commit() {
-  try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
-  } catch {
-    return 'unknown'
-  }
 }

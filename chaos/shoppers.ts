@@ -3,8 +3,9 @@ import type { Product } from '../src/domain/goods/products.ts'
 import type { Order } from '../src/domain/orders/orders.ts'
 import type { Return } from '../src/domain/orders/returns.ts'
 import type { IssuedVoucher, ValidatedVoucher, Voucher } from '../src/domain/vouchers/vouchers.ts'
+import { address, money } from '../trials/paying.ts'
+import type { Random } from '../trials/random.ts'
 import type { Client, Settled } from './client.ts'
-import type { Random } from './random.ts'
 
 /** What each kind of write makes, or changes. */
 interface Written {
@@ -40,14 +41,6 @@ export interface Shop {
   deeds: Deed[]
 }
 
-const address = {
-  addressLine1: '111 Collins St',
-  city: 'Melbourne',
-  state: 'VIC',
-  postcode: '3000',
-  country: 'Australia',
-}
-
 /** What is on offer, and who buys, as the API itself lists it. */
 export async function readShop(client: Client): Promise<Shop> {
   const products = await client.list<Product>('/products?limit=20')
@@ -62,8 +55,6 @@ export async function readShop(client: Client): Promise<Shop> {
     deeds: [],
   }
 }
-
-const money = (cents: number) => (cents / 100).toFixed(2)
 
 /** One shopper: does one thing after another until it is told that it is over. */
 export async function shop(name: string, client: Client, random: Random, shared: Shop, isOver: () => boolean) {

@@ -10,9 +10,9 @@ import { migrate } from '../src/migrate.ts'
 import { type Postgres, startPostgres } from '../src/postgres/postgres.ts'
 import { keysFrom } from '../src/secrets.ts'
 import type { Service } from '../src/settings.ts'
+import type { Random } from '../trials/random.ts'
 import { openMailbox } from './mailbox.ts'
 import { type Kept, keep } from './processes.ts'
-import type { Random } from './random.ts'
 
 /** Everything that runs: PostgreSQL, two API processes, a worker, and somebody's mail server. */
 export interface World {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { Agent, request } from 'node:https'
+import { Agent } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Asked, type Body, isSettled, patienceMs } from '../chaos/client.ts'
-import type { Random } from '../chaos/random.ts'
+import { type Asked, askOnce, type Body, isSettled, patienceMs, unsettled } from '../trials/asking.ts'
+import type { Random } from '../trials/random.ts'
 
 /** A server of the API as its callers know it. */
 export interface Reached {
@@ -25,7 +25,6 @@ export interface Troubles {
   byCode: Map<string, number>
 }
 
-const answerMs = 20_000
 /** Longer than this nobody waits for `Retry-After` here. */
 const longestRestMs = 1_500
 
@@ -43,39 +42,6 @@ export function clientOf(
     servers.map(server => [server, new Agent({ keepAlive: true, ca: readFileSync(server.caFile) })]),
   )
 
-  const once = ({ method, path, body, key }: Asked, server: Reached, waitMs: number) =>
-    new Promise<Omit<Settled<never>, 'attempts'> & { restMs: number }>((resolve, reject) => {
-      const asked = request(
-        `${server.baseUrl}${path}`,
-        {
-          method,
-          agent: agents.get(server),
-          signal: AbortSignal.timeout(waitMs),
-          headers: {
-            ...headers,
-            ...(body && { 'content-type': 'application/json' }),
-            ...(key !== undefined && { 'idempotency-key': key }),
-          },
-        },
-        answer => {
-          const chunks: Buffer[] = []
-          answer.on('data', chunk => chunks.push(chunk))
-          answer.on('error', reject)
-          answer.on('end', () => {
-            const text = Buffer.concat(chunks).toString()
-            resolve({
-              status: answer.statusCode ?? 0,
-              json: text ? JSON.parse(text) : {},
-              isReplay: answer.headers['idempotent-replayed'] === 'true',
-              restMs: Number(answer.headers['retry-after'] ?? 0) * 1_000,
-            })
-          })
-        },
-      )
-      asked.on('error', reject)
-      asked.end(body && JSON.stringify(body))
-    })
-
   return {
     /** Throws where nothing settles it within 90 seconds: that is a finding of its own. */
     async ask<Data>(asked: Asked): Promise<Settled<Data>> {
@@ -83,21 +49,21 @@ export function clientOf(
       let last = ''
       for (let attempts = 1; performance.now() < until; attempts++) {
         // Without a key, what was hung up on may be carried out behind what comes later, and undo it.
-        const waitMs = asked.key !== undefined && random.chance(0.07) ? random.whole(1, 400) : answerMs
-        const answer = await once(asked, random.pick(servers), waitMs).catch((error: Error) => error)
+        const waitMs = asked.key !== undefined && random.chance(0.07) ? random.whole(1, 400) : undefined
+        const server = random.pick(servers)
+        const way = { baseUrl: server.baseUrl, agent: agents.get(server), headers }
+        const answer = await askOnce<Data>(asked, way, waitMs).catch((error: Error) => error)
         if (answer instanceof Error) last = 'no answer'
         else {
-          const { restMs, ...settled } = answer
-          if (isSettled(answer.status, answer.json.code)) return { ...settled, attempts }
-          last = `${answer.status} ${answer.json.code}`
-          await delay(random.whole(0, Math.min(restMs, longestRestMs)))
+          const { status, body: json, headers: told } = answer
+          if (isSettled(answer)) return { status, json, isReplay: told['idempotent-replayed'] === 'true', attempts }
+          last = `${status} ${json.code}`
+          await delay(random.whole(0, Math.min(Number(told['retry-after'] ?? 0) * 1_000, longestRestMs)))
         }
         byCode.set(last, (byCode.get(last) ?? 0) + 1)
         await delay(20 + random.whole(0, 80))
       }
-      throw new Error(
-        `${asked.method} ${asked.path} was not settled within ${patienceMs / 1_000} s; the last was: ${last}`,
-      )
+      throw unsettled(asked, last)
     },
     /** Every page of a list, with its `asOf`. */
     async list<T>(path: string): Promise<{ records: T[]; asOf: string }> {

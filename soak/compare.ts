@@ -1,21 +1,5 @@
+import { type Verdict, verdict } from '../trials/verdict.ts'
 import type { Expected } from './expected.ts'
-
-/** A fact that has to hold after a run, and what was found. */
-export interface Verdict {
-  fact: string
-  holds: boolean
-  found?: string
-}
-
-export const verdict = (fact: string, wrong: readonly string[], of?: number): Verdict => ({
-  fact,
-  holds: wrong.length === 0 && of !== 0,
-  ...(wrong.length
-    ? { found: `${wrong.length}${of === undefined ? '' : ` of ${of}`}: ${wrong.slice(0, 5).join('; ')}` }
-    : of === undefined
-      ? {}
-      : { found: of === 0 ? 'there was nothing to judge' : String(of) }),
-})
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,7 +1,8 @@
 import { dateText } from '../simulator/shop/clock.ts'
 import { sql } from '../src/db.ts'
+import { type Verdict, verdict } from '../trials/verdict.ts'
 import type { Client } from './client.ts'
-import { judgeList, type Verdict, verdict } from './compare.ts'
+import { judgeList } from './compare.ts'
 import { accountsOf, customersOf, productsOf, shops, stockOf, storesOf, transactionsOf } from './expected.ts'
 import type { World } from './world.ts'
 

@@ -1,8 +1,22 @@
 import { sql } from '../src/db.ts'
-import { type Verdict, verdict } from './compare.ts'
+import { type Verdict, verdict } from '../trials/verdict.ts'
+import type { Client } from './client.ts'
 import { judgeLists } from './judge-lists.ts'
 import { judgeVouchers, judgeWrites } from './judge-writes.ts'
-import type { Judging } from './soak.ts'
+import type { Shared } from './shoppers.ts'
+import type { Done } from './staff.ts'
+import type { World } from './world.ts'
+
+/** What there is to judge. */
+export interface Judging {
+  world: World
+  shared: Shared
+  done: Done
+  usedBefore: ReadonlyMap<string, number>
+  client: Client
+  seen: readonly Verdict[]
+  troubles: ReadonlyMap<string, number>
+}
 
 /** Holds the read model, and what clients were told, against the simulator. */
 export async function judge({ world, shared, done, usedBefore, client, seen, troubles }: Judging): Promise<Verdict[]> {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { chmodSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -9,6 +8,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { openDatabase } from '../src/db.ts'
 import { migrate } from '../src/migrate.ts'
 import { startPostgres } from '../src/postgres/postgres.ts'
+import { commit } from '../trials/commit.ts'
 import { type Progress, type Soaked, soak } from './soak.ts'
 
 const number = (form: RegExp, what: string) => (text: string) => {
@@ -106,12 +106,4 @@ function answers({ deeds }: Soaked) {
 function listed(counts: ReadonlyMap<string, number>) {
   const most = [...counts].sort(([, a], [, b]) => b - a)
   return most.map(([what, times]) => `${what} ${times}`).join(', ') || 'none'
-}
-
-function commit() {
-  try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
-  } catch {
-    return 'unknown'
-  }
 }

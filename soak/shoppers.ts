@@ -1,7 +1,8 @@
-import type { Asked } from '../chaos/client.ts'
-import type { Random } from '../chaos/random.ts'
 import type { Product } from '../src/domain/goods/products.ts'
 import type { ValidatedVoucher } from '../src/domain/vouchers/vouchers.ts'
+import type { Asked } from '../trials/asking.ts'
+import { address, money } from '../trials/paying.ts'
+import type { Random } from '../trials/random.ts'
 import type { Client, Settled } from './client.ts'
 
 export type Kind = 'customer' | 'change' | 'order' | 'return' | 'sale' | 'lock'
@@ -45,14 +46,6 @@ export interface Shared {
   contradictions: string[]
 }
 
-const address = {
-  addressLine1: '111 Collins St',
-  city: 'Melbourne',
-  state: 'VIC',
-  postcode: '3000',
-  country: 'Australia',
-}
-const money = (cents: number) => (cents / 100).toFixed(2)
 const phone = (random: Random) => `04${random.whole(10_000_000, 99_999_999)}`
 
 /** One shopper, with customers of their own: does one thing after another until it is told that it is over. */

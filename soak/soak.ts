@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { seeded } from '../chaos/random.ts'
 import { pullFeed } from '../src/backoffice/sync/pull.ts'
+import { seeded } from '../trials/random.ts'
+import type { Verdict } from '../trials/verdict.ts'
 import { type Client, clientOf, type Troubles } from './client.ts'
-import type { Verdict } from './compare.ts'
 import { judge } from './judge.ts'
 import { type Deed, type Shared, shop, type Voucher } from './shoppers.ts'
-import { type Done, isOfOffice, staff } from './staff.ts'
+import { isOfOffice, staff } from './staff.ts'
 import { follow, watch } from './watchers.ts'
 import { weather } from './weather.ts'
 import { type Opening, openWorld, type World } from './world.ts'
@@ -115,17 +115,6 @@ export async function soak({ seconds, shoppers, onProgress = () => {}, ...openin
     await close()
     throw error
   }
-}
-
-/** What there is to judge. */
-export interface Judging {
-  world: World
-  shared: Shared
-  done: Done
-  usedBefore: ReadonlyMap<string, number>
-  client: Client
-  seen: readonly Verdict[]
-  troubles: ReadonlyMap<string, number>
 }
 
 /** Vouchers that shoppers have in hand: some of those that were there, and those that the back office has mailed. */

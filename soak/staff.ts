@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Random } from '../chaos/random.ts'
 import type { Change } from '../simulator/control/changes.ts'
 import type { Simulator } from '../simulator/control/handle.ts'
 import type { Person, Sku, Store, Style } from '../simulator/shop/records.ts'
 import type { Return } from '../simulator/shop/sales.ts'
+import type { Random } from '../trials/random.ts'
 
 /** What the head office and the tills have done, as far as somebody might undo it. */
 export interface Done {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../src/db.ts'
+import { type Verdict, verdict } from '../trials/verdict.ts'
 import type { Client } from './client.ts'
-import { type Verdict, verdict } from './compare.ts'
 import { shops, stockOf } from './expected.ts'
 import type { World } from './world.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Random } from '../chaos/random.ts'
 import type { Simulator } from '../simulator/control/handle.ts'
 import type { FaultInput } from '../simulator/faults/fault.ts'
+import type { Random } from '../trials/random.ts'
 
 /** Writes that have effects, each alone: `POST /Persons` is none of orders. */
 const writes: readonly Pick<FaultInput, 'method' | 'path'>[] = [

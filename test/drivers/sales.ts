@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cents, dollars } from '../support/order-shop.ts'
+import { address, cents, dollars } from '../support/order-shop.ts'
 import { isProblem } from '../support/problem.ts'
 import type { Answer } from '../support/service.ts'
 import { post } from '../support/write.ts'
 import { pinOfUsable, type Shop, usable } from './shop.ts'
 import { lock, validationOf } from './vouchers.ts'
-
-const address = {
-  addressLine1: '111 Collins St',
-  city: 'Melbourne',
-  state: 'VIC',
-  postcode: '3000',
-  country: 'Australia',
-}
 
 interface Item {
   sku: string

@@ -32,8 +32,11 @@ const ladder = [
 ]
 const stepOf = (path: string) => ladder.findIndex(step => step.includes(path.split('/')[1] ?? ''))
 
+const top = (path: string) => path.split('/')[0] ?? ''
+
 const source = sourcesOf('src')
-const everything = [...source, ...sourcesOf('client', 'simulator', 'scripts', 'chaos', 'soak', 'bench', 'test')]
+const beside = sourcesOf('client', 'simulator', 'trials', 'chaos', 'soak', 'bench', 'scripts', 'test')
+const everything = [...source, ...beside]
 
 test('each file of the source stands on the ladder', () => {
   const strangers = source.filter(({ path }) => stepOf(path) < 0)
@@ -48,7 +51,7 @@ test('imports point down', () => {
 })
 
 test('no way along imports leads back to the file it begins at', () => {
-  assert.equal(circleIn(arrowsBetween(source, path => path)), undefined)
+  assert.equal(circleIn(arrowsBetween(everything, path => path)), undefined)
 })
 
 // The files at the top of `src` are steps of the ladder of their own, not a folder.
@@ -65,11 +68,25 @@ test('a circle of three is found', () => {
 })
 
 test('the product, its client and the simulator know nothing of each other, nor of the tools beside them', () => {
-  const top = (path: string) => path.split('/')[0] ?? ''
   const wrong = everything
     .filter(({ path }) => ['src', 'client', 'simulator'].includes(top(path)))
     .flatMap(file => importsOf(file).map(target => ({ from: file.path, target })))
     .filter(({ from, target }) => top(from) !== top(target))
+  assert.deepEqual(wrong, [])
+})
+
+test('what tries and measures the product knows no other such tool, and no test', () => {
+  const known: Record<string, string[]> = {
+    trials: ['src'],
+    chaos: ['src', 'trials'],
+    soak: ['src', 'trials', 'simulator'],
+    bench: ['src', 'simulator'],
+  }
+  const wrong = beside.flatMap(file => {
+    const mine = known[top(file.path)]
+    const foreign = importsOf(file).filter(target => mine && ![top(file.path), ...mine].includes(top(target)))
+    return foreign.map(target => `${file.path} imports ${target}`)
+  })
   assert.deepEqual(wrong, [])
 })
 
