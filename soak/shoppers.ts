@@ -5,7 +5,8 @@ import { address, money } from '../trials/paying.ts'
 import type { Random } from '../trials/random.ts'
 import type { Client, Settled } from './client.ts'
 
-export type Kind = 'customer' | 'change' | 'order' | 'return' | 'sale' | 'lock'
+export const kinds = ['customer', 'change', 'order', 'return', 'sale', 'lock'] as const
+export type Kind = (typeof kinds)[number]
 
 /** One write and what it came to. `key` stands in what it makes at the back office, too. */
 export interface Deed extends Asked {
