@@ -63,7 +63,7 @@ function errorsPage() {
   return `# Errors
 
 Every error is \`application/problem+json\` (RFC 9457); programs branch on \`code\`. \`type\` is the address of a page that says what
-stands here: \`GET /errors/<code>\`. This page is made from \`src/errors.ts\` by \`npm run docs\`.
+stands here: \`GET /errors/<code>\`. This page is made from \`src/error-catalogue.ts\` by \`npm run docs\`.
 
 | Status | Code | What it means | What to do |
 |---|---|---|---|

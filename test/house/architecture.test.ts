@@ -21,6 +21,7 @@ const ladder = [
     'settings.ts',
     'failures.ts',
     'errors.ts',
+    'error-catalogue.ts',
     'refuse.ts',
     'secrets.ts',
     'failpoints.ts',
