@@ -46,6 +46,7 @@ create table account_service (
   service_id integer not null,
   username text collate "C" not null,
   role text not null,  -- A ladder: each may do what the ones before it may.
+  changed_at timestamptz not null default clock_timestamp(),  -- Since when the account has this role.
   primary key (service_id, username),
   foreign key (service_id) references service(service_id) on delete cascade,
   foreign key (username) references account(username) on delete cascade,
@@ -148,6 +149,8 @@ create table store (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 create index store_changed on store (service_id, changed_at, store_id);
+create index store_mapped on store (service_id, store_id) where ecommerce_location_id is not null;
+create index store_unmapped on store (service_id, store_id) where ecommerce_location_id is null;
 
 -- Members of the staff, as GET /staff shows them.
 create table staff (
@@ -216,7 +219,9 @@ create table variant (
   unique (service_id, sku),
   foreign key (service_id, product_id, colour_id) references colour(service_id, product_id, colour_id) on delete cascade
 );
+create index variant_mapped on variant (service_id, sku_id) where sku <> sku_id;
 create index variant_product on variant (service_id, product_id, colour_id);
+create index variant_unmapped on variant (service_id, sku_id) where sku = sku_id;
 
 -- What each store has of each SKU, as GET /inventory shows it.
 create table stock (
@@ -280,6 +285,8 @@ create table customer (
 );
 create index customer_changed on customer (service_id, changed_at, id);
 create index customer_joined_store on customer (service_id, joined_store_id);
+create index customer_mapped on customer (service_id, id) where ecommerce_admin_id is not null or ecommerce_legacy_id is not null;
+create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
 -- No two customers share an address. Addresses that differ only in case, or in how an accent is encoded (NFC, NFD), are the same.
 create unique index customer_email on customer (service_id, lower(normalize(email, nfc)));
 
