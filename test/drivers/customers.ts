@@ -83,6 +83,31 @@ export function customerContract(shop: () => Shop) {
     assert.deepEqual((await api.get(`/customers/${before.id}`)).json.data, after)
   })
 
+  test('e-commerce identifiers are kept here, whatever else changes, and are never told to a back office', async () => {
+    const { api, simulator, release } = shop()
+    const maintainer = await api.account('maintainer')
+    const idsOf = ({ ecommerceAdminId, ecommerceLegacyId }: Record<string, unknown>) => [
+      ecommerceAdminId,
+      ecommerceLegacyId,
+    ]
+    const { id, ...made } = await created(maintainer, john({ ecommerceAdminId: 'gid://shop/Customer/1' }))
+    assert.deepEqual(idsOf(made), ['gid://shop/Customer/1', null])
+    const writes = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
+    const before = writes()
+    assert.deepEqual(idsOf(await changed(maintainer, id, { ecommerceLegacyId: '1' })), ['gid://shop/Customer/1', '1'])
+    assert.equal(writes(), before)
+    assert.deepEqual(idsOf(await changed(maintainer, id, { title: 'Dr' })), ['gid://shop/Customer/1', '1'])
+    assert.deepEqual(idsOf((await api.get(`/customers/${id}`)).json.data), ['gid://shop/Customer/1', '1'])
+    if (isAtLeast(release, '2022.1')) {
+      const since = (await api.get('/customers/search?limit=1')).json.meta.asOf
+      await changed(maintainer, id, { title: 'Ms', ecommerceLegacyId: '2' })
+      const [listed] = (await api.get(`/customers?updated_after=${since}`)).json.data
+      assert.deepEqual([listed.id, ...idsOf(listed)], [id, undefined, undefined])
+    }
+    const cleared = await changed(maintainer, id, { ecommerceAdminId: null, ecommerceLegacyId: '' })
+    assert.deepEqual(idsOf(cleared), [null, null])
+  })
+
   test('two changes at once both count', async () => {
     const { api } = shop()
     const { id } = await created(api)

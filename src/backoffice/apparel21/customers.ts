@@ -5,6 +5,7 @@ import {
   type CustomerInput,
   type CustomerWrites,
   emailTaken,
+  isOursAlone,
   withoutNulls,
 } from '../../domain/customers/input.ts'
 import { type KnownReferences, pointerTo } from '../../domain/customers/references.ts'
@@ -39,7 +40,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
     await holdEmail(tx, service, input.contact.email)
     const person = (await earlierAttempt(upstream, write, input, judged)) ?? (await create(upstream, input, judged))
     return afterEffect(async () => {
-      const { id, record, consent } = await storePerson(upstream, write, person, judged.consent)
+      const { id, record, consent } = await storePerson(upstream, write, person, { change: input, ...judged })
       await recordConsent(write, id, consentChanges(undefined, consent))
       return { id, record, warnings: warningsOf(write, input, judged) }
     })
@@ -55,6 +56,11 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
       const before = await storePerson(upstream, write, person)
       write.requireMatch(before.record)
       const judged = judge(write, change, before, known)
+      // Nothing of it is the back office's, which would also lose the person's password over a change.
+      if (isOursAlone(change)) {
+        const { record } = await storePerson(upstream, write, person, { change, ...judged })
+        return { id, record, warnings: [] }
+      }
       const body = changedPerson(person, change, await outcomeOf(upstream, change, judged))
       try {
         await effect(client, { endpoint: 'persons', method: 'PUT', path: ['Persons', id], body })
@@ -63,7 +69,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
         continue
       }
       return afterEffect(async () => {
-        const { record, consent } = await storePerson(upstream, write, await made(client, id), judged.consent)
+        const { record, consent } = await storePerson(upstream, write, await made(client, id), { change, ...judged })
         await recordConsent(write, id, consentChanges(before.consent, consent))
         return { id, record, warnings: warningsOf(write, change, judged) }
       })

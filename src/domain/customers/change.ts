@@ -1,7 +1,7 @@
 import type { Fault } from '../../errors.ts'
 import type { Settings } from '../../settings.ts'
 import { type Consent, consentAfter, contradictions, mappedReferences, mappedTypes, noConsent } from './consent.ts'
-import { type CustomerChange, faultsOfCustomer, phonesOf } from './input.ts'
+import { type CustomerChange, ecommerceIdsOf, faultsOfCustomer, phonesOf } from './input.ts'
 import {
   chosenReferences,
   faultsOfReferences,
@@ -69,6 +69,7 @@ export function columnsFrom(change: CustomerChange) {
     phoneMobile: mobile,
     phoneWork: work,
     ...(address === null ? noAddress : address),
+    ...ecommerceIdsOf(change),
   }
 }
 

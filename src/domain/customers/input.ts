@@ -62,6 +62,15 @@ const phones = Optional(
   ),
 )
 
+const EcommerceId = (form: string, example: string) =>
+  Optional(Text(`The customer's identifier in the e-commerce platform, ${form}. An empty text is null.`, example))
+
+/** What this service keeps of a customer whatever the back office: it is never told of it. */
+export const ecommerceIds = {
+  ecommerceAdminId: EcommerceId('admin form', 'gid://shop/Customer/6477890125896'),
+  ecommerceLegacyId: EcommerceId('legacy form', '6477890125896'),
+}
+
 const optional = {
   title: Type.Optional(Customer.properties.title),
   mobile: Phone('Mobile telephone number, short for `contact.phones.mobile`'),
@@ -82,6 +91,7 @@ const optional = {
       examples: [{ favouriteStore: '4411' }],
     }),
   ),
+  ...ecommerceIds,
 }
 
 /** A new customer (contract 4). Null says as much as leaving out. */
@@ -126,6 +136,16 @@ export interface CustomerWrites {
 /** A new customer has nothing to clear. */
 export const withoutNulls = (input: CustomerInput): CustomerInput =>
   JSON.parse(JSON.stringify(input), (_, value) => value ?? undefined)
+
+/** The e-commerce identifiers that a change sets. */
+export const ecommerceIdsOf = ({ ecommerceAdminId, ecommerceLegacyId }: CustomerChange) => ({
+  ecommerceAdminId: ecommerceAdminId === '' ? null : ecommerceAdminId,
+  ecommerceLegacyId: ecommerceLegacyId === '' ? null : ecommerceLegacyId,
+})
+
+/** Whether a change sets nothing that a back office knows. */
+export const isOursAlone = (change: CustomerChange) =>
+  Object.keys(change).every(name => Object.hasOwn(ecommerceIds, name))
 
 /** The telephone numbers that a change sets. */
 export function phonesOf({ mobile, contact }: CustomerChange) {

@@ -9,15 +9,7 @@ after(() => shop.stop())
 test('fields that the service keeps itself, and unknown ones, are refused by name', async () => {
   const { id, ...record } = await created(shop)
   const kept = ['updateTimeStamp', 'startDate', 'code', 'loyaltyCode', 'loyaltyName', 'joinedStoreId']
-  const shown = [
-    'joinedStoreCode',
-    'ecommerceAdminId',
-    'ecommerceLegacyId',
-    'nope',
-    'contacts',
-    '__proto__',
-    'constructor',
-  ]
+  const shown = ['joinedStoreCode', 'nope', 'contacts', '__proto__', 'constructor']
   for (const name of ['id', ...kept, ...shown]) {
     const own = JSON.stringify(Object.hasOwn(record, name) ? record[name] : 'x')
     const change = await put(shop, `/customers/${id}`, `{${JSON.stringify(name)}:${own}}`)
@@ -38,6 +30,14 @@ test('all that is missing or of another type is told at once', async () => {
   isRefused(shop, await post(shop, '/customers', wrong), 'invalid_body', ...places)
   const { id } = await created(shop)
   isRefused(shop, await put(shop, `/customers/${id}`, wrong), 'invalid_body', ...places)
+  const numbers = { ecommerceAdminId: 1, ecommerceLegacyId: 6477890125896 }
+  isRefused(
+    shop,
+    await put(shop, `/customers/${id}`, numbers),
+    'invalid_body',
+    '/ecommerceAdminId',
+    '/ecommerceLegacyId',
+  )
   isRefused(shop, await put(shop, `/customers/${id}`, { contact: null }), 'invalid_body', '/contact')
   for (const references of [{ a: 5 }, { a: [] }, { a: { referenceValueId: 5 } }])
     assert.equal((await put(shop, `/customers/${id}`, { references })).json.code, 'invalid_body')
@@ -49,6 +49,8 @@ test('lengths are counted in code points, and one too many is refused', async ()
     [50, firstname => ({ firstname }), '/firstname'],
     [50, surname => ({ surname }), '/surname'],
     [50, title => ({ title }), '/title'],
+    [250, ecommerceAdminId => ({ ecommerceAdminId }), '/ecommerceAdminId'],
+    [250, ecommerceLegacyId => ({ ecommerceLegacyId }), '/ecommerceLegacyId'],
     ...(['addressLine1', 'addressLine2', 'city', 'state', 'country'] as const).map(
       (name): [number, (text: string) => object, string] => [
         50,

@@ -1,4 +1,5 @@
 import type { Consent } from '../../../domain/customers/consent.ts'
+import { type CustomerChange, ecommerceIdsOf } from '../../../domain/customers/input.ts'
 import type { Write } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Service } from '../../../settings.ts'
@@ -73,17 +74,25 @@ async function learnReferences(
   if (unknown.length) await mergeReferences(tx, service, await book.missing(unknown))
 }
 
+/** A write, for what is kept here alone: e-commerce identifiers, and the subscriptions that no reference stands for. */
+interface Written {
+  change: CustomerChange
+  /** The consent after it. */
+  consent: Consent
+}
+
 /**
- * Puts a person into our customers, and holds it. The subscriptions that no reference stands for are kept here alone: `flags` says
- * what they become, where that changes. An e-mail address that our tables have with somebody else stays with them.
+ * Puts a person into our customers, and holds it; after a write, with what that makes of what is kept here alone. An e-mail address
+ * that our tables have with somebody else stays with them.
  */
 export async function storePerson(
   upstream: Upstream,
   { tx, service }: Pick<Write, 'tx' | 'service'>,
   person: Xml,
-  flags: Partial<Consent> = {},
+  written?: Written,
 ): Promise<StoredCustomer> {
-  const row = { ...(await rowOf(upstream, service, person)) }
+  const flags: Partial<Consent> = written?.consent ?? {}
+  const row = { ...(await rowOf(upstream, service, person)), ...ecommerceIdsOf(written?.change ?? {}) }
   await learnReferences(upstream, { tx, service }, person)
   const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping
   // Privacy at the head office ends every subscription.
