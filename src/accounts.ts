@@ -1,6 +1,5 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { type Db, sql } from './db.ts'
-import { countFailure } from './failures.ts'
 import { hmac, type Keys } from './secrets.ts'
 import { defaultSettings, type Service, type Settings } from './settings.ts'
 
@@ -15,84 +14,39 @@ export interface Assignment {
   role: Role
 }
 
-type Assignments = ReadonlyMap<string, Assignment>
+/** The services that an account may use, by their names. */
+export type Assignments = ReadonlyMap<string, Assignment>
 
-interface Account {
-  hashes: Buffer[]
-  /** Read once a password was right: a wrong one costs the same for an unknown account. */
-  assignments?: Promise<Assignments>
-}
+/** What is stored of a password. */
+export const passwordHash = (keys: Keys, username: string, password: string) => hmac(keys.passwords, username, password)
 
-/** How long a process may go on with what it read of an account: a revocation is in force everywhere after this. */
-const trustMs = 2_000
-const mostTrusted = 10_000
-
-/** Wrong passwords in a minute before an answer is refused: for one account from one address, and for one address. */
-const failuresAllowed = { account: 20, address: 200 }
-
-export type SignIn = (
-  username: string,
-  password: string,
-  address: string,
-) => Promise<Assignments | { retryAfter: number } | undefined>
-
-/**
- * The check of a username and password: the services they open, undefined where they are wrong, or the seconds to wait where there
- * were too many wrong ones. A right password is never refused: it has 256 random bits, nobody guesses it, and a stranger's
- * failures must not lock its owner out.
- */
-export function signIn(db: Db, keys: Keys): SignIn {
-  const trusted = new Map<string, { account: Promise<Account | undefined>; readAt: number }>()
-  const nobody = randomBytes(32)
-
-  /** The account as it was read at `since` or later. */
-  const accountOf = (username: string, since: number) => {
-    const known = trusted.get(username)
-    if (known && known.readAt >= since) return known.account
-    if (trusted.size >= mostTrusted) trusted.clear()
-    const account = readAccount(db, username)
-    trusted.set(username, { account, readAt: performance.now() })
-    account.catch(() => trusted.delete(username))
-    return account
-  }
-
-  return async (username, password, address) => {
-    const asked = performance.now()
-    const hash = passwordHash(keys, username, password)
-    // What was read before this request may not know a fresh password yet: only a second look says that it is wrong.
-    for (const since of [asked - trustMs, asked]) {
-      const account = await accountOf(username, since)
-      let right = false
-      // As many comparisons for an unknown account as for a known one.
-      for (const candidate of [0, 1]) if (timingSafeEqual(hash, account?.hashes[candidate] ?? nobody)) right = true
-      if (!right || !account) continue
-      account.assignments ??= readAssignments(db, username)
-      account.assignments.catch(() => trusted.delete(username))
-      return account.assignments
-    }
-    const retryAfter = await countFailure(db, [
-      { subject: hmac(keys.subjects, 'password', username, address), allowed: failuresAllowed.account },
-      { subject: hmac(keys.subjects, 'password', address), allowed: failuresAllowed.address },
-    ])
-    return retryAfter === undefined ? undefined : { retryAfter }
-  }
-}
-
-const passwordHash = (keys: Keys, username: string, password: string) => hmac(keys.passwords, username, password)
-
-async function readAccount(db: Db, username: string): Promise<Account | undefined> {
-  const rows = await db.rows<{ hash: Buffer }>(sql`
-    select password_hash as hash from account_password where username = ${username} order by created_at desc limit 2`)
-  return rows.length ? { hashes: rows.map(row => row.hash) } : undefined
-}
-
-async function readAssignments(db: Db, username: string): Promise<Assignments> {
+export async function assignmentsOf(db: Db, username: string): Promise<Assignments> {
   const rows = await db.rows<ServiceRow & { role: Role }>(sql`
     select service_id as id, name, settings, role from account_service join service using (service_id) where username = ${username}`)
   return new Map(rows.map(({ role, ...row }) => [row.name, { service: serviceFrom(row), role }]))
 }
 
-/** Makes an account, or gives an existing one a further service or another role. Returns the password of a new one, to be shown once. */
+/** Makes an account for a service. Returns its password, to be shown once; undefined where the username is taken. */
+export async function makeAccount(
+  db: Db,
+  keys: Keys,
+  username: string,
+  service: Service,
+  role: Role,
+): Promise<string | undefined> {
+  if (!(await db.run(sql`insert into account (username) values (${username}) on conflict do nothing`))) return
+  await assign(db, username, service, role)
+  return addPassword(db, keys, username)
+}
+
+/** Gives an account a further service, or another role in one that it has. */
+export const assign = (db: Db, username: string, service: Service, role: Role) =>
+  db.run(sql`
+    insert into account_service (service_id, username, role) values (${service.id}, ${username}, ${role})
+    on conflict (service_id, username) do update set (role, changed_at) = (excluded.role, excluded.changed_at)
+      where account_service.role <> excluded.role`)
+
+/** Makes an account, or assigns one that there is. Returns the password of a new one, to be shown once. */
 export async function addAccount(
   db: Db,
   keys: Keys,
@@ -100,32 +54,67 @@ export async function addAccount(
   service: Service,
   role: Role,
 ): Promise<string | undefined> {
-  const fresh = await db.run(sql`insert into account (username) values (${username}) on conflict do nothing`)
-  await db.run(sql`
-    insert into account_service (service_id, username, role) values (${service.id}, ${username}, ${role})
-    on conflict (service_id, username) do update set role = excluded.role`)
-  return fresh ? addPassword(db, keys, username) : undefined
+  const password = await makeAccount(db, keys, username, service, role)
+  if (password === undefined) await assign(db, username, service, role)
+  return password
 }
 
 /** A further password for an account; of those before it the newest stays alive. Returns it, to be shown once. */
 export async function addPassword(db: Db, keys: Keys, username: string): Promise<string> {
   const password = randomBytes(32).toString('base64url')
+  await holdAccount(db, username)
   await db.run(
     sql`insert into account_password (username, password_hash, created_at) values (${username}, ${passwordHash(keys, username, password)}, clock_timestamp())`,
   )
-  await db.run(sql`
-    delete from account_password where username = ${username}
-       and password_hash not in (select password_hash from account_password where username = ${username} order by created_at desc limit 2)`)
+  await endPasswords(db, username, { allBut: 2 })
   return password
 }
+
+/** What follows `Basic` in the Authorization header (RFC 7617). */
+export const apiKeyOf = (username: string, password: string) =>
+  Buffer.from(`${username}:${password}`).toString('base64')
+
+const endPasswords = (db: Db, username: string, { allBut }: { allBut: number }) =>
+  db.run(sql`
+    delete from account_password where username = ${username}
+       and password_hash not in (select password_hash from account_password where username = ${username} order by created_at desc limit ${allBut})`)
 
 /** Ends all but the newest password, or with `all` the account itself. Returns whether there was such an account. */
 export async function revoke(db: Db, username: string, { all }: { all: boolean }): Promise<boolean> {
   if (all) return (await db.run(sql`delete from account where username = ${username}`)) > 0
-  await db.run(sql`
-    delete from account_password where username = ${username}
-       and password_hash not in (select password_hash from account_password where username = ${username} order by created_at desc limit 1)`)
-  return (await db.run(sql`select from account where username = ${username}`)) > 0
+  await endPasswords(db, username, { allBut: 1 })
+  return accountExists(db, username)
+}
+
+/** Takes a service from an account. With its last one the account ends. */
+export async function unassign(tx: Db, username: string, service: Service) {
+  await tx.run(sql`delete from account_service where service_id = ${service.id} and username = ${username}`)
+  await tx.run(sql`
+    delete from account where username = ${username} and not exists (select from account_service where username = ${username})`)
+}
+
+/** Holds an account until the transaction ends: what it may use, and its passwords, stay as they are read. */
+export const holdAccount = (tx: Db, username: string) =>
+  tx.run(sql`select from account where username = ${username} for update`)
+
+/** Holds the roles of a service: of two who change some at once the second sees what the first has done. Before `holdAccount`. */
+export const holdRoles = (tx: Db, service: Service) =>
+  tx.run(sql`select from service where service_id = ${service.id} for no key update`)
+
+/** Whether a service has this admin and no other. */
+export async function isLastAdmin(tx: Db, username: string, service: Service): Promise<boolean> {
+  const admins = await tx.rows<{ username: string }>(sql`
+    select username from account_service where service_id = ${service.id} and role = 'admin' order by username = ${username} desc limit 2`)
+  return admins.length === 1 && admins[0]?.username === username
+}
+
+/** Whether an account may do all that another one may do, wherever that is: a password of the other opens nothing new to it. */
+export async function mayDoAsMuch(tx: Db, username: string, other: string): Promise<boolean> {
+  const own = await assignmentsOf(tx, username)
+  return [...(await assignmentsOf(tx, other))].every(([name, { role }]) => {
+    const mine = own.get(name)
+    return mine !== undefined && reaches(mine.role, role)
+  })
 }
 
 export const accountExists = async (db: Db, username: string) =>

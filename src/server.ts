@@ -10,6 +10,7 @@ import type { Gate } from './http/gate.ts'
 import { instanceOf } from './http/operation.ts'
 import { problemAnswer, standingHeaders } from './http/problem.ts'
 import { answerBrokenRequest, refuseExpectation, requestIdOf } from './http/wire.ts'
+import { accounts } from './resources/accounts.ts'
 import { audit } from './resources/audit.ts'
 import { customers } from './resources/customers.ts'
 import { paymentGateways } from './resources/gateways.ts'
@@ -39,6 +40,7 @@ const resources = [
   vouchers,
   paymentGateways,
   service,
+  accounts,
   audit,
 ]
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { makeDemo } from '../running/access.ts'
 import { requireServiceName } from './service.ts'
+import { credentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
 import { withDatabase } from './terminal/session.ts'
 
@@ -20,7 +21,7 @@ export const demoCommand = (program: Command) =>
         console.log(`${name} is admin of ${name}.`)
         console.log(
           password
-            ? `Password: ${password}\nIt is shown this once and cannot be read again.`
+            ? credentials(name, password)
             : `The account was there before; a further password: tillbridge user rotate ${name}`,
         )
       })

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { apiKeyOf } from '../accounts.ts'
 import { type Config, readConfig } from '../config.ts'
 import { start } from '../main.ts'
 import { examples } from './terminal/examples.ts'
@@ -35,6 +36,7 @@ function banner({ baseUrl, caFile, access, workers }: Facts, config: Config) {
     lines.push(
       `  user       ${access.username}`,
       `  password   ${access.password}`,
+      `  API key    ${apiKeyOf(access.username, access.password)}`,
       `  service    ${access.serviceName}`,
       '',
       'A first request:',

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
 import { accountExists, addAccount, addPassword, listAccounts, type Role, revoke, roles } from '../accounts.ts'
+import { isUsername, usernameRule } from '../domain/accounts.ts'
+import { credentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
 import { withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
-
-const once = 'It is shown this once and cannot be read again.'
 
 export function userCommand(program: Command) {
   const user = program
@@ -34,14 +34,12 @@ export function userCommand(program: Command) {
       ),
     )
     .action((username: string, { service: name, role }: { service?: string; role: Role }) => {
-      // A colon would end the username in the Authorization header (RFC 7617).
-      if (!/^[^\p{Cc}:]{1,100}$/u.test(username))
-        throw new Error('A username has 1 to 100 characters, no colon and no control characters.')
+      if (!isUsername(username)) throw new Error(`A username has ${usernameRule}.`)
       return withDatabase(async ({ db, keys, services }) => {
         const service = await services.find(name)
-        const password = await addAccount(db, keys, username, service, role)
+        const password = await db.transaction(tx => addAccount(tx, keys, username, service, role))
         console.log(`${username} is ${role} of ${service.name}.`)
-        if (password) console.log(`Password: ${password}\n${once}`)
+        if (password) console.log(credentials(username, password))
       })
     })
 
@@ -60,10 +58,12 @@ export function userCommand(program: Command) {
     )
     .action((username: string) =>
       withDatabase(async ({ db, keys }) => {
-        if (!(await accountExists(db, username))) throw noAccount(username)
-        console.log(
-          `Password: ${await addPassword(db, keys, username)}\n${once}\nThe password before it is still alive; end it with: tillbridge user revoke ${username} --old`,
-        )
+        const password = await db.transaction(async tx => {
+          if (!(await accountExists(tx, username))) throw noAccount(username)
+          return addPassword(tx, keys, username)
+        })
+        console.log(credentials(username, password))
+        console.log(`The password before it is still alive; end it with: tillbridge user revoke ${username} --old`)
       }),
     )
 

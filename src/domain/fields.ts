@@ -38,4 +38,4 @@ export const Currency = Type.String({ description: 'ISO 4217.', pattern: '^[A-Z]
 
 /** One of a few words. */
 export const Words = <const T extends readonly string[]>(description: string, words: T) =>
-  Type.Enum([...words] as [...T], { description, examples: [words[0]] })
+  Type.Enum<[...T]>([...words], { description, examples: [words[0]] })

@@ -121,7 +121,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         url: path,
         async onRequest(request, reply) {
           await admit(gate, request, reply, role, policy)
-          requireJsonBody(request)
+          requireJsonBody(request, body)
         },
         handler: (request, reply) => handleWrite(gate, how, request, reply, work as never),
       })

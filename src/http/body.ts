@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Static, TSchema } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { ApiError, catalogue } from '../errors.ts'
 import { refuse } from '../refuse.ts'
 import type { Service } from '../settings.ts'
@@ -8,6 +8,13 @@ import { faultsOf } from './shape.ts'
 
 /** Bytes (contract 1.6). */
 const largestBody = 256 * 1024
+
+/** The body of a write whose path says all. */
+export const NoBody = Type.Object(
+  {},
+  { $id: 'NoBody', description: 'Nothing: `{}`, or no body at all.', additionalProperties: false },
+)
+export const isNoBody = (shape: TSchema) => shape === NoBody
 
 /** An answer that told of more would be many times as long as the body. */
 const mostFaults = 100
@@ -33,7 +40,9 @@ export const bodyErrors: Readonly<Record<string, () => ApiError>> = {
 }
 
 /** Refuses a body that is not plain JSON before it is read. */
-export function requireJsonBody({ headers }: FastifyRequest) {
+export function requireJsonBody({ headers }: FastifyRequest, shape: TSchema) {
+  const isEmpty = Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined
+  if (isNoBody(shape) && isEmpty) return
   const [type = '', ...parameters] = String(headers['content-type'] ?? '')
     .split(';')
     .map(part => part.trim().toLowerCase())
@@ -49,7 +58,7 @@ export function requireJsonBody({ headers }: FastifyRequest) {
 /** The body as its shape has it; throws every fault in it at once, those of the shape first, 100 at most. */
 export function readBody<B extends TSchema>(shape: B, request: FastifyRequest, service: Service): Static<B> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-  const value = readJson(bytes)
+  const value = isNoBody(shape) && bytes.length === 0 ? {} : readJson(bytes)
   const faults = faultsOf(shape, value, service.settings).sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0])
   refuse(faults.slice(0, mostFaults))
   return value as Static<B>

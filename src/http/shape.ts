@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net'
 import type { TSchema } from 'typebox'
+import { isUsername, usernameRule } from '../domain/accounts.ts'
 import { decimalsOf } from '../domain/money.ts'
 import { settingFormats } from '../domain/settings.ts'
 import type { ErrorCode, Fault } from '../errors.ts'
@@ -167,6 +168,7 @@ function oddCharacter(text: string, format: string) {
 const formats: Record<string, (text: string, circumstances: Circumstances) => string | undefined> = {
   ...settingFormats,
   date: text => (isDate(text) ? undefined : 'a date of the calendar, YYYY-MM-DD'),
+  username: text => (isUsername(text) ? undefined : usernameRule),
   email: text => (isEmail(text) ? undefined : 'one e-mail address'),
   money(text, { currency }) {
     const decimals = decimalsOf(currency)

@@ -24,6 +24,8 @@ before(async () => {
 })
 after(() => stop(service))
 
+const apiKeyIn = (said: string) => /^API key: (\S+)$/m.exec(said)?.[1]
+
 const statusOf = async (username: string, password: string, serviceName = 'luma') =>
   (await ask(service, '/stores', { username, password, serviceName })).status
 
@@ -32,8 +34,11 @@ test('two passwords of an account are alive, a further rotation ends the oldest'
   assert.match(said, /^webshop is visitor of luma\.$/m)
   assert.match(said, /shown this once/)
   const passwords = [passwordIn(said)]
+  assert.equal(apiKeyIn(said), btoa(`webshop:${passwords[0]}`))
   for (let i = 0; i < 2; i++) {
-    passwords.push(passwordIn(await done(['user', 'rotate', 'webshop'], environment)))
+    const rotated = await done(['user', 'rotate', 'webshop'], environment)
+    passwords.push(passwordIn(rotated))
+    assert.equal(apiKeyIn(rotated), btoa(`webshop:${passwords.at(-1)}`))
     await delay(2_100)
     const statuses = await Promise.all(passwords.map(password => statusOf('webshop', password)))
     assert.deepEqual(statuses, i ? [401, 200, 200] : [200, 200])

@@ -18,6 +18,7 @@ const ladder = [
   ['domain'],
   [
     'accounts.ts',
+    'sign-in.ts',
     'settings.ts',
     'failures.ts',
     'errors.ts',

@@ -3,6 +3,7 @@ import manifest from '../../../package.json' with { type: 'json' }
 import { Reference } from '../../domain/references.ts'
 import { momentForms } from '../../domain/timestamp.ts'
 import { catalogue, type ErrorCode } from '../../errors.ts'
+import { isNoBody } from '../body.ts'
 import { ListMeta, Warning } from '../lists.ts'
 import type { Operation } from '../operation.ts'
 import { Problem } from '../problem.ts'
@@ -63,7 +64,11 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
       ...requestHeaders(operation).map(name => ({ $ref: `#/components/parameters/${name}` })),
     ],
     ...(operation.body && {
-      requestBody: { description: operation.summary, required: true, content: json(operation.body) },
+      requestBody: {
+        description: operation.summary,
+        required: !isNoBody(operation.body),
+        content: json(operation.body),
+      },
     }),
     responses: answers(operation),
   })

@@ -6,7 +6,7 @@ const { readsPerMinute, writesPerMinute } = defaultSettings
 export const introduction = `Tillbridge answers an online shop's questions about a retailer: stores, stock, products, customers, sales, rewards and gift vouchers. JSON over HTTPS.
 
 ## Signing in
-Send \`Authorization: Basic\` with the username and password you were issued, and \`X-Service-Name\` with the name of the service to act on. An account has a role in each of its services: a \`visitor\` reads, a \`maintainer\` writes as well, an \`admin\` sees and changes the configuration too. Records of another service do not exist for you.
+Send \`Authorization: Basic\` with the API key you were issued, which is the base64 of username and password, and \`X-Service-Name\` with the name of the service to act on. An account has a role in each of its services: a \`visitor\` reads, a \`maintainer\` writes as well, an \`admin\` sees and changes the configuration too. Records of another service do not exist for you.
 
 ## Answers
 One record is \`{ "data": { … } }\`, a list \`{ "data": [ … ], "meta": { … } }\`. A field without a value is \`null\`, not absent. Amounts are text with the decimals of their \`currency\`. Times are \`YYYY-MM-DD HH:MM:SS\` on the clock of the service's time zone; in a query you may write them so, or as RFC 3339 with an offset. \`HEAD\` answers as \`GET\`, without a body; any other method that a path does not know is 405, with \`Allow\`.
@@ -50,6 +50,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Rewards: 'Loyalty programmes, and the points, rewards and gifts of their members.',
   'Gift vouchers': "What a shopper's gift voucher is still worth.",
   'Payment gateways': 'The ways to pay that the back office knows.',
+  Accounts: 'Who may use this service, and as what.',
   Service: 'What this service can do, and how it is set.',
   Audit: 'Who wrote what, and when.',
   'Health and documentation': 'For load balancers, developers and browsers; without credentials.',

@@ -52,6 +52,8 @@ async function fill({ service: tenant }: Caller, canary: string) {
     ])
     await upsertRewardAccounts(db, tenant, [{ id, customerId: id, programId: id, tierId: id }])
     await placeOrder(tenant, id, `${canary}product`)
+    // Usernames are the installation's: no two services can give the same one to two people.
+    if (id !== '1') await addAccount(db, service.keys, id, tenant, 'visitor')
   }
   await upsertGateways(db, tenant, [{ name: `${canary}gateway` }])
 }
@@ -109,6 +111,9 @@ test("another service's record cannot be written to, in the very words for one t
   for (const [write, path, body] of [
     [put, '/customers/{id}', { title: 'Mr' }],
     [post, '/orders/{id}/returns', returned],
+    [put, '/accounts/{id}', { role: 'visitor' }],
+    [post, '/accounts/{id}/rotate', {}],
+    [post, '/accounts/{id}/revoke', {}],
   ] as const) {
     const [other, unknown] = [
       await write(own, pathOf(path, foreign), body),

@@ -140,20 +140,6 @@ export function testWrites(traffic: () => Traffic) {
     await refused('voucher_must_be_used_in_full', post('/vouchers/validate', part, {}, whole))
   })
 
-  test('settings are changed, and what was written is told, as documented', async () => {
-    const { shop, get, put, refused } = traffic()
-    const { json, headers } = await get('/settings')
-    assert.equal((await put('/settings', json.data, { 'if-match': String(headers.etag) })).status, 200)
-    const nothing = Object.fromEntries(Object.keys(json.data).map(name => [name, null]))
-    assert.equal((await put('/settings', nothing, {}, await shop.tenant())).status, 200)
-    await refused('invalid_field', put('/settings', { currency: 'AUX', gateways: ['visa', 'visa'] }))
-    await refused('invalid_body', put('/settings', { colour: 'red' }))
-    await refused('precondition_failed', put('/settings', {}, { 'if-match': '"stale"' }))
-    const lines = (await get('/audit?limit=100')).json
-    assert.ok(lines.data.length > 5)
-    await get(`/audit?limit=2&updated_after=${lines.meta.asOf}`)
-  })
-
   test('writes that stand in the way of others are answered as documented', async () => {
     const { shop, post, refused } = traffic()
     const holding = await shop.db.pool.connect()

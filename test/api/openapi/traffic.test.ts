@@ -8,6 +8,7 @@ import { catalogue, type ErrorCode } from '../../../src/errors.ts'
 import type { Node } from '../../support/conformance.ts'
 import type { Answer, TestService } from '../../support/service.ts'
 import { startTraffic, type Traffic } from './answers.ts'
+import { testConfiguration } from './traffic-configuration.ts'
 import { testWrites } from './traffic-writes.ts'
 
 let traffic: Traffic
@@ -128,6 +129,7 @@ test('what a back office cannot do and what an account may not do yet are answer
 })
 
 testWrites(() => traffic)
+testConfiguration(() => traffic)
 
 test('an error of our own and a database that cannot be reached are answered as documented', async () => {
   await shop.db.run(sql`alter table payment_gateway rename to elsewhere`)

@@ -75,7 +75,7 @@ async function learnReferences(
 }
 
 /** A write, for what is kept here alone: e-commerce identifiers, and the subscriptions that no reference stands for. */
-interface Written {
+interface KeptHere {
   change: CustomerChange
   /** The consent after it. */
   consent: Consent
@@ -89,10 +89,10 @@ export async function storePerson(
   upstream: Upstream,
   { tx, service }: Pick<Write, 'tx' | 'service'>,
   person: Xml,
-  written?: Written,
+  kept?: KeptHere,
 ): Promise<StoredCustomer> {
-  const flags: Partial<Consent> = written?.consent ?? {}
-  const row = { ...(await rowOf(upstream, service, person)), ...ecommerceIdsOf(written?.change ?? {}) }
+  const flags: Partial<Consent> = kept?.consent ?? {}
+  const row = { ...(await rowOf(upstream, service, person)), ...ecommerceIdsOf(kept?.change ?? {}) }
   await learnReferences(upstream, { tx, service }, person)
   const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping
   // Privacy at the head office ends every subscription.

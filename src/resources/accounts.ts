@@ -1,0 +1,140 @@
+import {
+  addPassword,
+  apiKeyOf,
+  assign,
+  holdAccount,
+  holdRoles,
+  isLastAdmin,
+  makeAccount,
+  mayDoAsMuch,
+  unassign,
+} from '../accounts.ts'
+import type { Db } from '../db.ts'
+import { Account, AccountInput, IssuedAccount, RevokedAccount, RoleChange } from '../domain/accounts.ts'
+import { ApiError, faulty, notFound } from '../errors.ts'
+import type { Api } from '../http/api.ts'
+import { NoBody } from '../http/body.ts'
+import type { Service } from '../settings.ts'
+import { accountPage, accountRecord } from '../store/running/accounts.ts'
+
+const [tag, role, kind] = ['Accounts', 'admin', 'account'] as const
+const params = { username: { description: 'The account.', example: 'webshop' } }
+const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
+
+const lastAdmin = () => new ApiError('last_admin', 'Nobody else is an admin of this service.')
+
+/** Who may use the service (contract 1 and 15). What an account may do in other services is neither told nor changed. */
+export function accounts(api: Api) {
+  api.list(
+    '/accounts',
+    { tag, role, summary: 'The accounts that may use this service, by their names.', item: Account },
+    ({ db, service }, asked) => accountPage(db, service, asked),
+  )
+
+  api.get(
+    '/accounts/:username',
+    { tag, role, summary: 'One account.', params, answer: Account, kind, etag: true },
+    ({ db, service, params }) => accountRecord(db, service, params.username),
+  )
+
+  api.post(
+    '/accounts',
+    {
+      tag,
+      role,
+      summary: 'A new account for this service.',
+      description:
+        'Its password is in this answer and nowhere else, ready to be sent as `apiKey`. Usernames belong to the whole installation: one that is taken is 409, whoever has it.',
+      body: AccountInput,
+      answer: IssuedAccount,
+      errors: ['username_taken'],
+    },
+    async ({ tx, keys, service, body: { username, role } }) => {
+      const password = await makeAccount(tx, keys, username, service, role)
+      if (password === undefined)
+        throw faulty([{ pointer: '/username', code: 'username_taken', detail: 'This username is taken.' }])
+      return { data: await issued(tx, service, username, password), subject: pathOf(username) }
+    },
+  )
+
+  api.put(
+    '/accounts/:username',
+    {
+      tag,
+      role,
+      summary: 'Gives an account another role in this service.',
+      description: 'In force everywhere within 5 seconds. The last admin stays one.',
+      params,
+      body: RoleChange,
+      answer: Account,
+      etag: true,
+      errors: ['last_admin', 'precondition_failed', 'precondition_required'],
+    },
+    async ({ tx, service, params: { username }, body: { role }, requireMatch }) => {
+      requireMatch(await held(tx, service, username))
+      if (role !== 'admin' && (await isLastAdmin(tx, username, service))) throw lastAdmin()
+      await assign(tx, username, service, role)
+      return { record: await held(tx, service, username), subject: pathOf(username) }
+    },
+  )
+
+  api.post(
+    '/accounts/:username/rotate',
+    {
+      tag,
+      role,
+      status: 200,
+      summary: 'A further password for an account.',
+      description:
+        'The one before stays alive until the next rotation. An account that may do more than you in some other service is rotated by whoever runs the installation: its password opens that service too.',
+      params,
+      body: NoBody,
+      answer: IssuedAccount,
+    },
+    async ({ tx, keys, service, params: { username }, username: caller }) => {
+      await held(tx, service, username)
+      if (!(await mayDoAsMuch(tx, caller, username)))
+        throw new ApiError('insufficient_role', 'The password of this account opens more than you may.')
+      const password = await addPassword(tx, keys, username)
+      return { data: await issued(tx, service, username, password), subject: pathOf(username) }
+    },
+  )
+
+  api.post(
+    '/accounts/:username/revoke',
+    {
+      tag,
+      role,
+      status: 200,
+      summary: 'Ends what an account may do in this service.',
+      description:
+        'In force everywhere within 5 seconds. Other services of the account stay; where there are none, the account and its passwords end. The last admin stays.',
+      params,
+      body: NoBody,
+      answer: RevokedAccount,
+      errors: ['last_admin'],
+    },
+    async ({ tx, service, params: { username } }) => {
+      await held(tx, service, username)
+      if (await isLastAdmin(tx, username, service)) throw lastAdmin()
+      await unassign(tx, username, service)
+      return { data: { username }, subject: pathOf(username) }
+    },
+  )
+}
+
+/** The record of an account of the service, which stays as it is until the transaction ends. */
+async function held(tx: Db, service: Service, username: string): Promise<string> {
+  await holdRoles(tx, service)
+  await holdAccount(tx, username)
+  const found = await accountRecord(tx, service, username)
+  if (!found) throw notFound(kind)
+  return found.record
+}
+
+/** An account with the password that was just made. */
+const issued = async (tx: Db, service: Service, username: string, password: string) => ({
+  ...JSON.parse(await held(tx, service, username)),
+  password,
+  apiKey: apiKeyOf(username, password),
+})

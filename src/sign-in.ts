@@ -1,0 +1,72 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { type Assignments, assignmentsOf, passwordHash } from './accounts.ts'
+import { type Db, sql } from './db.ts'
+import { countFailure } from './failures.ts'
+import { hmac, type Keys } from './secrets.ts'
+
+interface Account {
+  hashes: Buffer[]
+  /** Read once a password was right: a wrong one costs the same for an unknown account. */
+  assignments?: Promise<Assignments>
+}
+
+/** How long a process may go on with what it read of an account: a revocation is in force everywhere after this. */
+const trustMs = 2_000
+const mostTrusted = 10_000
+
+/** Wrong passwords in a minute before an answer is refused: for one account from one address, and for one address. */
+const failuresAllowed = { account: 20, address: 200 }
+
+export type SignIn = (
+  username: string,
+  password: string,
+  address: string,
+) => Promise<Assignments | { retryAfter: number } | undefined>
+
+/**
+ * The check of a username and password: the services they open, undefined where they are wrong, or the seconds to wait where there
+ * were too many wrong ones. A right password is never refused: it has 256 random bits, nobody guesses it, and a stranger's
+ * failures must not lock its owner out.
+ */
+export function signIn(db: Db, keys: Keys): SignIn {
+  const trusted = new Map<string, { account: Promise<Account | undefined>; readAt: number }>()
+  const nobody = randomBytes(32)
+
+  /** The account as it was read at `since` or later. */
+  const accountOf = (username: string, since: number) => {
+    const known = trusted.get(username)
+    if (known && known.readAt >= since) return known.account
+    if (trusted.size >= mostTrusted) trusted.clear()
+    const account = readAccount(db, username)
+    trusted.set(username, { account, readAt: performance.now() })
+    account.catch(() => trusted.delete(username))
+    return account
+  }
+
+  return async (username, password, address) => {
+    const asked = performance.now()
+    const hash = passwordHash(keys, username, password)
+    // What was read before this request may not know a fresh password yet: only a second look says that it is wrong.
+    for (const since of [asked - trustMs, asked]) {
+      const account = await accountOf(username, since)
+      let right = false
+      // As many comparisons for an unknown account as for a known one.
+      for (const candidate of [0, 1]) if (timingSafeEqual(hash, account?.hashes[candidate] ?? nobody)) right = true
+      if (!right || !account) continue
+      account.assignments ??= assignmentsOf(db, username)
+      account.assignments.catch(() => trusted.delete(username))
+      return account.assignments
+    }
+    const retryAfter = await countFailure(db, [
+      { subject: hmac(keys.subjects, 'password', username, address), allowed: failuresAllowed.account },
+      { subject: hmac(keys.subjects, 'password', address), allowed: failuresAllowed.address },
+    ])
+    return retryAfter === undefined ? undefined : { retryAfter }
+  }
+}
+
+async function readAccount(db: Db, username: string): Promise<Account | undefined> {
+  const rows = await db.rows<{ hash: Buffer }>(sql`
+    select password_hash as hash from account_password where username = ${username} order by created_at desc limit 2`)
+  return rows.length ? { hashes: rows.map(row => row.hash) } : undefined
+}

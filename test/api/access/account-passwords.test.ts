@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { after, before, test } from 'node:test'
+import { pino } from 'pino'
+import { addAccount } from '../../../src/accounts.ts'
+import { raw, sql } from '../../../src/db.ts'
+import { freshUsername, makeAccount, statusWith } from '../../support/accounts.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { post, put } from '../../support/write.ts'
+
+let logged = ''
+const stream = new Writable({
+  write(chunk, _, done) {
+    logged += chunk
+    done()
+  },
+})
+let api: TestService
+before(async () => {
+  api = await startTestService({ log: pino({ level: 'trace' }, stream) })
+})
+after(() => api.stop())
+
+const rotate = (admin: Caller, { username }: { username: string }, headers = {}) =>
+  post(admin, `/accounts/${username}/rotate`, {}, headers)
+
+/** All that the database has, as text; bytes in hexadecimal and as base64. */
+async function everything() {
+  const tables = await api.db.rows<{ name: string }>(
+    sql`select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+  )
+  assert.ok(tables.length > 20)
+  const texts = await Promise.all(
+    tables.map(({ name }) =>
+      api.db.row<{ text: string }>(sql`select string_agg(t::text, E'\n') as text from ${raw(name)} t`),
+    ),
+  )
+  return texts.map(row => row?.text ?? '').join('\n')
+}
+
+test('passwords and API keys are in no log line, in no line of the audit and nowhere in the database', async () => {
+  const username = freshUsername()
+  const key = { 'idempotency-key': 'make it' }
+  const made = await post(api, '/accounts', { username, role: 'visitor' }, key)
+  const rotated = await rotate(api, { username }, { 'idempotency-key': 'rotate it' })
+  assert.equal(await statusWith(api, api, { username, password: rotated.json.data.password }), 200)
+  await put(api, `/accounts/${username}`, { role: 'maintainer' })
+  const secrets = [made, rotated].flatMap(({ json }) => [json.data.password, json.data.apiKey] as string[])
+  assert.equal(new Set(secrets).size, 4)
+  const kept = await everything()
+  assert.ok(kept.includes(username))
+  const told = [
+    (await api.get('/accounts')).text,
+    (await api.get(`/accounts/${username}`)).text,
+    (await api.get('/audit')).text,
+  ]
+  for (const secret of secrets) {
+    const hex = Buffer.from(secret).toString('hex')
+    for (const form of [secret, hex, Buffer.from(secret, 'base64url').toString('hex')])
+      assert.ok(!kept.includes(form), 'in the database')
+    assert.ok(!logged.includes(secret), 'in the logs')
+    for (const text of told) assert.ok(!text.includes(secret), 'in an answer')
+  }
+  assert.ok(logged.includes('/accounts/:username/rotate'))
+  const lines = (await api.get('/audit')).json.data
+  assert.deepEqual(
+    lines.map(({ operation, subject, fields }: Record<string, unknown>) => [operation, subject, fields]),
+    [
+      ['POST /accounts', `/accounts/${username}`, ['username', 'role']],
+      ['POST /accounts/:username/rotate', `/accounts/${username}`, []],
+      ['PUT /accounts/:username', `/accounts/${username}`, ['role']],
+    ],
+  )
+})
+
+test('a repeat with its key is answered with the same password, and makes none', async () => {
+  const username = freshUsername()
+  const key = { 'idempotency-key': 'once' }
+  const first = await post(api, '/accounts', { username, role: 'visitor' }, key)
+  const again = await post(api, '/accounts', { username, role: 'visitor' }, key)
+  assert.deepEqual([again.text, again.headers['idempotent-replayed']], [first.text, 'true'])
+  const rotations = [await rotate(api, { username }, key), await rotate(api, { username }, key)]
+  assert.equal(rotations[1]?.text, rotations[0]?.text)
+  assert.equal((await api.get(`/accounts/${username}`)).json.data.passwords, 2)
+  isProblem(await rotate(api, { username: freshUsername() }, key), 'idempotency_key_reused', api.baseUrl)
+})
+
+test('nobody gets a password that opens more than they may themselves', async () => {
+  const [shop, other] = [await api.tenant(), await api.tenant()]
+  const shared = await makeAccount(shop, 'visitor')
+  assert.equal((await rotate(shop, shared)).status, 200)
+  await addAccount(api.db, api.keys, shared.username, other.service, 'maintainer')
+  for (const admin of [shop, other]) {
+    const refused = await rotate(admin, shared)
+    isProblem(refused, 'insufficient_role', api.baseUrl)
+    for (const { service } of [shop, other]) assert.ok(!refused.text.includes(service.name))
+  }
+  assert.equal((await shop.get(`/accounts/${shared.username}`)).json.data.passwords, 2)
+  await addAccount(api.db, api.keys, shop.username, other.service, 'visitor')
+  isProblem(await rotate(shop, shared), 'insufficient_role', api.baseUrl)
+  await addAccount(api.db, api.keys, shop.username, other.service, 'maintainer')
+  assert.equal((await rotate(shop, shared)).status, 200)
+  // One's own password opens nothing new, whatever one is elsewhere.
+  assert.equal((await rotate(shop, shop)).status, 200)
+})

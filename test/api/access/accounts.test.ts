@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { addAccount, apiKeyOf } from '../../../src/accounts.ts'
+import { freshUsername, makeAccount, masked, statusWith } from '../../support/accounts.ts'
+import { isRefused } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { post, put } from '../../support/write.ts'
+
+let api: TestService
+before(async () => {
+  api = await startTestService({ settings: { writesPerMinute: 'off', readsPerMinute: 'off' } })
+})
+after(() => api.stop())
+
+const namesOf = async (admin: Caller, query = '') =>
+  (await admin.get(`/accounts${query}`)).json.data.map(({ username }: { username: string }) => username)
+
+/** The password opens the service with this status, within the 5 seconds in which a change comes into force. */
+const opens = (admin: Caller, credentials: { username: string; password: string }, status: number) =>
+  until(async () => (await statusWith(api, admin, credentials)) === status, `${status}`, 5_000)
+
+test('an account that an admin makes works at once, with the API key that the answer shows', async () => {
+  const username = 'Frau Müller/Kasse 3'
+  const answer = await post(api, '/accounts', { username, role: 'maintainer' })
+  assert.equal(answer.status, 201, answer.text)
+  const { password, apiKey, since, ...account } = answer.json.data
+  assert.deepEqual(account, { username, role: 'maintainer', passwords: 1 })
+  assert.match(since, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  assert.equal(Buffer.from(password, 'base64url').length, 32)
+  assert.equal(apiKey, Buffer.from(`${username}:${password}`).toString('base64'))
+  const { location } = answer.headers
+  assert.equal(location, '/accounts/Frau%20M%C3%BCller%2FKasse%203')
+  const headers = { authorization: `Basic ${apiKey}`, 'x-service-name': api.service.name }
+  assert.equal((await api.raw('/stores', { headers })).status, 200)
+  assert.equal((await api.raw('/settings', { headers })).status, 403)
+  assert.deepEqual((await api.get(String(location))).json.data, { ...account, since })
+})
+
+test('the accounts of the service are listed by their names, in pages, and no others', async () => {
+  const [shop, other] = [await api.tenant(), await api.tenant()]
+  await makeAccount(other, 'admin')
+  const names = [shop.username]
+  for (const role of ['visitor', 'admin', 'maintainer'] as const) names.push((await makeAccount(shop, role)).username)
+  const shared = await makeAccount(other, 'admin')
+  await addAccount(api.db, api.keys, shared.username, shop.service, 'visitor')
+  names.push(shared.username)
+  assert.deepEqual(await namesOf(shop), names.toSorted())
+  const roles = (await shop.get('/accounts')).json.data.map(({ role }: { role: string }) => role).sort()
+  assert.deepEqual(roles, ['admin', 'admin', 'maintainer', 'visitor', 'visitor'])
+  const walked: string[] = []
+  for (let query = '?limit=2'; query; ) {
+    const { json } = await shop.get(`/accounts${query}`)
+    walked.push(...json.data.map(({ username }: { username: string }) => username))
+    query = json.meta.hasNextPage ? `?limit=2&after_cursor=${json.meta.endCursor}` : ''
+  }
+  assert.deepEqual(walked, names.toSorted())
+})
+
+test('another role is in force within 5 seconds, and is not given over what somebody else has changed', async () => {
+  const shop = await api.tenant()
+  const colleague = await makeAccount(shop, 'visitor')
+  const path = `/accounts/${colleague.username}`
+  const seen = await shop.get(path)
+  const match = { 'if-match': String(seen.headers.etag) }
+  const changed = await put(shop, path, { role: 'admin' }, match)
+  assert.equal(changed.json.data.role, 'admin', changed.text)
+  const now = await shop.get(path)
+  assert.deepEqual([now.json.data, now.headers.etag], [changed.json.data, changed.headers.etag])
+  await until(async () => (await statusWith(api, shop, colleague, '/settings')) === 200, 'the role is in force', 5_000)
+  isProblem(await put(shop, path, { role: 'visitor' }, match), 'precondition_failed', api.baseUrl, path)
+  assert.equal((await shop.get(path)).json.data.role, 'admin')
+  assert.equal((await put(shop, path, { role: 'visitor' })).json.data.role, 'visitor')
+  await until(async () => (await statusWith(api, shop, colleague, '/settings')) === 403, 'and this one', 5_000)
+})
+
+test('after a rotation two passwords are live, after the next one the oldest has ended', async () => {
+  const shop = await api.tenant()
+  const first = await makeAccount(shop, 'visitor')
+  const { username } = first
+  const rotate = async (asking: object) => {
+    const answer = await shop.request(`/accounts/${username}/rotate`, { method: 'POST', ...asking })
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.json.data.apiKey, apiKeyOf(username, answer.json.data.password))
+    assert.equal(answer.json.data.passwords, 2)
+    return answer.json.data
+  }
+  const second = await rotate({})
+  for (const { password } of [first, second]) await opens(shop, { username, password }, 200)
+  const third = await rotate({ headers: { 'content-type': 'application/json' }, body: '{}' })
+  await opens(shop, first, 401)
+  for (const { password } of [second, third]) await opens(shop, { username, password }, 200)
+  const answers = await Promise.all(Array.from({ length: 10 }, () => rotate({})))
+  assert.equal((await shop.get(`/accounts/${username}`)).json.data.passwords, 2)
+  await opens(shop, third, 401)
+  const live = await Promise.all(answers.map(({ password }) => statusWith(api, shop, { username, password })))
+  assert.equal(live.filter(status => status === 200).length, 2)
+})
+
+test('what is revoked in one service goes on in others, and with the last one all passwords end', async () => {
+  const [shop, other] = [await api.tenant(), await api.tenant()]
+  const colleague = await makeAccount(shop, 'maintainer')
+  const path = `/accounts/${colleague.username}`
+  await addAccount(api.db, api.keys, colleague.username, other.service, 'visitor')
+  await opens(other, colleague, 200)
+  const revoked = await post(shop, `${path}/revoke`, {})
+  assert.deepEqual([revoked.status, revoked.json], [200, { data: { username: colleague.username } }])
+  await opens(shop, colleague, 403)
+  assert.equal(await statusWith(api, other, colleague), 200)
+  for (const again of [await shop.get(path), await post(shop, `${path}/revoke`, {})])
+    isProblem(again, 'not_found', api.baseUrl)
+  assert.equal((await other.request(`${path}/revoke`, { method: 'POST' })).status, 200)
+  await opens(other, colleague, 401)
+  const anew = await makeAccount(shop, 'visitor', colleague.username)
+  await opens(shop, colleague, 401)
+  await opens(shop, anew, 200)
+})
+
+test('two services that let go of an account at once end it', async () => {
+  const shops = [await api.tenant(), await api.tenant()] as const
+  for (let round = 0; round < 10; round++) {
+    const { username } = await makeAccount(shops[0], 'visitor')
+    await addAccount(api.db, api.keys, username, shops[1].service, 'visitor')
+    const answers = await Promise.all(shops.map(shop => post(shop, `/accounts/${username}/revoke`, {})))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200],
+    )
+    await makeAccount(shops[0], 'visitor', username)
+  }
+})
+
+test('a username that is taken is refused in the same words, whoever has it, also of several who ask at once', async () => {
+  const [shop, other] = [await api.tenant(), await api.tenant()]
+  const [own, foreign] = [await makeAccount(shop, 'visitor'), await makeAccount(other, 'visitor')]
+  const refused = await post(shop, '/accounts', { username: foreign.username, role: 'admin' })
+  isRefused(api, refused, 'username_taken', '/username')
+  assert.deepEqual(masked(await post(shop, '/accounts', { username: own.username, role: 'admin' })), masked(refused))
+  assert.ok(!refused.text.includes(other.service.name))
+  assert.ok(!(await namesOf(shop)).includes(foreign.username))
+  const username = freshUsername()
+  const answers = await Promise.all(
+    [shop, other, shop, other].map(each => post(each, '/accounts', { username, role: 'visitor' })),
+  )
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409, 409])
+})
+
+test('what is no username, no role, or no body of these writes is refused by name', async () => {
+  const shop = await api.tenant()
+  const asked = (body: unknown) => post(shop, '/accounts', body)
+  for (const username of ['', 'a:b', ':', 'tab\there', '..', ' ', 'x'.repeat(101), '\u202eabc'])
+    isRefused(api, await asked({ username, role: 'visitor' }), 'invalid_field', '/username')
+  for (const username of ['x'.repeat(100), '😀1', '3'])
+    assert.equal((await asked({ username: `${username}`, role: 'visitor' })).status, 201, username)
+  isRefused(api, await asked({ username: freshUsername(), role: 'owner' }), 'invalid_field', '/role')
+  isRefused(api, await asked({}), 'invalid_body', '/username', '/role')
+  isRefused(
+    api,
+    await asked({ username: 1, role: null, password: 'mine' }),
+    'invalid_body',
+    ...['/username', '/role', '/password'],
+  )
+  const path = `/accounts/${shop.username}`
+  isRefused(api, await put(shop, path, { role: 'admin', username: 'other' }), 'invalid_body', '/username')
+  isRefused(api, await post(shop, `${path}/rotate`, { all: true }), 'invalid_body', '/all')
+  isProblem(await post(shop, `${path}/rotate`, 'null'), 'invalid_body', api.baseUrl)
+  isProblem(
+    await post(shop, `${path}/revoke`, '<a/>', { 'content-type': 'text/xml' }),
+    'unsupported_media_type',
+    api.baseUrl,
+  )
+  isProblem(await shop.get('/accounts?role=admin'), 'invalid_parameter', api.baseUrl)
+})
+
+test('who is no admin neither sees nor changes accounts', async () => {
+  const shop = await api.tenant()
+  const path = `/accounts/${shop.username}`
+  for (const role of ['visitor', 'maintainer'] as const) {
+    const caller = await api.account(role, shop.service)
+    for (const answer of [
+      await caller.get('/accounts'),
+      await caller.get(path),
+      await post(caller, '/accounts', { username: freshUsername(), role: 'visitor' }),
+      await put(caller, `/accounts/${caller.username}`, { role: 'admin' }),
+      await post(caller, `/accounts/${caller.username}/rotate`, {}),
+      await post(caller, `${path}/revoke`, {}),
+    ])
+      isProblem(answer, 'insufficient_role', api.baseUrl)
+  }
+})

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { addAccount } from '../../../src/accounts.ts'
+import { makeAccount } from '../../support/accounts.ts'
+import { waiting } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { post, put } from '../../support/write.ts'
+
+const settings = { writesPerMinute: 'off', readsPerMinute: 'off' } as const
+let api: TestService
+let beside: TestService
+before(async () => {
+  api = await startTestService({ settings })
+  beside = await startTestService({ beside: api })
+})
+after(async () => {
+  await beside.stop()
+  await api.stop()
+})
+
+const pathOf = ({ username }: Pick<Caller, 'username'>) => `/accounts/${username}`
+const demote = (caller: Pick<Caller, 'request'>, whom: Pick<Caller, 'username'>) =>
+  put(caller, pathOf(whom), { role: 'maintainer' })
+const revoke = (caller: Pick<Caller, 'request'>, whom: Pick<Caller, 'username'>) =>
+  post(caller, `${pathOf(whom)}/revoke`, {})
+
+const adminsOf = async (admin: Caller) =>
+  (await admin.get('/accounts')).json.data.filter(({ role }: { role: string }) => role === 'admin').length
+
+test('the last admin of a service is neither revoked nor given a lesser role, by whomever', async () => {
+  const shop = await api.tenant(settings)
+  await makeAccount(shop, 'maintainer')
+  const elsewhere = await api.tenant()
+  await addAccount(api.db, api.keys, shop.username, elsewhere.service, 'admin')
+  for (const answer of [await demote(shop, shop), await revoke(shop, shop)])
+    isProblem(answer, 'last_admin', api.baseUrl)
+  assert.equal((await put(shop, pathOf(shop), { role: 'admin' })).status, 200)
+  const second = await makeAccount(shop, 'admin')
+  assert.equal((await demote(shop, shop)).status, 200)
+  // For up to 5 seconds the first may still do what it could; what it may not do is to take the last one away.
+  isProblem(await demote(shop, second), 'last_admin', api.baseUrl)
+  isProblem(await revoke(shop, second), 'last_admin', api.baseUrl)
+})
+
+test('who is no admin is revoked although there is but one admin', async () => {
+  const shop = await api.tenant(settings)
+  const visitor = await makeAccount(shop, 'visitor')
+  assert.equal((await put(shop, pathOf(visitor), { role: 'maintainer' })).status, 200)
+  assert.equal((await revoke(shop, visitor)).status, 200)
+})
+
+test('a refusal leaves no line in the audit, and a key that can be used once more', async () => {
+  const shop = await api.tenant(settings)
+  const key = { 'idempotency-key': 'revoke me' }
+  const path = `${pathOf(shop)}/revoke`
+  isProblem(await post(shop, path, {}, key), 'last_admin', api.baseUrl)
+  assert.deepEqual((await shop.get('/audit')).json.data, [])
+  await makeAccount(shop, 'admin')
+  assert.equal((await post(shop, path, {}, key)).status, 200)
+})
+
+type Move = (caller: Pick<Caller, 'request'>, whom: Pick<Caller, 'username'>) => Promise<Answer>
+const moves: [name: string, first: Move, second: Move][] = [
+  ['demote', demote, demote],
+  ['revoke', revoke, revoke],
+  ['demote and revoke', demote, revoke],
+]
+for (const [name, first, second] of moves)
+  test(`of two admins who ${name} each other at once, on two servers, one is refused`, async () => {
+    for (let round = 0; round < 5; round++) {
+      const ann = await api.tenant(settings)
+      const bob = await api.account('admin', ann.service)
+      const there = elsewhere(bob)
+      await Promise.all([ann.get('/accounts'), there.request('/accounts')])
+      const answers = await whileHeld(() => [first(ann, bob), second(there, ann)])
+      const winners = answers.filter(({ status }) => status === 200)
+      assert.equal(winners.length, 1, `${answers.map(({ text }) => text)}`)
+      for (const answer of answers) if (answer.status !== 200) isProblem(answer, 'last_admin', baseUrlOf(answer))
+      assert.equal(await adminsOf(answers[0]?.status === 200 ? ann : bob), 1)
+    }
+  })
+
+/** What is answered to writes that have all come as far as they can before one of them changes a role. */
+async function whileHeld(send: () => Promise<Answer>[]) {
+  const holder = await api.db.pool.connect()
+  try {
+    await holder.query('begin')
+    await holder.query('lock table account_service in share mode')
+    const answering = send()
+    await waiting(api, answering.length)
+    await holder.query('commit')
+    return await Promise.all(answering)
+  } finally {
+    holder.release(true)
+  }
+}
+
+test('of ten admins who all give up their role at once one stays', async () => {
+  const first = await api.tenant(settings)
+  const all = [first, ...(await Promise.all(Array.from({ length: 9 }, () => api.account('admin', first.service))))]
+  const answers = await whileHeld(() => all.map((admin, i) => demote(i % 2 ? elsewhere(admin) : admin, admin)))
+  assert.equal(answers.filter(({ status }) => status === 200).length, 9)
+  const [left = first] = all.filter((_, i) => answers[i]?.status === 409)
+  assert.equal(await adminsOf(left), 1)
+})
+
+/** The same caller at the other server. */
+const elsewhere = (caller: Caller): Pick<Caller, 'request'> => ({
+  request: (path, asking = {}) =>
+    beside.request(path, {
+      ...asking,
+      headers: {
+        ...asking.headers,
+        authorization: `Basic ${Buffer.from(`${caller.username}:${caller.password}`).toString('base64')}`,
+        'x-service-name': caller.service.name,
+      },
+    }),
+})
+
+const baseUrlOf = ({ json }: Answer) => String(json.type).replace(/\/errors\/.*/, '')

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Traffic } from './answers.ts'
+
+/** What an admin is answered who sets the service up. */
+export function testConfiguration(traffic: () => Traffic) {
+  test('settings are changed, and what was written is told, as documented', async () => {
+    const { shop, get, put, refused } = traffic()
+    const { json, headers } = await get('/settings')
+    assert.equal((await put('/settings', json.data, { 'if-match': String(headers.etag) })).status, 200)
+    const nothing = Object.fromEntries(Object.keys(json.data).map(name => [name, null]))
+    assert.equal((await put('/settings', nothing, {}, await shop.tenant())).status, 200)
+    await refused('invalid_field', put('/settings', { currency: 'AUX', gateways: ['visa', 'visa'] }))
+    await refused('invalid_body', put('/settings', { colour: 'red' }))
+    await refused('precondition_failed', put('/settings', {}, { 'if-match': '"stale"' }))
+    const lines = (await get('/audit?limit=100')).json
+    assert.ok(lines.data.length > 5)
+    await get(`/audit?limit=2&updated_after=${lines.meta.asOf}`)
+  })
+
+  test('accounts are made, read, changed, rotated and revoked as documented', async () => {
+    const { shop, get, post, put, refused } = traffic()
+    const made = await post('/accounts', { username: 'traffic', role: 'maintainer' }, { 'idempotency-key': 'traffic' })
+    assert.equal(made.status, 201, made.text)
+    const path = String(made.headers.location)
+    assert.ok((await get('/accounts?limit=1')).json.meta.hasNextPage)
+    const { headers } = await get(path)
+    assert.equal((await get(path, { 'if-none-match': headers.etag })).status, 304)
+    assert.equal((await put(path, { role: 'visitor' }, { 'if-match': String(headers.etag) })).status, 200)
+    assert.equal((await post(`${path}/rotate`, {})).status, 200)
+    await refused('precondition_failed', put(path, { role: 'admin' }, { 'if-match': String(headers.etag) }))
+    await refused('username_taken', post('/accounts', { username: 'traffic', role: 'visitor' }))
+    await refused('invalid_field', post('/accounts', { username: 'a:b', role: 'owner' }))
+    await refused('invalid_body', post(`${path}/rotate`, { username: 'traffic' }))
+    await refused('last_admin', put(`/accounts/${shop.username}`, { role: 'visitor' }))
+    await refused('last_admin', post(`/accounts/${shop.username}/revoke`, {}))
+    await refused('insufficient_role', get('/accounts', {}, await shop.account('maintainer')))
+    assert.equal((await post(`${path}/revoke`, {})).status, 200)
+    for (const write of [
+      put(path, { role: 'admin' }),
+      post(`${path}/rotate`, {}),
+      post(`${path}/revoke`, {}),
+      get(path),
+    ])
+      await refused('not_found', write)
+  })
+}

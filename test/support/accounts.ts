@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import type { Role } from '../../src/accounts.ts'
+import { apiKeyOf } from '../../src/accounts.ts'
+import type { Answer, Caller, TestService } from './service.ts'
+import { post } from './write.ts'
+
+let made = 0
+/** A username that no other test has. */
+export const freshUsername = () => `colleague${++made}`
+
+/** Makes an account over the API, and returns what was answered. */
+export async function makeAccount(admin: Caller, role: Role, username = freshUsername()) {
+  const answer = await post(admin, '/accounts', { username, role })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.json.data as { username: string; password: string; apiKey: string }
+}
+
+/** What a password opens a service with. */
+export const statusWith = async (
+  { raw }: TestService,
+  { service }: Pick<Caller, 'service'>,
+  { username, password }: { username: string; password: string },
+  path = '/stores',
+) =>
+  (
+    await raw(path, {
+      headers: { authorization: `Basic ${apiKeyOf(username, password)}`, 'x-service-name': service.name },
+    })
+  ).status
+
+/** An answer without what is of its request alone. */
+export const masked = ({ status, headers, json }: Answer) => {
+  const { date: _, 'x-request-id': __, 'content-length': ___, ratelimit: ____, ...told } = headers
+  return { status, told, json: { ...json, instance: '', requestId: '' } }
+}
