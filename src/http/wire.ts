@@ -13,13 +13,34 @@ const meanings: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** Answers bytes that are no request: the connection has no request object yet, so the answer is written by hand, and closed. */
-export const answerBrokenRequest = (publicUrl: PublicUrl) => (error: NodeJS.ErrnoException, socket: Socket) => {
-  if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy()
-  const fault = new ApiError(meanings[error.code ?? ''] ?? 'malformed_request')
-  const { status, headers, body } = problemAnswer(fault, { publicUrl: publicUrl(), requestId: randomUUID() })
-  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+/** A connection as Node's HTTP/1.1 keeps it. Nothing public says which answer is the next to go out on it. */
+type Connection = Socket & { _httpMessage?: ServerResponse | null }
+
+/** Connections that have brought bytes that are no request; whatever else they bring is read past. */
+const broken = new WeakSet<Connection>()
+
+/**
+ * Answers bytes that are no request, behind the answers to the requests before them, which are carried out all the same. There is
+ * no request object, so the answer is written by hand; it is the connection's last.
+ */
+export const answerBrokenRequest = (publicUrl: PublicUrl) => (error: NodeJS.ErrnoException, socket: Connection) => {
+  if (error.code === 'ECONNRESET') return socket.destroy()
+  if (broken.has(socket)) return
+  broken.add(socket)
+  afterAnswers(socket, () => {
+    if (!socket.writable) return socket.destroy()
+    const fault = new ApiError(meanings[error.code ?? ''] ?? 'malformed_request')
+    const { status, headers, body } = problemAnswer(fault, { publicUrl: publicUrl(), requestId: randomUUID() })
+    const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+  })
+}
+
+/** Waits for the answers to all requests that are whole: one that is not gets no other answer than the refusal. */
+function afterAnswers(socket: Connection, then: () => void) {
+  const next = socket._httpMessage
+  if (next?.req.complete) next.once('close', () => afterAnswers(socket, then))
+  else then()
 }
 
 /** Answers an `Expect` that is not known (RFC 9110, section 10.1.1), which Node would do in its own way. */

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { shopOfTests } from '../../apparel21/shop.ts'
+import { ordersOf } from '../../apparel21/writes/orders.ts'
+import { anotherServer, credentials, speak, statusesIn, tlsTo, untilClosed } from '../../support/servers.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { order, placed } = await ordersOf(shop)
+
+const { authorization, 'x-service-name': name } = credentials(api)
+const own = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
+const reading = `GET /stores?limit=1 HTTP/1.1\r\n${own}\r\n`
+const body = JSON.stringify(order())
+const ordering = `POST /orders HTTP/1.1\r\n${own}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+
+/** What bytes that are no request are told. */
+const refusal = /\r\nconnection: close\r\n\r\n\{"type":"[^"]*\/errors\/malformed_request"[^\r]*\}$/i
+
+test('an order that is followed by one byte too many is placed, and its answer comes before the refusal', async () => {
+  const answer = await speak(api, `${ordering}\0`)
+  assert.deepEqual(statusesIn(answer), [201, 400])
+  assert.match(answer, /"orderNumber":"W/)
+  assert.match(answer, refusal)
+  assert.equal(placed(), 1)
+})
+
+test('requests that are followed by garbage are all answered, in their order', async () => {
+  const answer = await speak(api, `${reading}${ordering}${reading}no HTTP at all\r\n\r\n`)
+  assert.deepEqual(statusesIn(answer), [200, 201, 200, 400])
+  assert.match(answer, refusal)
+})
+
+test('garbage while a write waits for its back office costs nobody the answer', async () => {
+  simulator.faults.add({ kind: 'latency', seconds: 1, method: 'POST', times: 1 })
+  const socket = await tlsTo(api)
+  const answers = untilClosed(socket)
+  socket.write(ordering)
+  for (let i = 0; i < 5; i++) {
+    await delay(100)
+    socket.write('\0garbage')
+  }
+  const answer = await answers
+  assert.deepEqual(statusesIn(answer), [201, 400])
+  assert.match(answer, refusal)
+  assert.equal(placed(), 1)
+})
+
+test('who asked for the connection to be closed is told nothing of what came behind', async () => {
+  const last = reading.replace('Host: a', 'Host: a\r\nConnection: close')
+  assert.deepEqual(statusesIn(await speak(api, `${last}garbage`)), [200])
+})
+
+test('a request that breaks off in its body is answered once, behind those that were whole', async () => {
+  const head = ordering.slice(0, ordering.indexOf('Content-Length'))
+  const broken = `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"lin\r\nno size\r\n`
+  assert.deepEqual(statusesIn(await speak(api, broken)), [400])
+  assert.deepEqual(statusesIn(await speak(api, `${reading}${reading}${broken}`)), [200, 200, 400])
+  assert.equal(placed(), 0)
+})
+
+test('garbage alone is refused at once', async () => {
+  assert.match(await speak(api, '\0'), refusal)
+})
+
+test('it is the same over HTTP/1.1 where HTTP/2 is spoken too', async () => {
+  const server = await anotherServer(api, { environment: { HTTP2: 'on' } })
+  try {
+    assert.deepEqual(statusesIn(await speak(server, `${reading}${reading}\0`)), [200, 200, 400])
+  } finally {
+    await server.stop()
+  }
+})
