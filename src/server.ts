@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import type { Logger } from 'pino'
+import type { Bindings, Logger } from 'pino'
 import { ApiError } from './errors.ts'
 import { apiOf } from './http/api.ts'
 import { bodyErrors, takeBodies } from './http/body.ts'
@@ -61,8 +61,19 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const { gate, log, certificate, http2, trustedProxies, publicUrl } = options
   const server = Fastify({
     ...(http2 ? { http2: true as const } : {}),
-    https: { ...tlsOptions, ...certificate, allowHTTP1: true, maxHeaderSize, ...patience, requireHostHeader: false },
+    https: {
+      ...tlsOptions,
+      ...certificate,
+      ...patience,
+      allowHTTP1: true,
+      maxHeaderSize,
+      settings,
+      requireHostHeader: false,
+    },
     loggerInstance: log,
+    // Of a method that Node does not list Fastify thinks that it should have been routed, and warns with all that is.
+    childLoggerFactory: (logger: Logger, bindings: Bindings, options: object, { method = '' }: FastifyRequest['raw']) =>
+      logger.child(bindings, METHODS.includes(method) ? options : { level: 'silent' }),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length ? [...trustedProxies] : false,
     genReqId: requestIdOf,
@@ -98,7 +109,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     if (request.protocol !== 'https') throw new ApiError('https_required')
     if (request.url.length > longestUrl) throw new ApiError('uri_too_long')
     if (areTooLarge(request.raw)) throw new ApiError('headers_too_large')
-    requireHost(request.raw.httpVersion, request.headers.host)
+    requireHost(request.raw)
     refuseRepeatedHeaders(request.raw.rawHeaders)
     if (request.is404) throw new ApiError('not_found')
   })
@@ -128,6 +139,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 /** Milliseconds. Also set on the server itself, because one that speaks HTTP/2 takes no options for its HTTP/1.1 connections. */
 const patience = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
 const maxHeaderSize = 16 * 1024
+/** HTTP/2: one connection's requests at a time. Without it one client's thousand are all begun before anyone else's next. */
+const settings = { maxConcurrentStreams: 100 }
 const longestUrl = 8 * 1024
 const mostHeaders = 100
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../errors.ts'
 import { hasControls } from './controls.ts'
 
@@ -33,9 +34,12 @@ const single = new Set(['authorization', 'x-service-name', 'idempotency-key', 'x
 /** Where one request may be two, or for somebody else, nothing more is read from the connection. */
 const close = { headers: { connection: 'close' } }
 
-/** HTTP/1.1 has exactly one Host; `version` is the request's. */
-export function requireHost(version: string, host: string | undefined) {
-  if (version === '1.1' && !host) throw new ApiError('malformed_request', 'The header `host` is missing.', close)
+/** HTTP/1.1 has exactly one Host; HTTP/2 may do without, but not with another one than its `:authority` (RFC 9113, section 8.3.1). */
+export function requireHost({ httpVersion, headers }: IncomingMessage) {
+  const { host, ':authority': authority } = headers
+  if (httpVersion === '1.1' && !host) throw new ApiError('malformed_request', 'The header `host` is missing.', close)
+  if (host !== undefined && authority !== undefined && host.toLowerCase() !== String(authority).toLowerCase())
+    throw new ApiError('malformed_request', 'The header `host` is not what `:authority` says.')
 }
 
 export function refuseRepeatedHeaders(rawHeaders: readonly string[]) {

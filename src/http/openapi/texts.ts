@@ -34,7 +34,7 @@ A POST makes something new: 201, with its path in \`Location\`. A PUT changes wh
 Every error is \`application/problem+json\` (RFC 9457). Branch on \`code\`; show \`detail\` to people; \`errors\` lists all faults of the request at once; quote \`requestId\` when you ask for help. \`type\` is the address of a page that says what to do.
 
 ## Limits
-${readsPerMinute.toLocaleString('en')} reads and ${writesPerMinute.toLocaleString('en')} writes a minute for each account, unless the service is set otherwise: \`RateLimit-Policy\` and \`RateLimit\` tell, and beyond them comes 429 with \`Retry-After\`. A URL has at most 8 KiB, a request at most 100 headers of 16 KiB together, a body at most 256 KiB.
+${readsPerMinute.toLocaleString('en')} reads and ${writesPerMinute.toLocaleString('en')} writes a minute for each account, unless the service is set otherwise: \`RateLimit-Policy\` and \`RateLimit\` tell, and beyond them comes 429 with \`Retry-After\`. A URL has at most 8 KiB, a request at most 100 headers of 16 KiB together, a body at most 256 KiB; over HTTP/2 a connection has at most 100 requests at a time.
 `
 
 /** What each tag is about. */

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as plainRequest } from 'node:http'
-import { connect as connectHttp2 } from 'node:http2'
 import { connect, createServer } from 'node:net'
-import { after, before, describe, test } from 'node:test'
+import { after, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { isProblem } from '../../support/problem.ts'
 import { anotherServer, askAt, credentials, speak, statusesIn, tlsTo } from '../../support/servers.ts'
@@ -183,47 +182,4 @@ test('50 requests sent at once are answered in their order', async () => {
     ids,
     paths.map((_, i) => `n${i}`),
   )
-})
-
-describe('a server that speaks HTTP/2', () => {
-  let server: Awaited<ReturnType<typeof anotherServer>>
-  before(async () => {
-    server = await anotherServer(service, { environment: { HTTP2: 'on' } })
-  })
-  after(() => server.stop())
-
-  async function over2(path: string, headers: Record<string, string | string[]> = {}) {
-    const session = connectHttp2(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
-    const stream = session.request({ ':path': path, ...headers })
-    const [told] = await once(stream, 'response')
-    let text = ''
-    for await (const chunk of stream) text += chunk
-    session.close()
-    return { status: told[':status'], headers: told, text, json: JSON.parse(text) }
-  }
-
-  test('answers HTTP/2', async () => {
-    const answer = await over2('/stores', credentials(service))
-    assert.equal(answer.status, 200)
-    assert.deepEqual(answer.json.data, [])
-    isProblem(await over2('/customers/9', credentials(service)), 'not_found', server.baseUrl, '/customers/9')
-    isProblem(await over2('/stores'), 'invalid_credentials', server.baseUrl, '/stores')
-    const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']))
-    isProblem(
-      await over2('/stores', { ...credentials(service), ...many }),
-      'headers_too_large',
-      server.baseUrl,
-      '/stores',
-    )
-    const large = { ...credentials(service), 'x-large': 'x'.repeat(17_000) }
-    isProblem(await over2('/stores', large), 'headers_too_large', server.baseUrl, '/stores')
-    const odd = await over2('/stores', { ...credentials(service), ':method': 'FOO' })
-    isProblem(odd, 'malformed_request', server.baseUrl, '/stores')
-    assert.equal(odd.headers['x-request-id'], odd.json.requestId)
-  })
-
-  test('answers HTTP/1.1', async () => {
-    assert.equal((await server.ask('/stores', { headers: credentials(service) })).status, 200)
-    assert.deepEqual(statusesIn(await speak(server, 'GET /stores HTTP/1.1\r\nHost : a\r\n\r\n')), [400])
-  })
 })

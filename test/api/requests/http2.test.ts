@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type ClientHttp2Session, connect, constants, type OutgoingHttpHeaders } from 'node:http2'
+import { after, test } from 'node:test'
+import { isProblem } from '../../support/problem.ts'
+import { anotherServer, credentials, keptLog, speak, statusesIn } from '../../support/servers.ts'
+import { startTestService } from '../../support/service.ts'
+
+const service = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => service.stop())
+const kept = keptLog('warn')
+const server = await anotherServer(service, { environment: { HTTP2: 'on' }, log: kept.log })
+after(() => server.stop())
+
+const address = server.baseUrl.replace('localhost', '127.0.0.1')
+const own = credentials(service)
+
+async function ask(session: ClientHttp2Session, path: string, headers: OutgoingHttpHeaders = {}) {
+  const stream = session.request({ ':path': path, ...headers })
+  const [told] = await once(stream, 'response')
+  let text = ''
+  for await (const chunk of stream) text += chunk
+  return { status: told[':status'], headers: told, text, json: JSON.parse(text) }
+}
+
+/** Asks over a connection of its own. */
+async function askAlone(path: string, headers?: OutgoingHttpHeaders) {
+  const session = connect(address, { ca: server.ca })
+  try {
+    return await ask(session, path, headers)
+  } finally {
+    session.close()
+  }
+}
+
+test('requests are answered as over HTTP/1.1', async () => {
+  const answer = await askAlone('/stores', own)
+  assert.equal(answer.status, 200)
+  assert.deepEqual(answer.json.data, [])
+  isProblem(await askAlone('/customers/9', own), 'not_found', server.baseUrl, '/customers/9')
+  isProblem(await askAlone('/stores'), 'invalid_credentials', server.baseUrl, '/stores')
+  const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']))
+  for (const more of [many, { 'x-large': 'x'.repeat(17_000) }])
+    isProblem(await askAlone('/stores', { ...own, ...more }), 'headers_too_large', server.baseUrl, '/stores')
+})
+
+test('HTTP/1.1 is answered too', async () => {
+  assert.equal((await server.ask('/stores', { headers: own })).status, 200)
+  assert.deepEqual(statusesIn(await speak(server, 'GET /stores HTTP/1.1\r\nHost : a\r\n\r\n')), [400])
+})
+
+test('methods that nobody has heard of are refused, and the log says nothing of them', async () => {
+  for (const method of ['FOO', 'get', 'x'.repeat(1_000)]) {
+    const answer = await askAlone('/stores', { ...own, ':method': method })
+    isProblem(answer, 'malformed_request', server.baseUrl, '/stores')
+    assert.equal(answer.headers['x-request-id'], answer.json.requestId)
+  }
+  assert.equal(kept.text, '')
+})
+
+test('a `host` that is not the `:authority` is refused', async () => {
+  const authority = new URL(server.baseUrl).host
+  for (const host of ['shop.example', `${authority}0`])
+    isProblem(
+      await askAlone('/stores', { ...own, ':authority': authority, host }),
+      'malformed_request',
+      server.baseUrl,
+      '/stores',
+    )
+  for (const host of [authority, authority.toUpperCase()])
+    assert.equal((await askAlone('/stores', { ...own, ':authority': authority, host })).status, 200)
+  assert.equal((await askAlone('/stores', { ...own, host: 'shop.example' })).status, 200, 'there is no `:authority`')
+})
+
+test('a connection has 100 requests at a time, and those beyond are refused', async () => {
+  const session = connect(address, { ca: server.ca, peerMaxConcurrentStreams: 1_000 })
+  const outcomes = Array.from({ length: 300 }, async () => {
+    const stream = session.request({ ':path': '/stores', ...own }).resume()
+    await once(stream, 'close').catch(() => {})
+    return stream.rstCode
+  })
+  const codes = await Promise.all(outcomes)
+  session.close()
+  assert.equal(session.remoteSettings.maxConcurrentStreams, 100)
+  const { NGHTTP2_NO_ERROR: answered, NGHTTP2_REFUSED_STREAM: refused } = constants
+  assert.deepEqual(
+    [answered, refused].map(code => codes.filter(each => each === code).length),
+    [100, 200],
+  )
+})
+
+test('who sends 1,000 requests at once does not hold up the others', async () => {
+  const session = connect(address, { ca: server.ca, peerMaxConcurrentStreams: 1_000 })
+  const other = connect(address, { ca: server.ca })
+  await Promise.all([once(session, 'remoteSettings'), once(other, 'remoteSettings')])
+  let answered = 0
+  const count = () => {
+    answered++
+  }
+  for (let i = 0; i < 1_000; i++) ask(session, '/stores', own).then(count, () => {})
+  await new Promise(setImmediate)
+  const before = []
+  for (let i = 0; i < 3; i++) {
+    const sooner = answered
+    await ask(other, '/stores', own)
+    before.push(answered - sooner)
+  }
+  session.destroy()
+  other.close()
+  assert.ok(
+    Math.max(...before) < 250,
+    `so many of the 1,000 were answered before each of the others: ${before.join(' ')}`,
+  )
+})
