@@ -30,19 +30,14 @@ export async function takeIn<R>(
   { db, service, intake, dryRun = false, atOnce, again = false, refuse }: Wishes<R>,
 ): Promise<Taken & { inputs: readonly object[] }> {
   const { inputs, notes, leftOut = {} } = await intake.prepare(db, service, rows)
-  const taken = nothingTaken()
   const given = [...inputs]
+  const inputsAt = (places: readonly number[]) => places.map(at => given[at])
+  const taken = nothingTaken()
   async function put(places: readonly number[], most?: number) {
-    const write = (some: readonly number[]) =>
-      intake.write(
-        db,
-        service,
-        some.map(at => given[at]),
-      )
-    const { inserted, changed, refused } = await merge(places, write, most)
-    taken.inserted += inserted
-    taken.changed += changed
-    return refused
+    const merged = await merge(places, some => intake.write(db, service, inputsAt(some)), most)
+    taken.inserted += merged.inserted
+    taken.changed += merged.changed
+    return merged.refused
   }
   const sound: number[] = []
   for (const [at, input] of inputs.entries()) {
@@ -52,14 +47,13 @@ export async function takeIn<R>(
       refuse(at, foreseen(input), false)
     }
   }
-  for (const first of dryRun ? [] : await put(sound, atOnce)) {
-    const at = first.input
-    const [refused] = again ? await put([at]) : [first]
-    if (!refused) continue
-    const cleared = intake.clears?.[refused.violation.constraint]
-    refuse(at, refused.violation, cleared !== undefined)
-    if (cleared !== undefined) given[at] = { ...given[at], [cleared]: null }
-    if (cleared === undefined || (await put([at])).length) taken.refused++
+  for (const { input: at, violation } of dryRun ? [] : await put(sound, atOnce)) {
+    const [still] = again ? await put([at]) : [{ violation }]
+    if (!still) continue
+    const column = intake.clears?.[still.violation.constraint]
+    refuse(at, still.violation, column !== undefined)
+    if (column !== undefined) given[at] = { ...given[at], [column]: null }
+    if (column === undefined || (await put([at])).length) taken.refused++
   }
   taken.read = Object.values(leftOut).reduce((sum, times) => sum + times, inputs.length)
   addNotes(taken.notes, notes)

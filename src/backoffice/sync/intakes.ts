@@ -1,9 +1,13 @@
+import type { Database } from '../../db.ts'
+import type { TransactionParts } from '../../domain/orders/merge-lines.ts'
 import type { FeedRows, RowKind, WholeList } from '../../domain/port/feed.ts'
+import type { Service } from '../../settings.ts'
 import { upsertCustomers } from '../../store/customers/customers.ts'
 import { upsertProducts } from '../../store/goods/products.ts'
 import { upsertReferences } from '../../store/goods/references.ts'
 import { upsertStock } from '../../store/goods/stock.ts'
 import { upsertStores } from '../../store/goods/stores.ts'
+import type { Upserted } from '../../store/lists/change.ts'
 import { upsertTransactions } from '../../store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
 import {
@@ -46,7 +50,7 @@ const identified: Prepare<FeedRows['transactions']> = async (db, service, rows) 
   const stores = await storesByNumberOrCode(db, service, [...new Set(names)])
   const items = rows.flatMap(({ line }) => itemOf(line) ?? [])
   const skus = await skusOfSoldItems(db, service, items)
-  const inputs = rows.map(({ header, line }) => {
+  const inputs = rows.map(({ header, line }): TransactionParts => {
     const number = header.storeNumber
     const item = itemOf(line)
     const sku = item && skus.get(soldItemKey(item))
@@ -63,22 +67,32 @@ function itemOf({ productCode, colourCode, sizeCode }: FeedRows['transactions'][
   return productCode ? { productCode, colourCode: colourCode ?? null, sizeCode: sizeCode ?? null } : undefined
 }
 
+/** Rows that the store takes as they are. */
+const plain = <R extends object>(write: (db: Database, service: Service, rows: readonly R[]) => Promise<Upserted>) => ({
+  prepare: asTheyAre,
+  write,
+})
+
 /** How the rows of each kind get in: in this order, since some need others. */
 export const intakes: { readonly [K in RowKind]: PullIntake<K> } = {
-  references: { prepare: asTheyAre, write: upsertReferences },
-  stores: { prepare: asTheyAre, write: upsertStores },
-  products: { prepare: asTheyAre, write: upsertProducts },
-  rewardPrograms: { prepare: asTheyAre, write: upsertPrograms },
-  rewardGifts: { prepare: asTheyAre, write: upsertGifts },
+  references: plain<FeedRows['references']>(upsertReferences),
+  stores: plain<FeedRows['stores']>(upsertStores),
+  products: plain<FeedRows['products']>(upsertProducts),
+  rewardPrograms: plain<FeedRows['rewardPrograms']>(upsertPrograms),
+  rewardGifts: plain<FeedRows['rewardGifts']>(upsertGifts),
   stock: {
     prepare: knownOnly,
     write: upsertStock,
     shows: { list: 'stock', idOf: ({ storeId, skuId }) => `${storeId} ${skuId}` },
   },
-  // Whoever had the address first keeps it.
-  customers: { prepare: asTheyAre, write: upsertCustomers, clears: { customer_email: 'email' } },
-  rewardAccounts: { prepare: asTheyAre, write: upsertRewardAccounts },
+  customers: {
+    prepare: asTheyAre,
+    write: upsertCustomers,
+    // Whoever had the address first keeps it.
+    clears: { customer_email: 'email' },
+  },
+  rewardAccounts: plain<FeedRows['rewardAccounts']>(upsertRewardAccounts),
   rewardLots: { prepare: lotsOf, write: upsertRewardLots },
-  orders: { prepare: asTheyAre, write: followOrders },
+  orders: plain<FeedRows['orders']>(followOrders),
   transactions: { prepare: identified, write: upsertTransactions },
 }
