@@ -4,11 +4,11 @@ import type { Bindings, Logger } from 'pino'
 import { ApiError } from './errors.ts'
 import { apiOf } from './http/api.ts'
 import { bodyErrors, takeBodies } from './http/body.ts'
-import { refuseRepeatedHeaders, requireHost } from './http/credentials.ts'
 import { publicPages } from './http/docs/public.ts'
 import type { Gate } from './http/gate.ts'
 import { instanceOf } from './http/operation.ts'
 import { problemAnswer, standingHeaders } from './http/problem.ts'
+import { maxHeaderSize, unfit } from './http/unfit.ts'
 import { answerBrokenRequest, refuseExpectation, requestIdOf } from './http/wire.ts'
 import { accounts } from './resources/accounts.ts'
 import { audit } from './resources/audit.ts'
@@ -59,6 +59,11 @@ export interface ServerOptions {
 /** The HTTPS server with every resource, not yet listening. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { gate, log, certificate, http2, trustedProxies, publicUrl } = options
+  const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
+    const told = { publicUrl: publicUrl(), requestId: request.id, instance: instanceOf(request) }
+    const { status, headers, body } = problemAnswer(error, told)
+    return reply.code(status).headers(headers).send(body)
+  }
   const server = Fastify({
     ...(http2 ? { http2: true as const } : {}),
     https: {
@@ -82,17 +87,12 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 500, querystringParser: (text: string) => new URLSearchParams(text) as never },
+    // Queries are read by `readQuery`, and which identifiers there can be is for `pathParams` to say.
+    routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER, querystringParser: (text: string) => text as never },
     clientErrorHandler: answerBrokenRequest(publicUrl),
-    // Fastify's router refuses a path before any hook runs: one that is not well-formed, or an identifier beyond all length.
-    frameworkErrors: (fault: { code: string }, { id }: FastifyRequest, reply: FastifyReply) => {
-      const error =
-        fault.code === 'FST_ERR_BAD_URL'
-          ? new ApiError('invalid_parameter', 'The path is not well-formed.')
-          : new ApiError('not_found')
-      const { status, headers, body } = problemAnswer(error, { publicUrl: publicUrl(), requestId: id })
-      return reply.code(status).headers(headers).send(body)
-    },
+    // Fastify's router refuses a path that is not well-formed before any hook runs.
+    frameworkErrors: (_: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      sendProblem(unfit(request) ?? new ApiError('invalid_parameter', 'The path is not well-formed.'), request, reply),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
 
   Object.assign(server.server, patience).on('checkExpectation', refuseExpectation(publicUrl))
@@ -100,26 +100,21 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   server.decorateRequest('assignment', undefined)
   server.decorateRequest('username', undefined)
   takeBodies(server)
-  // Queries are read by `readQuery`, bodies by `readBody`; answers are bytes by the time they get here.
+  // Bodies are read by `readBody`; answers are bytes by the time they get here.
   server.setValidatorCompiler(() => () => true)
   server.setSerializerCompiler(() => data => data as string)
 
   server.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...standingHeaders, 'x-request-id': request.id })
-    if (request.protocol !== 'https') throw new ApiError('https_required')
-    if (request.url.length > longestUrl) throw new ApiError('uri_too_long')
-    if (areTooLarge(request.raw)) throw new ApiError('headers_too_large')
-    requireHost(request.raw)
-    refuseRepeatedHeaders(request.raw.rawHeaders)
+    const fault = unfit(request)
+    if (fault) throw fault
     if (request.is404) throw new ApiError('not_found')
   })
 
   server.setErrorHandler((error, request, reply) => {
     const known = error instanceof ApiError ? error : (bodyErrors[codeOf(error)]?.() ?? new ApiError('internal_error'))
     if (known.status >= 500) request.log.error({ err: known.cause ?? error, ...about(request) }, known.code)
-    const told = { publicUrl: publicUrl(), requestId: request.id, instance: instanceOf(request) }
-    const { status, headers, body } = problemAnswer(known, told)
-    return reply.code(status).headers(headers).send(body)
+    return sendProblem(known, request, reply)
   })
 
   server.addHook('onResponse', async (request, reply) => {
@@ -138,16 +133,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 
 /** Milliseconds. Also set on the server itself, because one that speaks HTTP/2 takes no options for its HTTP/1.1 connections. */
 const patience = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
-const maxHeaderSize = 16 * 1024
 /** HTTP/2: one connection's requests at a time. Without it one client's thousand are all begun before anyone else's next. */
 const settings = { maxConcurrentStreams: 100 }
-const longestUrl = 8 * 1024
-const mostHeaders = 100
-
-/** Node's parser looks at the size of headers over HTTP/1.1 only. */
-const areTooLarge = ({ rawHeaders, httpVersionMajor }: FastifyRequest['raw']) =>
-  rawHeaders.length > 2 * mostHeaders ||
-  (httpVersionMajor === 2 && rawHeaders.reduce((size, text) => size + text.length + 2, 0) > maxHeaderSize)
 
 /** What a log line says of a request: nothing of its query or headers, which may hold personal data. */
 const about = (request: FastifyRequest) => ({

@@ -132,8 +132,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     get(path, described, answer) {
       const shape = described.query ?? none
       read(path, described, async (request, reply, context) => {
-        const given = request.query as URLSearchParams
-        const { query, faults } = readQuery(shape, given, context.service.settings.timeZone)
+        const { query, given, faults } = readQuery(shape, request.query as string, context.service.settings.timeZone)
         refuse([...faults, ...(described.judge?.(query as never, given, context.service) ?? [])])
         const found = await answer({ ...context, query: query as never, params: context.params as never })
         if (!found) throw notFound(described.kind ?? 'record')
@@ -145,8 +144,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
       const shape = Type.Object({ ...(filters?.properties ?? {}), ...paging(whole) })
       read(path, { ...described, query: shape, answer: PageOf(item) }, async (request, reply, context) => {
         const { service } = context
-        const given = request.query as URLSearchParams
-        const { query, faults } = readQuery(shape, given, service.settings.timeZone)
+        const { query, given, faults } = readQuery(shape, request.query as string, service.settings.timeZone)
         const { limit, after_cursor, ...chosen } = query as { limit?: number; after_cursor?: string }
         faults.push(...(judge?.(chosen as never, given, service) ?? []))
         const walk = { service, list: instanceOf(request), filters: chosen, key: gate.keys.cursors }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../errors.ts'
 import { hasControls } from './controls.ts'
 
@@ -26,29 +25,4 @@ export function basicCredentials(header: string | undefined): { username: string
   const colon = text.indexOf(':')
   if (colon < 1 || hasControls(text)) throw missing()
   return { username: text.slice(0, colon), password: text.slice(colon + 1) }
-}
-
-/** Headers that may be sent once: of two, which one counts would depend on who reads them. */
-const single = new Set(['authorization', 'x-service-name', 'idempotency-key', 'x-voucher-pin', 'content-type', 'host'])
-
-/** Where one request may be two, or for somebody else, nothing more is read from the connection. */
-const close = { headers: { connection: 'close' } }
-
-/** HTTP/1.1 has exactly one Host; HTTP/2 may do without, but not with another one than its `:authority` (RFC 9113, section 8.3.1). */
-export function requireHost({ httpVersion, headers }: IncomingMessage) {
-  const { host, ':authority': authority } = headers
-  if (httpVersion === '1.1' && !host) throw new ApiError('malformed_request', 'The header `host` is missing.', close)
-  if (host !== undefined && authority !== undefined && host.toLowerCase() !== String(authority).toLowerCase())
-    throw new ApiError('malformed_request', 'The header `host` is not what `:authority` says.')
-}
-
-export function refuseRepeatedHeaders(rawHeaders: readonly string[]) {
-  const seen = new Set<string>()
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]?.toLowerCase() ?? ''
-    if (!single.has(name)) continue
-    if (seen.has(name))
-      throw new ApiError('duplicate_header', `The header \`${name}\` was sent twice.`, name === 'host' ? close : {})
-    seen.add(name)
-  }
 }

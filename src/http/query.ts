@@ -12,27 +12,47 @@ interface Shape {
   maxLength?: number
 }
 
-/** The query's parameters as their shapes have them, and every fault in them (contract 1, "Queries"). */
+/** A query's parameters as their shapes have them, as they were given, and every fault in them (contract 1, "Queries"). */
 export function readQuery<T extends TObject>(
   shape: T,
-  given: URLSearchParams,
+  text: string,
   timeZone: string,
-): { query: Static<T>; faults: Fault[] } {
+): { query: Static<T>; given: URLSearchParams; faults: Fault[] } {
   const query: Record<string, unknown> = {}
   const faults: Fault[] = []
   const known = shape.properties as Record<string, TSchema>
+  const given = new URLSearchParams(text)
+  const illegible = illegibleIn(text)
   for (const name of new Set(given.keys())) {
-    const [text = '', ...more] = given.getAll(name)
+    const [value = '', ...more] = given.getAll(name)
     const wanted = Object.hasOwn(known, name) ? (known[name] as Shape) : undefined
-    if (!wanted) faults.push(invalid(name, `There is no parameter \`${printable(name)}\`${names(known)}.`))
+    if (illegible.has(name)) faults.push(invalid(name, `\`${printable(name)}\` ${unencoded}`))
+    else if (!wanted) faults.push(invalid(name, `There is no parameter \`${printable(name)}\`${names(known)}.`))
     else if (more.length) faults.push(invalid(name, `\`${name}\` was given ${more.length + 1} times.`))
     else {
-      const value = read(wanted, text, timeZone)
-      if (value === undefined) faults.push(refusal(name, wanted))
-      else query[name] = value
+      const found = read(wanted, value, timeZone)
+      if (found === undefined) faults.push(refusal(name, wanted, value, timeZone))
+      else query[name] = found
     }
   }
-  return { query: query as Static<T>, faults }
+  return { query: query as Static<T>, given, faults }
+}
+
+const unencoded = 'is not percent-encoded UTF-8; a `%` itself is `%25`.'
+
+/** Parameters whose text nobody can tell (RFC 3986, section 2.1), by name; `URLSearchParams` takes a guess at them. */
+function illegibleIn(text: string): ReadonlySet<string> {
+  const pairs = text.split('&').filter(pair => !isEncoded(pair))
+  return new Set(new URLSearchParams(pairs.join('&')).keys())
+}
+
+function isEncoded(text: string) {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function read(shape: Shape, text: string, timeZone: string): unknown {
@@ -45,9 +65,12 @@ function read(shape: Shape, text: string, timeZone: string): unknown {
   return shape.format === 'moment' ? readMoment(text, timeZone) : text
 }
 
-function refusal(name: string, shape: Shape): Fault {
-  if (shape.format === 'moment')
-    return { parameter: name, code: 'invalid_timestamp', detail: `\`${name}\` is ${momentForms}.` }
+function refusal(name: string, shape: Shape, text: string, timeZone: string): Fault {
+  if (shape.format === 'moment') {
+    const wasPlus = readMoment(text.replace(/ (?=[^ ]*$)/, '+'), timeZone) !== undefined
+    const about = wasPlus ? 'has a space where an offset begins: a `+` in a URL is `%2B`' : `is ${momentForms}`
+    return { parameter: name, code: 'invalid_timestamp', detail: `\`${name}\` ${about}.` }
+  }
   if (shape.format === 'cursor')
     return { parameter: name, code: 'invalid_cursor', detail: `\`${name}\` is an \`endCursor\` of this list.` }
   if (shape.type === 'boolean') return invalid(name, `\`${name}\` is \`true\` or \`false\`.`)

@@ -127,7 +127,7 @@ const nothing = Type.Object({})
 
 /** No write takes a query. A PIN there is refused by name like anything else, but it is also spent: it stands in logs now. */
 function refuseQuery(request: FastifyRequest, timeZone: string) {
-  refuse(readQuery(nothing, request.query as URLSearchParams, timeZone).faults)
+  refuse(readQuery(nothing, request.query as string, timeZone).faults)
 }
 
 /** What any write may be answered. */

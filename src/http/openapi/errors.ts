@@ -104,7 +104,7 @@ function exampleError(each: ErrorCode): ApiError {
   const query = faultyQueries[each]
   if (query !== undefined) {
     const shape = Type.Object({ updated_after: updatedAfter, ...paging() })
-    const [first, ...more] = readQuery(shape, new URLSearchParams(query), 'UTC').faults
+    const [first, ...more] = readQuery(shape, query, 'UTC').faults
     if (first) return faulty([first, ...more])
   }
   if (each === 'not_found') return notFound('record')

@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.ts'
+
+/** Limits of contract 1.6. */
+export const maxHeaderSize = 16 * 1024
+const longestUrl = 8 * 1024
+const mostHeaders = 100
+
+/** What is wrong with a request, whatever its path: the first of it, in the order in which it is judged. */
+export function unfit({ protocol, url, raw }: FastifyRequest): ApiError | undefined {
+  if (protocol !== 'https') return new ApiError('https_required')
+  if (url.length > longestUrl) return new ApiError('uri_too_long')
+  if (areTooLarge(raw)) return new ApiError('headers_too_large')
+  return wrongHost(raw) ?? repeatedHeader(raw)
+}
+
+/** Node's parser looks at the size of headers over HTTP/1.1 only. */
+const areTooLarge = ({ rawHeaders, httpVersionMajor }: IncomingMessage) =>
+  rawHeaders.length > 2 * mostHeaders ||
+  (httpVersionMajor === 2 && rawHeaders.reduce((size, text) => size + text.length + 2, 0) > maxHeaderSize)
+
+/** Where one request may be two, or for somebody else, nothing more is read from the connection. */
+const close = { headers: { connection: 'close' } }
+
+/** HTTP/1.1 has exactly one Host; HTTP/2 may do without, but not with another one than its `:authority` (RFC 9113, section 8.3.1). */
+function wrongHost({ httpVersion, headers: { host, ':authority': authority } }: IncomingMessage) {
+  if (httpVersion === '1.1' && !host) return new ApiError('malformed_request', 'The header `host` is missing.', close)
+  if (host !== undefined && authority !== undefined && host.toLowerCase() !== String(authority).toLowerCase())
+    return new ApiError('malformed_request', 'The header `host` is not what `:authority` says.')
+  return
+}
+
+/** Headers that may be sent once: of two, which one counts would depend on who reads them. */
+const single = new Set(['authorization', 'x-service-name', 'idempotency-key', 'x-voucher-pin', 'content-type', 'host'])
+
+function repeatedHeader({ rawHeaders }: IncomingMessage) {
+  const seen = new Set<string>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]?.toLowerCase() ?? ''
+    if (!single.has(name)) continue
+    if (seen.has(name))
+      return new ApiError('duplicate_header', `The header \`${name}\` was sent twice.`, name === 'host' ? close : {})
+    seen.add(name)
+  }
+  return
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { detailsIn, isProblem } from '../../support/problem.ts'
+import { credentials, speak } from '../../support/servers.ts'
+import { startTestService } from '../../support/service.ts'
+
+const service = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => service.stop())
+const { baseUrl } = service
+
+const { authorization, 'x-service-name': name } = credentials(service)
+const own = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
+const long = 'x'.repeat(9_000)
+
+test('a query whose percent-encoding stands for nothing is refused, and the parameter named', async () => {
+  for (const [query, parameter] of [
+    ['email=%zz', 'email'],
+    ['email=100%', 'email'],
+    ['email=%ff', 'email'],
+    ['email=%c0%af', 'email'],
+    ['email=%ed%a0%80', 'email'],
+    ['email=a%4', 'email'],
+    ['email=a&limit=%3', 'limit'],
+    ['%zz=1', '?zz'],
+  ] as const) {
+    const answer = await service.get(`/customers?${query}`)
+    isProblem(answer, 'invalid_parameter', baseUrl, '/customers')
+    assert.deepEqual(
+      answer.json.errors.filter((fault: { parameter: string }) => fault.parameter === parameter),
+      [
+        {
+          parameter,
+          code: 'invalid_parameter',
+          detail: `\`${parameter}\` is not percent-encoded UTF-8; a \`%\` itself is \`%25\`.`,
+        },
+      ],
+      query,
+    )
+  }
+  assert.equal((await service.get('/customers?email=100%25')).status, 200)
+})
+
+test('a `+` that came as a space is told what it is', async () => {
+  const told = '`updated_after` has a space where an offset begins: a `+` in a URL is `%2B`.'
+  for (const text of ['2024-05-10T09:30:00+10:00', '2024-05-10T09:30:00.5%2010:00', '2024-05-10T09:30:00+00:00']) {
+    const answer = await service.get(`/customers/search?updated_after=${text}`)
+    isProblem(answer, 'invalid_timestamp', baseUrl, '/customers/search')
+    assert.deepEqual(detailsIn(answer), [told], text)
+  }
+  for (const text of ['2024-02-30T09:30:00+10:00', '2024-02-30+09:30', '2024-05-10T09:30:00+now']) {
+    const answer = await service.get(`/customers/search?updated_after=${text}`)
+    isProblem(answer, 'invalid_timestamp', baseUrl, '/customers/search')
+    assert.doesNotMatch(detailsIn(answer).join(), /%2B/, text)
+  }
+  for (const text of ['2024-05-10T09:30:00%2B10:00', '2024-05-10+09:30', '2024-05-10+09:30:00'])
+    assert.equal((await service.get(`/customers/search?updated_after=${text}`)).status, 200, text)
+})
+
+test('a URL beyond 8 KiB is too long, wherever it is long, and whatever else is wrong with it', async () => {
+  for (const path of [
+    `/customers/${long}`,
+    `/${long}`,
+    `/orders/${long}/returns`,
+    `/stores?x=${long}`,
+    `/%zz${long}`,
+  ]) {
+    isProblem(await service.get(path), 'uri_too_long', baseUrl, path)
+    isProblem(await service.raw(path), 'uri_too_long', baseUrl, path)
+    isProblem(await service.request(path, { method: 'DELETE' }), 'uri_too_long', baseUrl, path)
+  }
+  isProblem(await service.get(`/customers/${'x'.repeat(8_000)}`), 'not_found', baseUrl)
+  isProblem(await service.raw(`/customers/${'x'.repeat(8_000)}`), 'invalid_credentials', baseUrl)
+})
+
+test('a path that is not well-formed is judged after the headers, as any other path', async () => {
+  const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']))
+  isProblem(await service.get('/%zz', many), 'headers_too_large', baseUrl, '/%zz')
+  for (const path of ['/%zz', '/stores']) {
+    assert.match(
+      await speak(service, `GET ${path} HTTP/1.1\r\n${own}\r\n`),
+      /^HTTP\/1.1 400 [\s\S]*"code":"malformed_request"/,
+    )
+    assert.match(
+      await speak(service, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${own}${own}\r\n`),
+      /^HTTP\/1.1 400 [\s\S]*"code":"duplicate_header"/,
+    )
+  }
+})
