@@ -88,7 +88,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     // Queries are read by `readQuery`, and which identifiers there can be is for `pathParams` to say.
-    routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER, querystringParser: (text: string) => text as never },
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: Number.MAX_SAFE_INTEGER,
+      querystringParser: (text: string) => text as never,
+    },
     clientErrorHandler: answerBrokenRequest(publicUrl),
     // Fastify's router refuses a path that is not well-formed before any hook runs.
     frameworkErrors: (_: unknown, request: FastifyRequest, reply: FastifyReply) =>

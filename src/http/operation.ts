@@ -90,9 +90,12 @@ export function contextOf(gate: Gate, request: FastifyRequest): Context {
 
 export const json = 'application/json; charset=utf-8'
 
-/** The path that was asked for, without its query, and without the host that a proxy may put before it (RFC 9112, section 3.2.2). */
+/**
+ * The path that was asked for: without its query, without the host that a proxy may put before it (RFC 9112, section 3.2.2), and
+ * without a slash at its end, which makes no other path (contract 15).
+ */
 export const instanceOf = ({ url = '' }: { url?: string | undefined }) =>
-  (url.split('?', 1)[0] ?? '').replace(/^https?:\/\/[^/]*/i, '')
+  (url.split('?', 1)[0] ?? '').replace(/^https?:\/\/[^/]*/i, '').replace(/(?<=[^/])\/$/, '')
 
 /** The path's parameters; one that no identifier can be names no record. */
 function pathParams(request: FastifyRequest) {

@@ -2,13 +2,21 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { guards } from '../guards.ts'
+import { instanceOf } from '../operation.ts'
 
 /** The API reference at `/docs`: a page, what starts it, and the viewer, all from here. */
 export function docsPages(server: FastifyInstance): void {
-  server.get('/docs', (_, reply) => reply.headers(guards).type('text/html; charset=utf-8').send(page))
+  server.get('/docs', { onRequest: withoutSlash }, (_, reply) =>
+    reply.headers(guards).type('text/html; charset=utf-8').send(page),
+  )
   server.get('/docs/start.js', (_, reply) => reply.type(javascript).send(start))
   server.get('/docs/icon.svg', (_, reply) => reply.headers(keep).type('image/svg+xml').send(icon))
   server.get('/docs/viewer.js', async (request, reply) => sendKept(request, reply, await viewer()))
+}
+
+/** Links of our pages are relative: behind a slash they would lead elsewhere. */
+export async function withoutSlash(request: FastifyRequest, reply: FastifyReply) {
+  if (/^[^?]*\/(\?|$)/.test(request.url)) return reply.redirect(instanceOf(request), 308)
 }
 
 const [page, start, icon] = ['page.html', 'start.js', 'icon.svg'].map(name =>

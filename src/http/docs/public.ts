@@ -5,7 +5,7 @@ import type { Gate } from '../gate.ts'
 import { openApiDocument } from '../openapi/openapi.ts'
 import type { Operation } from '../operation.ts'
 import { changelog } from './changelog.ts'
-import { docsPages } from './docs.ts'
+import { docsPages, withoutSlash } from './docs.ts'
 import { errorPage } from './error-page.ts'
 
 interface Public {
@@ -42,7 +42,7 @@ export function publicPages(
 
   server.get('/changelog', (_, reply) => json(reply, { data: changelog }))
 
-  server.get<{ Params: { code: string } }>('/errors/:code', (request, reply) => {
+  server.get<{ Params: { code: string } }>('/errors/:code', { onRequest: withoutSlash }, (request, reply) => {
     const { code } = request.params
     if (!Object.hasOwn(catalogue, code)) throw notFound('error')
     return reply.type('text/html; charset=utf-8').send(errorPage(code as ErrorCode))

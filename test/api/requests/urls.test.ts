@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { john } from '../../support/customer-bodies.ts'
+import { made } from '../../support/order-shop.ts'
 import { detailsIn, isProblem } from '../../support/problem.ts'
 import { credentials, speak } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'
+import { isReplay, keyed, post, put } from '../../support/write.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => service.stop())
@@ -84,5 +87,54 @@ test('a path that is not well-formed is judged after the headers, as any other p
       await speak(service, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${own}${own}\r\n`),
       /^HTTP\/1.1 400 [\s\S]*"code":"duplicate_header"/,
     )
+  }
+})
+
+test('a slash at the end of a path is no other path, whatever is asked there', async () => {
+  for (const path of ['/stores', '/customers', '/customers/search', '/orders', '/health/live', '/openapi.json']) {
+    const [without, withOne] = [await service.get(path), await service.get(`${path}/`)]
+    assert.equal(withOne.status, without.status, path)
+    for (const method of ['DELETE', 'PATCH', 'OPTIONS']) {
+      const refused = await service.request(`${path}/?x=%zz`, { method })
+      isProblem(refused, 'method_not_allowed', baseUrl, path)
+      assert.equal(refused.headers.allow, (await service.request(path, { method })).headers.allow)
+    }
+  }
+  isProblem(await service.get('/customers/9/'), 'not_found', baseUrl, '/customers/9')
+  isProblem(await service.raw('/stores/'), 'invalid_credentials', baseUrl, '/stores')
+  isProblem(await service.get('/nowhere/'), 'not_found', baseUrl, '/nowhere')
+  for (const path of ['//', '/stores//', '//stores', '//stores/'])
+    isProblem(await service.get(path), 'not_found', baseUrl)
+})
+
+test('a write, its key, its audit and what it made do not know of the slash', async () => {
+  const [body, key] = [john(), keyed()]
+  const first = await post(service, '/customers/', body, key)
+  assert.match(String(first.headers.location), /^\/customers\/[^/]+$/)
+  isReplay(await post(service, '/customers', body, key), first)
+  const { id } = made(first)
+  const changed = await put(service, `/customers/${id}/`, { surname: 'Smythe' })
+  assert.deepEqual([changed.status, changed.json.data.surname], [200, 'Smythe'])
+  const { json } = await service.get('/audit/')
+  assert.deepEqual(
+    json.data.map(({ operation, subject }: { operation: string; subject: string }) => [operation, subject]),
+    [
+      ['POST /customers', `/customers/${id}`],
+      ['PUT /customers/:id', `/customers/${id}`],
+    ],
+  )
+})
+
+test('a cursor that was got with the slash continues the list without it', async () => {
+  await post(service, '/customers', john({ contact: { email: 'second@example.com' } }))
+  const { json } = await service.get('/customers/search/?limit=1')
+  const next = await service.get(`/customers/search?limit=1&after_cursor=${json.meta.endCursor}`)
+  assert.deepEqual([next.status, next.json.data.length], [200, 1])
+})
+
+test('a page whose links are relative is shown without the slash', async () => {
+  for (const path of ['/docs', '/errors/not_found']) {
+    const { status, headers } = await service.raw(`${path}/`)
+    assert.deepEqual([status, headers.location], [308, path])
   }
 })
