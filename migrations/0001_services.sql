@@ -39,11 +39,14 @@ create table account_service (
   service_id integer not null references service on delete cascade,
   username text collate "C" not null references account on delete cascade,
   role text not null check (role in ('visitor', 'maintainer', 'admin')),
+  changed_at timestamptz not null default clock_timestamp(),
   primary key (service_id, username)
 );
 create index on account_service (username);
+create index account_service_changed on account_service (service_id, changed_at);
 comment on table account_service is 'The services that an account is assigned to.';
 comment on column account_service.role is 'A ladder: each may do what the ones before it may.';
+comment on column account_service.changed_at is 'Since when the account has this role.';
 
 create table failure (
   subject bytea not null,

@@ -21,6 +21,9 @@ create table store (
   unique (service_id, store_number)
 );
 create index store_changed on store (service_id, changed_at, store_id);
+-- What the e-commerce platform knows and does not know yet: lists of either cost the same at any depth.
+create index store_mapped on store (service_id, store_id) where ecommerce_location_id is not null;
+create index store_unmapped on store (service_id, store_id) where ecommerce_location_id is null;
 comment on table store is 'Stores, as GET /stores shows them. Stock and customers that show a store are rendered anew when it changes.';
 comment on column store.changed_at is 'The stamp.';
 comment on column store.store_number is 'What the retailer knows the store by; text, because zeros in front count.';
@@ -99,6 +102,8 @@ create table variant (
   foreign key (service_id, product_id, colour_id) references colour on delete cascade
 );
 create index variant_product on variant (service_id, product_id, colour_id);
+create index variant_mapped on variant (service_id, sku_id) where sku <> sku_id;
+create index variant_unmapped on variant (service_id, sku_id) where sku = sku_id;
 comment on table variant is 'A size of a colour: what is sold and stocked.';
 comment on column variant.sku_id is 'The back office''s identifier of the SKU.';
 comment on column variant.sku is 'The SKU in the e-commerce platform, which is what the API means by `sku`. The same as sku_id until it is mapped.';

@@ -52,6 +52,7 @@ create table account_service (
   foreign key (username) references account(username) on delete cascade,
   check (role in ('visitor', 'maintainer', 'admin'))
 );
+create index account_service_changed on account_service (service_id, changed_at);
 create index account_service_username_idx on account_service (username);
 
 -- Wrong passwords, PINs and validation ids, counted by the minute for all processes. They are forgotten after an hour.

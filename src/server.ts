@@ -15,6 +15,7 @@ import { audit } from './resources/audit.ts'
 import { customers } from './resources/customers.ts'
 import { paymentGateways } from './resources/gateways.ts'
 import { inventory } from './resources/inventory.ts'
+import { mappings } from './resources/mappings.ts'
 import { orders } from './resources/orders.ts'
 import { products } from './resources/products.ts'
 import { returns } from './resources/returns.ts'
@@ -41,6 +42,7 @@ const resources = [
   paymentGateways,
   service,
   accounts,
+  mappings,
   audit,
 ]
 

@@ -6,6 +6,7 @@ import { hasControls } from './controls.ts'
 /** What a query parameter's shape says of it, as JSON Schema. */
 interface Shape {
   type?: string
+  enum?: readonly string[]
   format?: string
   minimum?: number
   maximum?: number
@@ -62,6 +63,7 @@ function read(shape: Shape, text: string, timeZone: string): unknown {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
     return value >= (shape.minimum ?? 0) && value <= (shape.maximum ?? Number.MAX_SAFE_INTEGER) ? value : undefined
   }
+  if (shape.enum) return shape.enum.includes(text) ? text : undefined
   return shape.format === 'moment' ? readMoment(text, timeZone) : text
 }
 
@@ -73,6 +75,7 @@ function refusal(name: string, shape: Shape, text: string, timeZone: string): Fa
   }
   if (shape.format === 'cursor')
     return { parameter: name, code: 'invalid_cursor', detail: `\`${name}\` is an \`endCursor\` of this list.` }
+  if (shape.enum) return invalid(name, `\`${name}\` is one of ${shape.enum.map(word => `\`${word}\``).join(', ')}.`)
   if (shape.type === 'boolean') return invalid(name, `\`${name}\` is \`true\` or \`false\`.`)
   if (shape.type === 'integer')
     return invalid(name, `\`${name}\` is a whole number from ${shape.minimum} to ${shape.maximum}.`)

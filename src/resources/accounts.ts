@@ -21,6 +21,8 @@ const [tag, role, kind] = ['Accounts', 'admin', 'account'] as const
 const params = { username: { description: 'The account.', example: 'webshop' } }
 const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
+const usernameTaken = () =>
+  faulty([{ pointer: '/username', code: 'username_taken', detail: 'This username is taken.' }])
 const lastAdmin = () => new ApiError('last_admin', 'Nobody else is an admin of this service.')
 
 /** Who may use the service (contract 1 and 15). What an account may do in other services is neither told nor changed. */
@@ -51,8 +53,7 @@ export function accounts(api: Api) {
     },
     async ({ tx, keys, service, body: { username, role } }) => {
       const password = await makeAccount(tx, keys, username, service, role)
-      if (password === undefined)
-        throw faulty([{ pointer: '/username', code: 'username_taken', detail: 'This username is taken.' }])
+      if (password === undefined) throw usernameTaken()
       return { data: await issued(tx, service, username, password), subject: pathOf(username) }
     },
   )

@@ -13,11 +13,12 @@ import {
   RewardProgramRow,
 } from '../../domain/rewards/rewards.ts'
 import { upsertCustomers } from '../../store/customers/customers.ts'
-import { mapSkus, upsertProducts } from '../../store/goods/products.ts'
+import { upsertProducts } from '../../store/goods/products.ts'
 import { upsertReferences } from '../../store/goods/references.ts'
 import { upsertStaff } from '../../store/goods/staff.ts'
 import { upsertStock } from '../../store/goods/stock.ts'
 import { upsertStores } from '../../store/goods/stores.ts'
+import { mapSkus } from '../../store/mappings/writes.ts'
 import { upsertTransactions } from '../../store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
 import { upsertGateways } from '../../store/running/gateways.ts'

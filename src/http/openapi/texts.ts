@@ -51,6 +51,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'Gift vouchers': "What a shopper's gift voucher is still worth.",
   'Payment gateways': 'The ways to pay that the back office knows.',
   Accounts: 'Who may use this service, and as what.',
+  Mappings: 'What stores, SKUs and customers are in the e-commerce platform.',
   Service: 'What this service can do, and how it is set.',
   Audit: 'Who wrote what, and when.',
   'Health and documentation': 'For load balancers, developers and browsers; without credentials.',

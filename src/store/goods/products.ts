@@ -102,27 +102,6 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
   })
 }
 
-/** Gives SKUs the names that the e-commerce platform knows them by. Returns the SKU ids that no variant carries. */
-export function mapSkus(
-  db: Database,
-  service: Service,
-  rows: readonly { skuId: string; ecommerceSku: string }[],
-): Promise<Upserted> {
-  return db.transaction(async tx => {
-    const change = await beginChange(tx, service, ['product', 'stock'])
-    const touched = await tx.rows<{ sku_id: string; product_id: string }>(sql`
-      update variant set sku = i->>'ecommerceSku'
-        from json_array_elements(${JSON.stringify(rows)}) i
-       where service_id = ${service.id} and sku_id = i->>'skuId' and sku <> i->>'ecommerceSku'
-      returning sku_id, product_id`)
-    if (touched.length) {
-      await renderProducts(tx, service, change, sql`and p.product_id = any(${touched.map(row => row.product_id)})`)
-      await renderStock(tx, service, change, sql`and s.sku_id = any(${touched.map(row => row.sku_id)})`)
-    }
-    return { inserted: 0, changed: touched.length }
-  })
-}
-
 /** Renders products anew after something that they show has changed; `where` begins with `and`. Returns those that differ. */
 export async function renderProducts(tx: Db, service: Service, change: Change, where: Sql): Promise<Set<string>> {
   const rows = await tx.rows<{ product_id: string }>(sql`

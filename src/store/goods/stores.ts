@@ -26,24 +26,26 @@ const body = sql`
      c.ecommerce_location_id as "ecommerceLocationId", c.inventory_buffer as "inventoryBuffer") r)`
 
 /** Merges rows (`StoreRow`, `StoreMappingRow`) into the stores; what shows a store elsewhere follows. */
-export function upsertStores(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
-  return db.transaction(async tx => {
-    const change = await beginChange(tx, service, ['store', 'stock', 'customer'])
-    const touched = await tx.rows<{ store_id: string; inserted: boolean }>(sql`
-      insert into store (${content.list}, changed_at, record)
-      select ${content.of('c')}, ${change.at}, ${body}
-        from ${merged(service, stores, rows)} c
-      on conflict (service_id, store_id) do update
-        set (${content.list}, changed_at, record) = (${content.excluded}, excluded.changed_at, excluded.record)
-        where store.record is distinct from excluded.record
-      returning store_id, (xmax = 0) as inserted`)
-    const ids = touched.map(row => row.store_id)
-    if (ids.length) {
-      await renderStock(tx, service, change, sql`and s.store_id = any(${ids})`)
-      await renderCustomers(tx, service, change, sql`and c.joined_store_id = any(${ids})`)
-    }
-    return countUpserted(touched)
-  })
+export const upsertStores = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  db.transaction(tx => mergeStores(tx, service, rows))
+
+/** The same within a transaction. */
+export async function mergeStores(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
+  const change = await beginChange(tx, service, ['store', 'stock', 'customer'])
+  const touched = await tx.rows<{ store_id: string; inserted: boolean }>(sql`
+    insert into store (${content.list}, changed_at, record)
+    select ${content.of('c')}, ${change.at}, ${body}
+      from ${merged(service, stores, rows)} c
+    on conflict (service_id, store_id) do update
+      set (${content.list}, changed_at, record) = (${content.excluded}, excluded.changed_at, excluded.record)
+      where store.record is distinct from excluded.record
+    returning store_id, (xmax = 0) as inserted`)
+  const ids = touched.map(row => row.store_id)
+  if (ids.length) {
+    await renderStock(tx, service, change, sql`and s.store_id = any(${ids})`)
+    await renderCustomers(tx, service, change, sql`and c.joined_store_id = any(${ids})`)
+  }
+  return countUpserted(touched)
 }
 
 export const storePage = (

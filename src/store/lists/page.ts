@@ -27,6 +27,8 @@ export const emptyPage = (asOf: string): Page => ({ records: null, asOf, hasNext
 /** A list as SQL sees it. */
 export interface Source {
   table: Sql
+  /** The table whose stamps tell of its changes, where that is another one. */
+  stamps?: Sql
   /** The response-ready text. */
   record: Sql
   /** What the list is ordered by, before its unique key. Absent: the key alone. */
@@ -53,6 +55,7 @@ export async function readPage(
 ): Promise<Page> {
   const {
     table,
+    stamps = table,
     record,
     key,
     order: { column: order, type } = { column: key, type: 'text' },
@@ -63,7 +66,7 @@ export async function readPage(
   } = source
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
-  const moment = await momentOf(db, service, table, asOf)
+  const moment = await momentOf(db, service, stamps, asOf)
   const complete = live ? sql`` : sql`and changed_at <= (select as_of from walk)`
   const from = after
     ? sql`and (${order}, ${key}) ${beyond} (${unseen(after[0], type)}, ${unseen(after[1], 'text')})`

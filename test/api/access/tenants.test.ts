@@ -111,6 +111,9 @@ test("another service's record cannot be written to, in the very words for one t
   for (const [write, path, body] of [
     [put, '/customers/{id}', { title: 'Mr' }],
     [post, '/orders/{id}/returns', returned],
+    [put, '/mappings/stores/{id}', { ecommerceLocationId: '1' }],
+    [put, '/mappings/skus/{id}', { ecommerceSku: '1' }],
+    [put, '/mappings/customers/{id}', { ecommerceAdminId: '1' }],
     [put, '/accounts/{id}', { role: 'visitor' }],
     [post, '/accounts/{id}/rotate', {}],
     [post, '/accounts/{id}/revoke', {}],

@@ -44,4 +44,31 @@ export function testConfiguration(traffic: () => Traffic) {
     ])
       await refused('not_found', write)
   })
+
+  test('stores, SKUs and customers are mapped as documented', async () => {
+    const { get, put, refused } = traffic()
+    const mappings = {
+      stores: ['storeId', { ecommerceLocationId: 'one' }, { ecommerceLocationId: null }],
+      skus: ['skuId', { ecommerceSku: 'one', ecommerceProductId: '1' }, { ecommerceSku: null }],
+      customers: ['customerId', { ecommerceAdminId: '1', ecommerceLegacyId: '1' }, { ecommerceAdminId: null }],
+    } as const
+    for (const [kind, [key, mapped, unmapped]] of Object.entries(mappings)) {
+      const list = (await get(`/mappings/${kind}?limit=2`)).json
+      await get(`/mappings/${kind}?state=unmapped&limit=100`)
+      await get(`/mappings/${kind}?state=mapped&limit=1`)
+      await get(`/mappings/${kind}?limit=1&after_cursor=${list.meta.endCursor}`)
+      const path = `/mappings/${kind}/${list.data[0][key]}`
+      const { etag } = (await get(path)).headers
+      assert.equal((await get(path, { 'if-none-match': etag })).status, 304)
+      assert.equal((await put(path, mapped, { 'if-match': String(etag) })).status, 200)
+      assert.equal((await put(path, unmapped)).status, 200)
+      await refused('precondition_failed', put(path, mapped, { 'if-match': String(etag) }))
+      await refused('invalid_body', put(path, { id: 1 }))
+      await refused('not_found', put(`/mappings/${kind}/none`, mapped))
+      await refused('not_found', get(`/mappings/${kind}/none`))
+      await refused('invalid_parameter', get(`/mappings/${kind}?state=other`))
+    }
+    const [first, second] = (await get('/mappings/skus?state=mapped&limit=2')).json.data
+    await refused('sku_taken', put(`/mappings/skus/${first.skuId}`, { ecommerceSku: second.ecommerceSku }))
+  })
 }

@@ -33,6 +33,8 @@ export const lists: List[] = Object.entries(paths).flatMap(([path, { get }]) => 
 const updated_after = ['2024-02-01', '2024-12-31']
 const sold = { sold_after: ['2024-01-20'], sold_before: ['2024-11-01'] }
 
+const state = ['mapped', 'unmapped']
+
 /** What `shop.ts` has made, by list and filter. */
 const values: Record<string, Record<string, readonly string[]>> = {
   '/stores': { ecommerce_location_id: ['l7'] },
@@ -43,6 +45,9 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/customers': { email: ['c7@example.com'], updated_after },
   '/orders/transactions/search': { updated_after, updated_before: ['2024-06-01'], asc: ['true'], ...sold },
   '/customers/{id}/transactions': sold,
+  '/mappings/stores': { state },
+  '/mappings/skus': { state },
+  '/mappings/customers': { state },
   '/audit': { updated_after },
 }
 /** Of each kind that a list is of, the one of which there is more than a page. */

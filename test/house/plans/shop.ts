@@ -25,6 +25,9 @@ export async function fill(db: Database, { id }: Service, scale: number) {
   const orders = times(8_000)
   const returns = times(8_000)
   const rows: Record<string, Sql> = {
+    'account_service (service_id, username, role, changed_at)': sql`
+      select ${service}, ${service} || 'u' || i, 'visitor', ${moment} ${upTo(times(300))}`,
+    'account_password (username, password_hash)': sql`select ${service} || 'u' || i, '' ${upTo(times(300))}`,
     'store (service_id, store_id, changed_at, record, store_number, name, ecommerce_location_id)': sql`
       select ${service}, 's' || i, ${moment}, ${record(300)}, i::text, 'Store ' || i, 'l' || i ${upTo(stores)}`,
     'staff (service_id, id, changed_at, record, code, surname, email)': sql`

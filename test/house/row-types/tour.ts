@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { Command } from 'commander'
-import { listAccounts, listServices, readService } from '../../../src/accounts.ts'
+import { isLastAdmin, listAccounts, listServices, readService } from '../../../src/accounts.ts'
 import { refundVoucher } from '../../../src/backoffice/embedded/vouchers/draw.ts'
 import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/standing.ts'
 import { doctorCommand } from '../../../src/commands/doctor.ts'
+import { sql } from '../../../src/db.ts'
 import { migrate } from '../../../src/migrate.ts'
-import { mapSkus } from '../../../src/store/goods/products.ts'
 import { staffRecord, upsertStaff } from '../../../src/store/goods/staff.ts'
 import { knownSkuIds, storesByNumber } from '../../../src/store/goods/stock.ts'
 import { knownStores } from '../../../src/store/goods/stores.ts'
+import { mappingRecord } from '../../../src/store/mappings/mappings.ts'
+import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { voucherPayments } from '../../../src/store/orders/orders.ts'
 import { findReturn, returnedStock } from '../../../src/store/orders/returns.ts'
+import { accountRecord } from '../../../src/store/running/accounts.ts'
 import { listAlerts } from '../../../src/store/running/alerts.ts'
 import { storedBackOffice } from '../../../src/store/running/back-office.ts'
 import { renewLeases, takeDue } from '../../../src/store/running/jobs.ts'
@@ -33,6 +36,8 @@ export async function tour(api: TestService) {
   await listAccounts(db)
   await listServices(db)
   await readService(db, service.id)
+  await accountRecord(db, service, api.username)
+  await isLastAdmin(db, api.username, service)
   await shownSettings(db, service)
   await storedBackOffice(db, keys, service)
   await askDoctor(api)
@@ -40,7 +45,12 @@ export async function tour(api: TestService) {
   await knownSkuIds(db, service, [])
   await knownStores(db, service, [])
   await storesByNumber(db, service, [])
-  await mapSkus(db, service, [])
+  const [sold] = await db.rows<{ skuId: string }>(
+    sql`select sku_id as "skuId" from variant where service_id = ${service.id} limit 1`,
+  )
+  assert.ok(sold)
+  await mapSkus(db, service, [{ ...sold, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
+  await mappingRecord(db, service, 'skus', sold.skuId)
   await upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
   await staffRecord(db, service, '77')
   await soldSkus(db, service, [])

@@ -1,0 +1,67 @@
+import { Type } from 'typebox'
+import { Customer } from '../customers/customers.ts'
+import { ecommerceIds } from '../customers/input.ts'
+import { Id, Nullable, Text } from '../fields.ts'
+import { SkuMappingRow } from '../goods/products.ts'
+import { Store } from '../goods/stores.ts'
+
+/** Whether the e-commerce platform has something of its own for a record. */
+export const mappingStates = ['mapped', 'unmapped'] as const
+export type MappingState = (typeof mappingStates)[number]
+
+const { storeId, storeNumber, name } = Store.properties
+const { skuId } = SkuMappingRow.properties
+const { id: customerId, contact } = Customer.properties
+
+const ecommerceLocationId = Nullable(
+  Id('The location in the e-commerce platform; several stores may share one.', '6884556842'),
+)
+const ecommerceSku = Nullable(
+  Id('The SKU in the e-commerce platform. Null: none; it goes by its `skuId` meanwhile.', 'MH01-XS-Black'),
+)
+const ecommerceProductId = Nullable(
+  Id('The product in the e-commerce platform that the colour is sold as: the same for all its sizes.', '1234567890'),
+)
+
+export const StoreMapping = Type.Object(
+  { storeId, storeNumber, name, ecommerceLocationId },
+  { $id: 'StoreMapping', additionalProperties: false },
+)
+
+export const SkuMapping = Type.Object(
+  {
+    skuId,
+    productId: Id('The product.', '5001'),
+    productCode: Id('The style code.', 'MH01'),
+    colourCode: Nullable(Text('The code of the colour.', 'BLK', 50)),
+    sizeCode: Text('The size.', 'XS', 50),
+    ecommerceSku,
+    ecommerceProductId,
+  },
+  { $id: 'SkuMapping', additionalProperties: false },
+)
+
+export const CustomerMapping = Type.Object(
+  {
+    customerId,
+    email: contact.properties.email,
+    ecommerceAdminId: Nullable(Text('The identifier in its admin form.', 'gid://shop/Customer/6477890125896')),
+    ecommerceLegacyId: Nullable(Text('The identifier in its legacy form.', '6477890125896')),
+  },
+  { $id: 'CustomerMapping', additionalProperties: false },
+)
+
+export const StoreMappingChange = Type.Object(
+  { ecommerceLocationId },
+  { $id: 'StoreMappingChange', additionalProperties: false },
+)
+
+export const SkuMappingChange = Type.Object(
+  { ecommerceSku: Type.Optional(ecommerceSku), ecommerceProductId: Type.Optional(ecommerceProductId) },
+  { $id: 'SkuMappingChange', additionalProperties: false },
+)
+
+export const CustomerMappingChange = Type.Object(ecommerceIds, {
+  $id: 'CustomerMappingChange',
+  additionalProperties: false,
+})

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { changed, isRefused } from '../../support/customer-bodies.ts'
+import { unmappedShop } from '../../support/mapping-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { put } from '../../support/write.ts'
+
+let api: TestService
+before(async () => {
+  api = await startTestService()
+})
+after(() => api.stop())
+
+const path = '/mappings/customers/65432'
+const map = (shop: Caller, change: object, headers = {}) => put(shop, path, change, headers)
+const [admin, legacy] = ['gid://shop/Customer/6477890125896', '6477890125896']
+
+test('a customer that is mapped is shown with its identifiers, except where they are left out', async () => {
+  const shop = await unmappedShop(api)
+  const { asOf } = (await shop.get('/customers/search?limit=1')).json.meta
+  const first = await map(shop, { ecommerceAdminId: admin })
+  assert.equal(first.status, 200, first.text)
+  const { json, headers } = await map(shop, { ecommerceLegacyId: legacy })
+  const mapped = { customerId: '65432', email: 'john@example.com', ecommerceAdminId: admin, ecommerceLegacyId: legacy }
+  assert.deepEqual(json.data, mapped)
+  const found = await shop.get(path)
+  assert.deepEqual([found.json, found.headers.etag], [json, headers.etag])
+  for (const answer of [
+    (await shop.get('/customers/65432')).json.data,
+    (await shop.get(`/customers/search?updated_after=${asOf}`)).json.data[0],
+    (await shop.get('/customers?email=john@example.com')).json.data[0],
+  ])
+    assert.deepEqual([answer.ecommerceAdminId, answer.ecommerceLegacyId], [admin, legacy])
+  const polled = (await shop.get(`/customers?updated_after=${asOf}`)).json.data
+  assert.deepEqual(
+    polled.map((each: object) => ['id' in each && each.id, 'ecommerceAdminId' in each, 'ecommerceLegacyId' in each]),
+    [['65432', false, false]],
+  )
+})
+
+test('what a maintainer has said of the customer is the mapping, and the other way round', async () => {
+  const shop = await unmappedShop(api)
+  const maintainer = await api.account('maintainer', shop.service)
+  await changed(maintainer, '65432', { ecommerceAdminId: admin, ecommerceLegacyId: legacy, title: 'Mr' })
+  const { data } = (await shop.get(path)).json
+  assert.deepEqual([data.ecommerceAdminId, data.ecommerceLegacyId], [admin, legacy])
+  await map(shop, { ecommerceAdminId: null, ecommerceLegacyId: '' })
+  const customer = (await shop.get('/customers/65432')).json.data
+  assert.deepEqual([customer.ecommerceAdminId, customer.ecommerceLegacyId, customer.title], [null, null, 'Mr'])
+})
+
+test('changes of a customer and of its mapping at once all count', async () => {
+  const shop = await unmappedShop(api)
+  for (let round = 0; round < 10; round++) {
+    await Promise.all([
+      map(shop, { ecommerceAdminId: `admin ${round}` }),
+      changed(shop, '65432', { surname: `Smith ${'x'.repeat(round)}` }),
+      map(shop, { ecommerceLegacyId: `legacy ${round}` }),
+    ])
+    const { data } = (await shop.get('/customers/65432')).json
+    assert.deepEqual(
+      [data.ecommerceAdminId, data.surname, data.ecommerceLegacyId],
+      [`admin ${round}`, `Smith ${'x'.repeat(round)}`, `legacy ${round}`],
+    )
+  }
+})
+
+test('who may not, what is no identifier, a stale state and a customer that there is not are refused', async () => {
+  const shop = await unmappedShop(api)
+  const maintainer = await api.account('maintainer', shop.service)
+  isProblem(await map(maintainer, { ecommerceAdminId: admin }), 'insufficient_role', api.baseUrl)
+  isRefused(api, await map(shop, { email: 'a@example.com' }), 'invalid_body', '/email')
+  isRefused(api, await map(shop, { ecommerceAdminId: 1 }), 'invalid_body', '/ecommerceAdminId')
+  isRefused(api, await map(shop, { ecommerceLegacyId: 'x'.repeat(251) }), 'invalid_field', '/ecommerceLegacyId')
+  const { etag } = (await shop.get(path)).headers
+  await map(shop, { ecommerceAdminId: admin })
+  isProblem(await map(shop, { ecommerceAdminId: null }, { 'if-match': etag }), 'precondition_failed', api.baseUrl)
+  for (const id of ['0', 'x'.repeat(251), '..%2F65432'])
+    isProblem(await put(shop, `/mappings/customers/${id}`, { ecommerceAdminId: admin }), 'not_found', api.baseUrl)
+})

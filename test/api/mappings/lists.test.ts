@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { upsertStores } from '../../../src/store/goods/stores.ts'
+import { unmappedShop } from '../../support/mapping-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { put } from '../../support/write.ts'
+
+let api: TestService
+before(async () => {
+  api = await startTestService()
+})
+after(() => api.stop())
+
+const keys = { stores: 'storeId', skus: 'skuId', customers: 'customerId' } as const
+type Kind = keyof typeof keys
+
+/** The identifiers of a whole list, page by page; `between` runs after each page but the last. */
+async function walk(shop: Caller, kind: Kind, query: string, between?: () => Promise<unknown>) {
+  const found: string[] = []
+  let cursor = ''
+  for (;;) {
+    const { status, json, text } = await shop.get(`/mappings/${kind}?${query}${cursor && `&after_cursor=${cursor}`}`)
+    assert.equal(status, 200, text)
+    found.push(...json.data.map((each: Record<string, string>) => each[keys[kind]]))
+    if (!json.meta.hasNextPage) return found
+    cursor = json.meta.endCursor
+    await between?.()
+  }
+}
+
+const mappings: Record<Kind, [change: object, ids: string[]]> = {
+  stores: [{ ecommerceLocationId: '6884556842' }, ['1001', '1002']],
+  skus: [{ ecommerceSku: 'MH01-M-Black' }, ['12001', '12002', '12003']],
+  customers: [{ ecommerceLegacyId: '6477890125896' }, ['65432', '65433']],
+}
+
+for (const [kind, [change, ids]] of Object.entries(mappings) as [Kind, (typeof mappings)[Kind]][])
+  test(`each of the ${kind} is in the list, and in one of its two states`, async () => {
+    const shop = await unmappedShop(api)
+    const [, second = ''] = ids
+    assert.deepEqual(await walk(shop, kind, 'state=unmapped&limit=1'), ids)
+    assert.deepEqual(await walk(shop, kind, 'state=mapped'), [])
+    const mapped = await put(shop, `/mappings/${kind}/${second}`, change)
+    assert.equal(mapped.status, 200, mapped.text)
+    assert.deepEqual(await walk(shop, kind, 'limit=1'), ids)
+    assert.deepEqual(await walk(shop, kind, 'state=mapped'), [second])
+    assert.deepEqual(
+      await walk(shop, kind, 'state=unmapped&limit=1'),
+      ids.filter(id => id !== second),
+    )
+    const { data } = (await shop.get(`/mappings/${kind}?state=mapped`)).json
+    assert.deepEqual(data, [mapped.json.data], 'a list shows what the record is')
+    const nothing = Object.fromEntries(Object.keys(change).map(name => [name, null]))
+    assert.equal((await put(shop, `/mappings/${kind}/${second}`, nothing)).status, 200)
+    assert.deepEqual(await walk(shop, kind, 'state=mapped'), [])
+  })
+
+test('an identifier in either form makes a customer a mapped one', async () => {
+  const shop = await unmappedShop(api)
+  await put(shop, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/1' })
+  await put(shop, '/mappings/customers/65433', { ecommerceLegacyId: '2' })
+  assert.deepEqual(await walk(shop, 'customers', 'state=mapped'), ['65432', '65433'])
+  assert.deepEqual(await walk(shop, 'customers', 'state=unmapped'), [])
+})
+
+test('the product of a colour makes no SKU a mapped one', async () => {
+  const shop = await unmappedShop(api)
+  await put(shop, '/mappings/skus/12001', { ecommerceProductId: '1' })
+  assert.deepEqual(await walk(shop, 'skus', 'state=mapped'), [])
+})
+
+test('who maps what a walk shows, page by page, meets each one once', async () => {
+  const shop = await unmappedShop(api)
+  const ids = Array.from({ length: 25 }, (_, i) => String(70_000 + i))
+  await upsertCustomers(
+    api.db,
+    shop.service,
+    ids.map(id => ({ id, firstname: 'Ann' })),
+  )
+  const all = ['65432', '65433', ...ids]
+  let mapped = 0
+  const found = await walk(shop, 'customers', 'state=unmapped&limit=4', async () => {
+    const shown = all.slice(mapped, mapped + 4)
+    mapped += shown.length
+    for (const id of shown)
+      assert.equal((await put(shop, `/mappings/customers/${id}`, { ecommerceLegacyId: id })).status, 200)
+  })
+  assert.deepEqual(found, all)
+  assert.deepEqual(await walk(shop, 'customers', 'state=mapped&limit=7'), all.slice(0, mapped))
+})
+
+test('a cursor belongs to its service, its list and its state', async () => {
+  const [shop, other] = [await unmappedShop(api), await unmappedShop(api)]
+  const { endCursor } = (await shop.get('/mappings/stores?state=unmapped&limit=1')).json.meta
+  const refused = async (caller: Caller, path: string) =>
+    isProblem(await caller.get(`${path}after_cursor=${endCursor}`), 'invalid_cursor', api.baseUrl)
+  await refused(other, '/mappings/stores?state=unmapped&')
+  await refused(shop, '/mappings/stores?state=mapped&')
+  await refused(shop, '/mappings/stores?')
+  await refused(shop, '/mappings/skus?state=unmapped&')
+  for (const query of [
+    'state=other',
+    'state=',
+    'state=mapped&state=unmapped',
+    'mapped=true',
+    'updated_after=2024-01-01',
+  ])
+    isProblem(await shop.get(`/mappings/customers?${query}`), 'invalid_parameter', api.baseUrl)
+})
+
+test('what a page shows is what is committed, while a walk of changes has to wait', async () => {
+  const shop = await unmappedShop(api)
+  const holder = await api.db.pool.connect()
+  try {
+    await holder.query('begin')
+    await holder.query('select begin_change($1, null)', [shop.service.id])
+    await upsertStores(api.db, shop.service, [{ storeId: '1001', ecommerceLocationId: 'one' }])
+    assert.deepEqual(await walk(shop, 'stores', 'state=mapped'), ['1001'])
+  } finally {
+    holder.release(true)
+  }
+})

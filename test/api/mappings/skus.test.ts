@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { isRefused } from '../../support/customer-bodies.ts'
+import { unmappedShop } from '../../support/mapping-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { put } from '../../support/write.ts'
+
+let api: TestService
+before(async () => {
+  api = await startTestService()
+})
+after(() => api.stop())
+
+const map = (shop: Caller, skuId: string, change: object, headers = {}) =>
+  put(shop, `/mappings/skus/${skuId}`, change, headers)
+
+interface Colour {
+  ecommerceProductId: string | null
+  sizes: { skuId: string; ecommerceSku: string }[]
+}
+/** The e-commerce SKUs that the product shows, by `skuId`; and the products of its colours. */
+const shown = async (shop: Caller) => {
+  const { colours } = (await shop.get('/products/5001')).json.data as { colours: Colour[] }
+  const skus = colours.flatMap(({ sizes }) => sizes.map(({ skuId, ecommerceSku }) => [skuId, ecommerceSku]))
+  return { skus: Object.fromEntries(skus), products: colours.map(each => each.ecommerceProductId) }
+}
+const stockOf = async (shop: Caller, query: string) =>
+  (await shop.get(`/inventory?${query}`)).json.data.map((each: Record<string, string>) => [
+    each.skuId,
+    each.sku,
+    each.id,
+  ])
+
+test('a SKU that is mapped goes by its new name in its product and in all inventory, and by the old one no more', async () => {
+  const shop = await unmappedShop(api)
+  const path = '/mappings/skus/12001'
+  const before = { skuId: '12001', productId: '5001', productCode: 'MH01', colourCode: 'BLK', sizeCode: 'S' }
+  assert.deepEqual((await shop.get(path)).json.data, { ...before, ecommerceSku: null, ecommerceProductId: null })
+  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
+  const sold = (await shop.get('/products?limit=1')).json.meta.asOf
+  const mapped = await map(shop, '12001', { ecommerceSku: 'MH01-S-Black' })
+  assert.equal(mapped.status, 200, mapped.text)
+  assert.deepEqual(mapped.json.data, { ...before, ecommerceSku: 'MH01-S-Black', ecommerceProductId: null })
+  const found = await shop.get(path)
+  assert.deepEqual([found.json, found.headers.etag], [mapped.json, mapped.headers.etag])
+
+  assert.deepEqual((await shown(shop)).skus, { 12001: 'MH01-S-Black', 12002: '12002', 12003: '12003' })
+  const stock = ['1001', '1002'].map(store => ['12001', 'MH01-S-Black', `${store}-MH01-S-Black`])
+  assert.deepEqual((await stockOf(shop, 'sku=MH01-S-Black')).sort(), stock)
+  assert.deepEqual((await stockOf(shop, `updated_after=${asOf}`)).sort(), stock, 'and nothing else has changed')
+  assert.equal((await shop.get(`/products?updated_after=${sold}`)).json.data.length, 1)
+  assert.equal((await shop.get('/products?sku=MH01-S-Black')).json.data[0].id, '5001')
+  isProblem(await shop.get('/inventory?sku=12001'), 'not_found', api.baseUrl)
+})
+
+test('the product in the platform is that of the colour, for all its sizes and no other colour', async () => {
+  const shop = await unmappedShop(api)
+  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
+  assert.equal((await map(shop, '12002', { ecommerceProductId: 'gid://shop/Product/1' })).status, 200)
+  assert.deepEqual((await shown(shop)).products, ['gid://shop/Product/1', null])
+  const products = await Promise.all(['12001', '12002', '12003'].map(id => shop.get(`/mappings/skus/${id}`)))
+  assert.deepEqual(
+    products.map(({ json }) => json.data.ecommerceProductId),
+    ['gid://shop/Product/1', 'gid://shop/Product/1', null],
+  )
+  assert.deepEqual(await stockOf(shop, `updated_after=${asOf}`), [], 'inventory does not show it')
+  await map(shop, '12001', { ecommerceSku: 'small' })
+  assert.equal((await map(shop, '12001', { ecommerceProductId: null })).json.data.ecommerceSku, 'small')
+  assert.deepEqual((await shown(shop)).products, [null, null])
+})
+
+test('null takes the name away: the SKU goes by its identifier again', async () => {
+  const shop = await unmappedShop(api)
+  await map(shop, '12001', { ecommerceSku: 'small', ecommerceProductId: '1' })
+  const { data } = (await map(shop, '12001', { ecommerceSku: null })).json
+  assert.deepEqual([data.ecommerceSku, data.ecommerceProductId], [null, '1'])
+  assert.equal((await shown(shop)).skus['12001'], '12001')
+  assert.equal((await stockOf(shop, 'sku=12001')).length, 2)
+  isProblem(await shop.get('/inventory?sku=small'), 'not_found', api.baseUrl)
+})
+
+test('a name that another SKU goes by is refused, its identifier and its own former name included, and nothing is changed', async () => {
+  const shop = await unmappedShop(api)
+  await map(shop, '12001', { ecommerceSku: 'small' })
+  const asked = { ecommerceProductId: 'other', ecommerceSku: 'small' }
+  for (const [id, change] of [
+    ['12002', asked],
+    ['12002', { ...asked, ecommerceSku: '12003' }],
+  ] as const)
+    isRefused(api, await map(shop, id, change), 'sku_taken', '/ecommerceSku')
+  assert.equal((await map(shop, '12003', { ecommerceSku: '12001' })).status, 200)
+  isRefused(api, await map(shop, '12001', { ecommerceSku: null }), 'sku_taken', '/ecommerceSku')
+  assert.deepEqual(await shown(shop), {
+    skus: { 12001: 'small', 12002: '12002', 12003: '12001' },
+    products: [null, null],
+  })
+  const lines = (await shop.get('/audit')).json.data
+  assert.equal(lines.length, 2)
+})
+
+test('of many SKUs that are given one name at once one gets it', async () => {
+  const shop = await unmappedShop(api)
+  for (let round = 0; round < 10; round++) {
+    const answers = await Promise.all(
+      ['12001', '12002', '12003'].map(id => map(shop, id, { ecommerceSku: `one ${round}` })),
+    )
+    for (const answer of answers) if (answer.status !== 200) isRefused(api, answer, 'sku_taken', '/ecommerceSku')
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    assert.equal((await stockOf(shop, `sku=one ${round}`)).length, 2)
+  }
+})
+
+test('two changes of one SKU at once both count', async () => {
+  const shop = await unmappedShop(api)
+  for (let round = 0; round < 10; round++) {
+    const given = { ecommerceSku: `sku ${round}`, ecommerceProductId: `product ${round}` }
+    await Promise.all(Object.entries(given).map(([name, value]) => map(shop, '12001', { [name]: value })))
+    const { data } = (await shop.get('/mappings/skus/12001')).json
+    assert.deepEqual([data.ecommerceSku, data.ecommerceProductId], Object.values(given))
+    const { skus, products } = await shown(shop)
+    assert.deepEqual([skus['12001'], products[0]], Object.values(given))
+  }
+})
+
+test('what is no SKU, and what was changed meanwhile, is refused', async () => {
+  const shop = await unmappedShop(api)
+  isRefused(api, await map(shop, '12001', { sku: 'x', skuId: '1' }), 'invalid_body', '/sku', '/skuId')
+  const wrong = { ecommerceSku: '', ecommerceProductId: 'x'.repeat(101) }
+  isRefused(api, await map(shop, '12001', wrong), 'invalid_field', '/ecommerceSku', '/ecommerceProductId')
+  const { etag } = (await shop.get('/mappings/skus/12001')).headers
+  assert.equal((await map(shop, '12001', {}, { 'if-match': String(etag) })).headers.etag, etag)
+  await map(shop, '12001', { ecommerceSku: 'small' })
+  const late = await map(shop, '12001', { ecommerceSku: 'S' }, { 'if-match': String(etag) })
+  isProblem(late, 'precondition_failed', api.baseUrl)
+  isProblem(await map(shop, 'small', { ecommerceSku: 'S' }), 'not_found', api.baseUrl)
+})

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { isRefused } from '../../support/customer-bodies.ts'
+import { unmappedShop } from '../../support/mapping-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { put } from '../../support/write.ts'
+
+let api: TestService
+before(async () => {
+  api = await startTestService()
+})
+after(() => api.stop())
+
+const path = '/mappings/stores/1001'
+const map = (shop: Caller, id: string, ecommerceLocationId: string | null, headers = {}) =>
+  put(shop, `/mappings/stores/${id}`, { ecommerceLocationId }, headers)
+/** The locations that inventory shows, by SKU and store. */
+const shown = async (shop: Caller, query = '') =>
+  (await shop.get(`/inventory${query}`)).json.data
+    .map((each: Record<string, string>) => `${each.skuId} in ${each.storeNumber}: ${each.ecommerceLocationId}`)
+    .sort()
+
+test('a store that is mapped is shown with its location, by itself and in all of its inventory', async () => {
+  const shop = await unmappedShop(api)
+  assert.deepEqual((await shop.get(path)).json.data, {
+    storeId: '1001',
+    storeNumber: '101',
+    name: 'Collins Street',
+    ecommerceLocationId: null,
+  })
+  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
+  const mapped = await map(shop, '1001', '6884556842')
+  assert.equal(mapped.status, 200, mapped.text)
+  assert.equal(mapped.json.data.ecommerceLocationId, '6884556842')
+  const found = await shop.get(path)
+  assert.deepEqual([found.json, found.headers.etag], [mapped.json, mapped.headers.etag])
+  assert.equal((await shop.get('/stores/101')).json.data.ecommerceLocationId, '6884556842')
+  assert.equal((await shop.get('/stores/102')).json.data.ecommerceLocationId, null)
+  const changed = ['12001', '12002', '12003'].map(skuId => `${skuId} in 101: 6884556842`)
+  assert.deepEqual(await shown(shop, '?store_number=101'), changed)
+  assert.deepEqual(await shown(shop, `?updated_after=${asOf}`), changed, 'and nothing else has changed')
+})
+
+test('several stores share a location, and null takes it away again', async () => {
+  const shop = await unmappedShop(api)
+  const sharing = async () =>
+    (await shop.get('/stores?ecommerce_location_id=one')).json.data.map((store: { storeId: string }) => store.storeId)
+  for (const id of ['1001', '1002']) assert.equal((await map(shop, id, 'one')).status, 200)
+  assert.deepEqual(await sharing(), ['1001', '1002'])
+  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
+  assert.equal((await map(shop, '1002', null)).json.data.ecommerceLocationId, null)
+  assert.deepEqual(await sharing(), ['1001'])
+  assert.deepEqual(
+    await shown(shop, `?updated_after=${asOf}`),
+    ['12001', '12002', '12003'].map(skuId => `${skuId} in 102: null`),
+  )
+})
+
+test('what stays as it is stamps nothing anew', async () => {
+  const shop = await unmappedShop(api)
+  await map(shop, '1001', 'one')
+  const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
+  assert.equal((await map(shop, '1001', 'one')).status, 200)
+  assert.deepEqual(await shown(shop, `?updated_after=${asOf}`), [])
+})
+
+test('a mapping that somebody else has changed is not written over', async () => {
+  const shop = await unmappedShop(api, { requireIfMatch: true })
+  const { etag } = (await shop.get(path)).headers
+  assert.equal((await shop.get(path, { 'if-none-match': etag })).status, 304)
+  isProblem(await map(shop, '1001', 'one'), 'precondition_required', api.baseUrl)
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => map(shop, '1001', `location ${i}`, { 'if-match': etag })),
+  )
+  const [winner, ...others] = answers.toSorted((a, b) => a.status - b.status)
+  assert.equal(winner?.status, 200)
+  for (const answer of others) isProblem(answer, 'precondition_failed', api.baseUrl)
+  assert.deepEqual((await shop.get(path)).json, winner?.json)
+})
+
+test('what is no location is refused by name', async () => {
+  const shop = await unmappedShop(api)
+  const asked = (body: unknown) => put(shop, path, body)
+  isRefused(api, await asked({}), 'invalid_body', '/ecommerceLocationId')
+  isRefused(api, await asked({ ecommerceLocationId: 6884556842 }), 'invalid_body', '/ecommerceLocationId')
+  const more = { ecommerceLocationId: '1', storeId: '1002', name: 'Other' }
+  isRefused(api, await asked(more), 'invalid_body', '/storeId', '/name')
+  for (const ecommerceLocationId of ['', 'x'.repeat(101), 'a\u0000b'])
+    isRefused(api, await asked({ ecommerceLocationId }), 'invalid_field', '/ecommerceLocationId')
+  assert.equal((await shop.get(path)).json.data.ecommerceLocationId, null)
+})
+
+test('an admin maps, and each time it is told who did', async () => {
+  const shop = await unmappedShop(api)
+  for (const role of ['visitor', 'maintainer'] as const) {
+    const caller = await api.account(role, shop.service)
+    for (const answer of [
+      await caller.get('/mappings/stores'),
+      await caller.get(path),
+      await map(caller, '1001', 'one'),
+    ])
+      isProblem(answer, 'insufficient_role', api.baseUrl)
+  }
+  isProblem(await map(shop, '101', 'one'), 'not_found', api.baseUrl)
+  await map(shop, '1001', 'one', { 'x-request-id': 'mapping' })
+  const [{ id: _, at: __, ...line }, ...more] = (await shop.get('/audit')).json.data
+  assert.deepEqual(
+    [line, more],
+    [
+      {
+        username: shop.username,
+        operation: 'PUT /mappings/stores/:id',
+        subject: path,
+        fields: ['ecommerceLocationId'],
+        requestId: 'mapping',
+      },
+      [],
+    ],
+  )
+})

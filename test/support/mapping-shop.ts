@@ -1,0 +1,39 @@
+import type { Settings } from '../../src/settings.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { upsertProducts } from '../../src/store/goods/products.ts'
+import { upsertStock } from '../../src/store/goods/stock.ts'
+import { upsertStores } from '../../src/store/goods/stores.ts'
+import type { Caller, TestService } from './service.ts'
+
+/** A shop that the e-commerce platform knows nothing of: two stores, a hoodie in two sizes of black and one of red, two customers. */
+export async function unmappedShop(
+  { db, tenant }: Pick<TestService, 'db' | 'tenant'>,
+  settings: Partial<Settings> = {},
+): Promise<Caller> {
+  const shop = await tenant({ writesPerMinute: 'off', readsPerMinute: 'off', ...settings })
+  const { service } = shop
+  await upsertStores(db, service, [
+    { storeId: '1001', storeNumber: '101', name: 'Collins Street' },
+    { storeId: '1002', storeNumber: '102', name: 'Bourke Street' },
+  ])
+  const skus = { 12001: ['BLK', 'S'], 12002: ['BLK', 'M'], 12003: ['RED', 'S'] }
+  await upsertProducts(
+    db,
+    service,
+    Object.entries(skus).map(([skuId, [colourId = '', sizeCode]]) => ({
+      product: { productId: '5001', productCode: 'MH01', name: 'Hoodie' },
+      colour: { productId: '5001', colourId, code: colourId },
+      variant: { skuId, productId: '5001', colourId, sizeCode, price: '52.00' },
+    })),
+  )
+  await upsertStock(
+    db,
+    service,
+    ['1001', '1002'].flatMap(storeId => Object.keys(skus).map(skuId => ({ storeId, skuId, freeStock: 7 }))),
+  )
+  await upsertCustomers(db, service, [
+    { id: '65432', firstname: 'John', surname: 'Smith', email: 'john@example.com' },
+    { id: '65433', firstname: 'Jane', surname: 'Smith' },
+  ])
+  return shop
+}
