@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { ApiError } from '../../errors.ts'
+import { asksForHtml } from '../accept.ts'
 import { guards } from '../guards.ts'
 import { instanceOf } from '../operation.ts'
 
 /** The API reference at `/docs`: a page, what starts it, and the viewer, all from here. */
 export function docsPages(server: FastifyInstance): void {
+  server.get('/', (request, reply) => {
+    if (asksForHtml(request.headers.accept)) return reply.redirect('/docs')
+    throw new ApiError('not_found', 'The API reference is at `/docs`, its OpenAPI document at `/openapi.json`.')
+  })
   server.get('/docs', { onRequest: withoutSlash }, (_, reply) =>
     reply.headers(guards).type('text/html; charset=utf-8').send(page),
   )

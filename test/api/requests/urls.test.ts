@@ -138,3 +138,19 @@ test('a page whose links are relative is shown without the slash', async () => {
     assert.deepEqual([status, headers.location], [308, path])
   }
 })
+
+test('`/` leads a browser to the reference, and tells everyone else where it is', async () => {
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+  for (const accept of [browser, 'TEXT/HTML', '*/*, text/html;q=0.1']) {
+    const { status, headers, text } = await service.raw('/', { headers: { accept } })
+    assert.deepEqual([status, headers.location, text], [302, '/docs', ''], accept)
+  }
+  for (const headers of [
+    {},
+    ...['*/*', 'application/json', 'text/html;q=0, */*', 'text/xml', ''].map(accept => ({ accept })),
+  ]) {
+    const answer = await service.raw('/', { headers })
+    isProblem(answer, 'not_found', baseUrl, '/')
+    assert.match(answer.json.detail, /`\/docs`.*`\/openapi\.json`/)
+  }
+})
