@@ -56,7 +56,7 @@ test('after a kill -9 of its owner a directory can be owned at once, with all th
   const startedAt = performance.now()
   const next = await start(t, home)
   t.diagnostic(`start after a kill -9 of the owner: ${Math.round(performance.now() - startedAt)} ms`)
-  assert.ok(performance.now() - startedAt < 3_000)
+  assert.ok(performance.now() - startedAt < 8_000, 'long before the 10 s after which it would be ended the hard way')
   assert.deepEqual(await query(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 
@@ -73,7 +73,7 @@ test('a server that was left running does not block the next owner', { skip: nee
   const startedAt = performance.now()
   const next = await start(t, home)
   t.diagnostic(`start over a running orphan: ${Math.round(performance.now() - startedAt)} ms`)
-  assert.ok(performance.now() - startedAt < 3_000)
+  assert.ok(performance.now() - startedAt < 8_000, 'long before the 10 s after which it would be ended the hard way')
   assert.ok(!isRunning(killed.pid))
   assert.deepEqual(await query(next.connection, 'select value from kept'), [{ value: 1 }])
 })
