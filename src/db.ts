@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { ApiError } from './errors.ts'
 
 /** SQL text with its values apart; made by the `sql` tag only. */
 export class Sql {
@@ -42,7 +41,21 @@ interface QueryOptions {
   planned?: boolean
 }
 
-/** Something that runs SQL: the pool, or a transaction. */
+/** The database is away, or too busy to answer; `cause` says what was met. Nothing that was asked for is kept. */
+export class DatabaseAway extends Error {
+  constructor(cause: unknown, message = 'The database cannot be reached.') {
+    super(message, { cause })
+  }
+}
+
+/** It went while a transaction was committed: nobody knows whether the work is kept. */
+export class CommitUnknown extends DatabaseAway {
+  constructor(cause: unknown) {
+    super(cause, 'The database went while the work was committed.')
+  }
+}
+
+/** Something that runs SQL: the pool, or a transaction. Everything throws `DatabaseAway` where the statement is not to blame. */
 export interface Db {
   rows<T extends object>(query: Sql, options?: QueryOptions): Promise<T[]>
   /** The first row. */
@@ -69,7 +82,7 @@ function runner(ask: Ask): Db {
     try {
       return await ask({ text, values, ...(planned ? {} : { name: nameOf(text) }) })
     } catch (error) {
-      throw isOutage(error) ? unavailable(error) : error
+      throw isOutage(error) ? new DatabaseAway(error) : error
     }
   }
   return {
@@ -89,22 +102,13 @@ function isOutage(error: unknown) {
   return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message)
 }
 
-/** A connection that breaks here leaves open whether the work was committed. */
+/** A connection that breaks here leaves open whether the work is kept. */
 async function commit(tx: Db) {
   try {
     await tx.run(sql`commit`)
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    const unknown = new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
-    unknown.cause = error.cause
-    throw unknown
+    throw error instanceof DatabaseAway ? new CommitUnknown(error.cause) : error
   }
-}
-
-function unavailable(cause: unknown) {
-  const error = new ApiError('back_office_unavailable', undefined, { retryAfter: 2 })
-  error.cause = cause
-  return error
 }
 
 interface Connecting {
@@ -171,7 +175,7 @@ async function lend<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T
   }
   const client = await new Promise<pg.PoolClient>((resolve, reject) =>
     pool.connect((error, lent) => {
-      if (!lent) return reject(isOutage(error) ? unavailable(error) : error)
+      if (!lent) return reject(isOutage(error) ? new DatabaseAway(error) : error)
       lent.on('error', onBreak)
       resolve(lent)
     }),

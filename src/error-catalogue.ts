@@ -196,6 +196,11 @@ export const catalogue = {
     'The back office cannot be reached.',
     'Wait for the seconds that `Retry-After` says, then try again.',
   ],
+  service_unavailable: [
+    503,
+    'The service itself cannot answer at the moment.',
+    'It has lost its database, or has too much to do. Wait for the seconds that `Retry-After` says, then try again.',
+  ],
   outcome_unknown: [
     504,
     'It is not known whether this was done.',

@@ -3,11 +3,11 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { Bindings, Logger } from 'pino'
 import { ApiError } from './errors.ts'
 import { apiOf } from './http/api.ts'
-import { bodyErrors, takeBodies } from './http/body.ts'
+import { takeBodies } from './http/body.ts'
 import { publicPages } from './http/docs/public.ts'
 import type { Gate } from './http/gate.ts'
 import { instanceOf } from './http/operation.ts'
-import { problemAnswer, standingHeaders } from './http/problem.ts'
+import { apiErrorOf, problemAnswer, standingHeaders } from './http/problem.ts'
 import { maxHeaderSize, unfit } from './http/unfit.ts'
 import { answerBrokenRequest, refuseExpectation, requestIdOf } from './http/wire.ts'
 import { accounts } from './resources/accounts.ts'
@@ -118,7 +118,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   })
 
   server.setErrorHandler((error, request, reply) => {
-    const known = error instanceof ApiError ? error : (bodyErrors[codeOf(error)]?.() ?? new ApiError('internal_error'))
+    const known = apiErrorOf(error)
     if (known.status >= 500) request.log.error({ err: known.cause ?? error, ...about(request) }, known.code)
     return sendProblem(known, request, reply)
   })
@@ -151,8 +151,6 @@ const about = (request: FastifyRequest) => ({
   username: request.username,
   traceparent: traceparent(request),
 })
-
-const codeOf = (error: unknown) => String((error as { code?: unknown } | undefined)?.code)
 
 /** W3C Trace Context; what is not well-formed is ignored. */
 const traceparent = ({ headers: { traceparent: given } }: FastifyRequest) =>

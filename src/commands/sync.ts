@@ -3,6 +3,7 @@ import { openOffices } from '../backoffice/offices.ts'
 import { pullFeed } from '../backoffice/sync/pull.ts'
 import type { SyncResult } from '../backoffice/sync/sync.ts'
 import { backOfficeOf, readConfig } from '../config.ts'
+import { DatabaseAway } from '../db.ts'
 import type { Driver } from '../domain/port/driver.ts'
 import type { Feed } from '../domain/port/feed.ts'
 import { ApiError } from '../errors.ts'
@@ -98,7 +99,7 @@ async function pullAll({ db }: Session, service: Service, driver: Driver, feeds:
           remarks.push(`${feed.name}: ${figure(times)} ${text}.`)
       }
     } catch (error) {
-      if (!stop.signal.aborted && !(error instanceof ApiError)) throw error
+      if (!stop.signal.aborted && !(error instanceof ApiError || error instanceof DatabaseAway)) throw error
       fail(feed.name, stop.signal.aborted ? 'stopped; the next run goes on from there.' : describe(error))
     }
   }
@@ -111,7 +112,7 @@ async function pullAll({ db }: Session, service: Service, driver: Driver, feeds:
 }
 
 function describe(error: unknown) {
-  if (!(error instanceof ApiError)) return String(error)
+  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
   const { cause } = error
   return `${error.message} (${error.code}${cause instanceof Error && cause.message ? `: ${cause.message}` : ''})`
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Database, Db } from '../db.ts'
+import { CommitUnknown, type Database, type Db } from '../db.ts'
 import { ApiError } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
 import { hmac, type Keys } from '../secrets.ts'
@@ -42,15 +42,12 @@ export async function once(
   const write = key === undefined ? undefined : keyedWrite(keys, service, operation, key, requested)
   const reference = write?.keyHash.toString('hex').slice(0, 32) ?? randomUUID().replaceAll('-', '')
   for (let attempt = 1; ; attempt++) {
-    let isWorkDone = false
     try {
       const outcome = await db.transaction(async tx => {
         const stored = write && (await claim(tx, keys, service, write))
-        isWorkDone = stored !== undefined
         if (stored) return { answer: stored, replayed: true }
         const answer = await work(tx, reference)
         if (write && !(answer instanceof ApiError)) await keepAnswer(tx, keys, service, write, answer)
-        isWorkDone = true
         failpoint('before_commit')
         return { answer, replayed: false }
       })
@@ -58,9 +55,8 @@ export async function once(
       if (answer instanceof ApiError) throw answer
       return { answer, replayed }
     } catch (error) {
-      // With a key it can be asked whether the commit got through: the next attempt finds the answer, or does the work. What the work
-      // itself leaves open, a back office that has not answered, is for the caller to repeat: it has taken all the time there is.
-      const again = isContention(error) || (write !== undefined && isWorkDone && isUnknown(error))
+      // With a key it can be asked whether the commit got through: the next attempt finds the answer, or does the work.
+      const again = isContention(error) || (write !== undefined && error instanceof CommitUnknown)
       if (!again || attempt === attempts)
         throw isContention(error) ? new ApiError('concurrent_update', undefined, { retryAfter: 1 }) : error
       await delay(attempt * (isContention(error) ? 10 + Math.random() * 40 : 500))
@@ -69,8 +65,6 @@ export async function once(
 }
 
 const attempts = 4
-
-const isUnknown = (error: unknown) => error instanceof ApiError && error.code === 'outcome_unknown'
 
 const keyedWrite = (keys: Keys, service: Service, operation: string, key: string, requested: string): KeyedWrite => ({
   operation,

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { CommitUnknown, DatabaseAway } from '../db.ts'
 import { LocalTime, Words } from '../domain/fields.ts'
-import { type ApiError, catalogue, type ErrorCode } from '../errors.ts'
+import { ApiError, catalogue, type ErrorCode } from '../errors.ts'
+import { bodyErrors } from './body.ts'
 
 const code = Words(
   'What went wrong, for programs; each has a page under `type`.',
@@ -58,6 +60,18 @@ export const Problem = Type.Object(
   },
   { $id: 'Problem', description: 'An error (RFC 9457).', additionalProperties: false },
 )
+
+/** What a caller is told of any error: what is not foreseen is unexpected. */
+export function apiErrorOf(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof CommitUnknown) return new ApiError('outcome_unknown', undefined, { retryAfter: awaySeconds })
+  if (error instanceof DatabaseAway) return new ApiError('service_unavailable', undefined, { retryAfter: awaySeconds })
+  const code = String((error as { code?: unknown } | undefined)?.code)
+  return bodyErrors[code]?.() ?? new ApiError('internal_error')
+}
+
+/** After this long a database that was restarted is usually there. */
+const awaySeconds = 2
 
 interface Told {
   publicUrl: string

@@ -69,7 +69,7 @@ export function writeTurns(connections: number, isRemote: (service: Service) => 
       const timer = setTimeout(() => {
         line.delete(one)
         if (!line.size && waiting.get(service.id)?.line === line) waiting.delete(service.id)
-        reject(new ApiError('back_office_unavailable', undefined, { retryAfter: 2 }))
+        reject(new ApiError('service_unavailable', undefined, { retryAfter: 2 }))
       }, patienceMs)
       line.add(one)
     })

@@ -139,6 +139,7 @@ export const errorsOfEveryWrite: readonly ErrorCode[] = [
   'invalid_field',
   'concurrent_update',
   'back_office_error',
+  'back_office_unavailable',
   'outcome_unknown',
 ]
 

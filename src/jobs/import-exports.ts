@@ -5,7 +5,7 @@ import type { Offices } from '../backoffice/offices.ts'
 import { type ExportPlace, ExportsUnreadable } from '../backoffice/places/place.ts'
 import { openExports } from '../backoffice/places/places.ts'
 import { nothingTaken } from '../backoffice/rows/taken.ts'
-import { ApiError } from '../errors.ts'
+import { DatabaseAway } from '../db.ts'
 import { raiseAlert, settleAlert } from '../store/running/alerts.ts'
 import type { Job, Work } from './job.ts'
 
@@ -58,7 +58,7 @@ async function run(offices: Offices, looks: Map<number, Looked>, work: Work): Pr
     }
   } catch (error) {
     const isLasting = error instanceof ExportsUnreadable && error.isLasting
-    if (!signal.aborted && (isLasting || attempt >= failuresToTell) && !(error instanceof ApiError)) {
+    if (!signal.aborted && (isLasting || attempt >= failuresToTell) && !(error instanceof DatabaseAway)) {
       const { code = 'no code' } = error as NodeJS.ErrnoException
       const detail = error instanceof ExportsUnreadable ? error.message : `The exports cannot be taken: ${code}.`
       await raiseAlert(db, service.id, { kind: unreadable, subject: '', detail: detail.slice(0, 500) })

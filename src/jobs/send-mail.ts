@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { ApiError } from '../errors.ts'
+import { DatabaseAway } from '../db.ts'
 import { failpoint } from '../failpoints.ts'
 import { compose, Unsendable } from '../mail/message.ts'
 import { Undelivered } from '../mail/undelivered.ts'
@@ -25,7 +25,7 @@ export async function sendMail(work: Work): Promise<void> {
     await post.send(message, signal)
   } catch (error) {
     // What happens to the database or to us is not the mail's fault.
-    if (signal.aborted || error instanceof ApiError) throw error
+    if (signal.aborted || error instanceof DatabaseAway) throw error
     return giveUpOrThrow(work, error as Error)
   }
   failpoint('after_smtp')

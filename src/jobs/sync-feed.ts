@@ -1,5 +1,6 @@
 import type { Offices } from '../backoffice/offices.ts'
 import { pullFeed } from '../backoffice/sync/pull.ts'
+import { DatabaseAway } from '../db.ts'
 import { ApiError } from '../errors.ts'
 import { raiseAlert, settleAlert } from '../store/running/alerts.ts'
 import { failingAlert, stalledAlert } from '../store/sync/plan.ts'
@@ -38,7 +39,7 @@ async function run(offices: Offices, work: Work): Promise<void> {
     const { notes, ...counts } = pulled.result
     log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A feed was pulled.')
   } catch (error) {
-    if (!signal.aborted && attempt >= failuresToTell) {
+    if (!signal.aborted && attempt >= failuresToTell && !(error instanceof DatabaseAway)) {
       const detail =
         error instanceof ApiError ? `${error.code} (${attempt} times)` : `internal_error (${attempt} times)`
       await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })

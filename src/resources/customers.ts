@@ -150,7 +150,7 @@ export function customers(api: Api) {
       answer: RewardAccount,
       kind: 'reward account',
       etag: true,
-      errors: ['back_office_error'],
+      errors: ['back_office_error', 'back_office_unavailable'],
     },
     ({ backOffice, db, service, params }) => backOffice.rewardAccount({ db, service }, { customerId: params.id }),
   )

@@ -24,7 +24,7 @@ export function rewards(api: Api) {
       answer: RewardAccount,
       kind: 'reward account',
       etag: true,
-      errors: ['back_office_error'],
+      errors: ['back_office_error', 'back_office_unavailable'],
     },
     ({ backOffice, db, service, params }) => backOffice.rewardAccount({ db, service }, { id: params.id }),
   )

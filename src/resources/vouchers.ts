@@ -19,7 +19,10 @@ const guarded =
   'An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too.'
 const validated =
   'The `validationId` takes the place of the one before it, unless somebody holds the voucher: then it is `voucher_locked`, and the holder is not disturbed.'
-const errorsOfPins = ['voucher_not_accepted', 'voucher_unusable', 'too_many_failures', 'back_office_error'] as const
+const errorsOfPins = [
+  ...(['voucher_not_accepted', 'voucher_unusable', 'too_many_failures'] as const),
+  ...(['back_office_error', 'back_office_unavailable'] as const),
+] as const
 const errorsOfValidation = [
   ...errorsOfPins,
   'voucher_locked',

@@ -1,6 +1,6 @@
 import type { Offices } from '../backoffice/offices.ts'
 import { pullFeed } from '../backoffice/sync/pull.ts'
-import type { Database } from '../db.ts'
+import { type Database, DatabaseAway } from '../db.ts'
 import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
 import { changeSettings } from '../store/running/settings.ts'
@@ -30,6 +30,7 @@ export async function firstSync(db: Database, offices: Offices, service: Service
     }
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') return say(`The rest takes longer. ${later}`)
+    if (error instanceof DatabaseAway) return say(`${error.message} ${later}`)
     if (!(error instanceof ApiError)) throw error
     say(`The back office could not be read from: ${error.message} ${later}`)
   }

@@ -16,21 +16,8 @@ const ladder = [
   ['demo', 'backoffice', 'mail'],
   ['store'],
   ['domain'],
-  [
-    'accounts.ts',
-    'sign-in.ts',
-    'settings.ts',
-    'failures.ts',
-    'errors.ts',
-    'error-catalogue.ts',
-    'refuse.ts',
-    'secrets.ts',
-    'failpoints.ts',
-    'db.ts',
-    'migrate.ts',
-    'tls',
-    'postgres',
-  ],
+  ['accounts.ts', 'sign-in.ts', 'settings.ts', 'failures.ts', 'errors.ts', 'error-catalogue.ts', 'refuse.ts'],
+  ['db.ts', 'migrate.ts', 'secrets.ts', 'failpoints.ts', 'tls', 'postgres'],
 ]
 const stepOf = (path: string) => ladder.findIndex(step => step.includes(path.split('/')[1] ?? ''))
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { addAccount, addService } from '../../src/accounts.ts'
-import { type Database, openDatabase, sql } from '../../src/db.ts'
+import { type Database, DatabaseAway, openDatabase, sql } from '../../src/db.ts'
 import { migrate } from '../../src/migrate.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { keysFrom } from '../../src/secrets.ts'
@@ -52,14 +52,13 @@ test('a connection that stands still is given up in time, in and out of a transa
     halted.push(pid)
     process.kill(pid, 'SIGSTOP')
   }
-  const outage = { code: 'back_office_unavailable' }
   try {
     halt(await backend())
-    await assert.rejects(impatient.row(sql`select 1`), outage)
+    await assert.rejects(impatient.row(sql`select 1`), DatabaseAway)
     halt(await backend())
     await assert.rejects(
       impatient.transaction(tx => tx.row(sql`select 1`)),
-      outage,
+      DatabaseAway,
     )
     const left = await backend()
     assert.ok(!halted.includes(left))
@@ -114,7 +113,7 @@ test('without PostgreSQL answers are 503 with the time to wait, and come again o
   await postgres.stop()
   for (const path of ['/customers/search', '/customers/000001', '/stores']) {
     const answer = await get(path)
-    isProblem(answer, 'back_office_unavailable', server.baseUrl, path)
+    isProblem(answer, 'service_unavailable', server.baseUrl, path)
     assert.ok(Number(answer.headers['retry-after']) >= 1)
   }
   const ready = await server.ask('/health/ready')

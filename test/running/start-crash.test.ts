@@ -79,7 +79,7 @@ test('while PostgreSQL is away callers get 503 with Retry-After, and it comes ba
     const answer = await ask(service, '/customers/search', access)
     seen.push(answer.status)
     if (answer.status === 503) {
-      assert.equal(answer.json.code, 'back_office_unavailable')
+      assert.equal(answer.json.code, 'service_unavailable')
       assert.match(answer.headers['retry-after'], /^\d+$/)
       const ready = await ask(service, '/health/ready')
       assert.ok([200, 503].includes(ready.status))

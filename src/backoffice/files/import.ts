@@ -1,5 +1,4 @@
-import type { Database } from '../../db.ts'
-import { ApiError } from '../../errors.ts'
+import { type Database, DatabaseAway } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { holdKind } from '../rows/hold.ts'
 import { importSheet } from '../rows/import.ts'
@@ -62,16 +61,14 @@ export async function importFile(
     await importSheet(sheet, { db, service, kind, dryRun, rejected, onBatch }, taken)
     return { ...taken, unchanged: taken.read - taken.refused - taken.inserted - taken.changed }
   } catch (error) {
-    throw isAway(error) ? cutShort(taken, error) : error
+    throw error instanceof DatabaseAway ? cutShort(taken, error) : error
   } finally {
     letGo?.()
     source.stream.destroy()
   }
 }
 
-const isAway = (error: unknown) => error instanceof ApiError && error.code === 'back_office_unavailable'
-
-function cutShort({ read, refused }: Taken, cause: unknown) {
+function cutShort({ read, refused }: Taken, cause: DatabaseAway) {
   const error = new ImportError(
     `The database cannot be reached any more. ${read - refused} lines were imported and stay; import the file again when it is back.`,
   )

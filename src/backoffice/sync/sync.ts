@@ -1,4 +1,4 @@
-import type { Database } from '../../db.ts'
+import { type Database, DatabaseAway } from '../../db.ts'
 import type { Feed, FeedRows, Portion, PullEnd, ReferenceKey, RowKind, Visit } from '../../domain/port/feed.ts'
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
@@ -76,12 +76,16 @@ export async function syncFeed(
     await finishFeed(db, service, hold, { since: end.since, isFull })
     return { ...tally, isFull }
   } catch (error) {
-    const fault = error instanceof ApiError ? `${error.code}: ${error.message}` : 'internal_error'
-    await failFeed(db, service, hold, signal?.aborted ? 'The run was stopped.' : fault).catch(() => {})
+    await failFeed(db, service, hold, signal?.aborted ? 'The run was stopped.' : faultOf(error)).catch(() => {})
     throw error
   } finally {
     clearInterval(beats)
   }
+}
+
+function faultOf(error: unknown) {
+  if (error instanceof ApiError) return `${error.code}: ${error.message}`
+  return error instanceof DatabaseAway ? error.message : 'internal_error'
 }
 
 interface Known {

@@ -28,7 +28,7 @@ export const errorsOfEveryOperation: readonly ErrorCode[] = [
   'not_acceptable',
   'rate_limited',
   'too_many_failures',
-  'back_office_unavailable',
+  'service_unavailable',
 ]
 
 /** Collects the error responses that operations refer to; operations with the same codes for a status share one. */

@@ -139,7 +139,7 @@ test('an error of our own and a database that cannot be reached are answered as 
   const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
   const [ready] = await Promise.all([
     getOpenly('/health/ready'),
-    refused('back_office_unavailable', get('/payment-gateways')),
+    refused('service_unavailable', get('/payment-gateways')),
   ])
   for (const client of taken) client.release()
   assert.equal(ready.status, 503)
@@ -184,7 +184,7 @@ const elsewhere: Partial<Record<ErrorCode, string>> = {
   request_timeout: '../requests/slow-clients.test.ts',
 }
 /** What only a back office of somebody else's can be the cause of. */
-const ofOtherDrivers: ErrorCode[] = ['back_office_error']
+const ofOtherDrivers: ErrorCode[] = ['back_office_error', 'back_office_unavailable']
 
 test('the traffic had every operation answering, and every error that a test can wait for', async () => {
   const answered = new Set(

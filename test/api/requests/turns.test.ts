@@ -84,7 +84,7 @@ test('a turn that does not come within 5 s is 503, and leaves nothing behind', a
   const end = await turns.take(a as Service)
   const late = turns.take(a as Service)
   mock.timers.tick(5_000)
-  await assert.rejects(late, (error: unknown) => error instanceof ApiError && error.code === 'back_office_unavailable')
+  await assert.rejects(late, (error: unknown) => error instanceof ApiError && error.code === 'service_unavailable')
   assert.equal(turns.waiting(), 0)
   end()
   ;(await turns.take(b as Service))()

@@ -142,6 +142,22 @@ test('a feed that fails waits longer each time; after the fifth time there is an
   assert.deepEqual(await alerts(), [])
 })
 
+test('a feed that our own database breaks off fails with no alert: nothing is wrong with the feed', async () => {
+  await db.run(
+    sql`create function break_off() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`,
+  )
+  await db.run(sql`create trigger break_off before insert on store for each statement execute function break_off()`)
+  await db.run(sql`update job set attempts = 4 where name = 'sync-feed' and subject = 'stores'`)
+  await pulled('stores')
+  assert.equal((await jobOf('stores'))?.attempts, 5)
+  assert.deepEqual(await alerts(), [])
+  const state = await db.row<{ fault: string }>(sql`select fault from sync_state where feed = 'stores'`)
+  assert.equal(state?.fault, 'The database cannot be reached.')
+  await db.run(sql`drop function break_off cascade`)
+  await pulled('stores')
+  assert.equal(await result('stores'), 'ok')
+})
+
 test('a feed that was not pulled for three times as long as it should raises one alert', async () => {
   const { everySeconds = 0 } = offices.driverOf(luma).feeds.find(({ name }) => name === 'stock') ?? {}
   // As it is after failures: one whose time has come would be pulled.

@@ -1,3 +1,4 @@
+import { DatabaseAway } from '../../../db.ts'
 import { ApiError } from '../../../errors.ts'
 import { failpoint } from '../../../failpoints.ts'
 import type { Client } from './client.ts'
@@ -19,7 +20,7 @@ export async function afterEffect<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status < 500) throw error
+    if (!(error instanceof DatabaseAway || (error instanceof ApiError && error.status >= 500))) throw error
     const unknown = new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
     unknown.cause = error.cause ?? error
     throw unknown
