@@ -41,7 +41,10 @@ interface QueryOptions {
   planned?: boolean
 }
 
-/** The database is away, or too busy to answer; `cause` says what was met. Nothing that was asked for is kept. */
+/**
+ * The database is away, or too busy to answer; `cause` says what was met. Nothing is kept of a transaction that ends in it; whether
+ * a statement of its own was carried out nobody knows.
+ */
 export class DatabaseAway extends Error {
   constructor(cause: unknown, message = 'The database cannot be reached.') {
     super(message, { cause })
