@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Keys for each purpose, all from one secret that is kept outside the database. */
@@ -10,6 +10,8 @@ export interface Keys {
   pins: Buffer
   /** What is stored encrypted: answers that are given again, e-mails that wait. */
   sealed: Buffer
+  /** What the database knows the secret by. It is of no help in guessing the secret, or any of the keys. */
+  digest: Buffer
 }
 
 export function keysFrom(secret: string | Buffer): Keys {
@@ -20,16 +22,24 @@ export function keysFrom(secret: string | Buffer): Keys {
     subjects: key('subjects'),
     pins: key('pins'),
     sealed: key('sealed'),
+    digest: hmac(key('digest'), 'the secret of this database'),
+  }
+}
+
+/** The secret in `file`; undefined where there is none. */
+export async function readSecret(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return
   }
 }
 
 /** The secret in `file` (mode 600), made on first use: 256 random bits in hexadecimal. */
 export async function secretIn(file: string): Promise<string> {
-  try {
-    return (await readFile(file, 'utf8')).trim()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
+  const known = await readSecret(file)
+  if (known !== undefined) return known
   await mkdir(dirname(file), { recursive: true })
   const secret = randomBytes(32).toString('hex')
   // Whole or not at all: half a secret would lock everybody out.
@@ -38,8 +48,16 @@ export async function secretIn(file: string): Promise<string> {
   await handle.writeFile(`${secret}\n`)
   await handle.sync()
   await handle.close()
-  await rename(draft, file)
-  return secret
+  try {
+    // Of two processes that make one, the second takes that of the first.
+    await link(draft, file)
+    return secret
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return secretIn(file)
+  } finally {
+    await unlink(draft)
+  }
 }
 
 export const hmac = (key: Buffer, ...parts: readonly (string | Buffer)[]) => {

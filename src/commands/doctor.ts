@@ -4,9 +4,11 @@ import type { Command } from 'commander'
 import { listServices } from '../accounts.ts'
 import { openOffices } from '../backoffice/offices.ts'
 import { backOfficeOf, type Config, readConfig } from '../config.ts'
-import { sql } from '../db.ts'
+import { type Database, sql } from '../db.ts'
 import { ApiError } from '../errors.ts'
-import { type Installation, joinInstallation } from '../running/installation.ts'
+import { joinDatabase, type OpenedDatabase } from '../running/installation.ts'
+import { knownKeys } from '../running/keys.ts'
+import type { Keys } from '../secrets.ts'
 import { listAlerts } from '../store/running/alerts.ts'
 import { dueJobs } from '../store/running/jobs.ts'
 import { localCertificate, readCertificate } from '../tls/tls.ts'
@@ -27,7 +29,8 @@ export const doctorCommand = (program: Command) =>
     .action(async () => {
       let config: Config | undefined
       let data: string | undefined
-      let installation: Installation | undefined
+      let database: OpenedDatabase | undefined
+      let keys: Keys | undefined
       const need = <T>(value: T | undefined, what: string): T => {
         if (value === undefined) throw new Error(`Not looked at: ${what} first.`)
         return value
@@ -61,17 +64,28 @@ export const doctorCommand = (program: Command) =>
             const settings = need(config, 'the settings')
             // Opening the bundled one would make what is missing.
             if (!settings.databaseUrl) need(data, 'the data directory')
-            installation = await joinInstallation(settings)
-            return database(installation)
+            database = await joinDatabase(settings)
+            return aboutDatabase(database)
           },
         },
-        { what: 'Services', look: async () => services(need(installation, 'the database')) },
+        {
+          what: 'Secret',
+          async look() {
+            const { db } = need(database, 'the database')
+            keys = await knownKeys(need(config, 'the settings'), db)
+            return 'the one that this database was first started with'
+          },
+        },
+        { what: 'Services', look: async () => services(need(database, 'the database')) },
         {
           what: 'Back office',
-          look: async () => backOffices(need(installation, 'the database'), need(config, 'the settings')),
+          async look() {
+            const { db } = need(database, 'the database')
+            return backOffices(db, need(keys, 'the secret'), need(config, 'the settings'))
+          },
         },
-        { what: 'Jobs', look: async () => jobs(need(installation, 'the database')) },
-        { what: 'Alerts', look: async () => alerts(need(installation, 'the database')) },
+        { what: 'Jobs', look: async () => jobs(need(database, 'the database')) },
+        { what: 'Alerts', look: async () => alerts(need(database, 'the database')) },
       ]
       for (const { what, look } of checks) {
         try {
@@ -81,7 +95,7 @@ export const doctorCommand = (program: Command) =>
           process.exitCode = 1
         }
       }
-      await installation?.close()
+      await database?.close()
     })
 
 const indented = (text: string) => text.replaceAll('\n', `\n${' '.repeat(22)}`)
@@ -103,7 +117,7 @@ function certificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
   return `${tlsCertFile ?? 'made here, for localhost'}, good for ${days} days`
 }
 
-async function database({ db }: Installation) {
+async function aboutDatabase({ db }: OpenedDatabase) {
   const row = await db.row<{ version: string; name: string; migrations: number; sync: string }>(sql`
     select current_setting('server_version') as version, current_database() as name, (select count(*)::integer from migration) as migrations,
            current_setting('fsync') as sync`)
@@ -112,7 +126,7 @@ async function database({ db }: Installation) {
   return `PostgreSQL ${row.version}, ${row.name}, ${row.migrations} migrations`
 }
 
-async function services({ db }: Installation) {
+async function services({ db }: OpenedDatabase) {
   const row = await db.row<{ services: number; accounts: number; lonely: string[] }>(sql`
     select (select count(*)::integer from service) as services, (select count(*)::integer from account) as accounts,
            array(select name from service s where not exists (select from account_service a where a.service_id = s.service_id) order by name) as lonely`)
@@ -125,7 +139,7 @@ async function services({ db }: Installation) {
 }
 
 /** What each service can do, and what it cannot and why; a line each. Throws where one cannot be reached. */
-async function backOffices({ db, keys }: Installation, config: Config) {
+async function backOffices(db: Database, keys: Keys, config: Config) {
   const offices = await openOffices({ db, keys, defaults: backOfficeOf(config), log: quietLog() })
   const lines: string[] = []
   const unreached: string[] = []
@@ -151,7 +165,7 @@ async function backOffices({ db, keys }: Installation, config: Config) {
   return lines.join('\n')
 }
 
-async function jobs({ db }: Installation) {
+async function jobs({ db }: OpenedDatabase) {
   const { oldestSeconds, isIdle } = await dueJobs(db)
   const oldest = `the oldest has been due for ${Math.floor(oldestSeconds)} s`
   if (isIdle)
@@ -161,7 +175,7 @@ async function jobs({ db }: Installation) {
   return oldestSeconds ? oldest : 'none is due'
 }
 
-async function alerts({ db }: Installation) {
+async function alerts({ db }: OpenedDatabase) {
   const open = await listAlerts(db)
   if (!open.length) return 'none'
   const kinds = new Set(open.map(({ service, kind }) => `${service}: ${kind}`))

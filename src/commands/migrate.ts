@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
-import { joinInstallation } from '../running/installation.ts'
+import { joinDatabase } from '../running/installation.ts'
 import { examples } from './terminal/examples.ts'
 
 export const migrateCommand = (program: Command) =>
@@ -9,9 +9,9 @@ export const migrateCommand = (program: Command) =>
     .description('Bring the database up to date; every start does this too.')
     .addHelpText('after', examples(['migrate', 'before new processes are rolled out']))
     .action(async () => {
-      const installation = await joinInstallation(readConfig())
+      const database = await joinDatabase(readConfig())
       console.log(
-        installation.migrated.length ? `Applied: ${installation.migrated.join(', ')}.` : 'The database is up to date.',
+        database.migrated.length ? `Applied: ${database.migrated.join(', ')}.` : 'The database is up to date.',
       )
-      await installation.close()
+      await database.close()
     })

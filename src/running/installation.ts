@@ -1,24 +1,29 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Config } from '../config.ts'
 import { type Database, openDatabase } from '../db.ts'
 import { migrate } from '../migrate.ts'
 import { type Postgres, startPostgres } from '../postgres/postgres.ts'
-import { type Keys, keysFrom, secretIn } from '../secrets.ts'
+import type { Keys } from '../secrets.ts'
+import { keysOf } from './keys.ts'
 
-/** A database that is up to date, and the keys that go with it. */
-export interface Installation {
+/** A database that is up to date. */
+export interface OpenedDatabase {
   db: Database
   /** Its connections, by what they are for. */
   pools?: Readonly<Record<string, pg.Pool>>
-  keys: Keys
   /** Migrations that were applied on opening. */
   migrated: string[]
   /** The bundled PostgreSQL, where this process runs it. */
   postgres?: Postgres
   close(): Promise<void>
+}
+
+/** A database with the keys that go with it. */
+export interface Installation extends OpenedDatabase {
+  keys: Keys
 }
 
 type Connection = string | pg.ClientConfig
@@ -35,7 +40,23 @@ interface Opening {
 const connectionFile = (config: Config) => resolve(config.dataDir, 'database.json')
 
 /** Opens the installation as its owner: the bundled PostgreSQL is started here, unless DATABASE_URL names another one. */
-export async function openInstallation(config: Config, opening: Opening = {}): Promise<Installation> {
+export const openInstallation = async (config: Config, opening: Opening = {}) =>
+  withKeys(config, await openOwnDatabase(config, opening))
+
+/** Joins an installation that another process may have open; opens it for the time being where none has. */
+export const joinInstallation = async (config: Config, opening: Opening = {}) =>
+  withKeys(config, await joinDatabase(config, opening))
+
+async function withKeys(config: Config, opened: OpenedDatabase): Promise<Installation> {
+  try {
+    return { ...opened, keys: await keysOf(config, opened.db) }
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+async function openOwnDatabase(config: Config, opening: Opening): Promise<OpenedDatabase> {
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const postgres = await startPostgres(
@@ -56,14 +77,14 @@ export async function openInstallation(config: Config, opening: Opening = {}): P
   }
 }
 
-/** Joins an installation that another process may have open; opens it for the time being where none has. */
-export async function joinInstallation(config: Config, opening: Opening = {}): Promise<Installation> {
+/** Joins the database of an installation, for what needs no keys. */
+export async function joinDatabase(config: Config, opening: Opening = {}): Promise<OpenedDatabase> {
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   for (let waitMs = 100; ; waitMs *= 1.5) {
     const running = await reachRunning(config)
     if (running) return joinRunning(config, running, opening)
     try {
-      return await openInstallation(config, { ...opening, briefly: true })
+      return await openOwnDatabase(config, { ...opening, briefly: true })
     } catch (error) {
       // Another process may be just about to open or to close it.
       if (!/ is in use by process /.test((error as Error).message) || waitMs > 3_000) throw error
@@ -90,11 +111,11 @@ async function reachRunning(config: Config): Promise<Running | undefined> {
   }
 }
 
-async function joinRunning(config: Config, { connection, kept }: Running, opening: Opening): Promise<Installation> {
+async function joinRunning(config: Config, { connection, kept }: Running, opening: Opening): Promise<OpenedDatabase> {
   const leave = () => kept.end().catch(() => {})
   try {
-    const installation = await connect(config, connection, opening)
-    return { ...installation, close: () => installation.close().finally(leave) }
+    const opened = await connect(config, connection, opening)
+    return { ...opened, close: () => opened.close().finally(leave) }
   } catch (error) {
     await leave()
     throw error
@@ -120,7 +141,7 @@ async function connect(
   connection: Connection,
   { statementTimeoutMs = 15_000, onNotice }: Opening,
   own?: { postgres: Postgres; stop: () => Promise<void> },
-): Promise<Installation> {
+): Promise<OpenedDatabase> {
   await requireVersion(connection)
   let closing = false
   const opened = () =>
@@ -139,7 +160,6 @@ async function connect(
     return {
       db,
       pools: { reads: reads.pool, writes: writes.pool },
-      keys: keysFrom(config.secretKey ?? (await secretIn(join(config.dataDir, 'secret')))),
       migrated: await migrateAlone(connection),
       ...(own && { postgres: own.postgres }),
       async close() {

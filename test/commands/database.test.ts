@@ -64,6 +64,7 @@ test('doctor leads from an empty installation to one where all is well', async (
       ['ok', 'Data'],
       ['ok', 'Certificate'],
       ['ok', 'Database'],
+      ['ok', 'Secret'],
       ['ok', 'Services'],
       ['ok', 'Back'],
       ['ok', 'Jobs'],

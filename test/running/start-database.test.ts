@@ -46,8 +46,9 @@ test('no demo is made where there is a service', async () => {
 })
 
 test('two installations may share a database', async () => {
-  const other = { ...environment, DATA_DIR: join(directory(), 'data'), SECRET_KEY: 's'.repeat(40) }
-  const own = { ...environment, SECRET_KEY: 's'.repeat(40) }
+  const SECRET_KEY = fs.readFileSync(join(environment.DATA_DIR, 'secret'), 'utf8').trim()
+  const other = { ...environment, DATA_DIR: join(directory(), 'data'), SECRET_KEY }
+  const own = { ...environment, SECRET_KEY }
   const access = await makeAccess(own, 'shared')
   const [one, two] = [await serve(['--no-demo'], own), await serve(['--no-demo'], other)]
   for (const service of [one, two]) assert.equal((await ask(service, '/stores', access)).status, 200)

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,6 +14,7 @@ import {
   serve,
   stop,
   until,
+  workersOf,
 } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(directory(), 'data'), WORKERS: '2' }
@@ -37,13 +37,7 @@ const answeredBy = () =>
       .map(line => JSON.parse(line).pid as number),
   )
 
-const workers = () =>
-  fs
-    .readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .map(Number)
-    .filter(pid => fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('src/cli.ts'))
+const workers = () => workersOf(service)
 
 async function untilBothServe() {
   await until(async () => {

@@ -194,6 +194,15 @@ export function postgresOf(dataDir: string): number | undefined {
   return fs.existsSync(file) ? Number.parseInt(fs.readFileSync(file, 'utf8'), 10) : undefined
 }
 
+/** The processes that serve below one that was started with WORKERS. */
+export const workersOf = ({ pid }: Running): number[] =>
+  fs
+    .readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .map(Number)
+    .filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.ts'))
+
 export async function until(condition: () => unknown, what: string, withinMs = 10_000): Promise<void> {
   const end = Date.now() + withinMs
   while (!(await condition())) {

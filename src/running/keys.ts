@@ -1,0 +1,46 @@
+import { join, resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import { type Db, sql } from '../db.ts'
+import { type Keys, keysFrom, readSecret, secretIn } from '../secrets.ts'
+
+/** The keys that go with a database. The first process that asks decides which; throws in one with another secret, or with none. */
+export async function keysOf(config: Config, db: Db): Promise<Keys> {
+  const digest = await digestIn(db)
+  if (digest) return rightKeys(config, digest)
+  const keys = keysFrom(config.secretKey ?? (await secretIn(secretFile(config))))
+  await db.run(sql`insert into installation (secret_digest) values (${keys.digest}) on conflict do nothing`)
+  return rightKeys(config, (await digestIn(db)) ?? keys.digest)
+}
+
+/** The same, for who only looks: throws where no process has asked for keys yet. */
+export async function knownKeys(config: Config, db: Db): Promise<Keys> {
+  const digest = await digestIn(db)
+  if (!digest) throw new Error('This database has not seen one yet: tillbridge start')
+  return rightKeys(config, digest)
+}
+
+const secretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
+
+const digestIn = async (db: Db) =>
+  (await db.row<{ digest: Buffer }>(sql`select secret_digest as digest from installation`))?.digest
+
+async function rightKeys(config: Config, digest: Buffer): Promise<Keys> {
+  const file = resolve(secretFile(config))
+  const kept = await readSecret(file)
+  const secret = config.secretKey ?? kept
+  if (secret === undefined)
+    throw new Error(
+      `The secret that this database was first started with is missing: set SECRET_KEY, or put back ${file}.`,
+    )
+  const keys = keysFrom(secret)
+  if (keys.digest.equals(digest)) return keys
+  const other = 'is not the secret that this database was first started with'
+  const useless = 'so no password or PIN would be right'
+  if (config.secretKey === undefined)
+    throw new Error(`${file} ${other}, ${useless}: put that one back, or set SECRET_KEY to it.`)
+  throw new Error(
+    kept !== undefined && keysFrom(kept).digest.equals(digest)
+      ? `SECRET_KEY ${other}: leave it out, and the one in ${file} counts.`
+      : `SECRET_KEY ${other}, ${useless}: set it to that one.`,
+  )
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { ask, directory, done, makeAccess, run, serve, stop, until, workersOf } from '../support/processes.ts'
+
+const right = 'r'.repeat(32)
+const wrong = 'w'.repeat(32)
+const refusal = 'is not the secret that this database was first started with'
+let database: FreshDatabase
+let settings: { DATA_DIR: string; DATABASE_URL: string }
+let access: Awaited<ReturnType<typeof makeAccess>>
+
+before(async () => {
+  database = await freshDatabase()
+  settings = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: database.connection }
+  access = await makeAccess({ ...settings, SECRET_KEY: right })
+})
+after(() => database.drop())
+
+for (const args of [['start'], ['start', '--no-demo'], ['worker'], ['user', 'list'], ['user', 'rotate', 'luma-admin']])
+  test(`\`tillbridge ${args.join(' ')}\` with another secret stops with one line that says what to do`, async () => {
+    const { code, out, err } = await run(args, { ...settings, SECRET_KEY: wrong, PORT: '0' })
+    assert.deepEqual([code, out], [1, ''])
+    assert.equal(err, `tillbridge: SECRET_KEY ${refusal}, so no password or PIN would be right: set it to that one.\n`)
+    assert.doesNotMatch(err, new RegExp(`${wrong}|${right}`))
+  })
+
+test('without any secret it says so, and makes none', async () => {
+  const { code, err } = await run(['start'], { ...settings, PORT: '0' })
+  const file = join(settings.DATA_DIR, 'secret')
+  assert.equal(code, 1)
+  assert.equal(
+    err,
+    `tillbridge: The secret that this database was first started with is missing: set SECRET_KEY, or put back ${file}.\n`,
+  )
+  assert.ok(!fs.existsSync(file))
+})
+
+test('the doctor names a secret that is another, and one that is missing', async () => {
+  const other = await run(['doctor'], { ...settings, SECRET_KEY: wrong })
+  assert.equal(other.code, 1)
+  assert.match(other.out, new RegExp(`^MISSING {2}Secret +SECRET_KEY ${refusal}, .*\\.$`, 'm'))
+  assert.match(other.out, /^MISSING {2}Back office +Not looked at: the secret first\.$/m)
+  const none = await run(['doctor'], settings)
+  assert.match(none.out, /^MISSING {2}Secret +The secret that .* is missing: set SECRET_KEY, or put back /m)
+  assert.match((await run(['doctor'], { ...settings, SECRET_KEY: right })).out, /^ok {7}Secret /m)
+})
+
+test('migrations need no secret, and make none', async () => {
+  const fresh = await freshDatabase()
+  const DATA_DIR = join(directory(), 'data')
+  try {
+    const there = { DATA_DIR, DATABASE_URL: fresh.connection }
+    await done(['migrate'], there)
+    assert.ok(!fs.existsSync(join(DATA_DIR, 'secret')))
+    assert.equal(await done(['user', 'list'], { ...there, SECRET_KEY: right }).then(() => 'good'), 'good')
+    assert.equal((await run(['user', 'list'], { ...there, SECRET_KEY: wrong })).code, 1)
+  } finally {
+    await fresh.drop()
+  }
+})
+
+test('the database keeps nothing of a secret but a digest under a key of its own', async () => {
+  const { rows } = await database.db.pool.query('select * from installation')
+  assert.deepEqual(Object.keys(rows[0]).sort(), ['secret_digest', 'single'])
+  assert.equal(rows.length, 1)
+  assert.equal(rows[0].secret_digest.length, 32)
+})
+
+test('with the right secret it serves; each process that joins looks at its own', async () => {
+  const environment = { DATA_DIR: join(directory(), 'data'), WORKERS: '2' }
+  const file = join(environment.DATA_DIR, 'secret')
+  const service = await serve(['--no-demo'], environment)
+  const mine = await makeAccess(environment)
+  const secret = fs.readFileSync(file, 'utf8')
+  fs.writeFileSync(file, wrong)
+  const [child = 0] = workersOf(service)
+  process.kill(child, 'SIGKILL')
+  await until(() => service.err.includes(`${file} ${refusal}`), 'its successor does not serve', 20_000)
+  assert.equal((await ask(service, '/stores', mine)).status, 200)
+  fs.writeFileSync(file, secret)
+  await stop(service)
+
+  const keyed = await run(['start'], { ...environment, SECRET_KEY: right, PORT: '0' })
+  assert.equal(
+    keyed.err,
+    `tillbridge: SECRET_KEY ${refusal}: leave it out, and the one in ${file} counts.\n`,
+    'the way out that there is',
+  )
+  const again = await serve(['--no-demo'], environment)
+  assert.equal((await ask(again, '/stores', mine)).status, 200)
+  await stop(again)
+})
+
+test('an installation whose secret is right serves what it did before', async () => {
+  const service = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
+  assert.equal((await ask(service, '/stores', access)).status, 200)
+  await stop(service)
+})
