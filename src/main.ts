@@ -1,16 +1,17 @@
 import cluster from 'node:cluster'
-import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { type Offices, openOffices } from './backoffice/offices.ts'
 import { backOfficeOf, type Config } from './config.ts'
 import { armFailpoint } from './failpoints.ts'
-import { merged, type Sample } from './http/metrics.ts'
-import { type Access, prepareAccess } from './running/access.ts'
+import { merged } from './http/metrics.ts'
+import { prepareAccess, type ToldAccess } from './running/access.ts'
 import { type Installation, joinInstallation, openInstallation } from './running/installation.ts'
-import { type Listening, listen } from './running/listen.ts'
+import { servicesLeftAlone } from './running/left-alone.ts'
+import { listen } from './running/listen.ts'
 import { databaseSamples, listenMetrics, processSamples } from './running/metrics.ts'
+import { askedToStop } from './running/signals.ts'
+import { type Serving, serveAsWorker, serveByWorkers } from './running/workers.ts'
 import type { Worker } from './worker.ts'
 
 /** Standard error takes the log, so that standard output stays readable. */
@@ -23,7 +24,12 @@ interface Starting {
   /** Told, in a line each, what is going on. */
   say: (line: string) => void
   /** Told once requests are served. */
-  onReady: (facts: { baseUrl: string; caFile: string | undefined; access: Access | undefined; workers: number }) => void
+  onReady: (facts: {
+    baseUrl: string
+    caFile: string | undefined
+    access: ToldAccess | undefined
+    workers: number
+  }) => void
 }
 
 /** Runs the service until SIGTERM or Ctrl-C. In a worker process of its own it only serves. */
@@ -38,13 +44,14 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   try {
     if (installation.migrated.length) starting.say(`Migrated the database: ${installation.migrated.join(', ')}.`)
     offices = await officesOf(config, installation, log)
-    const access = await prepareAccess(config, installation, offices, starting)
+    // The ports are taken before anything is made: a start that cannot serve leaves nothing that nobody has seen.
     serving =
       config.workers > 1 ? await serveByWorkers(config, log) : await serveHere(config, installation, offices, log)
     if (config.metricsPort !== undefined)
       metrics = await listenMetrics(config.metricsPort, figures(installation, offices, config, serving))
-    await access?.save(serving)
-    starting.onReady({ ...serving, access: access?.facts, workers: config.workers })
+    const access = await prepareAccess(config, installation, offices, { ...starting, ...serving })
+    serving.becomeReady()
+    starting.onReady({ ...serving, access, workers: config.workers })
   } catch (error) {
     metrics?.close()
     await serving?.close(0)
@@ -89,8 +96,10 @@ export async function work(config: Config, { onReady }: { onReady: () => void })
   process.exit(0)
 }
 
-const officesOf = (config: Config, { db, keys }: Installation, log: pino.Logger) =>
-  openOffices({ db, keys, defaults: backOfficeOf(config), log })
+async function officesOf(config: Config, { db, keys }: Installation, log: pino.Logger) {
+  for (const sentence of await servicesLeftAlone(config, db)) log.warn(sentence)
+  return openOffices({ db, keys, defaults: backOfficeOf(config), log })
+}
 
 async function beginJobs(
   config: Config,
@@ -123,114 +132,19 @@ function figures({ db, pools = {} }: Installation, offices: Offices, { workers }
   return async () => [...merged([own(), ...(await serving.processes())]), ...(await ofDatabase())]
 }
 
-/** What serves, in one process or several. */
-interface Serving extends Pick<Listening, 'baseUrl' | 'caFile' | 'close'> {
-  /** What each process has to tell of itself. */
-  processes(): Promise<Sample[][]>
-}
-
 async function serveHere(
   config: Config,
   installation: Installation,
   offices: Offices,
   log: pino.Logger,
 ): Promise<Serving> {
-  const listening = await listen(config, installation, log, { offices })
-  return { ...listening, processes: async () => [listening.samples()] }
-}
-
-/** The first signal asks; a further one no longer waits. Terminals, npm and our own parent may each deliver the first. */
-function askedToStop() {
-  let since: number | undefined
-  return new Promise<void>(resolve => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      process.on(signal, () => {
-        if (since === undefined) resolve()
-        else if (performance.now() - since > 1_000) process.exit(1)
-        since ??= performance.now()
-      })
-  })
-}
-
-/** What a worker process tells its parent: that it serves, or why it cannot. */
-type Report = Pick<Serving, 'baseUrl' | 'caFile'> | { fault: string }
-
-/** Milliseconds that a worker process has to tell its figures; one that ends meanwhile has none. */
-const figuresMs = 2_000
-
-async function askedOfWorkers(): Promise<Sample[][]> {
-  const workers = Object.values(cluster.workers ?? {}).filter(worker => worker?.isConnected() === true)
-  const told = workers.map(async worker => {
-    if (!worker) return []
-    const signal = AbortSignal.timeout(figuresMs)
-    const answer = once(worker, 'message', { signal })
-    worker.send('figures')
-    const [samples] = (await answer.catch(() => [[]])) as [Sample[]]
-    return Array.isArray(samples) ? samples : []
-  })
-  return Promise.all(told)
-}
-
-/** One process a worker; each opens its own connections. A worker that dies is replaced. */
-async function serveByWorkers(config: Config, log: pino.Logger): Promise<Serving> {
-  let stopping = false
-  const begin = async () => {
-    const worker = cluster.fork()
-    const [report] = (await Promise.race([
-      once(worker, 'message'),
-      once(worker, 'exit').then(([code]) => [{ fault: `A worker process ended with code ${code} before it served.` }]),
-    ])) as [Report]
-    if ('fault' in report) throw new Error(report.fault)
-    worker.once('exit', code => stopping || replace({ code, worker: worker.process.pid }))
-    return report
-  }
-  const replace = async (dead: { code: number; worker: number | undefined }) => {
-    log.error(dead, 'A worker process ended unexpectedly; another one takes its place.')
-    for (let waitMs = 250; !stopping; waitMs = Math.min(2 * waitMs, 10_000)) {
-      try {
-        return await begin()
-      } catch (error) {
-        if (!stopping) log.error({ err: error }, 'The worker could not be replaced; it is tried again.')
-        await delay(waitMs, undefined, { ref: false })
-      }
-    }
-  }
-  const close = async () => {
-    stopping = true
-    const workers = Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined)
-    await Promise.all(
-      workers.map(worker => {
-        const ended = once(worker, 'exit')
-        worker.process.kill('SIGTERM')
-        return ended
-      }),
-    )
-  }
-  try {
-    const [facts] = await Promise.all(Array.from({ length: config.workers }, begin))
-    if (!facts) throw new Error('WORKERS is at least 1')
-    return { ...facts, close, processes: askedOfWorkers }
-  } catch (error) {
-    await close()
-    throw error
-  }
-}
-
-async function serveAsWorker(config: Config, log: pino.Logger) {
-  const report = (facts: Report) => new Promise(resolve => process.send?.(facts, resolve))
-  try {
-    const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice) })
-    const serving = await listen(config, installation, log)
-    // Without its parent nobody would end it.
-    process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-    process.on('message', asked => asked === 'figures' && process.send?.(serving.samples()))
-    await report({ baseUrl: serving.baseUrl, caFile: serving.caFile })
-    await askedToStop()
-    await serving.close(config.drainSeconds * 1_000)
-    await installation.close()
-    process.exit(0)
-  } catch (error) {
-    await report({ fault: (error as Error).message })
-    process.exit(1)
+  let isReady = false
+  const listening = await listen(config, installation, log, { offices, isReady: () => isReady })
+  return {
+    ...listening,
+    becomeReady() {
+      isReady = true
+    },
+    processes: async () => [listening.samples()],
   }
 }

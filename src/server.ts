@@ -54,7 +54,7 @@ export interface ServerOptions {
   trustedProxies: readonly string[]
   /** The address that errors point to. */
   publicUrl: () => string
-  /** Whether requests are being taken; false once the process is on its way out. */
+  /** Whether requests are to be sent here; false while something is missing, and once the process is on its way out. */
   ready: () => boolean
 }
 

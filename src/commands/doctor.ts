@@ -8,6 +8,7 @@ import { type Database, sql } from '../db.ts'
 import { ApiError } from '../errors.ts'
 import { joinDatabase, type OpenedDatabase } from '../running/installation.ts'
 import { knownKeys } from '../running/keys.ts'
+import { servicesLeftAlone } from '../running/left-alone.ts'
 import type { Keys } from '../secrets.ts'
 import { listAlerts } from '../store/running/alerts.ts'
 import { dueJobs } from '../store/running/jobs.ts'
@@ -142,7 +143,7 @@ async function services({ db }: OpenedDatabase) {
 async function backOffices(db: Database, keys: Keys, config: Config) {
   const offices = await openOffices({ db, keys, defaults: backOfficeOf(config), log: quietLog() })
   const lines: string[] = []
-  const unreached: string[] = []
+  const unreached = await servicesLeftAlone(config, db)
   try {
     for (const service of await listServices(db)) {
       const opened = offices.driverOf(service)

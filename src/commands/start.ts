@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { apiKeyOf } from '../accounts.ts'
 import { type Config, readConfig } from '../config.ts'
 import { start } from '../main.ts'
+import type { Access } from '../running/access.ts'
 import { examples } from './terminal/examples.ts'
 
 export const startCommand = (program: Command) =>
@@ -28,24 +29,16 @@ export const startCommand = (program: Command) =>
 
 type Facts = Parameters<Parameters<typeof start>[1]['onReady']>[0]
 
-function banner({ baseUrl, caFile, access, workers }: Facts, config: Config) {
-  const { dataDir, jobs } = config
+function banner({ baseUrl, access, workers }: Facts, config: Config) {
   const lines = ['', `Tillbridge serves ${baseUrl}${workers > 1 ? ` with ${workers} processes` : ''}.`, '']
-  if (access) {
-    const trust = caFile ? `--cacert ${quoted(resolve(caFile))} ` : ''
+  const { jobs, dataDir } = config
+  if (!access) lines.push('Make a service and a user with: tillbridge service add, tillbridge user add')
+  else if ('made' in access) lines.push(...firstRequest(access.made, quoted(resolve(dataDir, 'access.json'))))
+  else if ('file' in access) lines.push(`The access of ${access.username} is in ${quoted(access.file)}.`)
+  else
     lines.push(
-      `  user       ${access.username}`,
-      `  password   ${access.password}`,
-      `  API key    ${apiKeyOf(access.username, access.password)}`,
-      `  service    ${access.serviceName}`,
-      '',
-      'A first request:',
-      '',
-      `  curl ${trust}-u '${access.username}:${access.password}' -H 'X-Service-Name: ${access.serviceName}' '${baseUrl}/customers/search?limit=2'`,
-      '',
-      `These facts are in ${quoted(resolve(dataDir, 'access.json'))}.`,
+      `The password of ${access.username} is not known here; a further one: tillbridge user rotate ${access.username}`,
     )
-  } else lines.push('Make a service and a user with: tillbridge service add, tillbridge user add')
   if (jobs === 'on') lines.push(whereMailGoes(config))
   else
     lines.push(
@@ -54,6 +47,22 @@ function banner({ baseUrl, caFile, access, workers }: Facts, config: Config) {
     )
   lines.push(`The API reference: ${baseUrl}/docs`, 'Ctrl-C stops it.', '')
   return lines.join('\n')
+}
+
+function firstRequest({ baseUrl, username, password, serviceName, caFile }: Access, file: string) {
+  const trust = caFile ? `--cacert ${quoted(caFile)} ` : ''
+  return [
+    `  user       ${username}`,
+    `  password   ${password}`,
+    `  API key    ${apiKeyOf(username, password)}`,
+    `  service    ${serviceName}`,
+    '',
+    'A first request:',
+    '',
+    `  curl ${trust}-u '${username}:${password}' -H 'X-Service-Name: ${serviceName}' '${baseUrl}/customers/search?limit=2'`,
+    '',
+    `These facts are in ${file}, and are not shown again.`,
+  ]
 }
 
 /** A line that says what becomes of e-mails. */

@@ -1,5 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { connect } from 'node:net'
+import { dirname, resolve } from 'node:path'
 import { accountExists, addAccount, addPassword, addService, listServices } from '../accounts.ts'
 import type { Offices } from '../backoffice/offices.ts'
 import type { Config } from '../config.ts'
@@ -19,78 +20,102 @@ export interface Access {
   caFile: string | undefined
 }
 
+/** What a start tells of the access to what it has made, or an earlier one had. */
+export type ToldAccess =
+  /** Made by this start, and shown this once. */
+  | { made: Access }
+  /** Good, in this file. */
+  | { username: string; file: string }
+  /** No password of this account is known. */
+  | { username: string }
+
 const demoName = 'demo'
 /** The service that a fresh installation makes for the back office of the environment, and its account. */
 const firstName = 'shop'
 
-interface Preparing {
+interface Preparing extends Pick<Access, 'baseUrl' | 'caFile'> {
   demo: boolean
   say: (line: string) => void
 }
 
 /**
- * Makes a service where there is none yet - the demo, or the first one of the back office that the environment names - and finds, or
- * makes anew, the access to it.
+ * Makes a service where there is none yet: the demo, or the first one of the back office that the environment names. Of what an earlier
+ * start has made it says where the access is. Undefined: there is no such account.
  */
 export async function prepareAccess(
   config: Config,
   installation: Installation,
   offices: Offices,
-  { demo, say }: Preparing,
-) {
+  { demo, say, baseUrl, caFile }: Preparing,
+): Promise<ToldAccess | undefined> {
   const { db, keys } = installation
   const file = resolve(config.dataDir, 'access.json')
   const services = await listServices(db)
   const isOwn = config.backOffice === 'embedded'
   const name = isOwn ? demoName : firstName
-  let password: string | undefined
+  const here = { baseUrl, caFile: caFile && resolve(caFile) }
+  let made: Access | undefined
+  const keep = async (password: string | undefined) => {
+    if (password === undefined) return
+    made = { baseUrl, username: name, password, serviceName: name, caFile: here.caFile }
+    await writeAccess(file, made)
+  }
   if (demo && isOwn && services.every(({ name }) => name === unfinished(demoName))) {
     if (!services.length) say('First start: making a demo shop, which takes some seconds.')
-    password = await makeDemo(installation, demoName, say)
+    // Of one that was interrupted nobody has seen the password.
+    await keep((await makeDemo(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
   }
-  if (demo && !isOwn && services.every(service => offices.settingsOf(service).driver === 'embedded'))
-    password = await makeFirst(config, installation, offices, say)
-  // Where the account was revoked, there is no access to tell of.
+  if (demo && !isOwn && services.every(service => offices.settingsOf(service).driver === 'embedded')) {
+    const first = await makeFirst(config, installation)
+    await keep(first?.password)
+    if (first) await firstSync(db, offices, first.service, say)
+  }
+  if (made) return { made }
   const isThere = (await listServices(db)).some(service => service.name === name) && (await accountExists(db, name))
   if (!isThere) return
-  password ??= (await knownPassword()) ?? (await addPassword(db, keys, name))
-
-  /** The one in the file, if it is (still) one of this database. */
-  async function knownPassword() {
-    const known = await readFile(file, 'utf8').then(
-      text => (JSON.parse(text) as Partial<Access>).password,
-      () => undefined,
-    )
-    const opened = typeof known === 'string' && (await signIn(db, keys)(name, known, 'access.json'))
-    return opened instanceof Map ? known : undefined
-  }
-
-  const facts: Access = { baseUrl: '', username: name, password, serviceName: name, caFile: undefined }
-  return {
-    facts,
-    async save({ baseUrl, caFile }: Pick<Access, 'baseUrl' | 'caFile'>) {
-      Object.assign(facts, { baseUrl, caFile: caFile && resolve(caFile) })
-      await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
-      await writeFile(`${file}.new`, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
-      await rename(`${file}.new`, file)
-    },
-  }
+  const known = await readAccess(file)
+  const opened = typeof known?.password === 'string' && (await signIn(db, keys)(name, known.password, 'access.json'))
+  if (!known || !(opened instanceof Map)) return { username: name }
+  // A further process on this directory leaves the address of the one that serves; on its own database a process is the only one.
+  if (installation.postgres || known.baseUrl === baseUrl || !(await isServed(known.baseUrl)))
+    await writeAccess(file, { ...known, ...here })
+  return { username: name, file }
 }
 
-/** A service for the back office of the environment, with an account and what can be read in a while. Returns the account's password. */
-async function makeFirst(
-  config: Config,
-  { db, keys }: Pick<Installation, 'db' | 'keys'>,
-  offices: Offices,
-  say: (line: string) => void,
-) {
+const readAccess = (file: string): Promise<Access | undefined> =>
+  readFile(file, 'utf8').then(
+    text => JSON.parse(text) as Access,
+    () => undefined,
+  )
+
+async function writeAccess(file: string, access: Access) {
+  await mkdir(dirname(file), { recursive: true, mode: 0o711 })
+  await writeFile(`${file}.new`, `${JSON.stringify(access, null, 2)}\n`, { mode: 0o600 })
+  await rename(`${file}.new`, file)
+}
+
+/** Whether anything listens at an address. */
+const isServed = (baseUrl: string) =>
+  new Promise<boolean>(done => {
+    const { hostname, port } = new URL(baseUrl)
+    const socket = connect({ host: hostname, port: Number(port || 443), timeout: 2_000 })
+    const end = (served: boolean) => {
+      socket.destroy()
+      done(served)
+    }
+    socket
+      .once('connect', () => end(true))
+      .once('error', () => end(false))
+      .once('timeout', () => end(false))
+  })
+
+/** A service for the back office of the environment, with an account. Undefined: another process has made it. */
+async function makeFirst(config: Config, { db, keys }: Pick<Installation, 'db' | 'keys'>) {
   const timeZone = config.backOfficeTimeZone
-  const made = await db.transaction(async tx => {
+  return db.transaction(async tx => {
     const service = await addService(tx, firstName, timeZone === undefined ? {} : { timeZone })
     return service && { service, password: await addAccount(tx, keys, firstName, service, 'admin') }
   })
-  if (made) await firstSync(db, offices, made.service, say)
-  return made?.password
 }
 
 /** The name of a demo service until it is whole: one that was interrupted is found by it, and finished. */

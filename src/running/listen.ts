@@ -32,11 +32,12 @@ export interface Listening {
   close(graceMs: number): Promise<void>
 }
 
-/** What stands behind the services, where that is not for `listen` to open. */
-interface Behind {
-  /** Open already, and closed by whoever opened them. */
+interface How {
+  /** Whether all is there that requests need; without it: from the beginning. */
+  isReady?: () => boolean
+  /** What stands behind the services: open already, and closed by whoever opened them. */
   offices?: Offices
-  /** Instead of what services are set to. */
+  /** What stands behind each, instead of what they are set to. */
   backOffice?: ((service: Service) => BackOffice) | undefined
 }
 
@@ -45,7 +46,7 @@ export async function listen(
   config: Config,
   { db, keys, pools = {} }: Installation,
   log: Logger,
-  { offices: given, backOffice }: Behind = {},
+  { offices: given, backOffice, isReady = () => true }: How = {},
 ): Promise<Listening> {
   const certificate =
     config.tlsCertFile && config.tlsKeyFile
@@ -76,7 +77,7 @@ export async function listen(
     http2: config.http2 === 'on',
     trustedProxies: config.trustedProxies,
     publicUrl,
-    ready: () => open,
+    ready: () => open && isReady(),
   })
   const requests = measureRequests(server)
   // An HTTP/2 server cannot close its connections by itself.

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { request } from 'node:http'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
@@ -18,6 +17,7 @@ import {
   served,
   somePort,
   stop,
+  withTakenPort,
 } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(directory(), 'data') }
@@ -73,18 +73,6 @@ test('--no-demo makes no service, and says what comes next', async () => {
   assert.ok(!fs.existsSync(join(dataDir, 'access.json')))
   await stop(service)
 })
-
-/** Takes a port for the time of `work`. */
-async function withTakenPort(work: (port: string) => Promise<void>) {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  try {
-    await work(String(typeof address === 'object' && address?.port))
-  } finally {
-    server.close()
-  }
-}
 
 for (const [title, settings] of [
   ['a busy port', (PORT: string) => ({ PORT })],

@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { request } from 'node:https'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after } from 'node:test'
@@ -213,3 +214,15 @@ export async function until(condition: () => unknown, what: string, withinMs = 1
 
 /** A port that nothing listens on now. */
 export const somePort = () => String(randomInt(20_000, 32_000))
+
+/** Takes a port for the time of `work`. */
+export async function withTakenPort(work: (port: string) => Promise<void>) {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  try {
+    await work(String(typeof address === 'object' && address?.port))
+  } finally {
+    server.close()
+  }
+}

@@ -56,6 +56,12 @@ export async function noteSource(tx: Db, service: Service, source: string): Prom
   return forgotten > 0
 }
 
+/** The services that have no back office of their own but were pulled from one, and the driver that it had. */
+export const pulledByEnvironment = (db: Db) =>
+  db.rows<{ service: string; driver: string }>(sql`
+    select name as service, split_part(source, ' ', 1) as driver from sync_source join service using (service_id)
+     where not exists (select from back_office b where b.service_id = sync_source.service_id) order by name`)
+
 /** Forgets how far feeds have been read, and what was to be visited. */
 export async function forgetSync(tx: Db, service: Service): Promise<number> {
   await tx.run(sql`delete from sync_visit where service_id = ${service.id}`)

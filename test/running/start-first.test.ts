@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { startSimulator } from '../../simulator/simulator.ts'
+import {
+  ask,
+  begin,
+  directory,
+  done,
+  type Environment,
+  readAccess,
+  run,
+  serve,
+  served,
+  somePort,
+  stop,
+  until,
+  withTakenPort,
+} from '../support/processes.ts'
+
+const installation = (): Environment & { DATA_DIR: string } => ({ DATA_DIR: join(directory(), 'data') })
+
+for (const [title, settings] of [
+  ['a port that is taken', (PORT: string) => ({ PORT })],
+  ['a port that is taken, with several processes', (PORT: string) => ({ PORT, WORKERS: '2' })],
+  ['a port for plain HTTP that is taken', (PLAIN_PORT: string) => ({ PORT: '0', PLAIN_PORT })],
+  ['a port for metrics that is taken', (METRICS_PORT: string) => ({ PORT: '0', METRICS_PORT })],
+] as const)
+  test(`a first start on ${title} makes nothing`, async () => {
+    const environment = installation()
+    await withTakenPort(async port => {
+      const { code, out } = await run(['start'], { ...environment, ...settings(port) })
+      assert.equal(code, 1)
+      assert.doesNotMatch(out, /demo/)
+    })
+    assert.ok(!fs.existsSync(join(environment.DATA_DIR, 'access.json')))
+    assert.doesNotMatch(await done(['service', 'list'], environment), /demo/)
+    assert.doesNotMatch(await done(['user', 'list'], environment), /demo/)
+  })
+
+for (const WORKERS of ['1', '2'])
+  test(`while the first start makes the shop it is not ready, with WORKERS=${WORKERS}`, async () => {
+    const environment = { ...installation(), WORKERS, PORT: somePort() }
+    const caFile = join(environment.DATA_DIR, 'tls/ca.pem')
+    const there = { baseUrl: `https://localhost:${environment.PORT}`, caFile }
+    const service = begin(['start'], environment)
+    await until(() => service.out.includes('making a demo shop'), 'it begins to make the shop', 30_000)
+    const early = await ask(there, '/health/ready')
+    assert.equal(early.status, 503)
+    assert.ok(early.headers['retry-after'])
+    assert.equal((await ask(there, '/health/live')).status, 200)
+    await served(service, environment)
+    assert.ok(service.out.includes(readAccess(environment.DATA_DIR).password))
+    for (let i = 0; i < 6; i++) assert.equal((await ask(there, '/health/ready')).status, 200)
+    await stop(service)
+  })
+
+test('an installation that has lost the settings of its back office says which service lacks which, and doctor too', async () => {
+  const simulator = await startSimulator({ sizes: { persons: 3 } })
+  const environment = installation()
+  const settings = { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: simulator.url, BACK_OFFICE_COUNTRY: 'AU' }
+  const missing =
+    /The service shop .*apparel21.*BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY.*tillbridge back-office set shop driver=embedded/
+  try {
+    const first = await serve([], { ...environment, ...settings, JOBS: 'off' })
+    assert.equal(first.err, '')
+    await stop(first)
+
+    const bare = await serve([], environment)
+    const [line = ''] = bare.err.split('\n').filter(each => each.includes('BACK_OFFICE'))
+    assert.equal(JSON.parse(line).level, 40, bare.err)
+    assert.match(JSON.parse(line).msg, missing)
+    assert.doesNotMatch(line, /RetailAPI/)
+    const { code, out } = await run(['doctor'], environment)
+    assert.equal(code, 1)
+    assert.match(out, new RegExp(`^MISSING {2}Back office +${missing.source}`, 'm'))
+    await stop(bare)
+
+    const again = await serve([], { ...environment, ...settings })
+    assert.doesNotMatch(again.err, /BACK_OFFICE/)
+    await stop(again)
+    await done(['back-office', 'set', 'shop', 'driver=embedded'], environment)
+    const meant = await serve([], environment)
+    assert.doesNotMatch(meant.err, /BACK_OFFICE/)
+    await stop(meant)
+  } finally {
+    await simulator.close()
+  }
+})
