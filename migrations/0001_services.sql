@@ -61,3 +61,12 @@ comment on column failure.window_start is 'When the minute began.';
 
 comment on table migration is 'The migrations that this database has had. The runner makes this table before it applies the first one.';
 comment on column migration.sha256 is 'The digest of the text that was applied, in hexadecimal: another text by this number is refused.';
+
+create table installation (
+  single boolean primary key default true check (single),
+  secret_digest bytea not null
+);
+comment on table installation is 'One row, which the first start makes.';
+comment on column installation.secret_digest is
+  'A hash by a key that comes from the secret: a process with another secret is refused, because no password or PIN would be right for it, '
+  'and what is encrypted could not be read.';

@@ -73,6 +73,15 @@ create table migration (
   primary key (number)
 );
 
+-- One row, which the first start makes.
+create table installation (
+  single boolean not null default true,
+  secret_digest bytea not null,  -- A hash by a key that comes from the secret: a process with another secret is refused, because no
+                                 -- password or PIN would be right for it, and what is encrypted could not be read.
+  primary key (single),
+  check (single)
+);
+
 
 -- 0002_lists.sql
 -- Lists: what lets a client that polls miss nothing (docs/decisions/0002), and what makes records (docs/decisions/0003).

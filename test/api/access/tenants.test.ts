@@ -11,13 +11,12 @@ import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../../../src/store/running/gateways.ts'
 import { isProblem } from '../../support/problem.ts'
-import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
+import { type Answer, type Caller, startTestService } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
-let service: TestService
+const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 let shops: Caller[]
 before(async () => {
-  service = await startTestService({ settings: { readsPerMinute: 'off' } })
   shops = [service, ...(await Promise.all(Array.from({ length: 5 }, () => service.tenant({ readsPerMinute: 'off' }))))]
   for (const [i, shop] of shops.entries()) await fill(shop, `canary-${i}-`)
 })
