@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isAtLeast } from '../../src/domain/release.ts'
-import { changed, created, freshEmail, isRefused, john } from '../support/customer-bodies.ts'
+import { changed, created, freshEmail, isRefused, john, warningsIn } from '../support/customer-bodies.ts'
 import { isProblem } from '../support/problem.ts'
 import { post, put } from '../support/write.ts'
 import type { Shop } from './shop.ts'
@@ -155,6 +155,24 @@ export function customerContract(shop: () => Shop) {
     assert.deepEqual([quiet.privacy, quiet.emailSubscription], [true, false])
     const kept = await api.get(`/customers/${data.id}`)
     assert.deepEqual(kept.json.data, quiet)
+  })
+
+  test('privacy ends both subscriptions, and the reference that stands for one, unless the request sets one', async () => {
+    const { api } = shop()
+    const { id } = await created(api, john({ emailSubscription: true, smsSubscription: true }))
+    const left = await put(api, `/customers/${id}`, { privacy: true })
+    assert.equal(left.status, 200, left.text)
+    const { data } = left.json
+    assert.deepEqual([data.privacy, data.emailSubscription, data.smsSubscription], [true, false, false])
+    assert.equal(data.references.eMailOptIn.referenceValueId, '4422')
+    assert.deepEqual(warningsIn(left.json), ['subscriptions_ended'])
+    assert.deepEqual((await api.get(`/customers/${id}`)).json.data, data)
+    const again = await put(api, `/customers/${id}`, { privacy: true })
+    assert.deepEqual([again.status, warningsIn(again.json)], [200, []])
+    const back = await put(api, `/customers/${id}`, { privacy: true, emailSubscription: true })
+    assert.deepEqual([back.json.data.privacy, back.json.data.emailSubscription], [false, true])
+    assert.equal(back.json.data.references.eMailOptIn.referenceValueId, '4421')
+    assert.deepEqual(warningsIn(back.json), ['privacy_overridden'])
   })
 
   test('which customers have changed is told from release 2022.1 on, and before that by an empty list with a warning', async () => {

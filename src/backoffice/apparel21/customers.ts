@@ -1,5 +1,5 @@
 import { type CustomerState, type JudgedChange, judgeChange } from '../../domain/customers/change.ts'
-import { consentChanges, consentWarnings } from '../../domain/customers/consent.ts'
+import { consentChanges } from '../../domain/customers/consent.ts'
 import {
   type CustomerChange,
   type CustomerInput,
@@ -42,7 +42,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
     return afterEffect(async () => {
       const { id, record, consent } = await storePerson(upstream, write, person, { change: input, ...judged })
       await recordConsent(write, id, consentChanges(undefined, consent))
-      return { id, record, warnings: warningsOf(write, input, judged) }
+      return { id, record, warnings: judged.warnings }
     })
   },
 
@@ -71,14 +71,11 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
       return afterEffect(async () => {
         const { record, consent } = await storePerson(upstream, write, await made(client, id), { change, ...judged })
         await recordConsent(write, id, consentChanges(before.consent, consent))
-        return { id, record, warnings: warningsOf(write, change, judged) }
+        return { id, record, warnings: judged.warnings }
       })
     }
   },
 })
-
-const warningsOf = ({ service }: Write, change: CustomerChange, { consent }: JudgedChange) =>
-  consentWarnings(change, consent, service.settings.subscriptionMapping)
 
 /** Judges a change; throws all that is wrong with it. */
 function judge(

@@ -1,6 +1,6 @@
 import { randomInt, randomUUIDv7 } from 'node:crypto'
 import { columnsFrom, judgeChange } from '../../domain/customers/change.ts'
-import { consentChanges, consentWarnings } from '../../domain/customers/consent.ts'
+import { consentChanges } from '../../domain/customers/consent.ts'
 import {
   type CustomerChange,
   type CustomerWrites,
@@ -42,7 +42,7 @@ async function carryOut(
   const judged = judgeChange(change, before, known, service.settings, now.toPlainDate().toString())
   refuse(judged.faults)
 
-  const { consent, references } = judged
+  const { consent, references, warnings } = judged
   const id = before?.id ?? randomUUIDv7()
   const record = await putCustomer(tx, service, {
     ...(before ? {} : { code: codeFor(change), startDate: now.toString({ smallestUnit: 'second' }) }),
@@ -53,7 +53,7 @@ async function carryOut(
   })
   if (record === undefined) throw emailTaken((await customerWithEmail(tx, service, change.contact?.email ?? ''))?.id)
   await recordConsent(write, id, consentChanges(before?.consent, consent))
-  return { id, record, warnings: consentWarnings(change, consent, service.settings.subscriptionMapping) }
+  return { id, record, warnings }
 }
 
 /** A code in the manner of `SMITJOHN22`; letters that are not Latin are left out. Identifiers tell customers apart, codes need not. */

@@ -1,6 +1,16 @@
 import type { Fault } from '../../errors.ts'
 import type { Settings } from '../../settings.ts'
-import { type Consent, consentAfter, contradictions, mappedReferences, mappedTypes, noConsent } from './consent.ts'
+import {
+  allSaid,
+  type Consent,
+  consentAfter,
+  consentWarnings,
+  contradictions,
+  fullConsent,
+  mappedReferences,
+  mappedTypes,
+  noConsent,
+} from './consent.ts'
 import { type CustomerChange, ecommerceIdsOf, faultsOfCustomer, phonesOf } from './input.ts'
 import {
   chosenReferences,
@@ -26,6 +36,8 @@ export interface JudgedChange {
   chosen: ReadonlyMap<string, string | null>
   /** All references after it: value by type. */
   references: Record<string, string>
+  /** What the caller should know although it was done. */
+  warnings: { code: string; detail: string }[]
 }
 
 /** Judges a change of a customer, or a new one, by every rule that needs no look at other customers. `today` is the service's. */
@@ -36,23 +48,26 @@ export function judgeChange(
   { subscriptionMapping: mapping, referenceTypes }: Settings,
   today: string,
 ): JudgedChange {
-  const consent = consentAfter(before?.consent ?? noConsent, change)
+  const consentBefore = before?.consent ?? noConsent
+  const said = allSaid(consentBefore, change)
+  const consent = consentAfter(consentBefore, change)
   const stored = before?.references ?? new Map<string, string>()
   const choices = chosenReferences(change, stored, mappedTypes(mapping))
   const given = new Map([...choices].map(([type, choice]) => [type, valueIdOf(choice)]))
-  const chosen = new Map<string, string | null>([...given, ...mappedReferences(change, mapping)])
+  const chosen = new Map<string, string | null>([...given, ...mappedReferences(said, mapping)])
   const faults = [
     ...faultsOfCustomer(change, today),
     ...faultsOfReferences(choices, stored, known, referenceTypes),
-    ...contradictions(given, stored, change, consent, mapping),
+    ...contradictions(given, stored, said, consent, mapping),
   ]
-  return { faults, consent, chosen, references: referencesAfter(stored, chosen) }
+  const warnings = consentWarnings(consentBefore, change, mapping)
+  return { faults, consent, chosen, references: referencesAfter(stored, chosen), warnings }
 }
 
-/** The reference values that a change may set, with their types. */
+/** The reference values that a change may set, with their types, whatever the customer has agreed to. */
 export const valuesOfChange = (change: CustomerChange, mapping: Settings['subscriptionMapping']) => [
   ...namedValues(change),
-  ...mappedReferences(change, mapping),
+  ...mappedReferences(allSaid(fullConsent, change), mapping),
 ]
 
 /** What a change says by the columns of a customer; undefined is not mentioned. */

@@ -10,13 +10,41 @@ export interface Consent {
 }
 
 /** What a request says of it: a flag that is null goes back to no consent. */
-type Said = { [flag in keyof Consent]?: boolean | null }
+export type Said = { [flag in keyof Consent]?: boolean | null | undefined }
+
+const subscriptions = [
+  ['email', 'emailSubscription'],
+  ['sms', 'smsSubscription'],
+] as const
 
 /** No marketing without consent. */
 export const noConsent: Consent = { privacy: true, emailSubscription: false, smsSubscription: false }
 
-/** The consent after a request. A subscription is consent to marketing, so it outranks privacy: one that stays on does, too. */
-export function consentAfter(before: Consent, said: Said): Consent {
+/** All that anybody can have agreed to. */
+export const fullConsent: Consent = { privacy: false, emailSubscription: true, smsSubscription: true }
+
+const wantsPrivacy = ({ privacy }: Said) => privacy === null || privacy === true
+const subscribes = ({ emailSubscription, smsSubscription }: Said) => Boolean(emailSubscription || smsSubscription)
+
+/** The subscriptions that privacy ends: who wants no marketing wants none of them, unless the request sets one (contract 15). */
+const endedByPrivacy = (before: Consent, said: Said) =>
+  wantsPrivacy(said) && !subscribes(said)
+    ? subscriptions.map(([, flag]) => flag).filter(flag => before[flag] && said[flag] === undefined)
+    : []
+
+/** What a request says of each flag, with the subscriptions that it ends without naming them. */
+export const allSaid = (before: Consent, { privacy, emailSubscription, smsSubscription }: Said): Said => ({
+  privacy,
+  emailSubscription,
+  smsSubscription,
+  ...Object.fromEntries(
+    endedByPrivacy(before, { privacy, emailSubscription, smsSubscription }).map(flag => [flag, false]),
+  ),
+})
+
+/** The consent after a request. A subscription is consent to marketing, so one that the request sets outranks privacy. */
+export function consentAfter(before: Consent, request: Said): Consent {
+  const said = allSaid(before, request)
   const now = (flag: keyof Consent) => {
     const value = said[flag]
     return value === undefined ? before[flag] : (value ?? noConsent[flag])
@@ -49,11 +77,6 @@ export const consentChanges = (before: Consent | undefined, after: Consent): Con
     .filter(change => change.old !== change.new)
 
 type Mapping = Settings['subscriptionMapping']
-
-const subscriptions = [
-  ['email', 'emailSubscription'],
-  ['sms', 'smsSubscription'],
-] as const
 
 /** The types of reference that stand for a subscription. */
 export const mappedTypes = (mapping: Mapping) =>
@@ -89,15 +112,19 @@ export function contradictions(
 }
 
 /** What a caller should know of a change of consent although it was done. */
-export function consentWarnings(said: Said, after: Consent, mapping: Mapping) {
-  const unmapped = subscriptions
+export function consentWarnings(before: Consent, said: Said, mapping: Mapping) {
+  const warnings = subscriptions
     .filter(([channel, flag]) => said[flag] !== undefined && !mapping[channel])
     .map(([, flag]) => ({
       code: 'subscription_not_mapped',
       detail: `No reference stands for \`${flag}\`: the flag is kept by this service, and not known to the back office.`,
     }))
-  const wanted = said.privacy === null || said.privacy
-  if (!wanted || after.privacy) return unmapped
-  const detail = '`privacy` is false: the customer has a subscription, which is consent to marketing.'
-  return [...unmapped, { code: 'privacy_overridden', detail }]
+  if (wantsPrivacy(said) && subscribes(said)) {
+    const detail = '`privacy` is false: the request sets a subscription, which is consent to marketing.'
+    return [...warnings, { code: 'privacy_overridden', detail }]
+  }
+  const ended = endedByPrivacy(before, said).map(flag => `\`${flag}\``)
+  if (!ended.length) return warnings
+  const detail = `\`privacy\` is no consent to any marketing: ${ended.join(' and ')} ended with it.`
+  return [...warnings, { code: 'subscriptions_ended', detail }]
 }

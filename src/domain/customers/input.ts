@@ -77,7 +77,7 @@ const optional = {
   dateOfBirth: Optional(LocalDate('Date of birth, from 1900-01-01 to today.', '1980-02-29')),
   privacy: Optional(
     Flag(
-      'The inverse of the accept-marketing status: true when the customer wants no marketing. A subscription is consent to marketing, and makes it false.',
+      'The inverse of the accept-marketing status: true when the customer wants no marketing, which ends both subscriptions. A subscription that the same body sets is consent to marketing, and makes it false.',
       false,
     ),
   ),

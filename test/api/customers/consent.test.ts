@@ -56,15 +56,29 @@ test('without a subscription privacy is what the body says, and true where it sa
   assert.deepEqual(flagsOf(await changed(shop, id, { privacy: true })), [true, false, false])
 })
 
-test('a subscription that stays on outranks privacy as well, and the answer says so', async () => {
-  const { id } = await created(shop, john({ emailSubscription: true }))
-  const refused = await put(shop, `/customers/${id}`, { privacy: true })
-  assert.equal(refused.status, 200)
-  assert.deepEqual(flagsOf(refused.json.data), [false, true, false])
-  assert.deepEqual(warningsIn(refused.json), ['privacy_overridden'])
-  // Who wants no marketing at all says so of the subscription, too.
-  const left = await put(shop, `/customers/${id}`, { privacy: true, emailSubscription: false })
-  assert.deepEqual([flagsOf(left.json.data), warningsIn(left.json)], [[true, false, false], [unmapped]])
+test('privacy ends both subscriptions, and the answer and the record of consent say so', async () => {
+  for (const privacy of [true, null]) {
+    const { id } = await created(shop, john({ emailSubscription: true, smsSubscription: true }))
+    const left = await put(shop, `/customers/${id}`, { privacy })
+    assert.equal(left.status, 200)
+    assert.deepEqual(flagsOf(left.json.data), [true, false, false])
+    assert.deepEqual(warningsIn(left.json), ['subscriptions_ended'])
+    assert.match(left.json.meta.warnings[0].detail, /`emailSubscription` and `smsSubscription`/)
+    assert.deepEqual((await recorded(id)).slice(3), ['marketing true false', 'email true false', 'sms true false'])
+  }
+})
+
+test('a subscription that the request ends itself is not warned of, one that it sets overrides privacy', async () => {
+  const { id } = await created(shop, john({ emailSubscription: true, smsSubscription: true }))
+  const body = { privacy: true, emailSubscription: false }
+  const left = await put(shop, `/customers/${id}`, body)
+  assert.deepEqual(flagsOf(left.json.data), [true, false, false])
+  assert.deepEqual(warningsIn(left.json), [unmapped, 'subscriptions_ended'])
+  assert.doesNotMatch(left.json.meta.warnings[1].detail, /emailSubscription/)
+  await changed(shop, id, { smsSubscription: true })
+  const overridden = await put(shop, `/customers/${id}`, { privacy: true, emailSubscription: true })
+  assert.deepEqual(flagsOf(overridden.json.data), [false, true, true])
+  assert.deepEqual(warningsIn(overridden.json), [unmapped, 'privacy_overridden'])
 })
 
 test('ending a subscription leaves privacy as it was', async () => {
@@ -84,8 +98,10 @@ test('for any consent and any request, what is said is done, and no subscription
   fc.assert(
     fc.property(consent, said, (before, request) => {
       const after = consentAfter(before, request)
+      const wanted = request.privacy === true || request.privacy === null
+      const ends = wanted && !request.emailSubscription && !request.smsSubscription
       for (const name of ['emailSubscription', 'smsSubscription'] as const)
-        assert.equal(after[name], request[name] === undefined ? before[name] : (request[name] ?? false))
+        assert.equal(after[name], request[name] === undefined ? before[name] && !ends : (request[name] ?? false))
       const subscribed = after.emailSubscription || after.smsSubscription
       const privacy = request.privacy === undefined ? before.privacy : (request.privacy ?? true)
       assert.equal(after.privacy, subscribed ? false : privacy)
