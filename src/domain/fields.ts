@@ -34,6 +34,9 @@ export const LocalDate = (description: string, example: string) =>
 /** The field is always there; without a value it is null. */
 export const Nullable = <T extends TSchema>(shape: T) => Type.Union([shape, Type.Null()])
 
+/** A field that may be left out; null, and an empty text, say the same (contract 15). */
+export const Optional = <T extends TSchema>(shape: T) => Type.Optional(Nullable(shape))
+
 export const Currency = Type.String({ description: 'ISO 4217.', pattern: '^[A-Z]{3}$', examples: ['AUD'] })
 
 /** One of a few words. */

@@ -99,6 +99,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     (path, described, work) => {
       const { params = {}, headers = {}, errors = [], role = 'maintainer', policy = 'write', ...rest } = described
       const { status = method === 'POST' ? 201 : 200, repeatable = method === 'POST', audited = true } = rest
+      const { keepsEmptyTexts = false } = rest
       const { etag = false, warns = false, statuses = [status], tag, summary, description, answer, body } = rest
       const told = { tag, summary, ...(description === undefined ? {} : { description }), answer, body }
       operations.push({
@@ -115,7 +116,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         repeatable,
         warns,
       })
-      const how = { operation: `${method} ${path}`, status, repeatable, audited, etag, body }
+      const how = { operation: `${method} ${path}`, status, repeatable, audited, etag, body, keepsEmptyTexts }
       server.route({
         method,
         url: path,

@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { ApiError, catalogue } from '../errors.ts'
 import { refuse } from '../refuse.ts'
 import type { Service } from '../settings.ts'
+import { withoutEmptyTexts } from './empty-texts.ts'
 import { readJson } from './json.ts'
 import { faultsOf } from './shape.ts'
 
@@ -55,10 +56,21 @@ export function requireJsonBody({ headers }: FastifyRequest, shape: TSchema) {
     throw new ApiError('unsupported_media_type')
 }
 
+/** What a body is read by. */
+interface Reading<B extends TSchema> {
+  body: B
+  keepsEmptyTexts: boolean
+}
+
 /** The body as its shape has it; throws every fault in it at once, those of the shape first, 100 at most. */
-export function readBody<B extends TSchema>(shape: B, request: FastifyRequest, service: Service): Static<B> {
+export function readBody<B extends TSchema>(
+  { body: shape, keepsEmptyTexts }: Reading<B>,
+  request: FastifyRequest,
+  service: Service,
+): Static<B> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-  const value = isNoBody(shape) && bytes.length === 0 ? {} : readJson(bytes)
+  const given = isNoBody(shape) && bytes.length === 0 ? {} : readJson(bytes)
+  const value = keepsEmptyTexts ? given : withoutEmptyTexts(shape, given)
   const faults = faultsOf(shape, value, service.settings).sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0])
   refuse(faults.slice(0, mostFaults))
   return value as Static<B>

@@ -33,6 +33,8 @@ export interface WriteDescribed<B extends TSchema, P extends Params> extends Des
   /** Whether the answer may carry warnings. */
   warns?: boolean
   policy?: Policy
+  /** Whether an empty text in an optional field is something else than null. */
+  keepsEmptyTexts?: boolean
 }
 
 /** What a write's function is given: all that it does goes through `tx`, and is committed with the answer, or not at all. */
@@ -57,6 +59,7 @@ interface How {
   audited: boolean
   etag: boolean
   body: TSchema
+  keepsEmptyTexts: boolean
 }
 
 /** One write: body, key, effect, audit and answer; the last four in one transaction (contract 1.5). */
@@ -71,7 +74,7 @@ export async function handleWrite(
   const { service } = context
   refuseQuery(request, service.settings.timeZone)
   const key = how.repeatable ? readIdempotencyKey(context.header('idempotency-key'), service) : undefined
-  const body = readBody(how.body, request, service)
+  const body = readBody(how, request, service)
   const requested = canonicalJson({ path: instanceOf(request), body })
   const username = request.username ?? ''
   const attempt = async (tx: Db, reference: string) => {

@@ -105,7 +105,7 @@ export function customers(api: Api) {
     {
       tag,
       summary: 'Changes a customer.',
-      description: `What the body does not mention stays, also within \`contact.phones\` and \`address\`; \`null\` clears. What the service keeps itself, such as \`updateTimeStamp\`, is refused. ${consent}`,
+      description: `What the body does not mention stays, also within \`contact.phones\` and \`address\`; \`null\` clears. An empty text is \`null\`. What the service keeps itself, such as \`code\`, may come back as it was read, and is refused where it is another; \`updateTimeStamp\` is always refused. ${consent}`,
       params,
       body: CustomerChange,
       answer: Customer,

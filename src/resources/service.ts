@@ -100,6 +100,8 @@ export function service(api: Api) {
       description:
         'What is not mentioned stays; null returns a setting to its default. A list, or an object, takes the place of the one before. In force everywhere within 5 seconds.',
       body: SettingsChange,
+      // Null means the default.
+      keepsEmptyTexts: true,
       answer: ShownSettings,
       etag: true,
       errors: ['precondition_failed', 'precondition_required'],

@@ -108,6 +108,18 @@ export function customerContract(shop: () => Shop) {
     assert.deepEqual(idsOf(cleared), [null, null])
   })
 
+  test('what was read can be sent back, an empty text is null, and what the service keeps cannot be changed', async () => {
+    const { api } = shop()
+    const { id } = await created(api, john({ mobile: '0400 000 005', emailSubscription: true }))
+    const { updateTimeStamp: _, ...record } = (await api.get(`/customers/${id}`)).json.data
+    const { phones, ...contact } = record.contact
+    const edited = { ...record, surname: 'Smythe', contact: { ...contact, phones: { ...phones, mobile: '' } } }
+    const { updateTimeStamp: __, ...after } = await changed(api, id, edited)
+    assert.deepEqual(after, { ...edited, contact: { ...contact, phones: { ...phones, mobile: null } } })
+    const other = { startDate: '2001-01-01 00:00:00', loyaltyCode: 'x', id: '1' }
+    isRefused(api, await put(api, `/customers/${id}`, other), 'invalid_body', '/id', '/startDate', '/loyaltyCode')
+  })
+
   test('two changes at once both count', async () => {
     const { api } = shop()
     const { id } = await created(api)

@@ -165,7 +165,7 @@ async function place(client: Client, order: PlacedOrder, input: OrderInput): Pro
     const id = found && isThisOrder(found, order) ? text(found, 'Id') : null
     if (id) return id
     if (refusal.code !== numberExists) throw pointedAtVoucher(error, input)
-    if (input.orderNumber !== undefined) throw taken(number)
+    if (typeof input.orderNumber === 'string') throw taken(number)
     throw new ApiError(found ? 'idempotency_key_reused' : 'back_office_error')
   }
   const id = text(await find(), 'Id')

@@ -31,7 +31,8 @@ export const createReturn =
     const known = await knownOrder(upstream, write, orderId)
     if (!known) throw notFound('order')
     const { order, lines } = known
-    const { returnNumber, restock = true } = input
+    const returnNumber = input.returnNumber ?? undefined
+    const restock = input.restock ?? true
     const reasons = service.settings.returnReasons.map(reason => reason.code)
     const reasonIds = await upstream.returnReasonIds()
     const { faults, portions } = judgeReturn(input, { number: order.number, lines }, reasons)

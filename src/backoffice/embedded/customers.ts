@@ -59,8 +59,8 @@ async function carryOut(
 /** A code in the manner of `SMITJOHN22`; letters that are not Latin are left out. Identifiers tell customers apart, codes need not. */
 const codeFor = ({ surname, firstname }: CustomerChange) => `${start(surname)}${start(firstname)}${randomInt(10, 100)}`
 
-const start = (name = '') =>
-  name
+const start = (name: string | null | undefined) =>
+  (name ?? '')
     .normalize('NFD')
     .replace(/[^A-Za-z]/g, '')
     .slice(0, 4)

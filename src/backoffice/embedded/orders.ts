@@ -28,9 +28,9 @@ export const orderWrites: OrderWrites = {
 
     const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
     const order =
-      input.orderNumber === undefined
-        ? await withNextNumber(tx, service, 'order', insert)
-        : await insert(input.orderNumber)
+      typeof input.orderNumber === 'string'
+        ? await insert(input.orderNumber)
+        : await withNextNumber(tx, service, 'order', insert)
     if (!order) throw faulty([numberTaken('/orderNumber', `There is an order ${input.orderNumber} already.`)])
 
     await drawVouchers(write, order, input)

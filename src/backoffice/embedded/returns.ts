@@ -29,7 +29,8 @@ import { restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
 
 /** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
 export const createReturn: OrderWrites['createReturn'] = async ({ tx, service }, orderId, input) => {
-  const { returnNumber, restock = true } = input
+  const returnNumber = input.returnNumber ?? undefined
+  const restock = input.restock ?? true
   const order = await holdOrder(tx, service, { id: orderId })
   if (!order) throw notFound('order')
   const sold = await linesOf(tx, service, order)

@@ -11,7 +11,8 @@ import {
   mappedTypes,
   noConsent,
 } from './consent.ts'
-import { type CustomerChange, ecommerceIdsOf, faultsOfCustomer, phonesOf } from './input.ts'
+import type { Customer } from './customers.ts'
+import { type CustomerChange, ecommerceIdsOf, faultsOfCustomer, faultsOfKept, phonesOf } from './input.ts'
 import {
   chosenReferences,
   faultsOfReferences,
@@ -26,6 +27,8 @@ export interface CustomerState {
   consent: Consent
   /** Reference values by type. */
   references: ReadonlyMap<string, string>
+  /** JSON text (`Customer`). */
+  record: string
 }
 
 /** What a change comes to, where it has no faults. */
@@ -56,6 +59,7 @@ export function judgeChange(
   const given = new Map([...choices].map(([type, choice]) => [type, valueIdOf(choice)]))
   const chosen = new Map<string, string | null>([...given, ...mappedReferences(said, mapping)])
   const faults = [
+    ...(before ? faultsOfKept(change, JSON.parse(before.record) as Customer) : []),
     ...faultsOfCustomer(change, today),
     ...faultsOfReferences(choices, stored, known, referenceTypes),
     ...contradictions(given, stored, said, consent, mapping),

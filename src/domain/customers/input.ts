@@ -1,11 +1,9 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { type ApiError, type Fault, faulty } from '../../errors.ts'
 import { Address } from '../address.ts'
-import { Flag, Id, LocalDate, Nullable, Text } from '../fields.ts'
+import { Flag, Id, LocalDate, Optional, Text } from '../fields.ts'
 import type { Write } from '../write.ts'
 import { Customer } from './customers.ts'
-
-const Optional = <T extends TSchema>(shape: T) => Type.Optional(Nullable(shape))
 
 const Name = (description: string, example: string) =>
   Type.String({ description, minLength: 1, maxLength: 50, pattern: '\\S', examples: [example] })
@@ -106,14 +104,28 @@ export const CustomerInput = Type.Object(
   { $id: 'CustomerInput', additionalProperties: false },
 )
 
+/** What no write changes of a customer; it may come back as it was read. */
+const { id, code, startDate, loyaltyCode, loyaltyName, joinedStoreId, joinedStoreCode } =
+  Type.Partial(Customer).properties
+const kept = {
+  id,
+  code,
+  startDate,
+  loyaltyCode,
+  loyaltyName,
+  joinedStoreId,
+  joinedStoreCode,
+}
+
 /** A change of a customer: what is not mentioned stays, null clears (contract 4). */
 export type CustomerChange = Static<typeof CustomerChange>
 export const CustomerChange = Type.Object(
   {
-    firstname: Type.Optional(firstname),
-    surname: Type.Optional(surname),
-    contact: Type.Optional(Type.Object({ email: Type.Optional(email), phones }, { additionalProperties: false })),
+    firstname: Optional(firstname),
+    surname: Optional(surname),
+    contact: Type.Optional(Type.Object({ email: Optional(email), phones }, { additionalProperties: false })),
     ...optional,
+    ...kept,
   },
   { $id: 'CustomerChange', additionalProperties: false },
 )
@@ -171,6 +183,31 @@ function mobileTwice({ mobile, contact }: CustomerChange): Fault[] {
 export function emailTaken(owner: string | undefined): ApiError {
   const detail = `${owner === undefined ? 'Another customer' : `Customer ${owner}`} has this e-mail address.`
   return faulty([{ pointer: '/contact/email', code: 'email_taken', detail }])
+}
+
+const keptNames = Object.keys(kept) as (keyof typeof kept)[]
+
+/** What of a change is another than the record has, and cannot be: what no write changes, and what no write clears. */
+export function faultsOfKept(change: CustomerChange, record: Customer): Fault[] {
+  const changed = keptNames
+    .filter(name => change[name] !== undefined && change[name] !== (record[name] ?? null))
+    .map((name): Fault => {
+      const detail = `\`${name}\` is kept by the service: leave it out, or send it as it was read.`
+      return { pointer: `/${name}`, code: 'invalid_body', detail }
+    })
+  const { firstname, surname, contact } = change
+  const cleared = [
+    ['/firstname', firstname, record.firstname],
+    ['/surname', surname, record.surname],
+    ['/contact/email', contact?.email, record.contact.email],
+  ] as const
+  const detail = 'This cannot be cleared.'
+  return [
+    ...changed,
+    ...cleared
+      .filter(([, now, before]) => now === null && before !== null)
+      .map(([pointer]): Fault => ({ pointer, code: 'invalid_field', detail })),
+  ]
 }
 
 const earliestBirth = '1900-01-01'

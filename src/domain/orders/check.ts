@@ -34,16 +34,16 @@ export function priceOrder(input: OrderInput, known: KnownToOrder, currency: str
   if (!known.store) fault('/pickupStoreNumber', `There is no store ${input.pickupStoreNumber}.`)
 
   const lines: Priced['lines'] = []
-  for (const [i, { sku, quantity, price: given, discounts = [] }] of input.lines.entries()) {
+  for (const [i, { sku, quantity, price: given, discounts }] of input.lines.entries()) {
     const text = known.prices.get(sku)
     if (text === undefined) {
       fault(`/lines/${i}/sku`, `There is no SKU ${sku}.`, 'unknown_sku')
       continue
     }
     const price = units(text, decimals)
-    if (given !== undefined && units(given, decimals) !== price)
+    if (typeof given === 'string' && units(given, decimals) !== price)
       fault(`/lines/${i}/price`, `The price of ${sku} is ${shown(price)}.`)
-    const discounted = discounts.map(discount => units(discount.amount, decimals))
+    const discounted = (discounts ?? []).map(discount => units(discount.amount, decimals))
     const value = lineValue(price, quantity, discounted)
     if (value >= 0n) lines.push({ price, value })
     else

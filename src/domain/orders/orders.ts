@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Address } from '../address.ts'
-import { Currency, Id, LocalTime, Money, Nullable, Text, Whole, Words } from '../fields.ts'
+import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
 import type { Write } from '../write.ts'
 import type { ReturnInput } from './returns.ts'
 
@@ -47,8 +47,7 @@ const voucherNumber = Id('The number of the gift voucher that pays.', '2062389')
 
 const line = (text: string, example: string, maxLength = 50) =>
   Type.String({ description: text, minLength: 1, maxLength, pattern: '\\S', examples: [example] })
-const optional = (text: string, example: string, maxLength = 50) =>
-  Type.Optional(Nullable(Text(text, example, maxLength)))
+const optional = (text: string, example: string, maxLength = 50) => Optional(Text(text, example, maxLength))
 
 /** An address that something can be sent to. */
 export const PostalAddress = Type.Object(
@@ -67,9 +66,9 @@ export const PostalAddress = Type.Object(
 export type OrderInput = Static<typeof OrderInput>
 export const OrderInput = Type.Object(
   {
-    orderNumber: Type.Optional(orderNumber),
+    orderNumber: Optional(orderNumber),
     customerId,
-    pickupStoreNumber: Type.Optional(Nullable(pickupStoreNumber)),
+    pickupStoreNumber: Optional(pickupStoreNumber),
     billingAddress: PostalAddress,
     deliveryAddress: PostalAddress,
     lines: Type.Array(
@@ -77,17 +76,15 @@ export const OrderInput = Type.Object(
         {
           sku,
           quantity,
-          price: Type.Optional(
-            Money('The price of one unit. It is worked out again, and has to be the same.', '29.99'),
-          ),
-          discounts: Type.Optional(
+          price: Optional(Money('The price of one unit. It is worked out again, and has to be the same.', '29.99')),
+          discounts: Optional(
             Type.Array(
               Type.Object(
                 {
                   type: discountType,
-                  reason: Type.Optional(Nullable(discountReason)),
+                  reason: Optional(discountReason),
                   amount: discountAmount,
-                  percentage: Type.Optional(Nullable(percentage)),
+                  percentage: Optional(percentage),
                 },
                 { additionalProperties: false },
               ),
@@ -99,14 +96,14 @@ export const OrderInput = Type.Object(
       ),
       { description: 'What is bought.', minItems: 1, maxItems: 200 },
     ),
-    freight: Type.Optional(freight),
+    freight: Optional(freight),
     payments: Type.Array(
       Type.Object(
         {
           gateway,
           amount: Money('What is paid with it.', '39.94'),
-          reference: Type.Optional(Nullable(reference)),
-          voucher: Type.Optional(
+          reference: Optional(reference),
+          voucher: Optional(
             Type.Object(
               {
                 number: voucherNumber,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Currency, Id, LocalTime, Money, Nullable, Text, Whole, Words } from '../fields.ts'
+import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
 
 export const returnStatuses = ['requested', 'received', 'refunded', 'cancelled'] as const
 export type ReturnStatus = (typeof returnStatuses)[number]
@@ -52,15 +52,12 @@ const restock = (more: object) =>
 export type ReturnInput = Static<typeof ReturnInput>
 export const ReturnInput = Type.Object(
   {
-    returnNumber: Type.Optional(returnNumber),
+    returnNumber: Optional(returnNumber),
     lines: Type.Array(
-      Type.Object(
-        { sku, quantity, reasonCode, notes: Type.Optional(Nullable(notes)) },
-        { additionalProperties: false },
-      ),
+      Type.Object({ sku, quantity, reasonCode, notes: Optional(notes) }, { additionalProperties: false }),
       { description: 'What comes back; the same SKU may stand in several lines.', minItems: 1, maxItems: 200 },
     ),
-    restock: Type.Optional(restock({ default: true })),
+    restock: Optional(restock({ default: true })),
   },
   { $id: 'ReturnInput', additionalProperties: false },
 )

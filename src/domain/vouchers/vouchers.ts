@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { ApiError } from '../../errors.ts'
 import { Address } from '../address.ts'
-import { Currency, Id, LocalDate, LocalTime, Money, Nullable, Words } from '../fields.ts'
+import { Currency, Id, LocalDate, LocalTime, Money, Nullable, Optional, Words } from '../fields.ts'
 import type { Write } from '../write.ts'
 import { voucherStates } from './states.ts'
 
@@ -104,7 +104,7 @@ export type VoucherInput = Static<typeof VoucherInput>
 export const VoucherInput = Type.Object(
   {
     amount: Money('What the voucher is worth.', '150.00'),
-    currency: Type.Optional(
+    currency: Optional(
       Type.String({
         description: 'The currency of the service, if any is named.',
         pattern: '^[A-Z]{3}$',
@@ -120,33 +120,27 @@ export const VoucherInput = Type.Object(
       examples: ['ann.lee@example.com'],
     }),
     senderName: line('Who gives it.', 'John Smith', 50),
-    message: Type.Optional(
-      Nullable(
-        Type.String({
-          description: 'What the sender says.',
-          format: 'multiline',
-          maxLength: 1_000,
-          examples: ['Happy birthday, Ann!'],
-        }),
-      ),
+    message: Optional(
+      Type.String({
+        description: 'What the sender says.',
+        format: 'multiline',
+        maxLength: 1_000,
+        examples: ['Happy birthday, Ann!'],
+      }),
     ),
     subject: line("The e-mail's subject.", 'A gift for you', 200),
-    orderNumber: Type.Optional(
-      Nullable(Id('The number of the order that it is sold with; no two vouchers have the same.', 'W0000123')),
+    orderNumber: Optional(
+      Id('The number of the order that it is sold with; no two vouchers have the same.', 'W0000123'),
     ),
-    mobile: Type.Optional(
-      Nullable(
-        Type.String({
-          description: "The receiver's mobile number.",
-          maxLength: 50,
-          pattern: '^\\+?[\\d][\\d ()./-]{3,}$',
-          examples: ['+61 491 570 006'],
-        }),
-      ),
+    mobile: Optional(
+      Type.String({
+        description: "The receiver's mobile number.",
+        maxLength: 50,
+        pattern: '^\\+?[\\d][\\d ()./-]{3,}$',
+        examples: ['+61 491 570 006'],
+      }),
     ),
-    deliveryDate: Type.Optional(
-      Nullable(LocalDate('The day on which the e-mail is sent; today where none is named.', '2026-12-24')),
-    ),
+    deliveryDate: Optional(LocalDate('The day on which the e-mail is sent; today where none is named.', '2026-12-24')),
     billingAddress: Type.Partial(Address, { description: 'The address of whoever pays.', additionalProperties: false }),
   },
   { $id: 'VoucherInput', additionalProperties: false },

@@ -7,8 +7,6 @@ import { customerRecord, mergeCustomers } from './customers.ts'
 /** A customer as stored, and what a change of it depends on. */
 export interface StoredCustomer extends CustomerState {
   id: string
-  /** JSON text (`Customer`). */
-  record: string
 }
 
 /** Locks a customer until the transaction ends, and reads it as it stands then: of two changes at once the second sees the first. */

@@ -50,7 +50,7 @@ export async function knownToOrder(
   return {
     customer: customers.length > 0,
     store: stores === undefined || stores.length > 0,
-    numberTaken: orderNumber !== undefined && (await orderNumberTaken(tx, service, orderNumber)),
+    numberTaken: typeof orderNumber === 'string' && (await orderNumberTaken(tx, service, orderNumber)),
     gateways: await gatewayNames(tx, service),
   }
 }
@@ -111,13 +111,13 @@ export function insertLines(
   variants: ReadonlyMap<string, SoldVariant>,
   sources: ReadonlyMap<string, string>,
 ) {
-  const rows = input.map(({ sku, quantity, discounts = [] }, i) => {
+  const rows = input.map(({ sku, quantity, discounts }, i) => {
     const variant = variants.get(sku)
     return {
       ...variant,
       sequence: i + 1,
       quantity,
-      discounts: discounts.map(({ type, reason = null, amount, percentage = null }) => ({
+      discounts: (discounts ?? []).map(({ type, reason = null, amount, percentage = null }) => ({
         type,
         reason,
         amount,

@@ -8,16 +8,22 @@ after(() => shop.stop())
 
 test('fields that the service keeps itself, and unknown ones, are refused by name', async () => {
   const { id, ...record } = await created(shop)
-  const kept = ['updateTimeStamp', 'startDate', 'code', 'loyaltyCode', 'loyaltyName', 'joinedStoreId']
-  const shown = ['joinedStoreCode', 'nope', 'contacts', '__proto__', 'constructor']
-  for (const name of ['id', ...kept, ...shown]) {
-    const own = JSON.stringify(Object.hasOwn(record, name) ? record[name] : 'x')
-    const change = await put(shop, `/customers/${id}`, `{${JSON.stringify(name)}:${own}}`)
+  const kept = ['startDate', 'code', 'loyaltyCode', 'loyaltyName', 'joinedStoreId', 'joinedStoreCode']
+  const unknown = ['updateTimeStamp', 'nope', 'contacts', '__proto__', 'constructor']
+  for (const name of ['id', ...kept, ...unknown]) {
+    const own = JSON.stringify(
+      unknown.includes(name) ? (Object.getOwnPropertyDescriptor(record, name)?.value ?? 'x') : 'x',
+    )
+    const text = name === 'startDate' ? '"2001-01-01 00:00:00"' : own
+    const change = await put(shop, `/customers/${id}`, `{${JSON.stringify(name)}:${text}}`)
     isRefused(shop, change, 'invalid_body', `/${name}`)
     assert.ok(change.json.detail.includes(`\`${name}\``), change.text)
     const body = `${JSON.stringify(john()).slice(0, -1)},${JSON.stringify(name)}:${own}}`
     isRefused(shop, await post(shop, '/customers', body), 'invalid_body', `/${name}`)
   }
+  const several = { id: '1', code: null, updateTimeStamp: 'x' }
+  isRefused(shop, await put(shop, `/customers/${id}`, several), 'invalid_body', '/updateTimeStamp')
+  isRefused(shop, await put(shop, `/customers/${id}`, { id: '1', code: null }), 'invalid_body', '/id', '/code')
   isRefused(shop, await put(shop, `/customers/${id}`, { contact: { fax: '1' } }), 'invalid_body', '/contact/fax')
   isRefused(shop, await put(shop, `/customers/${id}`, { address: { street: '1' } }), 'invalid_body', '/address/street')
 })
@@ -29,7 +35,6 @@ test('all that is missing or of another type is told at once', async () => {
   const places = ['/firstname', '/surname', '/contact/email', '/contact/phones', '/title', '/privacy']
   isRefused(shop, await post(shop, '/customers', wrong), 'invalid_body', ...places)
   const { id } = await created(shop)
-  isRefused(shop, await put(shop, `/customers/${id}`, wrong), 'invalid_body', ...places)
   const numbers = { ecommerceAdminId: 1, ecommerceLegacyId: 6477890125896 }
   isRefused(
     shop,
@@ -38,6 +43,11 @@ test('all that is missing or of another type is told at once', async () => {
     '/ecommerceAdminId',
     '/ecommerceLegacyId',
   )
+  const inPut = places.filter(place => !['/firstname', '/contact/email'].includes(place))
+  isRefused(shop, await put(shop, `/customers/${id}`, wrong), 'invalid_body', ...inPut)
+  const cleared = { firstname: null, surname: '', contact: { email: '' } }
+  const required = ['/firstname', '/surname', '/contact/email']
+  isRefused(shop, await put(shop, `/customers/${id}`, cleared), 'invalid_field', ...required)
   isRefused(shop, await put(shop, `/customers/${id}`, { contact: null }), 'invalid_body', '/contact')
   for (const references of [{ a: 5 }, { a: [] }, { a: { referenceValueId: 5 } }])
     assert.equal((await put(shop, `/customers/${id}`, { references })).json.code, 'invalid_body')
@@ -75,7 +85,7 @@ test('lengths are counted in code points, and one too many is refused', async ()
     'invalid_field',
     '/contact/email',
   )
-  const blank = { firstname: ' ', surname: '' }
+  const blank = { firstname: ' ', surname: '  ' }
   isRefused(shop, await put(shop, `/customers/${id}`, blank), 'invalid_field', '/firstname', '/surname')
 })
 
@@ -84,16 +94,7 @@ test('a date of birth is a day of the calendar from 1900 to today', async () => 
   const today = Temporal.Now.plainDateISO('Australia/Melbourne')
   for (const day of ['1910-08-13', '1900-01-01', '2000-02-29', today.subtract({ days: 1 }).toString()])
     assert.equal((await changed(shop, id, { dateOfBirth: day })).dateOfBirth, day)
-  const impossible = [
-    '2023-02-30',
-    '1900-02-29',
-    '0001-01-01',
-    '1899-12-31',
-    '0000-01-01',
-    '13/08/1910',
-    '1910-8-13',
-    '',
-  ]
+  const impossible = ['2023-02-30', '1900-02-29', '0001-01-01', '1899-12-31', '0000-01-01', '13/08/1910', '1910-8-13']
   for (const day of [...impossible, '1910-08-13T00:00:00', today.add({ days: 2 }).toString(), '9999-12-31']) {
     isRefused(shop, await put(shop, `/customers/${id}`, { dateOfBirth: day }), 'invalid_field', '/dateOfBirth')
     isRefused(shop, await post(shop, '/customers', john({ dateOfBirth: day })), 'invalid_field', '/dateOfBirth')
@@ -116,7 +117,6 @@ test('a telephone number has digits and what stands between them', async () => {
     assert.deepEqual(contact.phones, { home: number, mobile: number, work: number })
   }
   const none = [
-    '',
     '12',
     '---',
     'none',

@@ -100,8 +100,8 @@ test('an amount is text with the decimals of the currency, more than nothing and
 })
 
 test('the e-mail waits for a day from today to the last of the voucher', async () => {
-  for (const deliveryDate of [day(0), day(30), null]) assert.equal((await issue(api, { deliveryDate })).status, 201)
-  for (const deliveryDate of [day(-1), '2023-02-30', '2024-13-01', day(365 * 4), 'tomorrow', ''])
+  for (const deliveryDate of [day(0), day(30), null, '']) assert.equal((await issue(api, { deliveryDate })).status, 201)
+  for (const deliveryDate of [day(-1), '2023-02-30', '2024-13-01', day(365 * 4), 'tomorrow'])
     isProblem(await issue(api, { deliveryDate }), 'invalid_field', api.baseUrl, '/vouchers')
 })
 
