@@ -93,6 +93,7 @@ export const Settings = Type.Object(
         examples: [[{ code: 'SIZE', name: 'Wrong size' }]],
       },
     ),
+    defaultReturnReason: optional('The reason of a returned line that names none: a code of `returnReasons`.', 'MIND'),
     vouchersEnabled: flag('Whether gift vouchers can be made: the gift voucher function.'),
     giftCardSku: optional('The SKU that gift vouchers are sold as: the gift card SKU index.', 'GIFTCARD'),
     voucherType: optional('The type of voucher that is made.', 'DIGITAL'),

@@ -1,10 +1,23 @@
+import { Type } from 'typebox'
 import { Order, OrderInput } from '../domain/orders/orders.ts'
-import { notFound } from '../errors.ts'
+import { type Fault, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
+import { Filter } from '../http/lists.ts'
 import { customerRecord } from '../store/customers/customers.ts'
 import { orderPage, orderRecord } from '../store/orders/orders.ts'
 
 const tag = 'Orders'
+
+/** The parameter of the paths below an order. */
+export const ofOrder = {
+  id: { description: 'The order: its identifier, or its number.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' },
+}
+
+const numberNeeded: Fault = {
+  parameter: 'order_number',
+  code: 'invalid_parameter',
+  detail: '`order_number` is needed.',
+}
 
 /** Contract 6. */
 export function orders(api: Api) {
@@ -36,12 +49,34 @@ export function orders(api: Api) {
     {
       tag,
       summary: 'One order.',
-      params: { id: { description: 'The order.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' } },
+      params: ofOrder,
       answer: Order,
       kind: 'order',
       etag: true,
+      errors: ['back_office_error'],
     },
-    ({ db, service, params }) => orderRecord(db, service, params.id),
+    async ({ backOffice, db, service, params }) => {
+      const id = await backOffice.findOrder({ db, service }, { idOrNumber: params.id })
+      return id === undefined ? undefined : orderRecord(db, service, id)
+    },
+  )
+
+  api.list(
+    '/orders',
+    {
+      tag,
+      summary: 'The order with a number.',
+      description: 'A list of one order, or of none.',
+      query: Type.Object({ order_number: Filter('Exactly this number.', 'W0000123', 30) }),
+      item: Order,
+      errors: ['back_office_error'],
+      judge: (_, given) => (given.has('order_number') ? [] : [numberNeeded]),
+    },
+    async ({ backOffice, db, service, query }, asked) => {
+      const id = await backOffice.findOrder({ db, service }, { number: query.order_number ?? '' })
+      // There is no order without an identifier.
+      return orderPage(db, service, { id: id ?? '' }, asked)
+    },
   )
 
   api.list(

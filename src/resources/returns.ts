@@ -2,11 +2,10 @@ import { Type } from 'typebox'
 import { Return, Returnable, ReturnInput, ReturnReason } from '../domain/orders/returns.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { orderExists } from '../store/orders/orders.ts'
 import { returnableRecord, returnPage, returnRecord } from '../store/orders/returns.ts'
+import { ofOrder } from './orders.ts'
 
 const tag = 'Returns'
-const ofOrder = { id: { description: 'The order.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' } }
 
 /** Contract 6. */
 export function returns(api: Api) {
@@ -16,7 +15,7 @@ export function returns(api: Api) {
       tag,
       summary: 'Returns goods of an order.',
       description:
-        'Each SKU has to be on the order, and over all its returns no more comes back than was shipped, also when several clients return at once. SKUs are compared letter by letter; lines with the same SKU are added up. What is refunded is the share of what was paid.',
+        'Each SKU has to be on the order, and over all its returns no more comes back than was shipped, also when several clients return at once. SKUs are compared letter by letter; lines with the same SKU are added up. What is refunded is the share of what was paid. A line needs its SKU alone: `quantity` is all that is left, `reasonCode` the setting `defaultReturnReason`.',
       params: ofOrder,
       body: ReturnInput,
       answer: Return,
@@ -39,11 +38,12 @@ export function returns(api: Api) {
       summary: 'The returns of an order, the oldest first.',
       params: ofOrder,
       item: Return,
-      errors: ['not_found'],
+      errors: ['not_found', 'back_office_error'],
     },
-    async ({ db, service, params }, asked) => {
-      if (!(await orderExists(db, service, params.id))) throw notFound('order')
-      return returnPage(db, service, { orderId: params.id }, asked)
+    async ({ backOffice, db, service, params }, asked) => {
+      const orderId = await backOffice.findOrder({ db, service }, { idOrNumber: params.id })
+      if (orderId === undefined) throw notFound('order')
+      return returnPage(db, service, { orderId }, asked)
     },
   )
 
@@ -56,8 +56,12 @@ export function returns(api: Api) {
       params: ofOrder,
       answer: Type.Array(Returnable),
       kind: 'order',
+      errors: ['back_office_error'],
     },
-    ({ db, service, params }) => returnableRecord(db, service, params.id),
+    async ({ backOffice, db, service, params }) => {
+      const id = await backOffice.findOrder({ db, service }, { idOrNumber: params.id })
+      return id === undefined ? undefined : returnableRecord(db, service, id)
+    },
   )
 
   api.get(

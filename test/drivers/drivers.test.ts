@@ -1,5 +1,6 @@
 import { after, before, suite } from 'node:test'
 import { customerContract } from './customers.ts'
+import { orderNameContract } from './order-names.ts'
 import { readContract } from './reads.ts'
 import { saleContract } from './sales.ts'
 import { drivers, type Shop } from './shop.ts'
@@ -18,4 +19,5 @@ for (const { name, open } of drivers)
     customerContract(() => shop)
     voucherContract(() => shop)
     saleContract(() => shop)
+    orderNameContract(() => shop)
   })

@@ -43,13 +43,13 @@ async function place(shop: Shop, quantity: number, more: object = {}): Promise<A
   })
 }
 
-async function placed(shop: Shop, quantity: number, more: object = {}) {
+export async function placed(shop: Shop, quantity: number, more: object = {}) {
   const answer = await place(shop, quantity, more)
   assert.equal(answer.status, 201, answer.text)
   return answer.json.data
 }
 
-const codesOf = ({ json }: Answer): [pointer: string, code: string][] =>
+export const codesOf = ({ json }: Answer): [pointer: string, code: string][] =>
   (json.errors ?? []).map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code])
 
 /** What every driver does with orders and returns (contract 6). */

@@ -29,6 +29,7 @@ const settings = {
     { code: 'SIZE', name: 'Wrong size' },
     { code: 'FAULTY', name: 'Faulty' },
   ],
+  defaultReturnReason: 'FAULTY',
   subscriptionMapping: { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } },
 }
 

@@ -22,6 +22,7 @@ import type { Client } from './calls/client.ts'
 import { afterEffect, effect } from './calls/effect.ts'
 import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type EarlierOrder, earlierOrder } from './lookup/earlier-order.ts'
+import { findOrder } from './lookup/known-orders.ts'
 import { orderNumbered } from './lookup/order-search.ts'
 import { isCustomer } from './lookup/people.ts'
 import type { Upstream } from './lookup/upstream.ts'
@@ -52,6 +53,7 @@ export const orderWrites = (upstream: Upstream): OrderWrites => ({
       return afterEffect(() => stored(write, input, { ...earlier, number, decimals }))
     }
   },
+  findOrder: (reading, name) => findOrder(upstream, reading, name),
   createReturn: createReturn(upstream),
 })
 

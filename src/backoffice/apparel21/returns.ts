@@ -33,12 +33,17 @@ export const createReturn =
     const { order, lines } = known
     const returnNumber = input.returnNumber ?? undefined
     const restock = input.restock ?? true
-    const reasons = service.settings.returnReasons.map(reason => reason.code)
     const reasonIds = await upstream.returnReasonIds()
-    const { faults, portions } = judgeReturn(input, { number: order.number, lines }, reasons)
+    const { faults, portions, lines: returned } = judgeReturn(input, { number: order.number, lines }, service.settings)
     const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
     const isTaken = returnNumber !== undefined && (await returnNumberTaken(tx, service, returnNumber))
-    refuse(inOrder([...faults, ...faultsOfReturn(input, reasons, reasonIds), ...(isTaken ? [taken] : [])]))
+    refuse(
+      inOrder([
+        ...faults,
+        ...faultsOfReturn(returned, service.settings.returnReasons, reasonIds),
+        ...(isTaken ? [taken] : []),
+      ]),
+    )
 
     const number = returnNumber ?? (await freeNumber(write, order.id))
     const upstreamNumber = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
@@ -49,7 +54,7 @@ export const createReturn =
       body: returnPayload({
         number: upstreamNumber,
         restock,
-        lines: input.lines,
+        lines: returned,
         reasonIds,
         order: { number: order.number, personId: order.customerId },
         skuIds: new Map(lines.map(line => [line.sku, line.skuId])),
@@ -58,7 +63,7 @@ export const createReturn =
     return afterEffect(async () => {
       const made = await insertReturn(tx, service, order, { number, restock, authorisation })
       if (!made) throw faulty([taken])
-      await insertReturnLines(tx, service, order, made.id, input.lines, portions)
+      await insertReturnLines(tx, service, order, made.id, returned, portions)
       await stampOrder(tx, service, order, await beginChange(tx, service, ['retail_transaction']))
       const record = await returnRecord(tx, service, made.id)
       if (!record) throw new Error('what was just written is there')

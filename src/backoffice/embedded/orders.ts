@@ -8,7 +8,7 @@ import { refuse } from '../../refuse.ts'
 import { holdStock, moveStock, stockSources } from '../../store/goods/stock.ts'
 import { beginChange } from '../../store/lists/change.ts'
 import { withNextNumber } from '../../store/orders/numbers.ts'
-import { type HeldOrder, orderRecord } from '../../store/orders/orders.ts'
+import { type HeldOrder, orderNamed, orderRecord } from '../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, knownToOrder, variantsOf } from '../../store/orders/placing.ts'
 import { ship } from './fulfilment.ts'
 import { createReturn } from './returns.ts'
@@ -52,6 +52,7 @@ export const orderWrites: OrderWrites = {
     return { id: order.id, ...record }
   },
   createReturn,
+  findOrder: ({ db, service }, name) => orderNamed(db, service, name),
 }
 
 /** Draws on the vouchers that pay; throws what stands against all of them. */

@@ -12,7 +12,7 @@ import { holdStock, moveStock } from '../../store/goods/stock.ts'
 import { beginChange } from '../../store/lists/change.ts'
 import { linesOf, stampOrder } from '../../store/orders/lines.ts'
 import { withNextNumber } from '../../store/orders/numbers.ts'
-import { holdOrder } from '../../store/orders/orders.ts'
+import { holdOrder, orderNamed } from '../../store/orders/orders.ts'
 import {
   type FoundReturn,
   findReturn,
@@ -28,14 +28,18 @@ import { addReturn } from '../../store/orders/sales.ts'
 import { restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
 
 /** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
-export const createReturn: OrderWrites['createReturn'] = async ({ tx, service }, orderId, input) => {
+export const createReturn: OrderWrites['createReturn'] = async ({ tx, service }, idOrNumber, input) => {
   const returnNumber = input.returnNumber ?? undefined
   const restock = input.restock ?? true
-  const order = await holdOrder(tx, service, { id: orderId })
+  const id = await orderNamed(tx, service, { idOrNumber })
+  const order = id === undefined ? undefined : await holdOrder(tx, service, { id })
   if (!order) throw notFound('order')
   const sold = await linesOf(tx, service, order)
-  const reasons = service.settings.returnReasons.map(reason => reason.code)
-  const { faults, portions } = judgeReturn(input, { number: order.number, lines: sold }, reasons)
+  const {
+    faults,
+    portions,
+    lines: returned,
+  } = judgeReturn(input, { number: order.number, lines: sold }, service.settings)
   const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
   const isTaken = returnNumber !== undefined && (await returnNumberTaken(tx, service, returnNumber))
   refuse(inOrder(isTaken ? [...faults, taken] : faults))
@@ -52,7 +56,7 @@ export const createReturn: OrderWrites['createReturn'] = async ({ tx, service },
   })
   await holdStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'retail_transaction'])
-  await insertReturnLines(tx, service, order, made.id, input.lines, portions)
+  await insertReturnLines(tx, service, order, made.id, returned, portions)
   await moveStock(tx, service, change, moves)
   await addReturn(tx, service, change, made.id)
   await stampOrder(tx, service, order, change)

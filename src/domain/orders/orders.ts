@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import type { Database } from '../../db.ts'
+import type { Service } from '../../settings.ts'
 import { Address } from '../address.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
 import type { Write } from '../write.ts'
@@ -187,9 +189,17 @@ export interface WrittenRecord {
   record: string
 }
 
+/** How an order is named: by its identifier, or else by its number; or by its number alone. */
+export type OrderName = { idOrNumber: string } | { number: string }
+
 /** What a driver does with orders and returns (contract 6). */
 export interface OrderWrites {
   placeOrder(write: Write, input: OrderInput): Promise<WrittenRecord>
-  /** Throws `not_found` where the service has no such order. */
-  createReturn(write: Write, orderId: string, input: ReturnInput): Promise<WrittenRecord>
+  /** `order`: its identifier, or else its number. Throws `not_found` where the service has no such order. */
+  createReturn(write: Write, order: string, input: ReturnInput): Promise<WrittenRecord>
+  /**
+   * The identifier of an order in our tables; one that the back office alone knows is put there. Undefined: there is none. Where both
+   * an identifier and a number could be meant, it is the identifier.
+   */
+  findOrder(reading: { db: Database; service: Service }, name: OrderName): Promise<string | undefined>
 }

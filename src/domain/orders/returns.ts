@@ -39,6 +39,14 @@ const reasonCode = Type.String({
   maxLength: 20,
   examples: ['SIZE'],
 })
+const asked = Type.Integer({
+  ...quantity,
+  description: 'Units that come back; all that is left where none are named.',
+})
+const reason = Type.String({
+  ...reasonCode,
+  description: 'Why, as `GET /return-reasons` has it; the setting `defaultReturnReason` where none is named.',
+})
 const notes = Type.String({
   description: 'What the shopper said; may have several lines.',
   format: 'multiline',
@@ -54,13 +62,24 @@ export const ReturnInput = Type.Object(
   {
     returnNumber: Optional(returnNumber),
     lines: Type.Array(
-      Type.Object({ sku, quantity, reasonCode, notes: Optional(notes) }, { additionalProperties: false }),
+      Type.Object(
+        { sku, quantity: Optional(asked), reasonCode: Optional(reason), notes: Optional(notes) },
+        { additionalProperties: false },
+      ),
       { description: 'What comes back; the same SKU may stand in several lines.', minItems: 1, maxItems: 200 },
     ),
     restock: Optional(restock({ default: true })),
   },
   { $id: 'ReturnInput', additionalProperties: false },
 )
+
+/** A line of a return as it is made: nothing is left to defaults. */
+export interface ReturnLine {
+  sku: string
+  quantity: number
+  reasonCode: string
+  notes: string | null
+}
 
 export type Return = Static<typeof Return>
 export const Return = Type.Object(

@@ -1,7 +1,8 @@
 import { type Db, type Sql, sql } from '../../db.ts'
+import type { OrderName } from '../../domain/orders/orders.ts'
 import type { Service } from '../../settings.ts'
 import { localTime } from '../lists/change.ts'
-import { type PageRequest, readPage } from '../lists/page.ts'
+import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
 /** An amount of an order `o` with the decimals of its currency. */
 export const orderMoney = (amount: Sql) => sql`round(${amount}, o.decimals)::text`
@@ -32,11 +33,23 @@ export const orderRecord = (db: Db, service: Service, id: string) =>
     sql`select ${record(service)} as record from sales_order o where o.service_id = ${service.id} and o.id = ${id}`,
   )
 
-export const orderExists = async (db: Db, service: Service, id: string) =>
-  Boolean(await db.row(sql`select true as there from sales_order where service_id = ${service.id} and id = ${id}`))
+/** The identifier of the order of that name. Where one order has it as its identifier and another as its number, it is the former. */
+export async function orderNamed(db: Db, service: Service, name: OrderName): Promise<string | undefined> {
+  const mine = sql`service_id = ${service.id}`
+  const { number, id } = 'number' in name ? { ...name, id: null } : { number: name.idOrNumber, id: name.idOrNumber }
+  const found = await db.row<{ id: string }>(sql`
+    select id, 1 as turn from sales_order where ${mine} and id = ${id} union all
+    select id, 2 from sales_order where ${mine} and order_number = ${number} order by turn limit 1`)
+  return found?.id
+}
 
-/** The orders of a customer, the newest first. */
-export const orderPage = (db: Db, service: Service, { customerId }: { customerId: string }, asked: PageRequest) =>
+interface Filters {
+  customerId?: string
+  id?: string
+}
+
+/** Orders, the newest first. */
+export const orderPage = (db: Db, service: Service, { customerId, id }: Filters, asked: PageRequest) =>
   readPage(
     db,
     service,
@@ -47,9 +60,24 @@ export const orderPage = (db: Db, service: Service, { customerId }: { customerId
       key: sql`id`,
       live: true,
       descending: true,
-      where: sql`and customer_id = ${customerId}`,
+      where: sql`
+        ${filter(customerId, of => sql`and customer_id = ${of}`)}
+        ${filter(id, is => sql`and id = ${is}`)}`,
     },
     asked,
+  )
+
+/** Whether another service has this very order: the back office of both is the same then. */
+export const isOfAnother = async (
+  db: Db,
+  service: Service,
+  { id, number, customerId }: Pick<HeldOrder, 'id' | 'number' | 'customerId'>,
+) =>
+  Boolean(
+    await db.row(sql`
+      select true as there
+        from service s join sales_order o on o.service_id = s.service_id and o.id = ${id}
+       where s.service_id <> ${service.id} and o.order_number = ${number} and o.customer_id = ${customerId} limit 1`),
   )
 
 /** The order with an identifier or a number. */

@@ -3,7 +3,7 @@ import { type Db, type Sql, sql } from '../../db.ts'
 import { amount } from '../../domain/money.ts'
 import { lineSteps } from '../../domain/orders/orders.ts'
 import type { Portion } from '../../domain/orders/return-check.ts'
-import type { ReturnInput, ReturnStatus } from '../../domain/orders/returns.ts'
+import type { ReturnLine, ReturnStatus } from '../../domain/orders/returns.ts'
 import type { Service } from '../../settings.ts'
 import type { StockMove } from '../goods/stock.ts'
 import { localTime } from '../lists/change.ts'
@@ -83,7 +83,7 @@ export async function insertReturnLines(
   service: Service,
   order: HeldOrder,
   returnId: string,
-  input: ReturnInput['lines'],
+  lines: readonly ReturnLine[],
   portions: readonly Portion[],
 ) {
   const rows = portions.map(({ entry, orderSequence, quantity, value }, i) => ({
@@ -91,8 +91,8 @@ export async function insertReturnLines(
     orderSequence,
     quantity,
     value: amount(value, order.decimals),
-    reasonCode: input[entry]?.reasonCode,
-    notes: input[entry]?.notes ?? null,
+    reasonCode: lines[entry]?.reasonCode,
+    notes: lines[entry]?.notes ?? null,
   }))
   await tx.run(sql`
     insert into return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code, notes)

@@ -174,7 +174,7 @@ test('a return takes from the first lines of an SKU first, and never more than a
         const { faults, portions } = judgeReturn(
           { lines: wanted.map(each => ({ ...each, reasonCode: 'SIZE' })) },
           { number: 'W1', lines },
-          ['SIZE'],
+          { returnReasons: [{ code: 'SIZE', name: 'Wrong size' }], defaultReturnReason: null },
         )
         const sold = (sku: string) =>
           total(lines.filter(each => each.sku === sku && each.status === 'shipped').map(each => each.quantity))

@@ -146,7 +146,7 @@ test('a return is written in the order of the guide', () => {
     restock: false,
     lines: [
       { sku: 'A', quantity: 2, reasonCode: 'SIZE', notes: 'a < b\n& c' },
-      { sku: 'B', quantity: 1, reasonCode: 'size ' },
+      { sku: 'B', quantity: 1, reasonCode: 'size ', notes: null },
     ],
     skuIds: new Map([
       ['A', '12001'],

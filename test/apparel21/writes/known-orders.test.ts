@@ -164,7 +164,6 @@ test('an order that was placed before is found by its identifier or its number, 
   )
   const byId = orders[0] ?? assert.fail()
   const sku = String(byId.lines[0]?.skuId)
-  isProblem(await api.get(`/orders/${byId.id}`), 'not_found', api.baseUrl)
   const record = made(await giveBack(String(byId.id), { [sku]: 1 }))
   assert.deepEqual([record.orderId, record.orderNumber], [String(byId.id), byId.number])
   const order = (await api.get(`/orders/${byId.id}`)).json.data
@@ -179,6 +178,27 @@ test('an order that was placed before is found by its identifier or its number, 
     byId.lines.map(({ skuId, quantity, value }) => [String(skuId), quantity, value.toFixed(2)]),
   )
   assert.equal(order.placedAt.slice(0, 10), new Date(byId.placed).toISOString().slice(0, 10))
+})
+
+test('GET finds an order that was placed before, by its identifier or its number, and asks only where our tables lack it', async () => {
+  const [one, two] = [...simulator.state.orders.values()].filter(
+    ({ personId, inWebTable }) => personId !== Number(customerId) && inWebTable,
+  )
+  assert.ok(one && two)
+  assert.equal((await api.get(`/orders/${one.id}`)).json.data.orderNumber, one.number)
+  assert.equal((await api.get(`/orders?order_number=${two.number}`)).json.data[0].id, String(two.id))
+  for (const { id, number, personId } of [one, two]) {
+    simulator.ledger.clear()
+    const { data } = (await api.get(`/orders/${number}`)).json
+    assert.deepEqual([data.id, data.customerId], [String(id), String(personId)])
+    assert.equal(simulator.ledger.calls.length, 0)
+  }
+  const stranger = await api.tenant()
+  isProblem(await stranger.get(`/orders/${one.id}`), 'not_found', api.baseUrl)
+  await simulator.refuse()
+  assert.equal((await api.get(`/orders/${one.id}`)).status, 200)
+  for (const path of ['/orders/4711', '/orders/4711/returnable', '/orders?order_number=4711'])
+    isProblem(await api.get(path), 'back_office_unavailable', api.baseUrl)
 })
 
 test('below the release that finds any order by its identifier one from before is found by its number', async () => {

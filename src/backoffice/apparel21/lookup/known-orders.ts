@@ -1,19 +1,17 @@
-import type { LineStatus } from '../../../domain/orders/orders.ts'
-import { sum } from '../../../domain/orders/pricing.ts'
+import type { Database } from '../../../db.ts'
+import type { LineStatus, OrderName } from '../../../domain/orders/orders.ts'
 import type { Write } from '../../../domain/write.ts'
-import { ApiError } from '../../../errors.ts'
-import { knownSkuIds } from '../../../store/goods/stock.ts'
-import { knownStores } from '../../../store/goods/stores.ts'
+import type { Service } from '../../../settings.ts'
+import { knownCustomers } from '../../../store/customers/customers.ts'
 import { beginChange } from '../../../store/lists/change.ts'
 import { followLines, type HeldLine, linesOf, stampOrder } from '../../../store/orders/lines.ts'
-import { type HeldOrder, holdOrder } from '../../../store/orders/orders.ts'
-import { insertLines, insertOrder, insertPayments, type SoldVariant } from '../../../store/orders/placing.ts'
-import type { Client } from '../calls/client.ts'
-import { orderFrom, orderIds, type ReadOrder, statusesIn } from '../records/order-read.ts'
-import { Untranslatable } from '../xml/untranslatable.ts'
+import { type HeldOrder, holdOrder, orderNamed } from '../../../store/orders/orders.ts'
+import { orderIds, statusesIn } from '../records/order-read.ts'
+import { idOf } from '../records/persons.ts'
 import type { Xml } from '../xml/xml.ts'
+import { adopt, readable } from './adopted-orders.ts'
 import { orderById, orderNumbered } from './order-search.ts'
-import { isCustomer } from './people.ts'
+import { isCustomer, personById, prepareFor, storePerson } from './people.ts'
 import type { Upstream } from './upstream.ts'
 
 /** An order that is held, with its lines as the back office sees them. */
@@ -25,20 +23,67 @@ export interface KnownOrder {
 
 /**
  * Holds an order and brings its lines up to date. One that our tables do not have, since it was placed before there was this service, is
- * fetched by its identifier (releases that can) or by its number, and becomes one of ours. Undefined: there is none.
+ * fetched, and becomes one of ours. Undefined: there is none.
  */
-export async function knownOrder(upstream: Upstream, write: Write, key: string): Promise<KnownOrder | undefined> {
+export async function knownOrder(
+  upstream: Upstream,
+  write: Write,
+  idOrNumber: string,
+): Promise<KnownOrder | undefined> {
   const { tx, service } = write
   const { client, release } = upstream
-  const own = await holdOrder(tx, service, { id: key })
-  if (own) return upToDate(write, own, await orderById(client, release, own.id, own.customerId))
-  const found = (await orderById(client, release, key)) ?? (await orderNumbered(client, key))
+  const own = await orderNamed(tx, service, { idOrNumber })
+  if (own !== undefined) {
+    const order = await holdOrder(tx, service, { id: own })
+    return order && upToDate(write, order, await orderById(client, release, order.id, order.customerId))
+  }
+  const live = await liveOrder(upstream, { idOrNumber })
+  if (!live) return
+  const { id, personId } = readable(client, () => orderIds(live))
+  const held = await holdOrder(tx, service, { id })
+  if (held) return upToDate(write, held, live)
+  if (!(await isCustomer(upstream, write, personId))) return
+  const order = await adopt(upstream, write, live)
+  return order && upToDate(write, order, live)
+}
+
+/**
+ * The identifier of an order in our tables. Only what they do not have is asked for: it becomes one of ours, in a transaction that is
+ * open for no longer than it takes to store it.
+ */
+export async function findOrder(
+  upstream: Upstream,
+  { db, service }: { db: Database; service: Service },
+  name: OrderName,
+): Promise<string | undefined> {
+  const own = await orderNamed(db, service, name)
+  if (own !== undefined) return own
+  const { client } = upstream
+  const live = await liveOrder(upstream, name)
+  if (!live) return
+  const { id, personId } = readable(client, () => orderIds(live))
+  const known = await orderNamed(db, service, { idOrNumber: id })
+  if (known === id) return id
+  const [customer] = await knownCustomers(db, service, [personId])
+  const person = customer ? undefined : await personById(client, personId)
+  if (!customer && (!person || idOf(person) !== personId)) return
+  if (person) await prepareFor(upstream, db, service, person)
+  return db.transaction(async tx => {
+    if (person) await storePerson(upstream, { tx, service }, person)
+    return (await adopt(upstream, { tx, service }, live))?.id
+  })
+}
+
+/** An order as the back office has it now: by its identifier (releases that can), or by its number. */
+async function liveOrder({ client, release }: Upstream, name: OrderName): Promise<Xml | undefined> {
+  const found =
+    'number' in name
+      ? await orderNumbered(client, name.number)
+      : ((await orderById(client, release, name.idOrNumber)) ?? (await orderNumbered(client, name.idOrNumber)))
   if (!found) return
   const { id, personId } = readable(client, () => orderIds(found))
   // What is found by a number is as it was posted.
-  const live = (await orderById(client, release, id, personId)) ?? found
-  const order = (await holdOrder(tx, service, { id })) ?? (await adopt(upstream, write, live))
-  return order && upToDate(write, order, live)
+  return (await orderById(client, release, id, personId)) ?? found
 }
 
 /** Follows the steps of lines that are shipped or cancelled by now. */
@@ -61,67 +106,3 @@ async function upToDate({ tx, service }: Write, order: HeldOrder, live: Xml | un
 
 /** What is returned was shipped; how much of it came back is counted by returns. */
 export const stepTo = (status: LineStatus): LineStatus => (status === 'returned' ? 'shipped' : status)
-
-async function adopt(upstream: Upstream, write: Write, live: Xml): Promise<HeldOrder | undefined> {
-  const { tx, service } = write
-  const { client } = upstream
-  const read = readable(client, () => orderFrom(live, service.settings.currency))
-  if (read.lines.length === 0 || !(await isCustomer(upstream, write, read.personId))) return
-  const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = read
-  const header = { customerId: read.personId, billingAddress, deliveryAddress }
-  const [pickup] = read.pickupStoreId ? await knownStores(tx, service, [read.pickupStoreId]) : []
-  const order = await insertOrder(
-    tx,
-    service,
-    { id, number, placedAt: placedAt(client, read) },
-    { ...header, pickupStoreNumber: pickup?.number ?? null },
-    { currency, decimals, freight, total: sum(read.lines.map(line => line.value)) + freight },
-  )
-  // Somebody else was about it, and has it by now.
-  if (!order) return holdOrder(tx, service, { id })
-  const sold = await soldAs(write, read)
-  const variants = new Map(sold.map(variant => [variant.sku, variant]))
-  const lines = read.lines.map(({ skuId, quantity, discounts }, i) => ({
-    sku: sold[i]?.sku ?? skuId,
-    quantity,
-    discounts,
-  }))
-  await insertLines(tx, service, order, lines, read.lines, variants, new Map())
-  const payments = read.payments.map(({ voucherNumber, ...payment }) => ({
-    ...payment,
-    ...(voucherNumber !== null && { voucher: { number: voucherNumber, validationId: '' } }),
-  }))
-  await insertPayments(tx, service, order, payments)
-  return order
-}
-
-/** What each line sold: by our e-commerce SKU, or what comes nearest to it where the SKU is not known any more. */
-async function soldAs({ tx, service }: Write, { lines }: ReadOrder): Promise<SoldVariant[]> {
-  const known = await knownSkuIds(tx, service, [...new Set(lines.map(line => line.skuId))])
-  const skus = new Map(known.map(row => [row.skuId, row.sku]))
-  return lines.map(({ skuId, barcode, productCode, productName, colourCode, colourName, sizeCode }) => ({
-    skuId,
-    sku: skus.get(skuId) ?? barcode ?? skuId,
-    price: '0',
-    productCode,
-    productName,
-    colourCode,
-    colourName,
-    sizeCode,
-  }))
-}
-
-function placedAt({ connection }: Client, { placed }: ReadOrder): string | undefined {
-  if (placed === null) return
-  return Temporal.PlainDateTime.from(placed).toZonedDateTime(connection.timeZone).toInstant().toString()
-}
-
-function readable<T>({ connection }: Client, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof Untranslatable)) throw error
-    connection.log?.warn({ reason: error.message }, 'An order cannot be taken.')
-    throw new ApiError('back_office_error')
-  }
-}

@@ -1,3 +1,4 @@
+import type { Database, Db } from '../../../db.ts'
 import type { Consent } from '../../../domain/customers/consent.ts'
 import { type CustomerChange, ecommerceIdsOf } from '../../../domain/customers/input.ts'
 import type { Write } from '../../../domain/write.ts'
@@ -5,7 +6,7 @@ import { ApiError } from '../../../errors.ts'
 import type { Service } from '../../../settings.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../../store/customers/writes.ts'
-import { mergeReferences } from '../../../store/goods/references.ts'
+import { mergeReferences, upsertReferences } from '../../../store/goods/references.ts'
 import { unknownReferences } from '../../../store/sync/lookups.ts'
 import type { Client } from '../calls/client.ts'
 import { customerFrom, idOf } from '../records/persons.ts'
@@ -61,17 +62,20 @@ export async function rowOf({ client, referenceBook }: Upstream, service: Servic
   }
 }
 
-/** Puts the values of a person's references into the cache that it does not have yet: they are told with the person. */
-async function learnReferences(
-  { referenceBook }: Upstream,
-  { tx, service }: Pick<Write, 'tx' | 'service'>,
-  person: Xml,
-) {
+/** The values of a person's references that our cache does not have yet. */
+async function missingReferences({ referenceBook }: Upstream, db: Db, service: Service, person: Xml) {
   const book = await referenceBook()
   const names = await book.namesFor([person])
   const keys = carried(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
-  const unknown = keys.length ? await unknownReferences(tx, service, keys) : []
-  if (unknown.length) await mergeReferences(tx, service, await book.missing(unknown))
+  const unknown = keys.length ? await unknownReferences(db, service, keys) : []
+  return unknown.length ? book.missing(unknown) : []
+}
+
+/** Asks for all that storing a person will need, so that nothing is asked while a transaction is open. */
+export async function prepareFor(upstream: Upstream, db: Database, service: Service, person: Xml): Promise<void> {
+  await rowOf(upstream, service, person)
+  const missing = await missingReferences(upstream, db, service, person)
+  if (missing.length) await upsertReferences(db, service, missing)
 }
 
 /** A write, for what is kept here alone: e-commerce identifiers, and the subscriptions that no reference stands for. */
@@ -93,7 +97,8 @@ export async function storePerson(
 ): Promise<StoredCustomer> {
   const flags: Partial<Consent> = kept?.consent ?? {}
   const row = { ...(await rowOf(upstream, service, person)), ...ecommerceIdsOf(kept?.change ?? {}) }
-  await learnReferences(upstream, { tx, service }, person)
+  const missing = await missingReferences(upstream, tx, service, person)
+  if (missing.length) await mergeReferences(tx, service, missing)
   const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping
   // Privacy at the head office ends every subscription.
   if (row.privacy === false && !mappedEmail && flags.emailSubscription !== undefined)

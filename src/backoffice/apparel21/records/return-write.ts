@@ -1,4 +1,4 @@
-import type { ReturnInput } from '../../../domain/orders/returns.ts'
+import type { ReturnLine } from '../../../domain/orders/returns.ts'
 import type { Fault } from '../../../errors.ts'
 import { payload } from '../xml/payload.ts'
 
@@ -7,7 +7,7 @@ export interface MadeReturn {
   number: string
   order: { number: string; personId: string }
   restock: boolean
-  lines: ReturnInput['lines']
+  lines: readonly ReturnLine[]
   /** The back office's identifiers: of SKUs, and of reasons by their codes. */
   skuIds: ReadonlyMap<string, string>
   reasonIds: ReadonlyMap<string, string>
@@ -41,8 +41,8 @@ const longestNotes = 250
 
 /** What a return says that this system cannot take, the reasons that it does not know among it. */
 export const faultsOfReturn = (
-  { lines }: ReturnInput,
-  reasons: readonly string[],
+  lines: readonly ReturnLine[],
+  reasons: readonly { code: string }[],
   reasonIds: ReadonlyMap<string, string>,
 ): Fault[] =>
   lines.flatMap(({ reasonCode, notes }, i): Fault[] => {
@@ -51,7 +51,7 @@ export const faultsOfReturn = (
       code: 'invalid_field',
       detail,
     })
-    const isUnknown = reasons.includes(reasonCode) && !reasonIds.has(comparableReason(reasonCode))
+    const isUnknown = reasons.some(({ code }) => code === reasonCode) && !reasonIds.has(comparableReason(reasonCode))
     return [
       ...(isUnknown ? [fault('reasonCode', `The back office has no return reason ${reasonCode}.`)] : []),
       ...((notes?.length ?? 0) > longestNotes

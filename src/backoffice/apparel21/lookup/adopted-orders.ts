@@ -1,0 +1,82 @@
+import type { Db } from '../../../db.ts'
+import { sum } from '../../../domain/orders/pricing.ts'
+import type { Write } from '../../../domain/write.ts'
+import { ApiError } from '../../../errors.ts'
+import type { Service } from '../../../settings.ts'
+import { knownSkuIds } from '../../../store/goods/stock.ts'
+import { knownStores } from '../../../store/goods/stores.ts'
+import { type HeldOrder, holdOrder, isOfAnother } from '../../../store/orders/orders.ts'
+import { insertLines, insertOrder, insertPayments, type SoldVariant } from '../../../store/orders/placing.ts'
+import type { Client } from '../calls/client.ts'
+import { orderFrom, type ReadOrder } from '../records/order-read.ts'
+import { Untranslatable } from '../xml/untranslatable.ts'
+import type { Xml } from '../xml/xml.ts'
+import type { Upstream } from './upstream.ts'
+
+/** Puts an order of a customer of ours into our tables. Undefined: it sells nothing, or is the order of another service. */
+export async function adopt(
+  { client }: Upstream,
+  { tx, service }: Pick<Write, 'tx' | 'service'>,
+  live: Xml,
+): Promise<HeldOrder | undefined> {
+  const read = readable(client, () => orderFrom(live, service.settings.currency))
+  const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = read
+  if (read.lines.length === 0 || (await isOfAnother(tx, service, { id, number, customerId: read.personId }))) return
+  const header = { customerId: read.personId, billingAddress, deliveryAddress }
+  const [pickup] = read.pickupStoreId ? await knownStores(tx, service, [read.pickupStoreId]) : []
+  const order = await insertOrder(
+    tx,
+    service,
+    { id, number, placedAt: placedAt(client, read) },
+    { ...header, pickupStoreNumber: pickup?.number ?? null },
+    { currency, decimals, freight, total: sum(read.lines.map(line => line.value)) + freight },
+  )
+  // Somebody else was about it, and has it by now.
+  if (!order) return holdOrder(tx, service, { id })
+  const sold = await soldAs(tx, service, read)
+  const variants = new Map(sold.map(variant => [variant.sku, variant]))
+  const lines = read.lines.map(({ skuId, quantity, discounts }, i) => ({
+    sku: sold[i]?.sku ?? skuId,
+    quantity,
+    discounts,
+  }))
+  await insertLines(tx, service, order, lines, read.lines, variants, new Map())
+  const payments = read.payments.map(({ voucherNumber, ...payment }) => ({
+    ...payment,
+    ...(voucherNumber !== null && { voucher: { number: voucherNumber, validationId: '' } }),
+  }))
+  await insertPayments(tx, service, order, payments)
+  return order
+}
+
+/** What each line sold: by our e-commerce SKU, or what comes nearest to it where the SKU is not known any more. */
+async function soldAs(tx: Db, service: Service, { lines }: ReadOrder): Promise<SoldVariant[]> {
+  const known = await knownSkuIds(tx, service, [...new Set(lines.map(line => line.skuId))])
+  const skus = new Map(known.map(row => [row.skuId, row.sku]))
+  return lines.map(({ skuId, barcode, productCode, productName, colourCode, colourName, sizeCode }) => ({
+    skuId,
+    sku: skus.get(skuId) ?? barcode ?? skuId,
+    price: '0',
+    productCode,
+    productName,
+    colourCode,
+    colourName,
+    sizeCode,
+  }))
+}
+
+function placedAt({ connection }: Client, { placed }: ReadOrder): string | undefined {
+  if (placed === null) return
+  return Temporal.PlainDateTime.from(placed).toZonedDateTime(connection.timeZone).toInstant().toString()
+}
+
+/** What a translation reads; one that cannot be read is 502. */
+export function readable<T>({ connection }: Client, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof Untranslatable)) throw error
+    connection.log?.warn({ reason: error.message }, 'An order cannot be taken.')
+    throw new ApiError('back_office_error')
+  }
+}
