@@ -95,7 +95,7 @@ create trigger voucher_entry_kept before delete on voucher_entry for each row ex
 create table voucher_sale (
   service_id integer not null,
   number text collate "C" not null,
-  gateway text not null,
+  gateway text,                     -- Null: nobody said how it was paid.
   order_number text collate "C",
   sender_name text not null,
   receiver_name text not null,
@@ -166,7 +166,7 @@ create table upstream_voucher_sale (
   order_number text collate "C" not null,
   order_id text collate "C",
   customer_id text collate "C",
-  gateway text not null,
+  gateway text,
   amount numeric(16, 4) not null,
   currency text not null,
   created_at timestamptz not null default now(),

@@ -104,6 +104,10 @@ export const Settings = Type.Object(
       default: 36,
       examples: [24],
     }),
+    voucherGateway: optional(
+      'The payment gateway of a gift voucher that names none: one of `gateways`. Without it none is recorded.',
+      'paypal',
+    ),
     voucherInFull: flag('Whether a voucher can only be used in full.'),
     mailSender: optional('The address that e-mails to shoppers come from.', 'gifts@luma.example', 'email'),
     subscriptionMapping: Type.Object(

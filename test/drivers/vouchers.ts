@@ -149,6 +149,8 @@ export function voucherContract(shop: () => Shop) {
       driver === 'apparel21' ? { number: mail?.voucher, pin: mail?.pin } : { number: data.number, pin: data.pin }
     const found = (await post(api, '/vouchers/lookup', opening)).json.data
     assert.deepEqual([found.status, found.availableAmount], ['active', '150.00'])
+    const { gateway: _, ...without } = gift
+    assert.equal((await post(api, '/vouchers', without)).status, answer.status)
     isProblem(await post(api, '/vouchers', { ...gift, gateway: 'cash' }), 'unknown_gateway', api.baseUrl)
     isProblem(await post(api, '/vouchers', { ...gift, amount: '0.00' }), 'invalid_field', api.baseUrl)
   })

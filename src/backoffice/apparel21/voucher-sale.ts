@@ -1,6 +1,6 @@
 import type { Db } from '../../db.ts'
 import { amount, decimalsOf } from '../../domain/money.ts'
-import { issueFaults, unconfigured, unknownGiftCard } from '../../domain/vouchers/issue.ts'
+import { gatewayOf, issueFaults, unconfigured, unknownGiftCard } from '../../domain/vouchers/issue.ts'
 import { pointedAt } from '../../domain/vouchers/use.ts'
 import type { IssuedVoucher, VoucherInput } from '../../domain/vouchers/vouchers.ts'
 import type { Write } from '../../domain/write.ts'
@@ -32,12 +32,14 @@ export async function sellVoucher(
   write: Write,
   input: VoucherInput,
 ): Promise<IssuedVoucher> {
-  const { currency, voucherType } = write.service.settings
+  const { settings } = write.service
+  const { currency, voucherType } = settings
   const { skuId, faults, today } = await faultsOf(release, write, input)
   refuse(faults)
-  if (voucherType === null || skuId === undefined) throw faulty([unknownGiftCard(write.service.settings)])
+  if (voucherType === null || skuId === undefined) throw faulty([unknownGiftCard(settings)])
 
-  const sold = { ...input, deliveryDate: input.deliveryDate === today ? null : (input.deliveryDate ?? null) }
+  const gateway = gatewayOf(input, settings)
+  const sold = { ...input, gateway, deliveryDate: input.deliveryDate === today ? null : (input.deliveryDate ?? null) }
   const number = await place(client, write, { ...sold, skuId, voucherType })
   const nothing = amount(0n, decimalsOf(currency))
   return {

@@ -33,10 +33,21 @@ export const unknownGiftCard = ({ giftCardSku }: Settings): Fault => ({
   detail: `The back office has no SKU \`${giftCardSku}\`, which the setting \`giftCardSku\` names.`,
 })
 
+const unknownGateway = (name: string): Fault => ({
+  code: 'voucher_not_configured',
+  detail: `There is no payment gateway \`${name}\`, which the setting \`voucherGateway\` names.`,
+})
+
+/** The gateway that a voucher is paid through: the one named, else the service's; null where there is none, and none is recorded. */
+export const gatewayOf = ({ gateway }: Pick<VoucherInput, 'gateway'>, { voucherGateway }: Settings): string | null =>
+  gateway ?? voucherGateway
+
 /** Why no vouchers can be made, all of it; undefined where they can. What is not `known` is not looked at. */
 export function whyNoVouchers(settings: Settings, known?: Configured): string | undefined {
-  const faults = unconfigured(settings, known?.hasGiftCard)
-  const reasons = [...faults.map(({ detail }) => detail), ...(whyNoGateways(known) ?? [])]
+  const { voucherGateway } = settings
+  const noSuch = known && voucherGateway !== null && !known.gateways.includes(voucherGateway)
+  const faults = [...unconfigured(settings, known?.hasGiftCard), ...(noSuch ? [unknownGateway(voucherGateway)] : [])]
+  const reasons = faults.map(({ detail }) => detail)
   return reasons.length ? reasons.join(' ') : undefined
 }
 
@@ -65,9 +76,11 @@ export function issueFaults(input: VoucherInput, settings: Settings, { gateways,
   const most = mostUnits(decimalsOf(currency))
   if (units <= 0n || units > most)
     fault('amount', `\`amount\` is more than 0 and at most ${amount(most, decimalsOf(currency))} ${currency}.`)
-  if (input.currency !== undefined && input.currency !== currency)
+  if (typeof input.currency === 'string' && input.currency !== currency)
     fault('currency', `\`currency\` is ${currency}, the currency of the service.`)
-  if (!gateways.includes(input.gateway))
+  const gateway = gatewayOf(input, settings)
+  if (gateway !== null && !gateways.includes(gateway) && !input.gateway) faults.push(unknownGateway(gateway))
+  else if (gateway !== null && !gateways.includes(gateway))
     fault('gateway', `\`gateway\` is one of ${gateways.map(name => `\`${name}\``).join(', ')}.`, 'unknown_gateway')
   const { deliveryDate } = input
   if (deliveryDate && (deliveryDate < today || deliveryDate > expiryDate))

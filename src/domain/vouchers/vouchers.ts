@@ -111,7 +111,12 @@ export const VoucherInput = Type.Object(
         examples: ['AUD'],
       }),
     ),
-    gateway: Id('How it was paid: one of `GET /payment-gateways`.', 'paypal'),
+    gateway: Optional(
+      Id(
+        'How it was paid: one of `GET /payment-gateways`. The setting `voucherGateway` where none is named; without that none is recorded.',
+        'paypal',
+      ),
+    ),
     receiverName: line('Who gets it.', 'Ann Lee', 50),
     receiverEmail: Type.String({
       description: 'Where number and PIN are sent.',

@@ -35,7 +35,7 @@ export const insertSale = async (
   service: Service,
   number: string,
   {
-    gateway,
+    gateway = null,
     orderNumber = null,
     senderName,
     receiverName,

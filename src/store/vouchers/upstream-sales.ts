@@ -3,7 +3,7 @@ import type { Service } from '../../settings.ts'
 
 interface Begun {
   number: string
-  gateway: string
+  gateway: string | null
   amount: string
 }
 

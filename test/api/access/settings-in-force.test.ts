@@ -74,7 +74,7 @@ test('capabilities say what a setting stands in the way of, and which', async ()
   ])
   assert.match(String(reasons.vouchersIssue), /`vouchersEnabled`.*`voucherType`/)
   assert.doesNotMatch(String(reasons.vouchersIssue), /`giftCardSku` is missing/)
-  assert.match(String(reasons.vouchersIssue), /no SKU `GIFTCARD`.*`gateways` has no payment gateway/)
+  assert.match(String(reasons.vouchersIssue), /no SKU `GIFTCARD`/)
   await put(shop, '/settings', {
     release: '2022.1',
     returnReasons: [{ code: 'SMALL', name: 'Too small' }],

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { upsertGateways } from '../../../src/store/running/gateways.ts'
 import { faultsIn, isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 import { countOf, issue, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
@@ -48,6 +50,26 @@ test('a gateway is one of those that there are, to the letter', async () => {
   }
 })
 
+test('a voucher that names no gateway is paid through the one that is set, or nobody knows how', async () => {
+  const recorded = async (number: string) =>
+    (await api.db.row<{ gateway: string | null }>(sql`select gateway from voucher_sale where number = ${number}`))
+      ?.gateway
+  for (const gateway of [undefined, null, '']) {
+    const answer = await issue(api, { gateway, currency: null })
+    assert.equal(answer.status, 201, answer.text)
+    assert.equal(await recorded(answer.json.data.number), null)
+  }
+  const tenant = await api.tenant({ ...voucherSettings, voucherGateway: 'stripe' })
+  await stockGiftCards(api, tenant)
+  const shop = await api.account('maintainer', tenant.service)
+  const refused = await issue(shop, { gateway: undefined })
+  isProblem(refused, 'voucher_not_configured', api.baseUrl, '/vouchers')
+  assert.match(refused.json.detail, /no payment gateway `stripe`/)
+  await upsertGateways(api.db, tenant.service, [{ name: 'stripe' }])
+  assert.equal(await recorded((await issue(shop, { gateway: undefined })).json.data.number), 'stripe')
+  assert.equal(await recorded((await issue(shop, { gateway: 'paypal' })).json.data.number), 'paypal')
+})
+
 test('every fault of a voucher is told at once', async () => {
   const answer = await issue(api, {
     amount: '0.00',
@@ -71,7 +93,6 @@ test('every fault of a voucher is told at once', async () => {
     'amount',
     'pin',
     'balance',
-    'gateway',
     'receiverName',
     'receiverEmail',
     'senderName',

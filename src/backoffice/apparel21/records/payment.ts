@@ -7,7 +7,8 @@ const template = [
 ]
 
 interface Paid {
-  gateway: string
+  /** Null: it is not known, and not told. */
+  gateway: string | null
   /** With the currency's decimals. */
   amount: string
   /** The gateway's own number of the payment. */
@@ -19,8 +20,8 @@ export function paymentThrough(
   { gateways = {} }: Pick<Connection, 'gateways'>,
   { gateway, amount, reference }: Paid,
 ): Field {
-  const merchant = Object.hasOwn(gateways, gateway) ? gateways[gateway] : undefined
-  const { origin = 'CreditCard', merchantId, cardType = gateway, accountId } = merchant ?? {}
+  const merchant = gateway !== null && Object.hasOwn(gateways, gateway) ? gateways[gateway] : undefined
+  const { origin = 'CreditCard', merchantId, cardType = gateway ?? undefined, accountId } = merchant ?? {}
   const number = reference || undefined
   return [
     'PaymentDetail',

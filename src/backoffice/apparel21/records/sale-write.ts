@@ -7,6 +7,7 @@ import { paymentThrough } from './payment.ts'
 
 /** A voucher as it is sold, under a number and to a person that the back office knows. */
 export interface Sale extends VoucherInput {
+  gateway: string | null
   number: string
   personId: string
   skuId: string

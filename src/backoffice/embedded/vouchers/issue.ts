@@ -1,5 +1,5 @@
 import type { Db } from '../../../db.ts'
-import { issueFaults, unconfigured } from '../../../domain/vouchers/issue.ts'
+import { gatewayOf, issueFaults, unconfigured } from '../../../domain/vouchers/issue.ts'
 import { makePin, makeVoucherNumber } from '../../../domain/vouchers/number.ts'
 import { pointedAt } from '../../../domain/vouchers/use.ts'
 import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouchers.ts'
@@ -26,7 +26,7 @@ export async function issueVoucher(
   const number = await insertVoucher(tx, service, { amount, expiryDate }, number => pinHash(keys, service, number, pin))
   await addEntry(tx, service, number, { kind: 'issue', amount, state: 'active', orderNumber })
   // An order is sold once: its number also guards against a repeat without an Idempotency-Key.
-  if (!(await insertSale(tx, service, number, input)))
+  if (!(await insertSale(tx, service, number, { ...input, gateway: gatewayOf(input, service.settings) })))
     throw pointedAt('/orderNumber', new ApiError('order_number_taken'))
   await queueVoucherMail(tx, keys, service, {
     number,
