@@ -58,14 +58,18 @@ export function orderCommand(program: Command) {
       'after',
       examples(
         ['order return R0000001 receive --service luma', 'the parcel is here'],
-        ['order return R0000001 refund --service luma', 'the shopper has the money'],
+        [
+          'order return R0000001 refund --service luma',
+          'the shopper has the money; vouchers that paid are given theirs',
+        ],
         ['order return R0000001 cancel --service luma', 'the shopper keeps the goods'],
       ),
     )
     .action((number: string, step: ReturnStep, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
-        await stepReturn(tx, of, number, step)
-        return `The return ${number} is ${returnSteps[step]}.`
+        const givenBack = await stepReturn(tx, of, number, step)
+        const vouchers = givenBack.map(voucher => ` ${voucher.amount} went back to the voucher ${voucher.number}.`)
+        return `The return ${number} is ${returnSteps[step]}.${vouchers.join('')}`
       }),
     )
 }

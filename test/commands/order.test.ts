@@ -184,3 +184,40 @@ test('what there is not is named: an order, a return, a service; and that of ano
   assert.match(await refused('ship', orderNumber, '--service', 'nope'), /^tillbridge: There is no service nope;/)
   assert.match(await refused('ship', orderNumber), /^tillbridge: There are several services/)
 })
+
+test('a refund gives vouchers back what they paid, in the order of their numbers, before anything else', async () => {
+  const own = await api.tenant({ ...settings, shipOrders: 'immediately' })
+  await fillShop(api.db, own.service)
+  const [one, two] = ['700', '701']
+  await insertVouchers(
+    api.db,
+    api.keys,
+    own.service,
+    [one, two].map(number => ({ number, pin: '004200', originalAmount: '8.00', usedAmount: '0.00', state: 'active' as const, expiryDate: '2099-12-31' })),
+  )
+  const balances = () => Promise.all([one, two].map(async number => (await opened(number)).availableAmount))
+  const opened = async (number: string) => (await post(own, '/vouchers/lookup', { number, pin: '004200' })).json.data
+  const pays = async (number: string, amount: string) => {
+    const { validationId } = (await post(own, '/vouchers/validate', { number, pin: '004200', amount })).json.data
+    return { gateway: 'visa', amount, voucher: { number, validationId } }
+  }
+  const payments = [{ gateway: 'visa', amount: '7.00' }, await pays(one, '8.00'), await pays(two, '5.00')]
+  const bought = await placed(own, [{ sku: 'TEE', quantity: 2 }], { payments })
+  assert.deepEqual(await balances(), ['0.00', '3.00'])
+  const back = async () => {
+    const { returnNumber } = made(await post(own, `/orders/${bought.id}/returns`, returnOf({ TEE: 1 })))
+    for (const name of ['receive', 'refund']) {
+      const said = await order('return', returnNumber, name, '--service', own.service.name)
+      if (name === 'refund') return said
+    }
+    return ''
+  }
+  assert.match(
+    await back(),
+    /is refunded\. 8\.00 went back to the voucher 700\. 2\.00 went back to the voucher 701\.\n$/,
+  )
+  assert.deepEqual(await balances(), ['8.00', '5.00'])
+  assert.equal((await opened(one)).status, 'active')
+  assert.match(await back(), /is refunded\. 3\.00 went back to the voucher 701\.\n$/)
+  assert.deepEqual(await balances(), ['8.00', '8.00'])
+})

@@ -4,6 +4,7 @@ import { address, cents, dollars } from '../support/order-shop.ts'
 import { isProblem } from '../support/problem.ts'
 import type { Answer } from '../support/service.ts'
 import { post } from '../support/write.ts'
+import { settings } from './apparel21.ts'
 import { pinOfUsable, type Shop, usable } from './shop.ts'
 import { lock, validationOf } from './vouchers.ts'
 
@@ -119,6 +120,21 @@ export function saleContract(shop: () => Shop) {
     isProblem(short, 'payment_total_mismatch', api.baseUrl, '/orders')
     assert.equal((await place(shop(), 1, { customerId: '999999' })).status, 422)
     isProblem(await api.get('/orders/nothing'), 'not_found', api.baseUrl)
+  })
+
+  test('a gift card is not sold like any product', async () => {
+    const { items } = await wares(shop())
+    const lines = [
+      { sku: items[0].sku, quantity: 1 },
+      { sku: settings.giftCardSku, quantity: 1 },
+    ]
+    const answer = await place(shop(), 1, { lines })
+    assert.equal(answer.status, 422)
+    assert.ok(
+      codesOf(answer).some(each => each.join() === '/lines/1/sku,invalid_field'),
+      answer.text,
+    )
+    assert.match(answer.text, /POST \/vouchers/)
   })
 
   test('a voucher that pays is drawn with the order, once', async () => {

@@ -30,6 +30,7 @@ import { derivedNumber } from './records/numbers.ts'
 import { faultsOfOrder, isThisOrder, type OrderContact, orderPayload, type PlacedOrder } from './records/order-write.ts'
 import { noPayment, paymentByVoucher, paymentThrough } from './records/payment.ts'
 import { createReturn } from './returns.ts'
+import { soldAs } from './voucher-sale.ts'
 import { drawnValidation } from './vouchers.ts'
 import type { Fields } from './xml/payload.ts'
 import { text } from './xml/values.ts'
@@ -67,10 +68,9 @@ async function judged(
   const { tx, service } = write
   const skus = input.lines.map(line => line.sku)
   const variants = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
-  const prices = new Map([...variants].map(([sku, variant]) => [sku, variant.price]))
-  const known = await knownToOrder(tx, service, input)
+  const known = { ...(await knownToOrder(tx, service, input)), giftCardSkuId: await soldAs(tx, service) }
   const customer = known.customer || (await isCustomer(upstream, write, input.customerId))
-  const priced = priceOrder(input, { ...known, customer, prices }, service.settings.currency, decimals)
+  const priced = priceOrder(input, { ...known, customer, variants }, service.settings.currency, decimals)
   const contact = customer ? await contactOf(write, input.customerId) : undefined
   const faults = [...priced.faults, ...faultsOfOrder(input, priced.freight)]
   if (customer && !contact) faults.push(noAddress)

@@ -10,6 +10,7 @@ import { beginChange } from '../../store/lists/change.ts'
 import { withNextNumber } from '../../store/orders/numbers.ts'
 import { type HeldOrder, orderNamed, orderRecord } from '../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, knownToOrder, variantsOf } from '../../store/orders/placing.ts'
+import { giftCardSkuId } from '../vouchers/gift-card.ts'
 import { ship } from './fulfilment.ts'
 import { createReturn } from './returns.ts'
 import { drawVoucher } from './vouchers/draw.ts'
@@ -22,8 +23,8 @@ export const orderWrites: OrderWrites = {
     const decimals = decimalsOf(currency)
     const skus = input.lines.map(line => line.sku)
     const variants = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
-    const prices = new Map([...variants].map(([sku, variant]) => [sku, variant.price]))
-    const priced = priceOrder(input, { ...(await knownToOrder(tx, service, input)), prices }, currency, decimals)
+    const known = { ...(await knownToOrder(tx, service, input)), giftCardSkuId: await giftCardSkuId(tx, service) }
+    const priced = priceOrder(input, { ...known, variants }, currency, decimals)
     refuse(priced.faults)
 
     const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })

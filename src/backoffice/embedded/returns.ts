@@ -2,7 +2,7 @@ import type { Db } from '../../db.ts'
 import { amount } from '../../domain/money.ts'
 import { inOrder, numberTaken } from '../../domain/orders/check.ts'
 import type { OrderWrites } from '../../domain/orders/orders.ts'
-import { sum } from '../../domain/orders/pricing.ts'
+import { sum, units } from '../../domain/orders/pricing.ts'
 import { judgeReturn } from '../../domain/orders/return-check.ts'
 import { nextReturnStatus, type ReturnStep, returnSteps } from '../../domain/orders/returns.ts'
 import { faulty, notFound } from '../../errors.ts'
@@ -12,7 +12,7 @@ import { holdStock, moveStock } from '../../store/goods/stock.ts'
 import { beginChange } from '../../store/lists/change.ts'
 import { linesOf, stampOrder } from '../../store/orders/lines.ts'
 import { withNextNumber } from '../../store/orders/numbers.ts'
-import { holdOrder, orderNamed } from '../../store/orders/orders.ts'
+import { type HeldOrder, holdOrder, orderNamed, voucherPayments } from '../../store/orders/orders.ts'
 import {
   type FoundReturn,
   findReturn,
@@ -26,6 +26,7 @@ import {
 } from '../../store/orders/returns.ts'
 import { addReturn } from '../../store/orders/sales.ts'
 import { restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
+import { refundUpTo } from './vouchers/draw.ts'
 
 /** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
 export const createReturn: OrderWrites['createReturn'] = async ({ tx, service }, idOrNumber, input) => {
@@ -71,8 +72,14 @@ export const createReturn: OrderWrites['createReturn'] = async ({ tx, service },
   return { id: made.id, ...record }
 }
 
-/** Takes a return a step further; an error says why that cannot be. */
-export async function stepReturn(tx: Db, service: Service, number: string, step: ReturnStep) {
+/** What a voucher was given back, with the currency's decimals. */
+export interface GivenBack {
+  number: string
+  amount: string
+}
+
+/** Takes a return a step further; an error says why that cannot be. Returns what went back to vouchers. */
+export async function stepReturn(tx: Db, service: Service, number: string, step: ReturnStep): Promise<GivenBack[]> {
   const missing = new Error(`There is no return ${number}.`)
   const { orderId } = (await findReturn(tx, service, number)) ?? {}
   if (orderId === undefined) throw missing
@@ -83,17 +90,36 @@ export async function stepReturn(tx: Db, service: Service, number: string, step:
   if (!nextReturnStatus[found.status].includes(status))
     throw new Error(`The return ${number} is ${found.status}, and cannot be ${status}.`)
 
+  const givenBack = step === 'refund' ? await refundVouchers(tx, service, order, found) : []
   const moves = step === 'cancel' ? await leaving(tx, service, found) : []
   await holdStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'retail_transaction'])
   await setReturnStatus(tx, service, found.id, status, change.at)
-  if (step !== 'cancel') return
+  if (step !== 'cancel') return givenBack
   await takeBack(tx, service, found.id)
   await moveStock(tx, service, change, moves)
   await addReturn(tx, service, change, found.id, { cancelled: true })
   await stampOrder(tx, service, order, change)
   const { customerId } = order
   await restoreRewards(tx, service, { customerId, orderNumber: order.number, returnNumber: number })
+  return []
+}
+
+/** Vouchers come first, in the order of their numbers: what was paid with one does not become cash while it can go back there. */
+async function refundVouchers(
+  tx: Db,
+  service: Service,
+  order: HeldOrder,
+  { total }: FoundReturn,
+): Promise<GivenBack[]> {
+  const givenBack: GivenBack[] = []
+  let left = units(total, order.decimals)
+  for (const { number } of await voucherPayments(tx, service, order)) {
+    const change = await refundUpTo(tx, service, { number, most: left, orderNumber: order.number })
+    left -= change
+    if (change > 0n) givenBack.push({ number, amount: amount(change, order.decimals) })
+  }
+  return givenBack
 }
 
 /** The stock that leaves again with a return that is cancelled. */

@@ -11,8 +11,10 @@ export interface KnownToOrder {
   /** Whether another order has the number. */
   numberTaken: boolean
   gateways: readonly string[]
-  /** The price of one unit by SKU, with the currency's decimals. */
-  prices: ReadonlyMap<string, string>
+  /** The back office's identifier of the SKU that gift vouchers are sold as, where there is one. */
+  giftCardSkuId: string | undefined
+  /** What is sold, by SKU; prices of one unit, with the currency's decimals. */
+  variants: ReadonlyMap<string, { skuId: string; price: string }>
 }
 
 /** An order that has been worked out. Amounts in minor units; lines in the order of the input. */
@@ -35,12 +37,14 @@ export function priceOrder(input: OrderInput, known: KnownToOrder, currency: str
 
   const lines: Priced['lines'] = []
   for (const [i, { sku, quantity, price: given, discounts }] of input.lines.entries()) {
-    const text = known.prices.get(sku)
-    if (text === undefined) {
+    const variant = known.variants.get(sku)
+    if (!variant) {
       fault(`/lines/${i}/sku`, `There is no SKU ${sku}.`, 'unknown_sku')
       continue
     }
-    const price = units(text, decimals)
+    if (variant.skuId === known.giftCardSkuId)
+      fault(`/lines/${i}/sku`, `${sku} is the gift card: \`POST /vouchers\` sells it.`)
+    const price = units(variant.price, decimals)
     if (typeof given === 'string' && units(given, decimals) !== price)
       fault(`/lines/${i}/price`, `The price of ${sku} is ${shown(price)}.`)
     const discounted = (discounts ?? []).map(discount => units(discount.amount, decimals))

@@ -130,6 +130,17 @@ export const OrderInput = Type.Object(
 
 export type Order = Static<typeof Order>
 export const Order = Type.Object(
+/** What was taken off a line. */
+export const Discount = Type.Object(
+  {
+    type: discountType,
+    reason: Nullable(discountReason),
+    amount: discountAmount,
+    percentage: Nullable(percentage),
+  },
+  { additionalProperties: false },
+)
+
   {
     id: Id('The identifier of the order.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91'),
     orderNumber,
@@ -152,17 +163,7 @@ export const Order = Type.Object(
           quantity,
           returned: Whole('Units that came back, or are about to.', 0, { minimum: 0 }),
           price: Money('The price of one unit, before discounts.', '29.99'),
-          discounts: Type.Array(
-            Type.Object(
-              {
-                type: discountType,
-                reason: Nullable(discountReason),
-                amount: discountAmount,
-                percentage: Nullable(percentage),
-              },
-              { additionalProperties: false },
-            ),
-          ),
+          discounts: Type.Array(Discount),
           value: Money('What was paid for the line.', '25.99'),
           status: Words('Where the line stands; `returned` once all of it is.', lineStatuses),
         },

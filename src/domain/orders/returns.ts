@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
+import { Discount } from './orders.ts'
 
 export const returnStatuses = ['requested', 'received', 'refunded', 'cancelled'] as const
 export type ReturnStatus = (typeof returnStatuses)[number]
@@ -104,6 +105,10 @@ export const Return = Type.Object(
           quantity,
           reasonCode,
           notes: Nullable(notes),
+          price: Money('The price of one unit, before discounts.', '29.99'),
+          discounts: Type.Array(Discount, {
+            description: 'The share of what was taken off: price times quantity, less these, is the value.',
+          }),
           value: Money('What is refunded: the share of what was paid for the line of the order.', '25.99'),
         },
         { additionalProperties: false },

@@ -44,7 +44,7 @@ export async function knownToOrder(
   tx: Db,
   service: Service,
   { customerId, pickupStoreNumber, orderNumber }: OrderInput,
-): Promise<Omit<KnownToOrder, 'prices'>> {
+): Promise<Omit<KnownToOrder, 'variants' | 'giftCardSkuId'>> {
   const customers = await knownCustomers(tx, service, [customerId])
   const stores = pickupStoreNumber ? await storesByNumber(tx, service, [pickupStoreNumber]) : undefined
   return {

@@ -10,6 +10,18 @@ import { localTime } from '../lists/change.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 import { arrayOf, type HeldOrder, orderMoney } from './orders.ts'
 
+/**
+ * The discounts of a line `sold` of an order `o` as far as they are those of a line `b` of a return: shares that make up exactly what
+ * the price says more than the value.
+ */
+export const returnedDiscounts = (sign: Sql) => sql`
+  (select coalesce(json_agg(json_build_object('type', type, 'reason', reason, 'amount', round(${sign}part, o.decimals)::text, 'percentage', percentage) order by n), '[]')
+     from (select d.*, coalesce(round(upto * taken / nullif(whole, 0), o.decimals) - round((upto - amount) * taken / nullif(whole, 0), o.decimals), 0) as part
+             from (select n, e->>'type' as type, e->>'reason' as reason, e->>'percentage' as percentage, (e->>'amount')::numeric as amount,
+                          sum((e->>'amount')::numeric) over (order by n) as upto, sum((e->>'amount')::numeric) over () as whole,
+                          sold.price * b.quantity - b.value as taken
+                     from json_array_elements(sold.discounts) with ordinality as given (e, n)) d) shares)`
+
 /** The record of a return `r` (`Return`). */
 const record = (service: Service) => sql`
   (select row_to_json(x)::text from (select
@@ -17,11 +29,12 @@ const record = (service: Service) => sql`
      o.id as "orderId", o.order_number as "orderNumber", o.customer_id as "customerId", r.status, r.restock, o.currency,
      (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total,
      ${arrayOf(sql`
-       select l.sequence::text as id, l.sequence, l.order_sequence::text as "orderLineId", sold.sku, l.quantity,
-              l.reason_code as "reasonCode", l.notes, ${orderMoney(sql`l.value`)} as value
-         from return_line l
-         join order_line sold on sold.service_id = l.service_id and sold.order_id = l.order_id and sold.sequence = l.order_sequence
-        where l.service_id = r.service_id and l.return_id = r.id order by l.sequence`)} as lines,
+       select b.sequence::text as id, b.sequence, b.order_sequence::text as "orderLineId", sold.sku, b.quantity,
+              b.reason_code as "reasonCode", b.notes, ${orderMoney(sql`sold.price`)} as price, ${returnedDiscounts(sql``)} as discounts,
+              ${orderMoney(sql`b.value`)} as value
+         from return_line b
+         join order_line sold on sold.service_id = b.service_id and sold.order_id = b.order_id and sold.sequence = b.order_sequence
+        where b.service_id = r.service_id and b.return_id = r.id order by b.sequence`)} as lines,
      ${localTime(sql`r.created_at`, service)} as "createdAt", ${localTime(sql`r.changed_at`, service)} as "updateTimeStamp"
      from sales_order o where o.service_id = r.service_id and o.id = r.order_id) x)`
 

@@ -2,6 +2,7 @@ import { type Db, raw, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { type Change, localTime } from '../lists/change.ts'
 import { arrayOf, type HeldOrder, orderMoney } from './orders.ts'
+import { returnedDiscounts } from './returns.ts'
 import { addTransactions } from './transactions.ts'
 
 /** Adds the sale that a shipped order is: it appears in the shopper's history and in `GET /orders/transactions/search`. */
@@ -39,10 +40,10 @@ export const addReturn = (
     select 'return-' || r.id || ${cancelled ? '-cancelled' : ''} as id, r.return_number as number, ${header(service, change)},
            (select ${orderMoney(sql`sum(${sign}l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total,
            ${arrayOf(sql`
-             select b.sequence::text as id, b.sequence, l.sku, l.product_code as "productCode", l.product_name as "productName",
-                    l.colour_code as "colourCode", l.colour_name as "colourName", l.size_code as "sizeCode", ${sign}b.quantity as quantity,
-                    ${orderMoney(sql`l.price`)} as price, ${orderMoney(sql`${sign}b.value`)} as value, null::text as "taxPercent", json '[]' as discounts
-               from return_line b join order_line l on l.service_id = b.service_id and l.order_id = b.order_id and l.sequence = b.order_sequence
+             select b.sequence::text as id, b.sequence, sold.sku, sold.product_code as "productCode", sold.product_name as "productName",
+                    sold.colour_code as "colourCode", sold.colour_name as "colourName", sold.size_code as "sizeCode", ${sign}b.quantity as quantity,
+                    ${orderMoney(sql`sold.price`)} as price, ${orderMoney(sql`${sign}b.value`)} as value, null::text as "taxPercent", ${returnedDiscounts(sign)} as discounts
+               from return_line b join order_line sold on sold.service_id = b.service_id and sold.order_id = b.order_id and sold.sequence = b.order_sequence
               where b.service_id = r.service_id and b.return_id = r.id order by b.sequence`)} as lines
       from sales_return r
       join sales_order o on o.service_id = r.service_id and o.id = r.order_id

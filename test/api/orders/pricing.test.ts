@@ -95,7 +95,8 @@ const known = {
   store: true,
   numberTaken: false,
   gateways: ['visa'],
-  prices: new Map([['A', '10.00']]),
+  giftCardSkuId: undefined,
+  variants: new Map([['A', { skuId: '1', price: '10.00' }]]),
 }
 
 test('an order is right with exactly what is due, and with no other amount', () => {
@@ -133,7 +134,7 @@ test('currencies without decimals, and with three, are reckoned in their own uni
   const priced = (price: string, paid: string, currency: string, decimals: number) =>
     priceOrder(
       input({ lines: [{ sku: 'A', quantity: 3 }], payments: [{ gateway: 'visa', amount: paid }] }),
-      { ...known, prices: new Map([['A', price]]) },
+      { ...known, variants: new Map([['A', { skuId: '1', price: price }]]) },
       currency,
       decimals,
     ).faults.map(fault => fault.detail)

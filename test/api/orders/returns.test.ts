@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Return } from '../../../src/domain/orders/returns.ts'
 import { faultsOf } from '../../../src/http/shape.ts'
-import { giveBack, made, placed, returnable, salesOf, startOrderShop, stockOf } from '../../support/order-shop.ts'
+import {
+  cents,
+  giveBack,
+  made,
+  placed,
+  returnable,
+  salesOf,
+  startOrderShop,
+  stockOf,
+} from '../../support/order-shop.ts'
 import { detailsIn, faultsIn, isProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
 
@@ -47,6 +56,8 @@ test('a return comes back with its numbers, its lines and what is refunded for t
         quantity: 1,
         reasonCode: 'FAULTY',
         notes: 'A hole.\nNear the hem.',
+        price: '10.00',
+        discounts: [],
         value: '10.00',
       },
       {
@@ -57,6 +68,8 @@ test('a return comes back with its numbers, its lines and what is refunded for t
         quantity: 2,
         reasonCode: 'SIZE',
         notes: null,
+        price: '29.99',
+        discounts: [{ type: 'loyalty', reason: null, amount: '6.65', percentage: null }],
         value: '53.33',
       },
     ],
@@ -149,7 +162,35 @@ test('a return is in the retail history with negative quantity and value', async
     total: '-27.99',
   })
   assert.deepEqual(
-    lines.map((line: Record<string, unknown>) => [line.sku, line.quantity, line.price, line.value]),
-    [['HOOD-S', -1, '29.99', '-27.99']],
+    lines.map((line: Record<string, unknown>) => [line.sku, line.quantity, line.price, line.value, line.discounts]),
+    [['HOOD-S', -1, '29.99', '-27.99', [{ type: 'loyalty', reason: null, amount: '-2.00', percentage: null }]]],
   )
+})
+
+test('price, discounts and value of what comes back add up, in whatever portions, also in the retail history', async () => {
+  const own = await shop()
+  const discounts = [
+    { type: 'loyalty', amount: '4.00', percentage: '4.45' },
+    { type: 'loyalty', amount: '0.01' },
+    { type: 'staff', amount: '3.33', reason: 'Christmas' },
+  ]
+  const { id, orderNumber } = await placed(own, [{ sku: 'HOOD-S', quantity: 3, discounts }])
+  let off = 0
+  for (const quantity of [1, 1, 1]) {
+    const record = made(await giveBack(own, id, { 'HOOD-S': quantity }))
+    const sale = (await salesOf(own, orderNumber)).find(
+      ({ number }: { number: string }) => number === record.returnNumber,
+    )
+    for (const [sign, [line]] of [
+      [1, record.lines],
+      [-1, sale.lines],
+    ]) {
+      const amounts = line.discounts.map(({ amount }: { amount: string }) => cents(amount))
+      assert.equal(line.quantity, sign * quantity)
+      const sum = amounts.reduce((all: number, each: number) => all + each, 0)
+      assert.equal(cents(line.value), cents(line.price) * line.quantity - sum, JSON.stringify(line))
+      off += sign === 1 ? sum : 0
+    }
+  }
+  assert.equal(off, 734)
 })

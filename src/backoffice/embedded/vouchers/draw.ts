@@ -30,6 +30,23 @@ export async function drawVoucher(
 }
 
 /**
+ * Gives back to a voucher what was drawn of it for an order and not given back yet, at most so much (minor units). Returns what it was
+ * given; nothing where it is not a voucher of ours.
+ */
+export async function refundUpTo(
+  tx: Db,
+  service: Service,
+  { number, most, orderNumber }: { number: string; most: bigint; orderNumber: string },
+): Promise<bigint> {
+  const voucher = await takeVoucher(tx, service, number)
+  const drawn = voucher ? await drawnFor(tx, service, voucher, orderNumber) : 0n
+  const change = drawn < most ? drawn : most
+  if (!voucher || change <= 0n) return 0n
+  await takeStep(tx, service, voucher, 'refund', { change, orderNumber })
+  return change
+}
+
+/**
  * Gives back to a voucher what was drawn of it for an order, or a part; `amount` with the currency's decimals. It never gets back
  * more than it gave for that order. A voucher that was spent can be used again; one that is expired or suspended stays so.
  */
