@@ -21,6 +21,15 @@ export const Address = Type.Object(
   { additionalProperties: false },
 )
 
+/** Whom an address of an order, or a voucher, is of (contract 15); customers' addresses do not say. */
+export const addressee = {
+  contactName: Nullable(Text('Who is to be asked for.', 'Jane Smith', 50)),
+  companyName: Nullable(Text('The company.', 'Luma Pty Ltd', 50)),
+}
+
+export type OrderAddress = Static<typeof OrderAddress>
+export const OrderAddress = Type.Object({ ...addressee, ...Address.properties }, { additionalProperties: false })
+
 /** The address columns of a feed. */
 export const addressColumns = {
   addressLine1: Type.Optional(line1),

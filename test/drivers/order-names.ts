@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isProblem } from '../support/problem.ts'
 import { post } from '../support/write.ts'
-import { codesOf, placed } from './sales.ts'
+import { codesOf, place, placed } from './sales.ts'
 import type { Shop } from './shop.ts'
 
 /** How every driver knows an order again, and what a return may leave out (contract 6, 15). */
@@ -33,6 +33,38 @@ export function orderNameContract(shop: () => Shop) {
     const other = await placed(shop(), 1, { orderNumber: id })
     assert.equal((await api.get(`/orders/${id}`)).json.data.id, id)
     assert.equal((await api.get(`/orders?order_number=${id}`)).json.data[0].id, other.id)
+  })
+
+  test('addresses of an order, and of a voucher, say whom to ask for, and the company', async () => {
+    const { api, simulator, driver } = shop()
+    const whole = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' }
+    const billingAddress = { ...whole, contactName: 'Jane Smith', companyName: 'Luma & Sons' }
+    const deliveryAddress = { ...whole, contactName: '', companyName: 'c'.repeat(50) }
+    const { id } = await placed(shop(), 1, { billingAddress, deliveryAddress })
+    const { data } = (await api.get(`/orders/${id}`)).json
+    assert.deepEqual([data.billingAddress.contactName, data.billingAddress.companyName], ['Jane Smith', 'Luma & Sons'])
+    assert.deepEqual([data.deliveryAddress.contactName, data.deliveryAddress.companyName.length], [null, 50])
+    const long = { ...whole, contactName: 'x'.repeat(51), companyName: 'x'.repeat(51) }
+    const refused = await place(shop(), 1, { billingAddress: long })
+    assert.deepEqual(
+      codesOf(refused).map(([pointer]) => pointer),
+      ['/billingAddress/contactName', '/billingAddress/companyName'],
+    )
+    const gift = {
+      amount: '20.00',
+      receiverName: 'Ann Lee',
+      receiverEmail: 'ann.lee@example.com',
+      senderName: 'John Smith',
+      subject: 'A gift for you',
+      billingAddress: { ...billingAddress, addressLine1: '' },
+    }
+    assert.equal((await post(api, '/vouchers', gift)).status, driver === 'embedded' ? 201 : 202)
+    if (driver === 'embedded') return
+    const there = simulator.state.orders.get(Number(id))
+    assert.deepEqual([there?.billing.contactName, there?.billing.companyName], ['Jane Smith', 'Luma & Sons'])
+    // Whom else to ask for is not said: the customer.
+    assert.ok(there?.delivery.contactName)
+    assert.equal(there?.delivery.companyName.length, 50)
   })
 
   test('a returned line needs its SKU alone: all that is left comes back, for the usual reason', async () => {

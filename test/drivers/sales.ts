@@ -31,7 +31,7 @@ const due = (lines: { price: string; quantity: number }[]) =>
   dollars(lines.reduce((sum, { price, quantity }) => sum + cents(price) * quantity, 0))
 
 /** Places an order of so many of the first item, paid in full. */
-async function place(shop: Shop, quantity: number, more: object = {}): Promise<Answer> {
+export async function place(shop: Shop, quantity: number, more: object = {}): Promise<Answer> {
   const { items, customerId } = await wares(shop)
   const [item] = items
   return post(shop.api, '/orders', {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { Address } from '../address.ts'
+import { addressee, OrderAddress } from '../address.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
 import type { Write } from '../write.ts'
 import type { ReturnInput } from './returns.ts'
@@ -54,6 +54,8 @@ const optional = (text: string, example: string, maxLength = 50) => Optional(Tex
 /** An address that something can be sent to. */
 export const PostalAddress = Type.Object(
   {
+    contactName: Type.Optional(addressee.contactName),
+    companyName: Type.Optional(addressee.companyName),
     addressLine1: line('Street and number.', '111 Collins St'),
     addressLine2: optional('Floor, unit or building.', 'Level 5'),
     city: line('City or suburb.', 'Melbourne'),
@@ -128,8 +130,6 @@ export const OrderInput = Type.Object(
   { $id: 'OrderInput', additionalProperties: false },
 )
 
-export type Order = Static<typeof Order>
-export const Order = Type.Object(
 /** What was taken off a line. */
 export const Discount = Type.Object(
   {
@@ -141,13 +141,15 @@ export const Discount = Type.Object(
   { additionalProperties: false },
 )
 
+export type Order = Static<typeof Order>
+export const Order = Type.Object(
   {
     id: Id('The identifier of the order.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91'),
     orderNumber,
     customerId,
     pickupStoreNumber: Nullable(pickupStoreNumber),
-    billingAddress: Address,
-    deliveryAddress: Address,
+    billingAddress: OrderAddress,
+    deliveryAddress: OrderAddress,
     currency: Currency,
     lines: Type.Array(
       Type.Object(

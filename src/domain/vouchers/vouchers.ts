@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { ApiError } from '../../errors.ts'
-import { Address } from '../address.ts'
+import { OrderAddress } from '../address.ts'
 import { Currency, Id, LocalDate, LocalTime, Money, Nullable, Optional, Words } from '../fields.ts'
 import type { Write } from '../write.ts'
 import { voucherStates } from './states.ts'
@@ -146,7 +146,10 @@ export const VoucherInput = Type.Object(
       }),
     ),
     deliveryDate: Optional(LocalDate('The day on which the e-mail is sent; today where none is named.', '2026-12-24')),
-    billingAddress: Type.Partial(Address, { description: 'The address of whoever pays.', additionalProperties: false }),
+    billingAddress: Type.Partial(OrderAddress, {
+      description: 'The address of whoever pays.',
+      additionalProperties: false,
+    }),
   },
   { $id: 'VoucherInput', additionalProperties: false },
 )

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Db, sql } from '../../db.ts'
-import type { Address } from '../../domain/address.ts'
+import type { OrderAddress } from '../../domain/address.ts'
 import { amount } from '../../domain/money.ts'
 import type { KnownToOrder, Priced } from '../../domain/orders/check.ts'
 import type { OrderInput } from '../../domain/orders/orders.ts'
@@ -64,7 +64,7 @@ export interface OrderIdentity {
   placedAt?: string | undefined
 }
 
-type GivenAddress = { [name in keyof Address]?: Address[name] | undefined }
+type GivenAddress = { [name in keyof OrderAddress]?: OrderAddress[name] | undefined }
 
 /** What is kept of an order beside its lines and payments. */
 export interface OrderHeader extends Pick<OrderInput, 'customerId' | 'pickupStoreNumber'> {
@@ -88,9 +88,11 @@ export const insertOrder = (
     on conflict do nothing
     returning id, order_number as number, customer_id as "customerId", currency, decimals`)
 
-/** As `Address` has it, in its order. */
+/** As `OrderAddress` has it, in its order. */
 function addressOf(address: GivenAddress) {
   const {
+    contactName = null,
+    companyName = null,
     addressLine1 = null,
     addressLine2 = null,
     city = null,
@@ -98,7 +100,7 @@ function addressOf(address: GivenAddress) {
     postcode = null,
     country = null,
   } = address
-  return JSON.stringify({ addressLine1, addressLine2, city, state, postcode, country })
+  return JSON.stringify({ contactName, companyName, addressLine1, addressLine2, city, state, postcode, country })
 }
 
 /** Adds the lines of an order, as `processing`. `sources` says which store each SKU comes from. */

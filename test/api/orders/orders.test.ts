@@ -50,8 +50,8 @@ test('an order comes back with its lines worked out, a number, and everything th
     orderNumber: 'WEB-7',
     customerId: '65432',
     pickupStoreNumber: '101',
-    billingAddress: address,
-    deliveryAddress: address,
+    billingAddress: { contactName: null, companyName: null, ...address },
+    deliveryAddress: { contactName: null, companyName: null, ...address },
     currency: 'AUD',
     lines: [
       {
@@ -95,7 +95,8 @@ test('an order comes back with its lines worked out, a number, and everything th
 test('an address without its optional fields has them as null', async () => {
   const short = { addressLine1: '1 High St', city: 'Leeds', country: 'United Kingdom' }
   const order = await placed(api, [{ sku: 'UNKEPT', quantity: 1 }], { deliveryAddress: { ...short, state: null } })
-  assert.deepEqual(order.deliveryAddress, { ...short, addressLine2: null, state: null, postcode: null })
+  const nobody = { contactName: null, companyName: null }
+  assert.deepEqual(order.deliveryAddress, { ...nobody, ...short, addressLine2: null, state: null, postcode: null })
 })
 
 test('an order that costs nothing needs no payment', async () => {

@@ -1,4 +1,4 @@
-import type { Address } from '../../../domain/address.ts'
+import type { OrderAddress } from '../../../domain/address.ts'
 import { decimalsOf } from '../../../domain/money.ts'
 import type { LineStatus } from '../../../domain/orders/orders.ts'
 import { units } from '../../../domain/orders/pricing.ts'
@@ -30,8 +30,8 @@ export interface ReadOrder {
   /** On the wall of the head office. */
   placed: string | null
   pickupStoreId: string | null
-  billingAddress: Address
-  deliveryAddress: Address
+  billingAddress: OrderAddress
+  deliveryAddress: OrderAddress
   currency: string
   decimals: number
   freight: bigint
@@ -130,8 +130,10 @@ export function statusesIn(order: Xml, lines: readonly { sequence: number; skuId
   )
 }
 
-function addressFrom(address: Xml | undefined): Address {
+function addressFrom(address: Xml | undefined): OrderAddress {
   return {
+    contactName: text(address, 'ContactName'),
+    companyName: text(address, 'CompanyName'),
     addressLine1: text(address, 'AddressLine1'),
     addressLine2: text(address, 'AddressLine2'),
     city: text(address, 'City'),

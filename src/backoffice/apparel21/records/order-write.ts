@@ -1,4 +1,4 @@
-import type { Address } from '../../../domain/address.ts'
+import type { OrderAddress } from '../../../domain/address.ts'
 import { amount } from '../../../domain/money.ts'
 import type { Priced } from '../../../domain/orders/check.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
@@ -67,8 +67,9 @@ export function orderPayload(order: PlacedOrder): string {
 
 const given = (name: string, value: string | null | undefined): Field => [name, value ?? undefined]
 
-const addressOf = (address: { [name in keyof Address]?: string | null }, { name }: OrderContact): Field[] => [
-  ['ContactName', name || undefined],
+const addressOf = (address: { [name in keyof OrderAddress]?: string | null }, { name }: OrderContact): Field[] => [
+  ['ContactName', address.contactName || name || undefined],
+  given('CompanyName', address.companyName),
   given('AddressLine1', address.addressLine1),
   given('AddressLine2', address.addressLine2),
   given('City', address.city),

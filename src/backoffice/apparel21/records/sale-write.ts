@@ -40,7 +40,8 @@ export function salePayload(connection: Pick<Connection, 'gateways'>, sale: Sale
         [
           'Billing',
           [
-            ['ContactName', senderName],
+            ['ContactName', payer.contactName || senderName],
+            ['CompanyName', payer.companyName],
             ['AddressLine1', payer.addressLine1],
             ['AddressLine2', payer.addressLine2],
             ['City', payer.city],
