@@ -569,7 +569,7 @@ end $$;
 create table voucher_sale (
   service_id integer not null,
   number text collate "C" not null,
-  gateway text not null,
+  gateway text,
   order_number text collate "C",  -- An order is sold once: that there is one by this number refuses a repeat without an Idempotency-Key.
   sender_name text not null,
   receiver_name text not null,
@@ -628,7 +628,7 @@ create table upstream_voucher_sale (
   order_id text collate "C",     -- What the back office calls the order. Null where it does not tell, or where another order turned out to
                                  -- have the number.
   customer_id text collate "C",  -- The receiver, as the back office knows them.
-  gateway text not null,
+  gateway text,
   amount numeric(16,4) not null,
   currency text not null,
   created_at timestamptz not null default now(),

@@ -193,7 +193,14 @@ test('a refund gives vouchers back what they paid, in the order of their numbers
     api.db,
     api.keys,
     own.service,
-    [one, two].map(number => ({ number, pin: '004200', originalAmount: '8.00', usedAmount: '0.00', state: 'active' as const, expiryDate: '2099-12-31' })),
+    [one, two].map(number => ({
+      number,
+      pin: '004200',
+      originalAmount: '8.00',
+      usedAmount: '0.00',
+      state: 'active' as const,
+      expiryDate: '2099-12-31',
+    })),
   )
   const balances = () => Promise.all([one, two].map(async number => (await opened(number)).availableAmount))
   const opened = async (number: string) => (await post(own, '/vouchers/lookup', { number, pin: '004200' })).json.data
