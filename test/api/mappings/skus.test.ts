@@ -126,7 +126,7 @@ test('two changes of one SKU at once both count', async () => {
 test('what is no SKU, and what was changed meanwhile, is refused', async () => {
   const shop = await unmappedShop(api)
   isRefused(api, await map(shop, '12001', { sku: 'x', skuId: '1' }), 'invalid_body', '/sku', '/skuId')
-  const wrong = { ecommerceSku: '', ecommerceProductId: 'x'.repeat(101) }
+  const wrong = { ecommerceSku: 'x'.repeat(251), ecommerceProductId: 'x'.repeat(101) }
   isRefused(api, await map(shop, '12001', wrong), 'invalid_field', '/ecommerceSku', '/ecommerceProductId')
   const { etag } = (await shop.get('/mappings/skus/12001')).headers
   assert.equal((await map(shop, '12001', {}, { 'if-match': String(etag) })).headers.etag, etag)

@@ -60,6 +60,7 @@ export function testWrites(traffic: () => Traffic) {
     const { id, orderNumber, customerId, lines } = placed.json.data
     assert.equal((await get(`/orders/${id}`, { 'if-none-match': placed.headers.etag })).status, 304)
     assert.equal((await get(`/orders/${id}`)).json.data.orderNumber, orderNumber)
+    assert.equal((await get(`/orders?order_number=${orderNumber}`)).json.data[0].id, id)
     assert.equal((await get(`/customers/${customerId}/orders`)).json.data.length, 1)
     await refused('not_found', get('/orders/none'))
     const order = await anOrder(traffic())

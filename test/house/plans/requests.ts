@@ -45,6 +45,7 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/customers': { email: ['c7@example.com'], updated_after },
   '/orders/transactions/search': { updated_after, updated_before: ['2024-06-01'], asc: ['true'], ...sold },
   '/customers/{id}/transactions': sold,
+  '/orders': { order_number: ['o7'] },
   '/mappings/stores': { state },
   '/mappings/skus': { state },
   '/mappings/customers': { state },
