@@ -4,6 +4,7 @@ import type { Service } from '../../settings.ts'
 import { addressee, OrderAddress } from '../address.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
 import type { Write } from '../write.ts'
+import { Discount, DiscountInput } from './discounts.ts'
 import type { ReturnInput } from './returns.ts'
 
 export const lineStatuses = ['processing', 'shipped', 'cancelled', 'returned'] as const
@@ -28,19 +29,6 @@ const customerId = Id('The shopper.', '65432')
 const pickupStoreNumber = Id('The store where the shopper collects the goods.', '123')
 const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
 const quantity = Type.Integer({ description: 'Units sold.', minimum: 1, maximum: 9_999, examples: [1] })
-const discountType = Type.String({
-  description: 'Why there is a discount.',
-  minLength: 1,
-  maxLength: 50,
-  examples: ['loyalty'],
-})
-const discountReason = Text('The reason in words.', 'Gold member', 100)
-const discountAmount = Money('The amount taken off the line.', '4.00')
-const percentage = Type.String({
-  description: 'The same in per cent.',
-  pattern: '^\\d{1,3}(\\.\\d{1,4})?$',
-  examples: ['13.34'],
-})
 const freight = Money('What the delivery costs.', '9.95')
 const gateway = Id('The payment gateway, as `GET /payment-gateways` names it.', 'paypal')
 const paid = Money('What is paid with it.', '35.94')
@@ -82,18 +70,7 @@ export const OrderInput = Type.Object(
           quantity,
           price: Optional(Money('The price of one unit. It is worked out again, and has to be the same.', '29.99')),
           discounts: Optional(
-            Type.Array(
-              Type.Object(
-                {
-                  type: discountType,
-                  reason: Optional(discountReason),
-                  amount: discountAmount,
-                  percentage: Optional(percentage),
-                },
-                { additionalProperties: false },
-              ),
-              { description: 'What is taken off; no more than the line costs.', maxItems: 20 },
-            ),
+            Type.Array(DiscountInput, { description: 'What is taken off; no more than the line costs.', maxItems: 20 }),
           ),
         },
         { additionalProperties: false },
@@ -128,17 +105,6 @@ export const OrderInput = Type.Object(
     ),
   },
   { $id: 'OrderInput', additionalProperties: false },
-)
-
-/** What was taken off a line. */
-export const Discount = Type.Object(
-  {
-    type: discountType,
-    reason: Nullable(discountReason),
-    amount: discountAmount,
-    percentage: Nullable(percentage),
-  },
-  { additionalProperties: false },
 )
 
 export type Order = Static<typeof Order>

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
-import { Discount } from './orders.ts'
+import { Discount } from './discounts.ts'
 
 export const returnStatuses = ['requested', 'received', 'refunded', 'cancelled'] as const
 export type ReturnStatus = (typeof returnStatuses)[number]

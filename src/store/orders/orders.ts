@@ -37,7 +37,7 @@ export const orderRecord = (db: Db, service: Service, id: string) =>
 export async function orderNamed(db: Db, service: Service, name: OrderName): Promise<string | undefined> {
   const mine = sql`service_id = ${service.id}`
   const { number, id } = 'number' in name ? { ...name, id: null } : { number: name.idOrNumber, id: name.idOrNumber }
-  const found = await db.row<{ id: string }>(sql`
+  const found = await db.row<{ id: string; turn: number }>(sql`
     select id, 1 as turn from sales_order where ${mine} and id = ${id} union all
     select id, 2 from sales_order where ${mine} and order_number = ${number} order by turn limit 1`)
   return found?.id

@@ -22,7 +22,7 @@ import { listMails, readWaiting, retryMails, voucherMailStatus } from '../../../
 import { shownSettings } from '../../../src/store/running/settings.ts'
 import { feedFigures, standings } from '../../../src/store/running/standings.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/exports.ts'
-import { finishedRuns } from '../../../src/store/sync/facts.ts'
+import { finishedRuns, pulledByEnvironment } from '../../../src/store/sync/facts.ts'
 import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/plan.ts'
 import { syncStates } from '../../../src/store/sync/sync.ts'
 import { readLedger } from '../../../src/store/vouchers/ledger.ts'
@@ -61,6 +61,7 @@ export async function tour(api: TestService) {
   const feeds = [{ serviceId: service.id, feed: 'stock', everySeconds: 1 }]
   await syncStates(db, service)
   await finishedRuns(db)
+  await pulledByEnvironment(db)
   await neverPulled(db, service, ['stock'])
   await hastenFeeds(db, 'sync-feed', feeds)
   await newlyStalled(db, feeds)
