@@ -91,14 +91,30 @@ begin
   return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
 end $$;
 
--- The moment before which no transaction in progress can still commit a change of the lists of a service. statement_timestamp() is read
--- before pg_locks is; a page has to be read by a later statement. Services whose numbers are the same modulo 32768 wait for each other: the
+-- Lists whose first load is under way (docs/decisions/0011). Until the row is gone the list shows nothing, so that its records may carry
+-- the times that their source tells, in whatever order they come.
+create table first_load (
+  service_id integer not null,
+  list text not null,      -- The table behind the list.
+  begun boolean not null,  -- The list was found empty once this row was there to hide what comes.
+  primary key (service_id, list),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
+-- Announces that a transaction will stamp records of one list (by its number, 1 to 15) with times that are past, though later than
+-- `newest`: as begin_change does, with the newest stamp of that list in the place of the clock (docs/decisions/0011).
+create function back_date(tenant integer, number integer, newest timestamptz) returns void language sql as $$
+  select pg_advisory_xact_lock_shared(
+    (tenant % 32768)::bigint << 48 | number::bigint << 44 | floor(extract(epoch from newest) * 1000)::bigint)
+$$;
+
+-- The moment before which no transaction in progress can still commit a change of a list of a service. statement_timestamp() is read before
+-- pg_locks is; a page has to be read by a later statement. Services whose numbers are the same modulo 32768 wait for each other: the
 -- horizon is then earlier than it need be, and never later.
-create function list_horizon(tenant integer) returns timestamptz language sql as $$
-  select least(statement_timestamp(), min(to_timestamp((((classid::bigint << 32) | objid::bigint) & ((1::bigint << 48) - 1)) / 1000.0)))
-         - interval '1 microsecond'
-    from pg_locks
-   where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 16 = tenant % 32768
+create function list_horizon(tenant integer, number integer) returns timestamptz language sql as $$
+  select least(statement_timestamp(), min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0))) - interval '1 microsecond'
+    from pg_locks cross join lateral (select (classid::bigint << 32) | objid::bigint as key) announced
+   where locktype = 'advisory' and objsubid = 1 and key >> 48 = tenant % 32768 and (key >> 44) & 15 in (0, number)
      and database = (select oid from pg_database where datname = current_database())
 $$;
 

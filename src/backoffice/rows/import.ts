@@ -1,5 +1,6 @@
 import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
+import { beginLoad } from '../../store/lists/first-load.ts'
 import { batchesOf } from './batches.ts'
 import type { Judged } from './judge.ts'
 import type { Kind } from './kinds.ts'
@@ -52,6 +53,7 @@ export async function importSheet(
   }
   // The next batch is read while the database is busy with this one; never more, so that the later line of two wins.
   let writing = Promise.resolve()
+  const first = dryRun || !kind.backDated ? undefined : await beginLoad(db, service, kind.backDated)
   try {
     for await (const batch of batchesOf(sheet, kind)) {
       await writing
@@ -64,6 +66,8 @@ export async function importSheet(
     await writing.catch(() => {})
     await rejected?.discard()
     throw error
+  } finally {
+    await first?.end()
   }
 }
 

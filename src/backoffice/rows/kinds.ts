@@ -100,6 +100,7 @@ export const kinds = {
     key: ['id'],
     prepare: each(customerFrom),
     write: upsertCustomers,
+    backDated: 'customer',
     examples: [{}, { id: '73152', firstname: 'Mary', surname: 'Lee', email: 'mary.lee@example.com' }],
   },
   transactions: {
@@ -112,6 +113,7 @@ export const kinds = {
     rule: transactionRule,
     prepare: transactionsFrom,
     write: upsertTransactions,
+    backDated: 'retail_transaction',
     examples: [
       { storeNumber: '123' },
       {

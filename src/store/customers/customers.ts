@@ -1,7 +1,8 @@
 import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
-import { beginChange, type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
+import { beginChangeOf, stampedAt, stampFrom, toldTime } from '../lists/back-date.ts'
+import { type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 
@@ -43,13 +44,15 @@ export const upsertCustomers = (db: Database, service: Service, rows: readonly o
 /** The same within a transaction. A subscription is consent, so it outranks privacy. */
 export async function mergeCustomers(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
   await lockCustomers(tx, service, sql`and c.id = any(${rows.map(row => (row as { id: string }).id)})`)
-  const change = await beginChange(tx, service, ['customer'])
+  const change = await beginChangeOf(tx, service, 'customer', rows)
+  const stamp = stampFrom(toldTime, service, change)
   return countUpserted(
     await tx.rows<{ inserted: boolean }>(sql`
       insert into customer (${content.list}, changed_at, record, ecommerce_ids)
-      select ${content.of('c')}, ${change.at}, left(${stamped(body, change)}, -1), ${ecommerceIds}
+      select ${content.of('c')}, s.stamp, left(${stampedAt(body, sql`s.stamp`, service)}, -1), ${ecommerceIds}
         from ${merged(service, customers, rows)} given
         cross join lateral json_populate_record(given, case when given.email_subscription or given.sms_subscription then json '{"privacy":false}' else json '{}' end) c
+        cross join lateral (select ${stamp} as stamp) s
       on conflict (service_id, id) do update
         set (${content.list}, changed_at, record, ecommerce_ids) = (${content.excluded}, excluded.changed_at, excluded.record, excluded.ecommerce_ids)
         where ${said(sql`customer.record || '}'`)} is distinct from ${said(sql`excluded.record || '}'`)} or customer.ecommerce_ids is distinct from excluded.ecommerce_ids
@@ -96,6 +99,7 @@ export const customerPage = (
     service,
     {
       table: sql`customer`,
+      list: 'customer',
       record: ecommerceIds ? whole : withoutEcommerceIds,
       ...(email === undefined ? { order: byChange } : { live: true }),
       key: sql`id`,

@@ -4,6 +4,17 @@ import type { Service } from '../../settings.ts'
 /** The tables behind lists. */
 export type List = 'store' | 'staff' | 'product' | 'stock' | 'customer' | 'retail_transaction' | 'audit'
 
+const backDated = ['customer', 'retail_transaction', 'staff'] as const
+
+/** Lists whose records may carry times of their source. */
+export type BackDatedList = (typeof backDated)[number]
+
+/** What a list is called where a change of it alone is announced (`back_date` in the migrations); 0 is none. */
+export const listNumber = (list: BackDatedList | undefined) => (list ? backDated.indexOf(list) + 1 : 0)
+
+/** Up to when a list is complete that has nothing; stamps are later. */
+export const beginning = `timestamptz 'epoch'`
+
 /** One transaction's change of listed records. */
 export interface Change {
   /** The stamp: text of a `timestamptz`, to the microsecond. */

@@ -1,6 +1,6 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { momentOf } from './moment.ts'
+import { momentOf, type Walked } from './moment.ts'
 
 /** Where a page ended: the value it is ordered by, and the key that breaks ties. */
 export type Position = readonly [order: string, key: string]
@@ -25,8 +25,7 @@ export interface Page {
 export const emptyPage = (asOf: string): Page => ({ records: null, asOf, hasNextPage: false, end: null })
 
 /** A list as SQL sees it. */
-export interface Source {
-  table: Sql
+export interface Source extends Walked {
   /** The response-ready text. */
   record: Sql
   /** What the list is ordered by, before its unique key. Absent: the key alone. */
@@ -53,6 +52,7 @@ export async function readPage(
 ): Promise<Page> {
   const {
     table,
+    list,
     record,
     key,
     order: { column: order, type } = { column: key, type: 'text' },
@@ -63,7 +63,7 @@ export async function readPage(
   } = source
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
-  const moment = await momentOf(db, service, table, asOf)
+  const moment = await momentOf(db, service, { table, list }, asOf)
   const complete = live ? sql`` : sql`and changed_at <= (select as_of from walk)`
   const from = after
     ? sql`and (${order}, ${key}) ${beyond} (${unseen(after[0], type)}, ${unseen(after[1], 'text')})`

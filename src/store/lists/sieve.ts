@@ -25,12 +25,12 @@ const placesAtMost = 10_000
 export async function readSieved(
   db: Db,
   service: Service,
-  { table, record, key, order, descending = false, where = sql`` }: Source & Required<Pick<Source, 'order'>>,
+  { table, list, record, key, order, descending = false, where = sql`` }: Source & Required<Pick<Source, 'order'>>,
   sieve: Sieve,
   { limit, asOf, after }: PageRequest,
 ): Promise<Page> {
   const [beyond, direction, back] = (descending ? ['<', 'desc', 'asc'] : ['>', 'asc', 'desc']).map(raw)
-  const moment = await momentOf(db, service, table, asOf)
+  const moment = await momentOf(db, service, { table, list }, asOf)
   const from = after
     ? sql`and (place, key) ${beyond} (${unseen(after[0], order.type)}, ${unseen(after[1], 'text')})`
     : sql``

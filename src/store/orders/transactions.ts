@@ -2,7 +2,8 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import { mergeLines, type TransactionParts } from '../../domain/orders/merge-lines.ts'
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../settings.ts'
-import { beginChange, type Change, type Upserted } from '../lists/change.ts'
+import { type BackDated, beginBackDated, stampedAt, stampFrom } from '../lists/back-date.ts'
+import type { Change, Upserted } from '../lists/change.ts'
 import { byChange, filter, type PageRequest, readPage, unseen } from '../lists/page.ts'
 import { readSieved } from '../lists/sieve.ts'
 
@@ -19,8 +20,7 @@ export function upsertTransactions(
 ): Promise<Upserted> {
   return db.transaction(async tx => {
     // One merge at a time: what another one is about to add cannot be seen, nor locked.
-    await tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`)
-    const change = await beginChange(tx, service, ['retail_transaction'])
+    const change = await beginBackDated(tx, service, 'retail_transaction')
     const byId = Map.groupBy(rows, row => row.header.id)
     const ids = [...byId.keys()]
     const sum = { inserted: 0, changed: 0 }
@@ -41,7 +41,13 @@ export function upsertTransactions(
 }
 
 /** Merges the rows of some transactions. */
-async function mergeSome(tx: Db, service: Service, change: Change, ids: string[], rows: readonly TransactionParts[]) {
+async function mergeSome(
+  tx: Db,
+  service: Service,
+  change: BackDated,
+  ids: string[],
+  rows: readonly TransactionParts[],
+) {
   const stored = await tx.rows<{ record: string }>(
     sql`select record from retail_transaction where service_id = ${service.id} and id = any(${ids}) order by id for update`,
   )
@@ -52,8 +58,9 @@ async function mergeSome(tx: Db, service: Service, change: Change, ids: string[]
   if (merged.length) {
     await tx.run(sql`
       insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-      select ${service.id}, t.id, t."customerId", t."saleDate", ${change.at}, left(t.record, -1) || ${change.ending}
+      select ${service.id}, t.id, t."customerId", t."saleDate", s.stamp, ${stampedAt(sql`t.record`, sql`s.stamp`, service)}
         from json_to_recordset(${JSON.stringify(merged.map(columnsOf))}) as t (id text, "customerId" text, "saleDate" timestamp, record text)
+        cross join lateral (select ${stampFrom(sql`t."saleDate"`, service, change)} as stamp) s
       on conflict (service_id, id) do update
         set (customer_id, sale_date, changed_at, record) = (excluded.customer_id, excluded.sale_date, excluded.changed_at, excluded.record)`)
   }
@@ -103,7 +110,13 @@ export function transactionPage(db: Db, service: Service, filters: Filters, aske
     [filters.soldAfter, filters.soldBefore],
     moment => sql`(select ${moment}::timestamptz at time zone ${service.settings.timeZone})`,
   )
-  const list = { table: sql`retail_transaction`, record: sql`record`, key: sql`id`, live: customerId !== undefined }
+  const list = {
+    table: sql`retail_transaction`,
+    list: 'retail_transaction',
+    record: sql`record`,
+    key: sql`id`,
+    live: customerId !== undefined,
+  } as const
   const follows = ascending === undefined && filters.updatedAfter !== undefined
   const [order, ranged, sieve] = follows ? [byChange, changed, sold] : [bySale, sold, changed]
   const walk = { ...list, order, descending: !follows && !ascending, where: sql`${whose} ${ranged ?? sql``}` }

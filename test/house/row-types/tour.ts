@@ -6,10 +6,12 @@ import { refundVoucher } from '../../../src/backoffice/embedded/vouchers/draw.ts
 import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/standing.ts'
 import { doctorCommand } from '../../../src/commands/doctor.ts'
 import { migrate } from '../../../src/migrate.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { mapSkus } from '../../../src/store/goods/products.ts'
 import { staffRecord, upsertStaff } from '../../../src/store/goods/staff.ts'
 import { knownSkuIds, storesByNumber } from '../../../src/store/goods/stock.ts'
 import { knownStores } from '../../../src/store/goods/stores.ts'
+import { beginLoad } from '../../../src/store/lists/first-load.ts'
 import { voucherPayments } from '../../../src/store/orders/orders.ts'
 import { findReturn, returnedStock } from '../../../src/store/orders/returns.ts'
 import { listAlerts } from '../../../src/store/running/alerts.ts'
@@ -43,6 +45,8 @@ export async function tour(api: TestService) {
   await mapSkus(db, service, [])
   await upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
   await staffRecord(db, service, '77')
+  await beginLoad(db, service, 'customer')
+  await upsertCustomers(db, service, [{ id: 'dated', firstname: 'Ann', updateTimeStamp: '2026-01-31 14:05:00' }])
   await soldSkus(db, service, [])
   await storeNumbers(db, service)
   await toldOtherwise(db, service, [], '')
