@@ -29,3 +29,5 @@ globalThis.Scalar.createApiReference('#reference', {
   defaultOpenAllTags: true,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 })
+
+document.getElementById('loading').remove()

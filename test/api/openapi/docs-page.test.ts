@@ -38,12 +38,26 @@ test('the page shows every operation', { skip }, async () => {
 
 /** The link of the navigation to an operation, and the section it leads to. */
 const linkTo = (operation: string) => `document.querySelector('a[href$="GET${operation}"]')`
-const section = (operation: string) => `document.querySelector('[id$="GET${operation}"]')`
+const section = (operation: string, method = 'GET') => `document.querySelector('[id$="${method}${operation}"]')`
 
 test('a reader gets to an operation by its link', { skip }, async () => {
   await page.click(linkTo('/customers/{id}'))
   await page.until(`${section('/customers/{id}')}?.innerText.includes('If-None-Match')`)
   await page.until(`Math.abs(${section('/customers/{id}')}.getBoundingClientRect().top) < innerHeight`)
+})
+
+test('a link from elsewhere leads to its operation, and until it is there the page is not blank', { skip }, async t => {
+  const reader = await openPage(shop.baseUrl)
+  t.after(() => reader.close())
+  await reader.goTo(`${shop.baseUrl}/docs#tag/orders/POST/orders`)
+  // What the reader has before the eyes.
+  await reader.until(
+    `${section('/orders', 'POST')}?.contains(document.elementFromPoint(innerWidth / 2, innerHeight / 2))`,
+  )
+  await reader.until(`/^Places an order/.test(${section('/orders', 'POST')}.innerText)`)
+  assert.match((await shop.raw('/docs')).text, /<p [^>]*>The API reference is loading/)
+  assert.doesNotMatch(await reader.evaluate('document.body.innerText'), /is loading/)
+  assert.deepEqual(reader.complaints, [])
 })
 
 test('a reader finds an operation by a word', { skip }, async () => {
