@@ -4,11 +4,13 @@ import type { TObject, TSchema } from 'typebox'
 import type { Role } from '../accounts.ts'
 import type { Database } from '../db.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
+import type { Origin } from '../domain/write.ts'
 import { type ErrorCode, notFound } from '../errors.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 import { hasControls } from './controls.ts'
 import type { Gate } from './gate.ts'
+import { originOf } from './origin.ts'
 
 /** One operation as the OpenAPI document tells it. */
 export interface Operation {
@@ -51,8 +53,7 @@ export interface Context<Query = unknown, P extends Params = Params> {
   query: Query
   /** A request header, by its name. */
   header: (name: string) => string | undefined
-  /** The caller's address, as told by a trusted proxy where there is one. */
-  address: string
+  origin: Origin
   keys: Keys
   /** `Prefer: handling=strict` (RFC 7240). */
   strict: boolean
@@ -82,7 +83,7 @@ export function contextOf(gate: Gate, request: FastifyRequest): Context {
     params: pathParams(request),
     query: undefined,
     header,
-    address: request.ip,
+    origin: originOf(request),
     keys: gate.keys,
     strict: /(^|[,;\s])handling\s*=\s*"?strict"?/i.test(header('prefer') ?? ''),
   }
