@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Role } from '../../src/accounts.ts'
-import { apiKeyOf } from '../../src/accounts.ts'
-import type { Answer, Caller, TestService } from './service.ts'
+import { apiKeyOf, type Role } from '../../src/accounts.ts'
+import type { Caller, TestService } from './service.ts'
 import { post } from './write.ts'
 
 let made = 0
@@ -27,9 +26,3 @@ export const statusWith = async (
       headers: { authorization: `Basic ${apiKeyOf(username, password)}`, 'x-service-name': service.name },
     })
   ).status
-
-/** An answer without what is of its request alone. */
-export const masked = ({ status, headers, json }: Answer) => {
-  const { date: _, 'x-request-id': __, 'content-length': ___, ratelimit: ____, ...told } = headers
-  return { status, told, json: { ...json, instance: '', requestId: '' } }
-}

@@ -61,7 +61,7 @@ const phones = Optional(
 )
 
 const EcommerceId = (form: string, example: string) =>
-  Optional(Text(`The customer's identifier in the e-commerce platform, ${form}. An empty text is null.`, example))
+  Optional(Text(`The customer's identifier in the e-commerce platform, ${form}.`, example))
 
 /** What this service keeps of a customer whatever the back office: it is never told of it. */
 export const ecommerceIds = {
@@ -151,13 +151,13 @@ export const withoutNulls = (input: CustomerInput): CustomerInput =>
 
 /** The e-commerce identifiers that a change sets. */
 export const ecommerceIdsOf = ({ ecommerceAdminId, ecommerceLegacyId }: CustomerChange) => ({
-  ecommerceAdminId: ecommerceAdminId === '' ? null : ecommerceAdminId,
-  ecommerceLegacyId: ecommerceLegacyId === '' ? null : ecommerceLegacyId,
+  ecommerceAdminId,
+  ecommerceLegacyId,
 })
 
-/** Whether a change sets nothing that a back office knows. */
+/** Whether a change sets nothing that a back office knows; what no write changes may come back beside it. */
 export const isOursAlone = (change: CustomerChange) =>
-  Object.keys(change).every(name => Object.hasOwn(ecommerceIds, name))
+  Object.keys(change).every(name => Object.hasOwn(ecommerceIds, name) || Object.hasOwn(kept, name))
 
 /** The telephone numbers that a change sets. */
 export function phonesOf({ mobile, contact }: CustomerChange) {

@@ -10,8 +10,8 @@ import { upsertStores } from '../../../src/store/goods/stores.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../../../src/store/running/gateways.ts'
-import { isProblem } from '../../support/problem.ts'
-import { type Answer, type Caller, startTestService } from '../../support/service.ts'
+import { isProblem, masked } from '../../support/problem.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
@@ -81,11 +81,6 @@ const transaction = (id: string, productName: string) => ({
 
 /** Paths of one record, by how the OpenAPI document writes them. */
 const pathOf = (documented: string, id: string) => documented.replace(/\{\w+\}/, encodeURIComponent(id))
-
-const masked = ({ status, headers, json }: Answer) => {
-  const { date: _, 'x-request-id': __, 'content-length': ___, ratelimit: ____, ...told } = headers
-  return { status, told, json: { ...json, instance: '', requestId: '' } }
-}
 
 test("another service's record is not found, in the very words for one that there is not", async () => {
   const [own, foreign] = [shops[0], 'canary-1-id'] as const
