@@ -7,9 +7,10 @@ import type { CustomerInput } from '../src/domain/customers/input.ts'
 import type { OrderInput } from '../src/domain/orders/orders.ts'
 import type { ReturnInput } from '../src/domain/orders/returns.ts'
 import type { VoucherInput } from '../src/domain/vouchers/vouchers.ts'
-import type { Write } from '../src/domain/write.ts'
+import type { Finish, Write } from '../src/domain/write.ts'
 import { ApiError } from '../src/errors.ts'
-import { once } from '../src/http/idempotency.ts'
+import { carryOut } from '../src/http/carrying-out.ts'
+import { identityOf } from '../src/http/idempotency.ts'
 import type { Keys } from '../src/secrets.ts'
 import type { Service } from '../src/settings.ts'
 import { record } from '../src/store/running/audit.ts'
@@ -55,23 +56,21 @@ export function overHttps({ port, ca }: Running, username: string, password: str
 /** What the service does for it in the database, and nothing else. */
 export function overPool(db: Database, keys: Keys, service: Service): Way {
   const backOffice = embedded(service)
-  const write = async (operation: string, body: object, work: (write: Write) => Promise<object>) => {
+  const write = async (operation: string, body: object, work: (write: Write) => Promise<Finish<object>>) => {
     const requestId = randomUUID()
-    const { answer } = await once(
-      { db, keys },
-      service,
-      operation,
-      requestId,
-      JSON.stringify(body),
-      async (tx, reference) => {
-        const by = { username: 'bench', requestId, address: '127.0.0.1' }
-        const written = await work({ ...by, tx, service, keys, reference, isKeyed: true, requireMatch: () => {} })
+    const by = { username: 'bench', requestId, address: '127.0.0.1' }
+    const identity = identityOf(keys, service, operation, requestId, JSON.stringify(body))
+    const requested = { ...by, operation, params: {}, body, isKeyed: true }
+    const answer = await carryOut({ db, keys }, service, identity, requested, async carrying => {
+      const finish = await work({ ...by, ...carrying, service, keys, requireMatch: () => {} })
+      return async tx => {
+        const written = await finish(tx)
         if (written instanceof ApiError) return written
         await record(tx, service, { ...by, operation, subject: operation, body })
         const text = 'record' in written ? String(written.record) : JSON.stringify(written)
         return { status: 201, body: text, headers: {} }
-      },
-    )
+      }
+    })
     return answer.body
   }
   return {

@@ -28,3 +28,48 @@ create index audit_changed on audit (service_id, changed_at, id);
 comment on table audit is 'Who wrote what, when: a line for each write that was carried out, as GET /audit shows it.';
 comment on column audit.changed_at is 'The stamp.';
 comment on column audit.record is 'Fields are named; their values are not kept: they may be personal, or secret.';
+
+create table intent (
+  service_id integer not null references service on delete cascade,
+  id uuid not null,
+  operation text collate "C" not null,
+  key_hash bytea,
+  request_hash bytea not null,
+  request bytea not null,
+  token uuid not null,
+  claimed_until timestamptz not null,
+  looks integer not null default 0,
+  look_at timestamptz not null,
+  begun_at timestamptz not null default now(),
+  primary key (service_id, id)
+);
+create index intent_due on intent (look_at);
+comment on table intent is
+  'Writes that a back office is told of (docs/decisions/0012): a row from before it is told until effect, audit and answer are stored, '
+  'in the transaction that deletes it. What a process that dies leaves is followed up by a repeat with the same Idempotency-Key, or by '
+  'the job that finds out what has become of it.';
+comment on column intent.id is 'From the Idempotency-Key where there is one. Numbers at the back office are derived from it.';
+comment on column intent.operation is 'Method and path, its parameters by their names: POST /orders.';
+comment on column intent.request is 'What it was asked for, encrypted.';
+comment on column intent.token is 'Of the newest attempt: an earlier one that comes back may store nothing any more.';
+comment on column intent.claimed_until is 'An attempt is under way until then at most.';
+comment on column intent.looks is 'How often the back office knew nothing of it.';
+comment on column intent.look_at is 'When to find out what has become of it, if nobody is at it then.';
+comment on index intent_due is 'Without the service: a worker takes what is due of all services.';
+
+create table hold (
+  service_id integer not null references service on delete cascade,
+  subject bytea not null,
+  owner uuid not null,
+  until_known boolean not null,
+  held_until timestamptz not null,
+  primary key (service_id, subject)
+);
+create index hold_owner on hold (service_id, owner);
+comment on table hold is
+  'What one write or look-up has to itself while a back office is asked: a voucher, an order that something is returned of, a customer. '
+  'It is given back at the end; what a write of unknown outcome holds stays held until that is found out.';
+comment on column hold.subject is 'A keyed hash of what it is: voucher numbers and e-mail addresses are among it.';
+comment on column hold.owner is 'The write (intent.id), or the look-up.';
+comment on column hold.until_known is 'Where nobody knows whether its write was carried out: held for as long as the write is open.';
+comment on column hold.held_until is 'Else it is free from then on.';

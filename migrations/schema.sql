@@ -812,6 +812,40 @@ create table audit (
 );
 create index audit_changed on audit (service_id, changed_at, id);
 
+-- Writes that a back office is told of (docs/decisions/0012): a row from before it is told until effect, audit and answer are stored, in
+-- the transaction that deletes it. What a process that dies leaves is followed up by a repeat with the same Idempotency-Key, or by the job
+-- that finds out what has become of it.
+create table intent (
+  service_id integer not null,
+  id uuid not null,                     -- From the Idempotency-Key where there is one. Numbers at the back office are derived from it.
+  operation text collate "C" not null,  -- Method and path, its parameters by their names: POST /orders.
+  key_hash bytea,
+  request_hash bytea not null,
+  request bytea not null,               -- What it was asked for, encrypted.
+  token uuid not null,                  -- Of the newest attempt: an earlier one that comes back may store nothing any more.
+  claimed_until timestamptz not null,   -- An attempt is under way until then at most.
+  looks integer not null default 0,     -- How often the back office knew nothing of it.
+  look_at timestamptz not null,         -- When to find out what has become of it, if nobody is at it then.
+  begun_at timestamptz not null default now(),
+  primary key (service_id, id),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+-- Without the service: a worker takes what is due of all services.
+create index intent_due on intent (look_at);
+
+-- What one write or look-up has to itself while a back office is asked: a voucher, an order that something is returned of, a customer. It
+-- is given back at the end; what a write of unknown outcome holds stays held until that is found out.
+create table hold (
+  service_id integer not null,
+  subject bytea not null,           -- A keyed hash of what it is: voucher numbers and e-mail addresses are among it.
+  owner uuid not null,              -- The write (intent.id), or the look-up.
+  until_known boolean not null,     -- Where nobody knows whether its write was carried out: held for as long as the write is open.
+  held_until timestamptz not null,  -- Else it is free from then on.
+  primary key (service_id, subject),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+create index hold_owner on hold (service_id, owner);
+
 
 -- 0009_jobs.sql
 -- Jobs, and what they lead to: e-mails, and alerts where somebody has to look (docs/decisions/0007).

@@ -1,6 +1,7 @@
 /** The borders between two effects at which a test may have the process killed or stopped. */
 export const failpoints = [
   'before_effect',
+  'after_claim',
   'before_upstream',
   'after_upstream',
   'after_effect',

@@ -10,41 +10,8 @@ import { instanceOf } from './http/operation.ts'
 import { apiErrorOf, problemAnswer, standingHeaders } from './http/problem.ts'
 import { maxHeaderSize, unfit } from './http/unfit.ts'
 import { answerBrokenRequest, refuseExpectation, requestIdOf } from './http/wire.ts'
-import { accounts } from './resources/accounts.ts'
-import { audit } from './resources/audit.ts'
-import { customers } from './resources/customers.ts'
-import { paymentGateways } from './resources/gateways.ts'
-import { inventory } from './resources/inventory.ts'
-import { mappings } from './resources/mappings.ts'
-import { orders } from './resources/orders.ts'
-import { products } from './resources/products.ts'
-import { returns } from './resources/returns.ts'
-import { rewards } from './resources/rewards.ts'
-import { service } from './resources/service.ts'
-import { staff } from './resources/staff.ts'
-import { stores } from './resources/stores.ts'
-import { transactions } from './resources/transactions.ts'
-import { vouchers } from './resources/vouchers.ts'
+import { resources } from './resources/resources.ts'
 import { tlsOptions } from './tls/tls.ts'
-
-/** The API's table of contents. */
-const resources = [
-  stores,
-  staff,
-  inventory,
-  products,
-  customers,
-  transactions,
-  orders,
-  returns,
-  rewards,
-  vouchers,
-  paymentGateways,
-  service,
-  accounts,
-  mappings,
-  audit,
-]
 
 export interface ServerOptions {
   gate: Gate

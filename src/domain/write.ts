@@ -2,9 +2,25 @@ import type { Db } from '../db.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 
-/** A write under way: the transaction that all it does goes through, and who asked for it. */
-export interface Write {
-  tx: Db
+/** What is nobody else's until a write has ended: across processes, and for no longer than a minute after one that died. */
+export interface Holding {
+  /** What it is: `order 8001`. */
+  names: readonly string[]
+  /** Where nobody knows whether the write was carried out: until that is found out. */
+  untilKnown?: boolean
+}
+
+/** Transactions of something that takes several, because somebody else is asked in between. */
+export interface Steps {
+  /**
+   * Does work in a short transaction of its own, and commits it; work may be done anew where another transaction was in its way. Waits
+   * for what it is to hold where somebody else has it; `concurrent_update` where that takes too long.
+   */
+  step<T>(work: (tx: Db) => Promise<T>, holding?: Holding): Promise<T>
+}
+
+/** A write under way: who asked for it, and the steps in which it is carried out. */
+export interface Write extends Steps {
   service: Service
   keys: Keys
   username: string
@@ -15,6 +31,32 @@ export interface Write {
   reference: string
   /** Whether it has an Idempotency-Key: only then may it be the repeat of an attempt whose outcome nobody knows. */
   isKeyed: boolean
+  /** Whether its caller has gone: all that is wanted is what has become of it, and nothing is carried out any more (`NeverDone`). */
+  isSettling: boolean
+  /** Says that a back office is about to be told, or has been. Throws `NeverDone`, or where the claim is about to end. */
+  note(effect: 'about to be' | 'done'): void
   /** Throws where `If-Match` names another state than this record, or is missing where the service wants it. */
   requireMatch: (record: string) => void
+}
+
+/**
+ * What is left of a write: work for the transaction in which audit and answer are stored with it. Nobody is asked in it. An
+ * `ApiError` that it returns is committed with what was counted; one that it throws undoes all of it.
+ */
+export type Finish<T> = (tx: Db) => Promise<T>
+
+/** A write in its last transaction. */
+export type Finishing<W = Write> = W & { tx: Db }
+
+/** What is left, and what is made of it. */
+export const after =
+  <A, B>(finish: Finish<A>, then: (done: A) => B): Finish<B> =>
+  async tx =>
+    then(await finish(tx))
+
+/** A write that is settled was never carried out, as far as can be found out. */
+export class NeverDone extends Error {
+  constructor() {
+    super('The back office knows nothing of it.')
+  }
 }

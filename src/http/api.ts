@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { type ApiError, type Fault, notFound } from '../errors.ts'
+import { type Fault, notFound } from '../errors.ts'
 import { refuse } from '../refuse.ts'
 import type { Service } from '../settings.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
@@ -19,7 +19,7 @@ import {
   tagOf,
 } from './operation.ts'
 import { readQuery } from './query.ts'
-import { handleWrite, type WriteContext, type WriteDescribed, type Written } from './writes.ts'
+import { handleWrite, howOf, type WriteDescribed, type WriteWork } from './writes.ts'
 
 interface Read<Q extends TObject, P extends Params> extends Described<P> {
   query?: Q
@@ -52,7 +52,7 @@ export interface PageAnswer {
 type Write = <B extends TSchema, P extends Params>(
   path: string,
   described: WriteDescribed<B, P>,
-  work: (context: WriteContext<Static<B>, P>) => Promise<Written | ApiError>,
+  work: WriteWork<Static<B>, P>,
 ) => void
 
 /** What the resources are made with: each call is one row of the contract. */
@@ -69,7 +69,7 @@ export interface Api {
     described: Listed<Q, P>,
     page: (context: Context<Static<Q>, P>, asked: PageRequest) => Promise<Page | PageAnswer>,
   ): void
-  /** A write in one transaction with what it leaves behind (contract 1.5). An error that is returned commits, one that is thrown undoes all. */
+  /** A write, in one transaction with what it leaves behind (contract 1.5). */
   post: Write
   put: Write
   operations: Operation[]
@@ -98,25 +98,12 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     (method: 'POST' | 'PUT'): Write =>
     (path, described, work) => {
       const { params = {}, headers = {}, errors = [], role = 'maintainer', policy = 'write', ...rest } = described
-      const { status = method === 'POST' ? 201 : 200, repeatable = method === 'POST', audited = true } = rest
-      const { keepsEmptyTexts = false } = rest
-      const { etag = false, warns = false, statuses = [status], tag, summary, description, answer, body } = rest
+      const how = howOf(method, path, described)
+      const { warns = false, statuses = [how.status], tag, summary, description, answer, body } = rest
+      const { etag, repeatable } = how
       const told = { tag, summary, ...(description === undefined ? {} : { description }), answer, body }
-      operations.push({
-        ...told,
-        method,
-        path,
-        role,
-        params,
-        errors,
-        query: none,
-        headers,
-        statuses,
-        etag,
-        repeatable,
-        warns,
-      })
-      const how = { operation: `${method} ${path}`, status, repeatable, audited, etag, body, keepsEmptyTexts }
+      const asked = { method, path, role, params, headers, query: none, errors }
+      operations.push({ ...told, ...asked, statuses, etag, repeatable, warns })
       server.route({
         method,
         url: path,

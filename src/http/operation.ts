@@ -4,9 +4,11 @@ import type { TObject, TSchema } from 'typebox'
 import type { Role } from '../accounts.ts'
 import type { Database } from '../db.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
+import type { Finish, Steps } from '../domain/write.ts'
 import { type ErrorCode, notFound } from '../errors.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
+import { inSteps } from './carrying-out.ts'
 import { hasControls } from './controls.ts'
 import type { Gate } from './gate.ts'
 
@@ -46,6 +48,8 @@ export type OwnHeaders = Record<string, { description: string; example: string; 
 export interface Context<Query = unknown, P extends Params = Params> {
   service: Service
   db: Database
+  /** For what a read counts or holds. */
+  inSteps: <T>(work: (steps: Steps) => Promise<Finish<T>>) => Promise<T>
   backOffice: BackOffice
   params: { [name in keyof P]: string }
   query: Query
@@ -78,6 +82,7 @@ export function contextOf(gate: Gate, request: FastifyRequest): Context {
   return {
     service,
     db: gate.db,
+    inSteps: work => inSteps(gate, service, work),
     backOffice: gate.backOffice(service),
     params: pathParams(request),
     query: undefined,

@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import type { Role } from '../accounts.ts'
-import type { Db } from '../db.ts'
-import type { Write } from '../domain/write.ts'
+import type { Finish, Write } from '../domain/write.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
 import { refuse } from '../refuse.ts'
 import { record } from '../store/running/audit.ts'
 import type { Answer } from '../store/running/idempotency.ts'
 import { readBody } from './body.ts'
+import { carryOut } from './carrying-out.ts'
 import type { Gate } from './gate.ts'
-import { once, readIdempotencyKey } from './idempotency.ts'
+import { AnsweredBefore, identityOf, readIdempotencyKey } from './idempotency.ts'
 import { canonicalJson } from './json.ts'
 import type { Warning } from './lists.ts'
 import { type Context, contextOf, type Described, instanceOf, json, namesTag, type Params, tagOf } from './operation.ts'
@@ -37,12 +37,17 @@ export interface WriteDescribed<B extends TSchema, P extends Params> extends Des
   keepsEmptyTexts?: boolean
 }
 
-/** What a write's function is given: all that it does goes through `tx`, and is committed with the answer, or not at all. */
+/** What a write's function is given. */
 export interface WriteContext<Body = unknown, P extends Params = Params>
   extends Write,
-    Omit<Context<unknown, P>, 'db' | 'query'> {
+    Omit<Context<unknown, P>, 'db' | 'query' | 'inSteps'> {
   body: Body
 }
+
+/** What a write does before its last transaction, if anything; returns what it does in it, which is committed with audit and answer. */
+export type WriteWork<Body = unknown, P extends Params = Params> = (
+  context: WriteContext<Body, P>,
+) => Finish<Written | ApiError> | Promise<Finish<Written | ApiError>>
 
 /** What a write comes to. */
 export type Written = ({ record: string } | { data: unknown }) & {
@@ -52,7 +57,9 @@ export type Written = ({ record: string } | { data: unknown }) & {
   warnings?: Warning[]
 }
 
-interface How {
+/** What there is to know of a write beside its work. */
+export interface How {
+  /** Method and path, its parameters by their names. */
   operation: string
   status: number
   repeatable: boolean
@@ -62,45 +69,76 @@ interface How {
   keepsEmptyTexts: boolean
 }
 
+export function howOf<B extends TSchema, P extends Params>(
+  method: 'POST' | 'PUT',
+  path: string,
+  { status, repeatable, audited = true, etag = false, body, keepsEmptyTexts = false }: WriteDescribed<B, P>,
+): How {
+  const isPost = method === 'POST'
+  return {
+    operation: `${method} ${path}`,
+    status: status ?? (isPost ? 201 : 200),
+    repeatable: repeatable ?? isPost,
+    audited,
+    etag,
+    body,
+    keepsEmptyTexts,
+  }
+}
+
 /** One write: body, key, effect, audit and answer; the last four in one transaction (contract 1.5). */
-export async function handleWrite(
-  gate: Gate,
-  how: How,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  work: (context: WriteContext) => Promise<Written | ApiError>,
-) {
-  const { db: _, query: __, ...context } = contextOf(gate, request)
-  const { service } = context
+export async function handleWrite(gate: Gate, how: How, request: FastifyRequest, reply: FastifyReply, work: WriteWork) {
+  const { db: _, query: __, inSteps: ___, ...context } = contextOf(gate, request)
+  const { service, params } = context
   refuseQuery(request, service.settings.timeZone)
   const key = how.repeatable ? readIdempotencyKey(context.header('idempotency-key'), service) : undefined
   const body = readBody(how, request, service)
-  const requested = canonicalJson({ path: instanceOf(request), body })
-  const username = request.username ?? ''
-  const attempt = async (tx: Db, reference: string) => {
-    const requireMatch = (current: string) =>
-      matches(context.header('if-match'), current, service.settings.requireIfMatch)
-    failpoint('before_effect')
-    const keyed = { reference, isKeyed: key !== undefined }
-    const written = await work({ ...context, tx, body, username, requestId: request.id, ...keyed, requireMatch })
-    failpoint('after_effect')
-    if (written instanceof ApiError) return written
-    if (how.audited)
-      await record(tx, service, {
-        username,
-        requestId: request.id,
-        operation: how.operation,
-        subject: written.subject,
-        body,
-      })
-    return answerOf(how, written)
+  const asked = { ...context, body, username: request.username ?? '', requestId: request.id }
+  const identity = identityOf(
+    gate.keys,
+    service,
+    how.operation,
+    key,
+    canonicalJson({ path: instanceOf(request), body }),
+  )
+  const requireMatch = (current: string) =>
+    matches(context.header('if-match'), current, service.settings.requireIfMatch)
+  const requested = {
+    operation: how.operation,
+    params,
+    body,
+    username: asked.username,
+    requestId: request.id,
+    isKeyed: key !== undefined,
   }
-  const end = await gate.turn?.(service)
-  const { answer, replayed } = await once(gate, service, how.operation, key, requested, attempt).finally(end)
+  const { answer, replayed } = await carryOut(gate, service, identity, requested, carrying =>
+    begun(how, { ...asked, ...carrying, requireMatch }, work),
+  ).then(
+    answer => ({ answer, replayed: false }),
+    error => {
+      if (error instanceof AnsweredBefore) return { answer: error.answer, replayed: true }
+      throw error
+    },
+  )
   failpoint('after_commit')
   reply.headers(answer.headers).code(answer.status).type(json)
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.send(answer.body)
+}
+
+/** Does what comes before the last transaction of a write; returns all that is done in it. */
+export async function begun(how: How, context: WriteContext, work: WriteWork): Promise<Finish<Answer | ApiError>> {
+  const { service, username, requestId, body } = context
+  failpoint('before_effect')
+  const finish = await work(context)
+  return async tx => {
+    const written = await finish(tx)
+    failpoint('after_effect')
+    if (written instanceof ApiError) return written
+    const { operation } = how
+    if (how.audited) await record(tx, service, { username, requestId, operation, subject: written.subject, body })
+    return answerOf(how, written)
+  }
 }
 
 function answerOf(how: How, written: Written): Answer {

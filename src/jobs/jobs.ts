@@ -5,6 +5,7 @@ import { importExports } from './import-exports.ts'
 import type { Job } from './job.ts'
 import { planSyncs } from './plan-syncs.ts'
 import { sendMail } from './send-mail.ts'
+import { settleWrites } from './settle-writes.ts'
 import { syncFeed } from './sync-feed.ts'
 
 const [minute, hour, day] = [60, 3_600, 86_400]
@@ -21,4 +22,5 @@ export const officeJobs = (offices: Offices): Readonly<Record<string, Job>> => (
   'plan-syncs': planSyncs(offices),
   'sync-feed': syncFeed(offices),
   'import-exports': importExports(offices),
+  'settle-writes': settleWrites(offices),
 })

@@ -51,11 +51,12 @@ export function accounts(api: Api) {
       answer: IssuedAccount,
       errors: ['username_taken'],
     },
-    async ({ tx, keys, service, body: { username, role } }) => {
-      const password = await makeAccount(tx, keys, username, service, role)
-      if (password === undefined) throw usernameTaken()
-      return { data: await issued(tx, service, username, password), subject: pathOf(username) }
-    },
+    ({ keys, service, body: { username, role } }) =>
+      async tx => {
+        const password = await makeAccount(tx, keys, username, service, role)
+        if (password === undefined) throw usernameTaken()
+        return { data: await issued(tx, service, username, password), subject: pathOf(username) }
+      },
   )
 
   api.put(
@@ -71,12 +72,13 @@ export function accounts(api: Api) {
       etag: true,
       errors: ['last_admin', 'precondition_failed', 'precondition_required'],
     },
-    async ({ tx, service, params: { username }, body: { role }, requireMatch }) => {
-      requireMatch(await held(tx, service, username))
-      if (role !== 'admin' && (await isLastAdmin(tx, username, service))) throw lastAdmin()
-      await assign(tx, username, service, role)
-      return { record: await held(tx, service, username), subject: pathOf(username) }
-    },
+    ({ service, params: { username }, body: { role }, requireMatch }) =>
+      async tx => {
+        requireMatch(await held(tx, service, username))
+        if (role !== 'admin' && (await isLastAdmin(tx, username, service))) throw lastAdmin()
+        await assign(tx, username, service, role)
+        return { record: await held(tx, service, username), subject: pathOf(username) }
+      },
   )
 
   api.post(
@@ -92,13 +94,14 @@ export function accounts(api: Api) {
       body: NoBody,
       answer: IssuedAccount,
     },
-    async ({ tx, keys, service, params: { username }, username: caller }) => {
-      await held(tx, service, username)
-      if (!(await mayDoAsMuch(tx, caller, username)))
-        throw new ApiError('insufficient_role', 'The password of this account opens more than you may.')
-      const password = await addPassword(tx, keys, username)
-      return { data: await issued(tx, service, username, password), subject: pathOf(username) }
-    },
+    ({ keys, service, params: { username }, username: caller }) =>
+      async tx => {
+        await held(tx, service, username)
+        if (!(await mayDoAsMuch(tx, caller, username)))
+          throw new ApiError('insufficient_role', 'The password of this account opens more than you may.')
+        const password = await addPassword(tx, keys, username)
+        return { data: await issued(tx, service, username, password), subject: pathOf(username) }
+      },
   )
 
   api.post(
@@ -115,12 +118,13 @@ export function accounts(api: Api) {
       answer: RevokedAccount,
       errors: ['last_admin'],
     },
-    async ({ tx, service, params: { username } }) => {
-      await held(tx, service, username)
-      if (await isLastAdmin(tx, username, service)) throw lastAdmin()
-      await unassign(tx, username, service)
-      return { data: { username }, subject: pathOf(username) }
-    },
+    ({ service, params: { username } }) =>
+      async tx => {
+        await held(tx, service, username)
+        if (await isLastAdmin(tx, username, service)) throw lastAdmin()
+        await unassign(tx, username, service)
+        return { data: { username }, subject: pathOf(username) }
+      },
   )
 }
 

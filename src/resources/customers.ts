@@ -3,6 +3,7 @@ import { Customer } from '../domain/customers/customers.ts'
 import { CustomerChange, CustomerInput } from '../domain/customers/input.ts'
 import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { RewardAccount } from '../domain/rewards/rewards.ts'
+import { after } from '../domain/write.ts'
 import { ApiError, type Fault, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Filter, updatedAfter } from '../http/lists.ts'
@@ -94,10 +95,11 @@ export function customers(api: Api) {
       warns: true,
       errors: ['email_taken'],
     },
-    async ({ body, backOffice, ...write }) => {
-      const { id, ...written } = await backOffice.createCustomer(write, body)
-      return { ...written, subject: pathOf(id) }
-    },
+    async ({ body, backOffice, ...write }) =>
+      after(await backOffice.createCustomer(write, body), ({ id, ...written }) => ({
+        ...written,
+        subject: pathOf(id),
+      })),
   )
 
   api.put(
@@ -113,12 +115,12 @@ export function customers(api: Api) {
       warns: true,
       errors: ['email_taken', 'precondition_failed', 'precondition_required'],
     },
-    async ({ body, params, backOffice, ...write }) => {
-      const changed = await backOffice.updateCustomer(write, params.id, body)
-      if (!changed) throw notFound('customer')
-      const { id, ...written } = changed
-      return { ...written, subject: pathOf(id) }
-    },
+    async ({ body, params, backOffice, ...write }) =>
+      after(await backOffice.updateCustomer(write, params.id, body), changed => {
+        if (!changed) throw notFound('customer')
+        const { id, ...written } = changed
+        return { ...written, subject: pathOf(id) }
+      }),
   )
 
   api.list(

@@ -128,14 +128,15 @@ function mapping<B extends TSchema>(
       etag: true,
       errors: [...errors, 'precondition_failed', 'precondition_required'],
     },
-    async ({ tx, service, params, body, requireMatch }) => {
-      const before = await heldMapping(tx, service, kind, params.id)
-      if (!before) throw notFound(one)
-      requireMatch(before.record)
-      await map(tx, service, params.id, body)
-      const after = await mappingRecord(tx, service, kind, params.id)
-      if (!after) throw new Error('what is held stays')
-      return { record: after.record, subject: `/mappings/${kind}/${encodeURIComponent(params.id)}` }
-    },
+    ({ service, params, body, requireMatch }) =>
+      async tx => {
+        const before = await heldMapping(tx, service, kind, params.id)
+        if (!before) throw notFound(one)
+        requireMatch(before.record)
+        await map(tx, service, params.id, body)
+        const after = await mappingRecord(tx, service, kind, params.id)
+        if (!after) throw new Error('what is held stays')
+        return { record: after.record, subject: `/mappings/${kind}/${encodeURIComponent(params.id)}` }
+      },
   )
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Order, OrderInput } from '../domain/orders/orders.ts'
+import { after } from '../domain/write.ts'
 import { type Fault, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Filter } from '../http/lists.ts'
@@ -38,10 +39,8 @@ export function orders(api: Api) {
         ...(['voucher_not_accepted', 'voucher_not_configured'] as const),
       ],
     },
-    async ({ backOffice, body, ...write }) => {
-      const { id, record } = await backOffice.placeOrder(write, body)
-      return { record, subject: `/orders/${id}` }
-    },
+    async ({ backOffice, body, ...write }) =>
+      after(await backOffice.placeOrder(write, body), ({ id, record }) => ({ record, subject: `/orders/${id}` })),
   )
 
   api.get(

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Return, Returnable, ReturnInput, ReturnReason } from '../domain/orders/returns.ts'
+import { after } from '../domain/write.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { returnableRecord, returnPage, returnRecord } from '../store/orders/returns.ts'
@@ -25,10 +26,11 @@ export function returns(api: Api) {
         'capability_unavailable',
       ],
     },
-    async ({ backOffice, body, params, ...write }) => {
-      const { id, record } = await backOffice.createReturn(write, params.id, body)
-      return { record, subject: `/returns/${id}` }
-    },
+    async ({ backOffice, body, params, ...write }) =>
+      after(await backOffice.createReturn(write, params.id, body), ({ id, record }) => ({
+        record,
+        subject: `/returns/${id}`,
+      })),
   )
 
   api.list(

@@ -106,12 +106,13 @@ export function service(api: Api) {
       etag: true,
       errors: ['precondition_failed', 'precondition_required'],
     },
-    async ({ tx, service, body, requireMatch }) => {
-      await holdSettings(tx, service)
-      requireMatch(JSON.stringify(await shownSettings(tx, service)))
-      refuse(faultsAmong(body))
-      await changeSettings(tx, service, body)
-      return { data: await shownSettings(tx, service), subject: '/settings' }
-    },
+    ({ service, body, requireMatch }) =>
+      async tx => {
+        await holdSettings(tx, service)
+        requireMatch(JSON.stringify(await shownSettings(tx, service)))
+        refuse(faultsAmong(body))
+        await changeSettings(tx, service, body)
+        return { data: await shownSettings(tx, service), subject: '/settings' }
+      },
   )
 }

@@ -10,6 +10,7 @@ import {
   VoucherOpening,
   VoucherValidation,
 } from '../domain/vouchers/vouchers.ts'
+import { after } from '../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 
@@ -32,6 +33,10 @@ const errorsOfValidation = [
 
 const pathOf = (number: string | null) => (number === null ? '/vouchers' : `/vouchers/${encodeURIComponent(number)}`)
 
+/** What was refused has been counted, and is committed as it is. */
+const answered = <T extends object>(found: T | ApiError, subject: string) =>
+  found instanceof ApiError ? found : { data: found, subject }
+
 /** Contract 7. */
 export function vouchers(api: Api) {
   api.get(
@@ -51,10 +56,10 @@ export function vouchers(api: Api) {
       errors: errorsOfValidation,
       judge: ({ amount }, _, { settings }) => (amount === undefined ? [] : faultsOfAmount(amount, settings.currency)),
     },
-    async ({ db, backOffice, service, keys, address, params, header, query: { amount } }) => {
+    async ({ inSteps, backOffice, service, keys, address, params, header, query: { amount } }) => {
       const opening = { number: params.number, pin: header('X-Voucher-Pin') ?? '' }
-      const found = await db.transaction<object>(tx => {
-        const reading = { tx, service, keys, address }
+      const found = await inSteps<object>(({ step }) => {
+        const reading = { step, service, keys, address }
         return amount === undefined
           ? backOffice.lookUpVoucher(reading, opening)
           : backOffice.validateVoucher(reading, { ...opening, amount })
@@ -79,8 +84,8 @@ export function vouchers(api: Api) {
       errors: errorsOfPins,
     },
     async ({ backOffice, body, ...write }) => {
-      const found = await backOffice.lookUpVoucher(write, body)
-      return found instanceof ApiError ? found : { data: found, subject: pathOf(body.number) }
+      const subject = pathOf(body.number)
+      return after(await backOffice.lookUpVoucher(write, body), found => answered(found, subject))
     },
   )
 
@@ -100,8 +105,8 @@ export function vouchers(api: Api) {
     async ({ backOffice, body, ...write }) => {
       if (!/[1-9]/.test(body.amount))
         throw faulty([{ pointer: '/amount', code: 'invalid_field', detail: '`amount` is more than 0.' }])
-      const found = await backOffice.validateVoucher(write, body)
-      return found instanceof ApiError ? found : { data: found, subject: pathOf(body.number) }
+      const subject = pathOf(body.number)
+      return after(await backOffice.validateVoucher(write, body), found => answered(found, subject))
     },
   )
 
@@ -125,7 +130,7 @@ export function vouchers(api: Api) {
     async ({ backOffice, body, params, ...write }) => {
       const { validationId, lockSeconds = 3_600 } = body
       const held = await backOffice.lockVoucher(write, { number: params.number, validationId, lockSeconds })
-      return held instanceof ApiError ? held : { data: held, subject: pathOf(params.number) }
+      return after(held, voucher => answered(voucher, pathOf(params.number)))
     },
   )
 
@@ -141,10 +146,12 @@ export function vouchers(api: Api) {
       statuses: [201, 202],
       errors: ['voucher_not_configured', 'unknown_gateway', 'order_number_taken', 'back_office_error'],
     },
-    async ({ backOffice, body, ...write }) => {
-      const issued = await backOffice.issueVoucher(write, body)
-      return { data: issued, subject: pathOf(issued.number), status: issued.status === 'pending' ? 202 : 201 }
-    },
+    async ({ backOffice, body, ...write }) =>
+      after(await backOffice.issueVoucher(write, body), issued => ({
+        data: issued,
+        subject: pathOf(issued.number),
+        status: issued.status === 'pending' ? 202 : 201,
+      })),
   )
 }
 

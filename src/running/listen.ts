@@ -58,10 +58,7 @@ export async function listen(
   let open = true
   let baseUrl = ''
   const publicUrl = () => config.publicUrl ?? baseUrl
-  const turns = writeTurns(
-    (pools.writes ?? db.pool).options.max,
-    service => offices.settingsOf(service).driver !== 'embedded',
-  )
+  const turns = writeTurns((pools.writes ?? db.pool).options.max)
   const server = await buildServer({
     gate: {
       db,

@@ -1,12 +1,18 @@
 import { after, afterEach } from 'node:test'
+import { pino } from 'pino'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts'
 import type { Connection } from '../../src/backoffice/apparel21/calls/connection.ts'
 import { feedsOf } from '../../src/backoffice/apparel21/pull/feeds.ts'
 import { syncFeed } from '../../src/backoffice/sync/sync.ts'
+import { sql } from '../../src/db.ts'
 import type { BackOffice } from '../../src/domain/port/backoffice.ts'
+import type { Finish } from '../../src/domain/write.ts'
+import { settle, writesOf } from '../../src/http/settling.ts'
+import { resources } from '../../src/resources/resources.ts'
 import type { Settings } from '../../src/settings.ts'
 import { upsertGateways } from '../../src/store/running/gateways.ts'
+import { takeLeft } from '../../src/store/running/intents.ts'
 import { behind, settings } from '../drivers/apparel21.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
 
@@ -24,6 +30,8 @@ export interface Shop {
   sync(feed: string): Promise<void>
   /** The next so many writes are undone when all of their work is done, as where the process is killed before it commits. */
   undo(writes: number): void
+  /** Follows up what was left open, as the job does once it is due. Returns how many. */
+  followUp(): Promise<number>
   /** What a test has done to the simulator is over: no faults, no undoing, nothing in the ledger. */
   settle(): Promise<void>
   /** Two SKUs with a price. */
@@ -55,6 +63,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   })
   await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }, { name: 'wrong' }, { name: 'cash' }])
   const feeds = feedsOf(client, release)
+  const writes = writesOf(resources)
   const sync = async (name: string) => {
     const feed = feeds.find(one => one.name === name)
     if (!feed) throw new Error(`There is no feed ${name}`)
@@ -64,10 +73,13 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   simulator.ledger.clear()
 
   function undoing(driver: BackOffice): BackOffice {
-    const after = async <T>(work: Promise<T>) => {
-      const done = await work
-      if (undone-- > 0) throw new Error('The process is killed.')
-      return done
+    const after = async <T>(work: Promise<Finish<T>>): Promise<Finish<T>> => {
+      const finish = await work
+      return async tx => {
+        const done = await finish(tx)
+        if (undone-- > 0) throw new Error('The process is killed.')
+        return done
+      }
     }
     return {
       ...driver,
@@ -83,6 +95,16 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     sync,
     undo(writes) {
       undone = writes
+    },
+    async followUp() {
+      const { db, keys } = api
+      await db.run(sql`update intent set look_at = now(), claimed_until = least(claimed_until, now())`)
+      const seen = new Set<string>()
+      for (let left = await takeLeft(db, keys); left; left = await takeLeft(db, keys)) {
+        seen.add(left.id)
+        await settle({ gate: { db, keys, backOffice }, writes, log: pino({ level: 'silent' }) }, api.service, left)
+      }
+      return seen.size
     },
     async settle() {
       undone = 0

@@ -1,5 +1,5 @@
 import { type CustomerState, type JudgedChange, judgeChange } from '../../domain/customers/change.ts'
-import { consentChanges } from '../../domain/customers/consent.ts'
+import { type Consent, consentChanges } from '../../domain/customers/consent.ts'
 import {
   type CustomerChange,
   type CustomerInput,
@@ -9,21 +9,30 @@ import {
   withoutNulls,
 } from '../../domain/customers/input.ts'
 import { type KnownReferences, pointerTo } from '../../domain/customers/references.ts'
-import type { Write } from '../../domain/write.ts'
+import type { Finishing, Write } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import { isCreatedHere, recordConsent } from '../../store/customers/consent.ts'
 import { customerWithEmail } from '../../store/customers/customers.ts'
 import { lockReferencesOf } from '../../store/customers/references-written.ts'
-import { holdEmail, lockCustomer } from '../../store/customers/writes.ts'
+import { lockCustomer } from '../../store/customers/writes.ts'
 import type { Client } from './calls/client.ts'
-import { afterEffect, effect } from './calls/effect.ts'
+import { effect } from './calls/effect.ts'
 import { refusalBehind } from './calls/refusal.ts'
-import { personByEmail, personById, referenceTypeIds, rowOf, storePerson } from './lookup/people.ts'
+import {
+  comparable,
+  personByEmail,
+  personById,
+  type Readied,
+  readied,
+  referenceTypeIds,
+  rowOf,
+  storePerson,
+} from './lookup/people.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { changedPerson, faultsOfLength, newPerson, type PersonOutcome } from './records/person-write.ts'
 import { idOf } from './records/persons.ts'
-import { isWhatWasAsked } from './records/same-person.ts'
+import { isAsAsked, isWhatWasAsked } from './records/same-person.ts'
 import type { Xml } from './xml/xml.ts'
 
 /** How often a change is tried that somebody at the head office gets ahead of. */
@@ -34,48 +43,68 @@ const updatedMeanwhile = 5010
 /** Customers as the back office's persons. What is answered, and stored here, is what it has when the write is done. */
 export const customerWrites = (upstream: Upstream): CustomerWrites => ({
   async createCustomer(write, given) {
-    const { tx, service } = write
+    const { service, step } = write
     const input = withoutNulls(given)
-    const judged = judge(write, input, undefined, await lockReferencesOf(write, input))
-    await holdEmail(tx, service, input.contact.email)
-    const person = (await earlierAttempt(upstream, write, input, judged)) ?? (await create(upstream, input, judged))
-    return afterEffect(async () => {
-      const { id, record, consent } = await storePerson(upstream, write, person, { change: input, ...judged })
-      await recordConsent(write, id, consentChanges(undefined, consent))
-      return { id, record, warnings: judged.warnings }
-    })
+    const judged = await step(
+      async tx => judge(write, input, undefined, await lockReferencesOf({ tx, service }, input)),
+      { names: [`e-mail ${comparable(input.contact.email)}`] },
+    )
+    const person =
+      (await earlierAttempt(upstream, write, input, judged)) ?? (await create(upstream, write, input, judged))
+    const ready = await readied(upstream, write, person)
+    return tx => stored({ ...write, tx }, ready, { change: input, ...judged }, undefined)
   },
 
   async updateCustomer(write, id, change) {
     const { client } = upstream
-    const known = await lockReferencesOf(write, change)
-    await lockCustomer(write.tx, write.service, id)
+    const { service, step } = write
+    await step(async () => {}, { names: [`customer ${id}`] })
     for (let tries = 1; ; tries++) {
       const person = await personById(client, id)
-      if (!person || idOf(person) !== id) return
-      const before = await storePerson(upstream, write, person)
-      write.requireMatch(before.record)
-      const judged = judge(write, change, before, known)
+      if (!person || idOf(person) !== id) return async () => undefined
+      const ready = await readied(upstream, write, person)
+      const { lastKnown, before, judged } = await step(async tx => {
+        const known = await lockReferencesOf({ tx, service }, change)
+        const lastKnown = await lockCustomer(tx, service, id)
+        const before = await storePerson(tx, service, ready)
+        write.requireMatch(before.record)
+        return { lastKnown, before, judged: judge(write, change, before, known) }
+      })
+      // What an attempt that nobody follows up any more has come to is what the person is like by now.
+      if (write.isSettling && isAsAsked(ready.row, change, judged))
+        return tx => stored({ ...write, tx }, ready, { change, ...judged }, lastKnown?.consent)
       // Nothing of it is the back office's, which would also lose the person's password over a change.
-      if (isOursAlone(change)) {
-        const { record } = await storePerson(upstream, write, person, { change, ...judged })
-        return { id, record, warnings: [] }
-      }
+      if (isOursAlone(change))
+        return async tx => {
+          const { record } = await storePerson(tx, service, ready, { change, ...judged })
+          return { id, record, warnings: [] }
+        }
       const body = changedPerson(person, change, await outcomeOf(upstream, change, judged))
       try {
-        await effect(client, { endpoint: 'persons', method: 'PUT', path: ['Persons', id], body })
+        await effect(client, write, { endpoint: 'persons', method: 'PUT', path: ['Persons', id], body })
       } catch (error) {
         if (refusalBehind(error)?.code !== updatedMeanwhile || tries === mostTries) throw error
         continue
       }
-      return afterEffect(async () => {
-        const { record, consent } = await storePerson(upstream, write, await made(client, id), { change, ...judged })
-        await recordConsent(write, id, consentChanges(before.consent, consent))
-        return { id, record, warnings: judged.warnings }
-      })
+      const changed = await readied(upstream, write, await made(client, id))
+      return tx => stored({ ...write, tx }, changed, { change, ...judged }, before.consent)
     }
   },
 })
+
+/** Puts a person that was written into our tables, with what has become of its consent. */
+async function stored(
+  write: Finishing,
+  person: Readied,
+  written: JudgedChange & { change: CustomerChange },
+  before: Consent | undefined,
+) {
+  const { tx, service } = write
+  await lockReferencesOf(write, written.change)
+  const { id, record, consent } = await storePerson(tx, service, person, written)
+  await recordConsent(write, id, consentChanges(before, consent))
+  return { id, record, warnings: written.warnings }
+}
 
 /** Judges a change; throws all that is wrong with it. */
 function judge(
@@ -124,19 +153,26 @@ async function outcomeOf(
  * undefined where nobody has the e-mail address. Throws `email_taken` where somebody else has it.
  */
 async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange) {
-  const { tx, service } = write
+  const { service, step } = write
   const { client } = upstream
   const { email } = input.contact
-  const ownerHere = async () => (await customerWithEmail(tx, service, email))?.id
-  const owner = await ownerHere()
-  if (owner !== undefined && (await isCreatedHere(tx, service, owner))) throw emailTaken(owner)
+  const ownerHere = () =>
+    step(async tx => {
+      const owner = (await customerWithEmail(tx, service, email))?.id
+      return { owner, isOurs: owner !== undefined && (await isCreatedHere(tx, service, owner)) }
+    })
+  const { owner, isOurs } = await ownerHere()
+  if (owner !== undefined && isOurs) throw emailTaken(owner)
   const found = await personByEmail(client, email)
   const foundId = found && idOf(found)
   if (owner !== undefined && owner !== foundId) {
     // The address may have been taken from that customer since our tables were told.
     const person = await personById(client, owner)
-    if (person) await storePerson(upstream, write, person)
-    const still = await ownerHere()
+    if (person) {
+      const ready = await readied(upstream, write, person)
+      await step(tx => storePerson(tx, service, ready))
+    }
+    const { owner: still } = await ownerHere()
     if (still !== undefined) throw emailTaken(still)
   }
   if (!found || foundId === undefined) return
@@ -148,11 +184,11 @@ async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerI
 /** The day at the head office. */
 const today = ({ connection }: Client) => Temporal.Now.plainDateISO(connection.timeZone)
 
-async function create(upstream: Upstream, input: CustomerInput, judged: JudgedChange): Promise<Xml> {
+async function create(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange): Promise<Xml> {
   const { client } = upstream
   const body = newPerson(input, await outcomeOf(upstream, input, judged), today(client).toString())
-  const { id } = await effect(client, { endpoint: 'persons', method: 'POST', path: ['Persons'], body })
-  return afterEffect(() => made(client, id, input.contact.email))
+  const { id } = await effect(client, write, { endpoint: 'persons', method: 'POST', path: ['Persons'], body })
+  return made(client, id, input.contact.email)
 }
 
 /** A person that was just written, as the back office has it. */

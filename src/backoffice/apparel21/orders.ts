@@ -1,12 +1,14 @@
+import type { Db } from '../../db.ts'
 import { amount, decimalsOf } from '../../domain/money.ts'
 import { inOrder, numberTaken, priceOrder } from '../../domain/orders/check.ts'
 import type { OrderInput, OrderWrites } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import { pointedAt } from '../../domain/vouchers/use.ts'
-import type { Write } from '../../domain/write.ts'
+import { NeverDone, type Write } from '../../domain/write.ts'
 import { ApiError, type ErrorCode, type Fault, faulty } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
-import { customerRecord } from '../../store/customers/customers.ts'
+import type { Service } from '../../settings.ts'
+import { customerRecord, knownCustomers } from '../../store/customers/customers.ts'
 import { storesByNumber } from '../../store/goods/stock.ts'
 import { orderRecord } from '../../store/orders/orders.ts'
 import {
@@ -19,7 +21,7 @@ import {
   variantsOf,
 } from '../../store/orders/placing.ts'
 import type { Client } from './calls/client.ts'
-import { afterEffect, effect } from './calls/effect.ts'
+import { effect } from './calls/effect.ts'
 import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type EarlierOrder, earlierOrder } from './lookup/earlier-order.ts'
 import { findOrder } from './lookup/known-orders.ts'
@@ -31,7 +33,7 @@ import { faultsOfOrder, isThisOrder, type OrderContact, orderPayload, type Place
 import { noPayment, paymentByVoucher, paymentThrough } from './records/payment.ts'
 import { createReturn } from './returns.ts'
 import { soldAs } from './voucher-sale.ts'
-import { drawnValidation } from './vouchers.ts'
+import { drawableValidation, noteDrawn } from './vouchers.ts'
 import type { Fields } from './xml/payload.ts'
 import { text } from './xml/values.ts'
 
@@ -41,39 +43,71 @@ import { text } from './xml/values.ts'
  */
 export const orderWrites = (upstream: Upstream): OrderWrites => ({
   async placeOrder(write, input) {
-    const decimals = decimalsOf(write.service.settings.currency)
     const { client } = upstream
-    const number = input.orderNumber ?? (await freeNumber(write))
-    try {
-      const { order, variants } = await judged(upstream, write, input, { number, decimals })
-      const id = await place(client, order, input)
-      return await afterEffect(() => stored(write, input, { ...order, id, decimals, variants }))
-    } catch (error) {
+    const decimals = decimalsOf(write.service.settings.currency)
+    const { number, judged } = await judgedOrder(upstream, write, input, decimals)
+    const attempt = async () => {
+      if (judged instanceof ApiError) throw judged
+      const { order, variants } = judged
+      return { ...order, variants, id: await place(client, write, order, input) }
+    }
+    const placed = await attempt().catch(async error => {
       const earlier = await earlierOrder(client, write, input, { number, decimals, error })
       if (!earlier) throw error
-      return afterEffect(() => stored(write, input, { ...earlier, number, decimals }))
-    }
+      return earlier
+    })
+    return tx => stored(tx, write, input, { ...placed, number, decimals })
   },
   findOrder: (reading, name) => findOrder(upstream, reading, name),
   createReturn: createReturn(upstream),
 })
 
-/** The order as the back office is to have it, with what it sells; throws all that is wrong with it. */
-async function judged(
-  upstream: Upstream,
+interface Judged {
+  /** As the back office is to have it. */
+  order: PlacedOrder
+  /** What it sells. */
+  variants: ReadonlyMap<string, SoldVariant>
+}
+
+/** Judges an order, and holds the vouchers that pay: its number, and what it is, or why it is refused. */
+async function judgedOrder(upstream: Upstream, write: Write, input: OrderInput, decimals: number) {
+  const { service, step } = write
+  const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [`voucher ${voucher.number}`] : []))
+  const judge = () =>
+    step(
+      async tx => {
+        const number = input.orderNumber ?? (await freeNumber(tx, write))
+        const isKnown = (await knownCustomers(tx, service, [input.customerId])).length > 0
+        const judged = await judgedIn(tx, upstream.client, write, input, { number, decimals }).catch(orApiError)
+        return { number, isKnown, judged }
+      },
+      { names: vouchers, untilKnown: true },
+    )
+  const judged = await judge()
+  return !judged.isKnown && (await isCustomer(upstream, write, input.customerId)) ? judge() : judged
+}
+
+const orApiError = (error: unknown) => {
+  if (!(error instanceof ApiError)) throw error
+  return error
+}
+
+/** Throws all that is wrong with an order. */
+async function judgedIn(
+  tx: Db,
+  client: Client,
   write: Write,
   input: OrderInput,
   { number, decimals }: { number: string; decimals: number },
-): Promise<{ order: PlacedOrder; variants: ReadonlyMap<string, SoldVariant> }> {
-  const { tx, service } = write
+): Promise<Judged> {
+  const { service } = write
   const skus = input.lines.map(line => line.sku)
   const variants = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
   const known = { ...(await knownToOrder(tx, service, input)), giftCardSkuId: await soldAs(tx, service) }
-  const customer = known.customer || (await isCustomer(upstream, write, input.customerId))
-  const priced = priceOrder(input, { ...known, customer, variants }, service.settings.currency, decimals)
-  const contact = customer ? await contactOf(write, input.customerId) : undefined
+  const priced = priceOrder(input, { ...known, variants }, service.settings.currency, decimals)
+  const contact = known.customer ? await contactOf(tx, service, input.customerId) : undefined
   const faults = [...priced.faults, ...faultsOfOrder(input, priced.freight)]
-  if (customer && !contact) faults.push(noAddress)
+  if (known.customer && !contact) faults.push(noAddress)
   refuse(inOrder(faults))
   if (!contact) throw faulty([noAddress])
   const order = {
@@ -84,21 +118,30 @@ async function judged(
     number,
     personId: input.customerId,
     skuIds: new Map([...variants].map(([sku, variant]) => [sku, variant.skuId])),
-    pickupStoreId: await storeIdOf(write, input),
-    payments: await paymentsOf(upstream.client, write, input, decimals),
+    pickupStoreId: await storeIdOf(tx, service, input),
+    payments: await paymentsOf(tx, client, write, input, decimals),
   }
   return { order, variants }
 }
 
+interface Stored extends EarlierOrder {
+  number: string
+  decimals: number
+  /** What has been drawn on: where it is this attempt that did it. */
+  payments?: Fields
+}
+
 /** Puts an order that the back office has into our tables. */
 async function stored(
-  { tx, service }: Write,
+  tx: Db,
+  { service }: Write,
   input: OrderInput,
-  { id, number, decimals, variants, ...priced }: EarlierOrder & { number: string; decimals: number },
+  { id, number, decimals, variants, payments, ...priced }: Stored,
 ) {
   const { currency } = service.settings
   const made = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
   if (!made) throw taken(number)
+  if (payments) await forEachVoucher(input.payments, draw => noteDrawn(tx, service, draw))
   await insertLines(tx, service, made, input.lines, priced.lines, variants, new Map())
   await insertPayments(tx, service, made, input.payments)
   const record = await orderRecord(tx, service, id)
@@ -115,7 +158,7 @@ const noAddress: Fault = {
 const taken = (number: string) => faulty([numberTaken('/orderNumber', `There is an order ${number} already.`)])
 
 /** Whom an order is for; undefined where there is no e-mail address. */
-async function contactOf({ tx, service }: Write, customerId: string): Promise<OrderContact | undefined> {
+async function contactOf(tx: Db, service: Service, customerId: string): Promise<OrderContact | undefined> {
   const found = await customerRecord(tx, service, customerId)
   const { firstname, surname, contact } = JSON.parse(found?.record ?? '{}')
   if (!contact?.email) return
@@ -124,23 +167,29 @@ async function contactOf({ tx, service }: Write, customerId: string): Promise<Or
 }
 
 /** The write's own number; where that was used long ago, since a key counts for a day, the one that follows. */
-async function freeNumber({ tx, service, reference }: Write): Promise<string> {
+async function freeNumber(tx: Db, { service, reference }: Write): Promise<string> {
   for (let turn = 0; ; turn++) {
     const number = derivedNumber('W', reference, turn)
     if (!(await orderNumberTaken(tx, service, number))) return number
   }
 }
 
-async function storeIdOf({ tx, service }: Write, { pickupStoreNumber }: OrderInput): Promise<string | undefined> {
+async function storeIdOf(tx: Db, service: Service, { pickupStoreNumber }: OrderInput) {
   if (!pickupStoreNumber) return
   const [store] = await storesByNumber(tx, service, [pickupStoreNumber])
   return store?.store_id
 }
 
-/** How an order is paid, as the back office wants to know it. Spends the validations of vouchers. */
-async function paymentsOf(client: Client, write: Write, { payments }: OrderInput, decimals: number): Promise<Fields> {
+/** How an order is paid, as the back office wants to know it. */
+async function paymentsOf(
+  tx: Db,
+  client: Client,
+  { keys, service }: Write,
+  { payments }: OrderInput,
+  decimals: number,
+): Promise<Fields> {
   if (payments.length === 0) return [noPayment(amount(0n, decimals))]
-  const validations = await forEachVoucher(payments, draw => drawnValidation(write, draw))
+  const validations = await forEachVoucher(payments, draw => drawableValidation(tx, keys, service, draw))
   return payments.map(payment =>
     payment.voucher
       ? paymentByVoucher(payment.amount, payment.voucher.number, validations.get(payment.voucher.number) ?? '')
@@ -152,21 +201,24 @@ async function paymentsOf(client: Client, write: Write, { payments }: OrderInput
  * Places an order, unless an earlier attempt has; returns its identifier. Where the number exists the order that has it is looked at:
  * the same one is this one. What is said of a voucher may come of its having paid already, by that attempt.
  */
-async function place(client: Client, order: PlacedOrder, input: OrderInput): Promise<string> {
+async function place(client: Client, write: Write, order: PlacedOrder, input: OrderInput): Promise<string> {
   const { personId, number } = order
-  const find = () => afterEffect(() => orderNumbered(client, number, personId))
+  const find = () => orderNumbered(client, number, personId)
   try {
     const path = ['Persons', personId, 'Orders']
-    const { id } = await effect(client, { endpoint: 'orders', method: 'POST', path, body: orderPayload(order) })
+    const { id } = await effect(client, write, { endpoint: 'orders', method: 'POST', path, body: orderPayload(order) })
     if (id !== undefined) return id
   } catch (error) {
     const refusal = refusalBehind(error)
+    const isRepeated = refusal?.code === numberExists || error instanceof NeverDone
     const paysByVoucher = input.payments.some(payment => payment.voucher)
-    if (!refusal || !(refusal.code === numberExists || paysByVoucher)) throw error
+    if (!isRepeated && !(refusal && paysByVoucher)) throw error
+    // Somebody has placed it: until it is seen who did, nobody is told that it was refused.
+    if (refusal) write.note('done')
     const found = await find()
     const id = found && isThisOrder(found, order) ? text(found, 'Id') : null
     if (id) return id
-    if (refusal.code !== numberExists) throw pointedAtVoucher(error, input)
+    if (refusal?.code !== numberExists) throw pointedAtVoucher(error, input)
     if (typeof input.orderNumber === 'string') throw taken(number)
     throw new ApiError(found ? 'idempotency_key_reused' : 'back_office_error')
   }

@@ -1,4 +1,5 @@
 import type { VoucherInput } from '../../domain/vouchers/vouchers.ts'
+import type { Write } from '../../domain/write.ts'
 import { ApiError, faulty } from '../../errors.ts'
 import type { Client } from './calls/client.ts'
 import { effect } from './calls/effect.ts'
@@ -11,17 +12,17 @@ import { idOf } from './records/persons.ts'
 type Receiver = Pick<VoucherInput, 'receiverName' | 'receiverEmail' | 'mobile'>
 
 /** An e-mail already exists for another person. */
-const emailTaken = 5006
+const addressTaken = 5006
 
 /**
  * The person whom a voucher is for, by e-mail address; made where there is none, without consent to any marketing. A repeat after
  * an outcome that nobody knows finds whom the first attempt has made.
  */
-export async function receiverOf(client: Client, receiver: Receiver): Promise<string> {
+export async function receiverOf(client: Client, write: Write, receiver: Receiver): Promise<string> {
   const email = receiver.receiverEmail
   const found = await personByEmail(client, email)
   if (found) return idOf(found)
-  const made = await makePerson(client, receiver)
+  const made = await makePerson(client, write, receiver)
   if (made !== undefined) return made
   const other = await personByEmail(client, email)
   if (other) return idOf(other)
@@ -30,16 +31,16 @@ export async function receiverOf(client: Client, receiver: Receiver): Promise<st
 }
 
 /** Makes a person; undefined where the address is taken by now, or nobody says what the person's identifier is. */
-async function makePerson(client: Client, { receiverName, receiverEmail, mobile }: Receiver) {
+async function makePerson(client: Client, write: Write, { receiverName, receiverEmail, mobile }: Receiver) {
   // Where the receiver lives is not known: the address that is given is the payer's.
   const person = { ...namesIn(receiverName), contact: { email: receiverEmail }, ...(mobile && { mobile }) }
   const startDate = wallAt(Date.now(), client.connection.timeZone).slice(0, 10)
   const body = newPerson(person, { privacy: true, references: new Map() }, startDate)
   try {
-    return (await effect(client, { endpoint: 'persons', method: 'POST', path: ['Persons'], body })).id
+    return (await effect(client, write, { endpoint: 'persons', method: 'POST', path: ['Persons'], body })).id
   } catch (error) {
     const refusal = refusalBehind(error)
-    if (refusal?.code === emailTaken) return
+    if (refusal?.code === addressTaken) return
     // What this system says of a person points into another body than the caller's.
     if (refusal) throw Object.assign(new ApiError('back_office_error'), { cause: refusal })
     throw error

@@ -1,3 +1,4 @@
+import type { Db } from '../../db.ts'
 import { inOrder, numberTaken } from '../../domain/orders/check.ts'
 import type { OrderWrites } from '../../domain/orders/orders.ts'
 import { judgeReturn } from '../../domain/orders/return-check.ts'
@@ -7,9 +8,10 @@ import { ApiError, faulty, notFound } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import { beginChange } from '../../store/lists/change.ts'
 import { stampOrder } from '../../store/orders/lines.ts'
+import { holdOrder } from '../../store/orders/orders.ts'
 import { insertReturn, insertReturnLines, returnNumberTaken, returnRecord } from '../../store/orders/returns.ts'
 import type { Client } from './calls/client.ts'
-import { afterEffect, effect } from './calls/effect.ts'
+import { effect } from './calls/effect.ts'
 import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type Release, since } from './calls/release.ts'
 import { knownOrder } from './lookup/known-orders.ts'
@@ -20,15 +22,15 @@ import { faultsOfReturn, returnPayload } from './records/return-write.ts'
 import { text } from './xml/values.ts'
 
 /**
- * Makes returns with the back office. It does not refuse what is more than was bought: our tables do, under a lock on the order that is
- * held while the back office is asked. What a return does to stock, sales and rewards comes back with the feeds.
+ * Makes returns with the back office. It does not refuse what is more than was bought: our tables do, and no two returns of an order are
+ * under way at once. What a return does to stock, sales and rewards comes back with the feeds.
  */
 export const createReturn =
   (upstream: Upstream): OrderWrites['createReturn'] =>
   async (write, orderId, input) => {
-    const { tx, service, keys } = write
-    await requireReturns(upstream.release)
+    const { service, keys, step } = write
     const known = await knownOrder(upstream, write, orderId)
+    await requireReturns(upstream.release)
     if (!known) throw notFound('order')
     const { order, lines } = known
     const returnNumber = input.returnNumber ?? undefined
@@ -36,18 +38,18 @@ export const createReturn =
     const reasonIds = await upstream.returnReasonIds()
     const { faults, portions, lines: returned } = judgeReturn(input, { number: order.number, lines }, service.settings)
     const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
-    const isTaken = returnNumber !== undefined && (await returnNumberTaken(tx, service, returnNumber))
+    const number = await step(tx => freeNumber(tx, write, order.id, returnNumber))
     refuse(
       inOrder([
         ...faults,
         ...faultsOfReturn(returned, service.settings.returnReasons, reasonIds),
-        ...(isTaken ? [taken] : []),
+        ...(number === undefined ? [taken] : []),
       ]),
     )
+    if (number === undefined) throw faulty([taken])
 
-    const number = returnNumber ?? (await freeNumber(write, order.id))
     const upstreamNumber = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
-    const authorisation = await give(upstream.client, {
+    const authorisation = await give(upstream.client, write, {
       orderId: order.id,
       personId: order.customerId,
       number: upstreamNumber,
@@ -60,15 +62,17 @@ export const createReturn =
         skuIds: new Map(lines.map(line => [line.sku, line.skuId])),
       }),
     })
-    return afterEffect(async () => {
-      const made = await insertReturn(tx, service, order, { number, restock, authorisation })
+    return async tx => {
+      const held = await holdOrder(tx, service, { id: order.id })
+      if (!held) throw new Error('no order is ever deleted')
+      const made = await insertReturn(tx, service, held, { number, restock, authorisation })
       if (!made) throw faulty([taken])
-      await insertReturnLines(tx, service, order, made.id, returned, portions)
-      await stampOrder(tx, service, order, await beginChange(tx, service, ['retail_transaction']))
+      await insertReturnLines(tx, service, held, made.id, returned, portions)
+      await stampOrder(tx, service, held, await beginChange(tx, service, ['retail_transaction']))
       const record = await returnRecord(tx, service, made.id)
       if (!record) throw new Error('what was just written is there')
       return { id: made.id, ...record }
-    })
+    }
   }
 
 /** A release that is not known is given a try: the call itself will tell. */
@@ -81,8 +85,9 @@ async function requireReturns(release: Release) {
   )
 }
 
-/** The number of this write's return of this order; where it was used long ago, the one that follows. */
-async function freeNumber({ tx, service, reference }: Write, orderId: string): Promise<string> {
+/** The number that is given, undefined where it is taken; else that of this write's return of this order, or, where it was used long ago, the one that follows. */
+async function freeNumber(tx: Db, { service, reference }: Write, orderId: string, given: string | undefined) {
+  if (given !== undefined) return (await returnNumberTaken(tx, service, given)) ? undefined : given
   for (let turn = 0; ; turn++) {
     const number = derivedNumber('R', `${reference} ${orderId}`, turn)
     if (!(await returnNumberTaken(tx, service, number))) return number
@@ -100,13 +105,16 @@ interface Given {
  * Makes a return, unless an earlier attempt has: only this service makes its number. Returns the number that the shopper writes on the
  * parcel; where that cannot be found out any more, the return's own, by which the head office finds it as well.
  */
-async function give(client: Client, { orderId, personId, number, body }: Given): Promise<string> {
+async function give(client: Client, write: Write, { orderId, personId, number, body }: Given): Promise<string> {
   const path = ['Persons', personId, 'Orders', orderId, 'Returns']
+  const telling = { endpoint: 'returns', method: 'POST', path, body } as const
   let id: string | undefined
   try {
-    id = (await effect(client, { endpoint: 'returns', method: 'POST', path, body })).id
+    // A return cannot be looked up by its number, but told a second time it is refused where it is there: that finds out too.
+    id = (await (write.isSettling ? client.write(telling) : effect(client, write, telling))).id
   } catch (error) {
     if (refusalBehind(error)?.code !== numberExists) throw error
+    write.note('done')
   }
   try {
     id ??= text(await orderNumbered(client, number), 'Id') ?? undefined

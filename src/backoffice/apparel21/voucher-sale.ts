@@ -3,16 +3,16 @@ import { amount, decimalsOf } from '../../domain/money.ts'
 import { gatewayOf, issueFaults, unconfigured, unknownGiftCard } from '../../domain/vouchers/issue.ts'
 import { pointedAt } from '../../domain/vouchers/use.ts'
 import type { IssuedVoucher, VoucherInput } from '../../domain/vouchers/vouchers.ts'
-import type { Write } from '../../domain/write.ts'
+import { type Finish, NeverDone, type Write } from '../../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
 import { voucherDays } from '../../store/vouchers/issue.ts'
-import { beginVoucherSale, finishVoucherSale } from '../../store/vouchers/upstream-sales.ts'
+import { isVoucherSale, noteVoucherSale, type VoucherSale } from '../../store/vouchers/upstream-sales.ts'
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
 import type { Client } from './calls/client.ts'
-import { afterEffect, effect } from './calls/effect.ts'
+import { effect } from './calls/effect.ts'
 import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type Release, since } from './calls/release.ts'
 import { orderNumbered } from './lookup/order-search.ts'
@@ -31,7 +31,7 @@ export async function sellVoucher(
   release: Release,
   write: Write,
   input: VoucherInput,
-): Promise<IssuedVoucher> {
+): Promise<Finish<IssuedVoucher>> {
   const { settings } = write.service
   const { currency, voucherType } = settings
   const { skuId, faults, today } = await faultsOf(release, write, input)
@@ -40,43 +40,46 @@ export async function sellVoucher(
 
   const gateway = gatewayOf(input, settings)
   const sold = { ...input, gateway, deliveryDate: input.deliveryDate === today ? null : (input.deliveryDate ?? null) }
-  const number = await place(client, write, { ...sold, skuId, voucherType })
+  const sale = await place(client, write, { ...sold, skuId, voucherType })
   const nothing = amount(0n, decimalsOf(currency))
-  return {
-    number: null,
-    pin: null,
-    status: 'pending',
-    currency,
-    orderNumber: number,
-    originalAmount: input.amount,
-    usedAmount: nothing,
-    availableAmount: nothing,
-    expiryDate: null,
-    lockedUntil: null,
-    email: null,
+  return async tx => {
+    if (!(await noteVoucherSale(tx, write.service, sale))) throw numberTaken()
+    return {
+      number: null,
+      pin: null,
+      status: 'pending',
+      currency,
+      orderNumber: sale.number,
+      originalAmount: input.amount,
+      usedAmount: nothing,
+      availableAmount: nothing,
+      expiryDate: null,
+      lockedUntil: null,
+      email: null,
+    }
   }
 }
 
 /** How many numbers of our own making are tried: each but the last was used up by the same key long ago. */
 const mostTurns = 10
 
-/** Places the order under the number that is given, or one of our own making, and notes it. Returns the number. */
-async function place(client: Client, write: Write, sale: Omit<Sale, 'number' | 'personId'>): Promise<string> {
-  const { tx, service, reference } = write
+/** Places the order under the number that is given, or one of our own making. */
+async function place(client: Client, write: Write, sale: Omit<Sale, 'number' | 'personId'>): Promise<VoucherSale> {
+  const { service, step, reference } = write
   const { orderNumber: given, gateway, amount } = sale
   let receiver: string | undefined
   for (let turn = 0; turn < (given ? 1 : mostTurns); turn++) {
     const number = given ?? derivedNumber('W', reference, turn)
-    if (!(await beginVoucherSale(tx, service, { number, gateway, amount }))) continue
-    receiver ??= await receiverOf(client, sale)
+    if (await step(tx => isVoucherSale(tx, service, number), { names: [`voucher sale ${number}`] })) continue
+    receiver ??= await receiverOf(client, write, sale)
     const personId = receiver
-    const placed = await placeOrder(client, { ...sale, number, personId })
-    if (placed === 'taken') continue
-    await afterEffect(() => finishVoucherSale(tx, service, { number, personId, orderId: placed.id }))
-    return number
+    const placed = await placeOrder(client, write, { ...sale, number, personId })
+    if (placed !== 'taken') return { number, gateway, amount, personId, orderId: placed.id }
   }
-  throw pointedAt('/orderNumber', new ApiError('order_number_taken'))
+  throw numberTaken()
 }
+
+const numberTaken = () => pointedAt('/orderNumber', new ApiError('order_number_taken'))
 
 /** The back office's identifier of the SKU that vouchers are sold as: the setting names it as shoppers know it, or by that very identifier. */
 export async function soldAs(db: Db, service: Service): Promise<string | undefined> {
@@ -88,12 +91,15 @@ export async function soldAs(db: Db, service: Service): Promise<string | undefin
 }
 
 async function faultsOf(release: Release, write: Write, input: VoucherInput) {
-  const { tx, service } = write
+  const { step, service } = write
   const { settings } = service
-  const days = await voucherDays(tx, service)
-  const skuId = await soldAs(tx, service)
+  const { days, skuId, gateways } = await step(async tx => ({
+    days: await voucherDays(tx, service),
+    skuId: await soldAs(tx, service),
+    gateways: await gatewayNames(tx, service),
+  }))
   const faults: Fault[] = unconfigured(settings, skuId !== undefined)
-  faults.push(...issueFaults(input, settings, { gateways: await gatewayNames(tx, service), ...days }))
+  faults.push(...issueFaults(input, settings, { gateways, ...days }))
   const { deliveryDate, orderNumber } = input
   // Releases before ignore the day, and a present that comes early is spoilt.
   if (deliveryDate && deliveryDate > days.today && !(await release.has('voucherDeliveryDate')))
@@ -114,18 +120,27 @@ async function faultsOf(release: Release, write: Write, input: VoucherInput) {
 const longestNumber = 30
 
 /** Places the order, unless an attempt before did. Its identifier is undefined where the back office does not tell, or has forgotten it. */
-async function placeOrder(client: Client, sale: Sale): Promise<{ id: string | undefined } | 'taken'> {
+async function placeOrder(client: Client, write: Write, sale: Sale): Promise<{ id: string | undefined } | 'taken'> {
   const path = ['Persons', sale.personId, 'Orders']
   const body = salePayload(client.connection, sale)
   try {
-    return { id: (await effect(client, { endpoint: 'orders', method: 'POST', path, body })).id }
+    return { id: (await effect(client, write, { endpoint: 'orders', method: 'POST', path, body })).id }
   } catch (error) {
+    if (error instanceof NeverDone) return foundSale(client, sale, error)
     if (refusalBehind(error)?.code !== numberExists) throw asOfVoucher(error)
+    write.note('done')
   }
-  const order = await afterEffect(() => orderNumbered(client, sale.number, sale.personId))
+  const order = await orderNumbered(client, sale.number, sale.personId)
   // A number of our own making is nobody else's, whatever is still known of its order.
   if (!order && !sale.orderNumber) return { id: undefined }
   return isThisSale(order, sale) ? { id: text(order, 'Id') ?? undefined } : 'taken'
+}
+
+/** The order that an earlier attempt has placed; `error` is thrown where there is none. */
+async function foundSale(client: Client, sale: Sale, error: NeverDone) {
+  const order = await orderNumbered(client, sale.number, sale.personId)
+  if (!order || !isThisSale(order, sale)) throw error
+  return { id: text(order, 'Id') ?? undefined }
 }
 
 /** What the errors of an order are to whoever buys a voucher; those that point into an order are faults of ours. */

@@ -5,22 +5,22 @@ import type { VoucherState } from '../../domain/vouchers/states.ts'
 import { againstHolding, againstValidating, requireDrawable, tooManyHeld, unitsOf } from '../../domain/vouchers/use.ts'
 import { judgeValidation, makeValidation } from '../../domain/vouchers/validations.ts'
 import type { VoucherReading, VoucherWrites } from '../../domain/vouchers/vouchers.ts'
-import type { Write } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
+import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { forgetGuesses } from '../../store/vouchers/pin.ts'
 import {
   endUpstreamValidation,
   keepValidation,
   momentOf,
-  noteDrawn,
   noteHeld,
+  takeOff,
   takeUpstream,
   type UpstreamVoucher,
   upstreamHeldBy,
   upstreamValidationOf,
 } from '../../store/vouchers/upstream.ts'
-import { beginGuess, countWrongGuess, countWrongId } from '../vouchers/guesses.ts'
+import { beginGuess, countWrongGuess, countWrongId, type Guess } from '../vouchers/guesses.ts'
 import type { Client } from './calls/client.ts'
 import { Refusal, refusalBehind } from './calls/refusal.ts'
 import type { Upstream } from './lookup/upstream.ts'
@@ -30,70 +30,109 @@ import type { Xml } from './xml/xml.ts'
 
 /**
  * Gift vouchers that the back office keeps (contract 7). Who has the newest validation, and who holds a voucher, is known here: the back
- * office ends a validation when anybody asks for the next one, so it is not asked while somebody holds the voucher. Guesses are
- * counted here, before the back office is asked.
+ * office ends a validation when anybody asks for the next one, so it is not asked while somebody holds the voucher, and about one
+ * voucher there is one question at a time. Guesses are counted here, before the back office is asked.
  */
 export const voucherWrites = ({ client, release }: Upstream): VoucherWrites => ({
   async lookUpVoucher(reading, opening) {
     const opened = await openVoucher(client, reading, opening)
-    return opened instanceof ApiError ? opened : shownVoucher(reading.tx, reading.service, opened)
+    const { service } = reading
+    return async tx => {
+      const voucher = await judgedGuess(tx, service, opened)
+      return voucher instanceof ApiError ? voucher : shownVoucher(tx, service, voucher)
+    }
   },
 
   async validateVoucher(reading, { number, pin, amount }) {
-    const { tx, keys, service } = reading
+    const { step, keys, service } = reading
     const { settings } = service
     const opened = await openVoucher(client, reading, { number, pin })
-    if (opened instanceof ApiError) return opened
-    // Whoever else validates, holds or draws it waits until this has ended.
-    await takeUpstream(tx, service, number)
-    const shown = await shownVoucher(tx, service, opened)
-    const standing = { ...shown, state: shown.status, balance: unitsOf(shown.availableAmount, settings) }
-    const against = againstValidating(standing, unitsOf(amount, settings), settings)
-    if (against) return against
+    const judged = await step(async tx => {
+      const voucher = await judgedGuess(tx, service, opened)
+      if (voucher instanceof ApiError) return voucher
+      const shown = await shownVoucher(tx, service, voucher)
+      const standing = { ...shown, state: shown.status, balance: unitsOf(shown.availableAmount, settings) }
+      return againstValidating(standing, unitsOf(amount, settings), settings) ?? { voucher, shown }
+    })
+    if (judged instanceof ApiError) return async () => judged
     const upstreamId = await validateUpstream(client, number, pin, amount)
-    if (upstreamId instanceof ApiError) return upstreamId
+    if (upstreamId instanceof ApiError) return async () => upstreamId
+    const { voucher, shown } = judged
     const { validationId, hash } = makeValidation(keys, service, number)
-    await keepValidation(tx, keys, service, opened, { hash, upstreamId })
-    return { ...shown, validationId }
+    return async tx => {
+      await keepValidation(tx, keys, service, voucher, { hash, upstreamId })
+      return { ...shown, validationId }
+    }
   },
 
-  async lockVoucher({ tx, keys, service, username, address }, { number, validationId, lockSeconds }) {
-    const taken = await takeUpstream(tx, service, number)
-    const judged = judgeValidation(keys, service, taken, number, validationId)
-    if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, address)
-    const isNew = lockSeconds > 0 && taken.state !== 'locked'
-    const against =
-      againstHolding(taken, judged, lockSeconds) ??
-      (isNew ? tooManyHeld(await upstreamHeldBy(tx, service, username)) : undefined)
-    if (against) return against
+  async lockVoucher({ step, keys, service, username, address, note }, { number, validationId, lockSeconds }) {
+    const judged = await step(
+      async tx => {
+        const taken = await takeUpstream(tx, service, number)
+        const judged = judgeValidation(keys, service, taken, number, validationId)
+        if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, address)
+        const isNew = lockSeconds > 0 && taken.state !== 'locked'
+        const against =
+          againstHolding(taken, judged, lockSeconds) ??
+          (isNew ? tooManyHeld(await upstreamHeldBy(tx, service, username)) : undefined)
+        if (against) return against
+        // Held here from now on: whatever becomes of this, nobody else's validation ends what may be a lock.
+        if (isNew) await noteHeld(tx, service, number, lockSeconds, username)
+        return { taken, isNew }
+      },
+      { names: [nameOf(number)] },
+    )
+    if (judged instanceof ApiError) return async () => judged
+    const { taken, isNew } = judged
     const upstreamId = upstreamValidationOf(keys, service, taken)
-    const unknown = await lockUpstream(client, number, upstreamId, lockSeconds)
-    // Somebody has validated the voucher elsewhere, at a till: what we have opens nothing any more.
-    if (unknown) await endUpstreamValidation(tx, service, number)
-    else await noteHeld(tx, service, number, lockSeconds, username)
-    return unknown ?? shownVoucher(tx, service, taken.voucher)
+    note('about to be')
+    const refusal = await lockUpstream(client, number, upstreamId, lockSeconds).catch(async error => {
+      const isRefused = error instanceof ApiError && error.code !== 'outcome_unknown'
+      if (isRefused && isNew) await step(tx => noteHeld(tx, service, number, 0, username))
+      throw error
+    })
+    note('done')
+    return async tx => {
+      // Somebody has validated the voucher elsewhere, at a till: what we have opens nothing any more.
+      if (refusal) await endUpstreamValidation(tx, service, number)
+      else await noteHeld(tx, service, number, lockSeconds, username)
+      return refusal ?? shownVoucher(tx, service, taken.voucher)
+    }
   },
 
   issueVoucher: (write, input) => sellVoucher(client, release, write, input),
 })
 
+/** What a voucher is held by. */
+const nameOf = (number: string) => `voucher ${number}`
+
 /** A number that can stand in a path, and that this system may have: the words of its own paths have no digit. */
 const isNumber = (number: string) => /^(?=.*\d)[\w-]{1,50}$/.test(number)
 
-/** What number and PIN open; an error that is returned has been counted. What is the matter with a voucher that they open is thrown. */
+/** What came of a guess: the voucher that it opens, or the guess, to be counted; or why nobody was asked. */
+type Opened = { guess: Guess; voucher: UpstreamVoucher | undefined } | ApiError
+
+/** Asks what number and PIN open. What is the matter with a voucher that they open is thrown. */
 async function openVoucher(
   client: Client,
-  { tx, keys, service, address }: VoucherReading,
+  { step, keys, service, address }: VoucherReading,
   { number, pin }: { number: string; pin: string },
-): Promise<UpstreamVoucher | ApiError> {
-  const guess = await beginGuess(tx, keys, service, { number, address })
+): Promise<Opened> {
+  const guess = await step(tx => beginGuess(tx, keys, service, { number, address }), { names: [nameOf(number)] })
   if (guess instanceof ApiError) return guess
-  if (guess.isRefused || !isNumber(number)) return countWrongGuess(tx, service, guess)
+  if (guess.isRefused || !isNumber(number)) return { guess, voucher: undefined }
   const found = await ask(client, { endpoint: 'voucher', path: ['Voucher', number], query: { pin } })
   if (found instanceof ApiError && found.code !== 'voucher_not_accepted') throw found
   const voucher = found instanceof ApiError ? undefined : voucherFrom(found, service)
   // One that only resembles what was asked for would get around what is counted, and held, by number.
-  if (voucher?.number !== number) return countWrongGuess(tx, service, guess)
+  return { guess, voucher: voucher?.number === number ? voucher : undefined }
+}
+
+/** Counts a guess that opens nothing, and forgets those before one that does. */
+async function judgedGuess(tx: Db, service: Service, opened: Opened): Promise<UpstreamVoucher | ApiError> {
+  if (opened instanceof ApiError) return opened
+  const { guess, voucher } = opened
+  if (!voucher) return countWrongGuess(tx, service, guess)
   await forgetGuesses(tx, service, guess)
   return voucher
 }
@@ -179,20 +218,24 @@ async function shownVoucher(db: Db, service: Service, voucher: UpstreamVoucher) 
 }
 
 /**
- * What an order has to name to the back office so that it draws on a voucher; spends the validation, and the lock that it held, in the
- * transaction of the order. Throws what stands against it, as the embedded back office does (`requireDrawable`). An order with several
- * vouchers draws them in the order of their numbers, each once.
+ * What an order has to name to the back office so that it draws on a voucher. Throws what stands against it, as the embedded back office
+ * does (`requireDrawable`).
  */
-export async function drawnValidation(
-  { tx, keys, service }: Pick<Write, 'tx' | 'keys' | 'service'>,
+export async function drawableValidation(
+  tx: Db,
+  keys: Keys,
+  service: Service,
   { number, validationId, amount, pointer }: VoucherPayment,
 ): Promise<string> {
   const { settings } = service
   const taken = await takeUpstream(tx, service, number)
   const judged = judgeValidation(keys, service, taken, number, validationId)
   requireDrawable(taken, judged, unitsOf(amount, settings), settings, pointer)
-  const upstreamId = upstreamValidationOf(keys, service, taken)
-  await noteDrawn(tx, service, number, amount)
+  return upstreamValidationOf(keys, service, taken)
+}
+
+/** Notes what an order has drawn on a voucher: the validation is spent, and the lock that it held. */
+export async function noteDrawn(tx: Db, service: Service, { number, amount }: VoucherPayment): Promise<void> {
+  await takeOff(tx, service, number, amount)
   await endUpstreamValidation(tx, service, number)
-  return upstreamId
 }

@@ -3,36 +3,40 @@ import { columnsFrom, judgeChange } from '../../domain/customers/change.ts'
 import { consentChanges } from '../../domain/customers/consent.ts'
 import {
   type CustomerChange,
-  type CustomerWrites,
+  type CustomerInput,
   type CustomerWritten,
   emailTaken,
   withoutNulls,
 } from '../../domain/customers/input.ts'
 import type { KnownReferences } from '../../domain/customers/references.ts'
-import type { Write } from '../../domain/write.ts'
+import type { Finishing } from '../../domain/write.ts'
 import { refuse } from '../../refuse.ts'
 import { recordConsent } from '../../store/customers/consent.ts'
 import { customerWithEmail } from '../../store/customers/customers.ts'
 import { lockReferencesOf } from '../../store/customers/references-written.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../store/customers/writes.ts'
 
-/** Customers written into our own tables. */
-export const customerWrites: CustomerWrites = {
-  async createCustomer(write, given) {
-    const input = withoutNulls(given)
-    return carryOut(write, undefined, input, await lockReferencesOf(write, input))
-  },
-  async updateCustomer(write, id, change) {
-    const known = await lockReferencesOf(write, change)
-    const before = await lockCustomer(write.tx, write.service, id)
-    if (!before) return
-    write.requireMatch(before.record)
-    return carryOut(write, before, change, known)
-  },
+/** A new customer in our own tables. */
+export async function createCustomer(write: Finishing, given: CustomerInput): Promise<CustomerWritten> {
+  const input = withoutNulls(given)
+  return carryOut(write, undefined, input, await lockReferencesOf(write, input))
+}
+
+/** Changes a customer; undefined: there is none. */
+export async function updateCustomer(
+  write: Finishing,
+  id: string,
+  change: CustomerChange,
+): Promise<CustomerWritten | undefined> {
+  const known = await lockReferencesOf(write, change)
+  const before = await lockCustomer(write.tx, write.service, id)
+  if (!before) return
+  write.requireMatch(before.record)
+  return carryOut(write, before, change, known)
 }
 
 async function carryOut(
-  write: Write,
+  write: Finishing,
   before: StoredCustomer | undefined,
   change: CustomerChange,
   known: KnownReferences,

@@ -1,16 +1,36 @@
+import type { Db } from '../../db.ts'
 import type { BackOffice } from '../../domain/port/backoffice.ts'
+import type { Finish } from '../../domain/write.ts'
 import type { Service } from '../../settings.ts'
+import { orderNamed } from '../../store/orders/orders.ts'
 import { capabilitiesOf, configured } from './capabilities.ts'
-import { customerWrites } from './customers.ts'
-import { orderWrites } from './orders.ts'
+import { createCustomer, updateCustomer } from './customers.ts'
+import { placeOrder } from './orders.ts'
+import { createReturn } from './returns.ts'
 import { rewardReads } from './rewards.ts'
-import { voucherWrites } from './vouchers/vouchers.ts'
+import { issueVoucher } from './vouchers/issue.ts'
+import { lockVoucher, lookUpVoucher, validateVoucher } from './vouchers/vouchers.ts'
 
 /** The back office whose system of record are our own tables. It answers as the release that the service is set to. */
 export const embedded = (service: Service): BackOffice => ({
-  ...customerWrites,
-  ...orderWrites,
-  ...voucherWrites,
+  createCustomer: inOneTransaction(createCustomer),
+  updateCustomer: inOneTransaction(updateCustomer),
+  placeOrder: inOneTransaction(placeOrder),
+  createReturn: inOneTransaction(createReturn),
+  findOrder: ({ db, service }, name) => orderNamed(db, service, name),
+  lookUpVoucher: inOneTransaction(lookUpVoucher),
+  validateVoucher: inOneTransaction(validateVoucher),
+  lockVoucher: inOneTransaction(lockVoucher),
+  issueVoucher: inOneTransaction(issueVoucher),
   ...rewardReads,
   capabilities: async db => capabilitiesOf(service, db && (await configured(db, service))),
 })
+
+/** Nobody else is asked: all of a write is in its last transaction. */
+function inOneTransaction<W extends object, A extends unknown[], T>(
+  work: (finishing: W & { tx: Db }, ...given: A) => Promise<T>,
+) {
+  return async (write: W, ...given: A): Promise<Finish<T>> =>
+    tx =>
+      work({ ...write, tx }, ...given)
+}

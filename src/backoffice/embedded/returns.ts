@@ -1,10 +1,11 @@
 import type { Db } from '../../db.ts'
 import { amount } from '../../domain/money.ts'
 import { inOrder, numberTaken } from '../../domain/orders/check.ts'
-import type { OrderWrites } from '../../domain/orders/orders.ts'
+import type { WrittenRecord } from '../../domain/orders/orders.ts'
 import { sum, units } from '../../domain/orders/pricing.ts'
 import { judgeReturn } from '../../domain/orders/return-check.ts'
-import { nextReturnStatus, type ReturnStep, returnSteps } from '../../domain/orders/returns.ts'
+import { nextReturnStatus, type ReturnInput, type ReturnStep, returnSteps } from '../../domain/orders/returns.ts'
+import type { Finishing } from '../../domain/write.ts'
 import { faulty, notFound } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
@@ -29,7 +30,11 @@ import { restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
 import { refundUpTo } from './vouchers/draw.ts'
 
 /** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
-export const createReturn: OrderWrites['createReturn'] = async ({ tx, service }, idOrNumber, input) => {
+export async function createReturn(
+  { tx, service }: Finishing,
+  idOrNumber: string,
+  input: ReturnInput,
+): Promise<WrittenRecord> {
   const returnNumber = input.returnNumber ?? undefined
   const restock = input.restock ?? true
   const id = await orderNamed(tx, service, { idOrNumber })

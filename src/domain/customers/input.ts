@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { type ApiError, type Fault, faulty } from '../../errors.ts'
 import { Address } from '../address.ts'
 import { Flag, Id, LocalDate, Optional, Text } from '../fields.ts'
-import type { Write } from '../write.ts'
+import type { Finish, Write } from '../write.ts'
 import { Customer } from './customers.ts'
 
 const Name = (description: string, example: string) =>
@@ -140,9 +140,9 @@ export interface CustomerWritten {
 
 /** What a driver does with customers (contract 4). Both throw `invalid_field` and `email_taken`, naming each field. */
 export interface CustomerWrites {
-  createCustomer(write: Write, input: CustomerInput): Promise<CustomerWritten>
+  createCustomer(write: Write, input: CustomerInput): Promise<Finish<CustomerWritten>>
   /** Undefined: there is no such customer. Throws `precondition_failed` and `precondition_required` as well. */
-  updateCustomer(write: Write, id: string, change: CustomerChange): Promise<CustomerWritten | undefined>
+  updateCustomer(write: Write, id: string, change: CustomerChange): Promise<Finish<CustomerWritten | undefined>>
 }
 
 /** A new customer has nothing to clear. */

@@ -3,7 +3,7 @@ import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { addressee, OrderAddress } from '../address.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
-import type { Write } from '../write.ts'
+import type { Finish, Write } from '../write.ts'
 import { Discount, DiscountInput } from './discounts.ts'
 import type { ReturnInput } from './returns.ts'
 
@@ -163,9 +163,9 @@ export type OrderName = { idOrNumber: string } | { number: string }
 
 /** What a driver does with orders and returns (contract 6). */
 export interface OrderWrites {
-  placeOrder(write: Write, input: OrderInput): Promise<WrittenRecord>
+  placeOrder(write: Write, input: OrderInput): Promise<Finish<WrittenRecord>>
   /** `order`: its identifier, or else its number. Throws `not_found` where the service has no such order. */
-  createReturn(write: Write, order: string, input: ReturnInput): Promise<WrittenRecord>
+  createReturn(write: Write, order: string, input: ReturnInput): Promise<Finish<WrittenRecord>>
   /**
    * The identifier of an order in our tables; one that the back office alone knows is put there. Undefined: there is none. Where both
    * an identifier and a number could be meant, it is the identifier.

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { ApiError } from '../../errors.ts'
 import { OrderAddress } from '../address.ts'
 import { Currency, Id, LocalDate, LocalTime, Money, Nullable, Optional, Words } from '../fields.ts'
-import type { Write } from '../write.ts'
+import type { Finish, Write } from '../write.ts'
 import { voucherStates } from './states.ts'
 
 const Email = Type.Object(
@@ -155,7 +155,7 @@ export const VoucherInput = Type.Object(
 )
 
 /** What a look-up needs of a write: it counts wrong PINs. */
-export type VoucherReading = Pick<Write, 'tx' | 'keys' | 'service' | 'address'>
+export type VoucherReading = Pick<Write, 'step' | 'keys' | 'service' | 'address'>
 
 /**
  * What a driver does with gift vouchers (contract 7). What a caller is refused is returned where a failed attempt was counted with
@@ -163,11 +163,11 @@ export type VoucherReading = Pick<Write, 'tx' | 'keys' | 'service' | 'address'>
  */
 export interface VoucherWrites {
   /** The voucher that number and PIN open; whatever its state. */
-  lookUpVoucher(reading: VoucherReading, opening: VoucherOpening): Promise<Voucher | ApiError>
+  lookUpVoucher(reading: VoucherReading, opening: VoucherOpening): Promise<Finish<Voucher | ApiError>>
   /** The same, with a validation in place of the one before it. */
-  validateVoucher(reading: VoucherReading, validation: VoucherValidation): Promise<ValidatedVoucher | ApiError>
+  validateVoucher(reading: VoucherReading, validation: VoucherValidation): Promise<Finish<ValidatedVoucher | ApiError>>
   /** Holds a voucher for the one who validated it last, holds it anew, or gives it back (0 seconds). */
-  lockVoucher(write: Write, lock: Required<VoucherLock> & { number: string }): Promise<Voucher | ApiError>
+  lockVoucher(write: Write, lock: Required<VoucherLock> & { number: string }): Promise<Finish<Voucher | ApiError>>
   /** Makes a digital voucher, and sees to it that number and PIN are sent to the receiver. */
-  issueVoucher(write: Write, input: VoucherInput): Promise<IssuedVoucher>
+  issueVoucher(write: Write, input: VoucherInput): Promise<Finish<IssuedVoucher>>
 }

@@ -1,11 +1,11 @@
 import { type Db, sql } from '../../db.ts'
 import type { ConsentChange } from '../../domain/customers/consent.ts'
-import type { Write } from '../../domain/write.ts'
+import type { Finishing } from '../../domain/write.ts'
 import type { Service } from '../../settings.ts'
 
 /** Appends what a write has changed of a customer's consent to the record of it (contract 4). */
 export async function recordConsent(
-  { tx, service, username, requestId }: Write,
+  { tx, service, username, requestId }: Finishing,
   customerId: string,
   changes: readonly ConsentChange[],
 ) {

@@ -2,7 +2,7 @@ import { type Db, sql } from '../../db.ts'
 import { valuesOfChange } from '../../domain/customers/change.ts'
 import type { CustomerChange } from '../../domain/customers/input.ts'
 import type { KnownReference, KnownReferences } from '../../domain/customers/references.ts'
-import type { Write } from '../../domain/write.ts'
+import type { Finishing } from '../../domain/write.ts'
 import type { Service } from '../../settings.ts'
 
 /**
@@ -30,5 +30,5 @@ export async function lockReferences(
 }
 
 /** The same for the values that a change may set. */
-export const lockReferencesOf = ({ tx, service }: Pick<Write, 'tx' | 'service'>, change: CustomerChange) =>
+export const lockReferencesOf = ({ tx, service }: Pick<Finishing, 'tx' | 'service'>, change: CustomerChange) =>
   lockReferences(tx, service, valuesOfChange(change, service.settings.subscriptionMapping))

@@ -20,12 +20,6 @@ export async function lockCustomer(tx: Db, service: Service, id: string): Promis
   return { id, record, consent, references: new Map(Object.entries(references)) }
 }
 
-/** Has whoever is about to write the same e-mail address, in this service, wait until the transaction ends. */
-export const holdEmail = (tx: Db, service: Service, email: string) =>
-  tx.run(
-    sql`select pg_advisory_xact_lock(hashtext('e-mail addresses of ' || ${service.id}::text), hashtext(lower(normalize(${email}::text, NFC))))`,
-  )
-
 /** A customer's row: the columns that change, and for a new one all that it says. */
 interface CustomerRow {
   id: string

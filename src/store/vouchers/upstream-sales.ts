@@ -1,31 +1,31 @@
 import { type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 
-interface Begun {
+/** A voucher that a back office behind us has sold: its order. */
+export interface VoucherSale {
   number: string
   gateway: string | null
   amount: string
-}
-
-/** Notes that a voucher is sold with an order number; false where one was. Of two at once the second waits for the first. */
-export const beginVoucherSale = async (
-  tx: Db,
-  service: Service,
-  { number, gateway, amount }: Begun,
-): Promise<boolean> =>
-  (await tx.run(sql`
-    insert into upstream_voucher_sale (service_id, order_number, gateway, amount, currency)
-    values (${service.id}, ${number}, ${gateway}, ${amount}, ${service.settings.currency})
-    on conflict do nothing`)) > 0
-
-interface Finished {
-  number: string
   personId: string
+  /** Undefined where the back office does not tell. */
   orderId: string | undefined
 }
 
-/** Notes which order of the back office it has become. */
-export const finishVoucherSale = (tx: Db, service: Service, { number, personId, orderId }: Finished) =>
-  tx.run(sql`
-    update upstream_voucher_sale set order_id = ${orderId ?? null}, customer_id = ${personId}
-     where service_id = ${service.id} and order_number = ${number}`)
+/** Whether a voucher was sold with an order number. */
+export const isVoucherSale = async (tx: Db, service: Service, number: string): Promise<boolean> =>
+  Boolean(
+    await tx.row(
+      sql`select true as sold from upstream_voucher_sale where service_id = ${service.id} and order_number = ${number}`,
+    ),
+  )
+
+/** Notes a voucher that was sold; false where one was with that order number. */
+export const noteVoucherSale = async (
+  tx: Db,
+  service: Service,
+  { number, gateway, amount, personId, orderId }: VoucherSale,
+): Promise<boolean> =>
+  (await tx.run(sql`
+    insert into upstream_voucher_sale (service_id, order_number, gateway, amount, currency, order_id, customer_id)
+    values (${service.id}, ${number}, ${gateway}, ${amount}, ${service.settings.currency}, ${orderId ?? null}, ${personId})
+    on conflict do nothing`)) > 0

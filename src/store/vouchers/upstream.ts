@@ -107,7 +107,7 @@ export const endUpstreamValidation = (tx: Db, service: Service, number: string) 
      where service_id = ${service.id} and number = ${number}`)
 
 /** Takes what an order draws off what is known of a voucher. */
-export const noteDrawn = (tx: Db, service: Service, number: string, drawn: string) =>
+export const takeOff = (tx: Db, service: Service, number: string, drawn: string) =>
   tx.run(sql`
     update upstream_voucher set used_amount = used_amount + ${drawn}::numeric, available_amount = available_amount - ${drawn}::numeric
      where service_id = ${service.id} and number = ${number}`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { drawVoucher } from '../../../src/backoffice/embedded/vouchers/draw.ts'
-import { validateVoucher } from '../../../src/backoffice/embedded/vouchers/holding.ts'
+import { validate as validateVoucher } from '../../../src/backoffice/embedded/vouchers/holding.ts'
 import { sql } from '../../../src/db.ts'
 import { ApiError } from '../../../src/errors.ts'
 import { startTestService } from '../../support/service.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { drawVoucher, refundVoucher } from '../../../src/backoffice/embedded/vouchers/draw.ts'
-import { lockVoucher, validateVoucher } from '../../../src/backoffice/embedded/vouchers/holding.ts'
+import { hold, validate } from '../../../src/backoffice/embedded/vouchers/holding.ts'
 import { type Db, sql } from '../../../src/db.ts'
 import { ApiError } from '../../../src/errors.ts'
 import type { TestService } from '../../support/service.ts'
@@ -37,16 +37,13 @@ export function ledgerOf({ db, keys, service }: TestService) {
 
   return {
     outcome,
-    validate: (number: string, amount = '1.00') =>
-      outcome(tx => validateVoucher(tx, keys, service, { number, amount })),
+    validate: (number: string, amount = '1.00') => outcome(tx => validate(tx, keys, service, { number, amount })),
     draw: (number: string, validationId: string, amount: string, orderNumber = 'W1') =>
       outcome(tx =>
         drawVoucher(tx, keys, service, { number, validationId, amount, orderNumber, pointer: '/payments/0/voucher' }),
       ),
     hold: (number: string, validationId: string, lockSeconds: number) =>
-      outcome(tx =>
-        lockVoucher(tx, keys, service, { number, validationId, lockSeconds, username: 'shop', address: '' }),
-      ),
+      outcome(tx => hold(tx, keys, service, { number, validationId, lockSeconds, username: 'shop', address: '' })),
     refund: (number: string, amount: string, orderNumber = 'W1') =>
       outcome(tx => refundVoucher(tx, service, { number, amount, orderNumber })),
 

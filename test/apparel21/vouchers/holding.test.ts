@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { askerOf } from '../../../simulator/ask.ts'
-import { drawnValidation } from '../../../src/backoffice/apparel21/vouchers.ts'
+import { drawableValidation, noteDrawn } from '../../../src/backoffice/apparel21/vouchers.ts'
 import { raw, sql } from '../../../src/db.ts'
 import { ApiError, type ErrorCode } from '../../../src/errors.ts'
 import { expireVouchers } from '../../../src/jobs/expire-vouchers.ts'
@@ -189,10 +189,9 @@ const draw = (validationId: string, amount: string, { isPlaced = true, of = numb
   api.db
     .transaction(async tx => {
       const pointer = '/payments/0/voucher'
-      const id = await drawnValidation(
-        { tx, keys: api.keys, service: api.service },
-        { number: of, validationId, amount, pointer },
-      )
+      const payment = { number: of, validationId, amount, pointer }
+      const id = await drawableValidation(tx, api.keys, api.service, payment)
+      await noteDrawn(tx, api.service, payment)
       if (!isPlaced) throw new Undone(id)
       return id
     })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { mock } from 'node:test'
 import { Command } from 'commander'
 import { isLastAdmin, listAccounts, listServices, readService } from '../../../src/accounts.ts'
@@ -17,6 +18,7 @@ import { findReturn, returnedStock } from '../../../src/store/orders/returns.ts'
 import { accountRecord } from '../../../src/store/running/accounts.ts'
 import { listAlerts } from '../../../src/store/running/alerts.ts'
 import { storedBackOffice } from '../../../src/store/running/back-office.ts'
+import { claimIntent, keepClaim, takeLeft } from '../../../src/store/running/intents.ts'
 import { renewLeases, takeDue } from '../../../src/store/running/jobs.ts'
 import { listMails, readWaiting, retryMails, voucherMailStatus } from '../../../src/store/running/mails.ts'
 import { shownSettings } from '../../../src/store/running/settings.ts'
@@ -41,6 +43,8 @@ export async function tour(api: TestService) {
   await shownSettings(db, service)
   await storedBackOffice(db, keys, service)
   await askDoctor(api)
+
+  await leaveOpen(api)
 
   await knownSkuIds(db, service, [])
   await knownStores(db, service, [])
@@ -105,4 +109,16 @@ async function askDoctor({ database: { connection } }: TestService) {
   process.env = env
   process.exitCode = exitCode
   said.mock.restore()
+}
+
+/** A write that is left open, is asked for by somebody else, and is followed up. */
+async function leaveOpen({ db, keys, service }: TestService) {
+  const requested = { operation: 'POST /orders', params: {}, body: {}, username: '', requestId: '', isKeyed: false }
+  const [id, token, other] = [randomUUID(), randomUUID(), randomUUID()]
+  const intent = { id, token, keyHash: undefined, requestHash: Buffer.from('a'), requested }
+  assert.equal(await claimIntent(db, keys, service, intent), undefined)
+  assert.equal(await claimIntent(db, keys, service, { ...intent, token: other }), 'running')
+  assert.equal(await keepClaim(db, service, intent), true)
+  await db.run(sql`update intent set claimed_until = now(), look_at = now()`)
+  assert.equal((await takeLeft(db, keys))?.id, id)
 }

@@ -1,6 +1,5 @@
 import type { Db } from '../../../db.ts'
 import { sum } from '../../../domain/orders/pricing.ts'
-import type { Write } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Service } from '../../../settings.ts'
 import { knownSkuIds } from '../../../store/goods/stock.ts'
@@ -14,11 +13,7 @@ import type { Xml } from '../xml/xml.ts'
 import type { Upstream } from './upstream.ts'
 
 /** Puts an order of a customer of ours into our tables. Undefined: it sells nothing, or is the order of another service. */
-export async function adopt(
-  { client }: Upstream,
-  { tx, service }: Pick<Write, 'tx' | 'service'>,
-  live: Xml,
-): Promise<HeldOrder | undefined> {
+export async function adopt({ client }: Upstream, tx: Db, service: Service, live: Xml): Promise<HeldOrder | undefined> {
   const read = readable(client, () => orderFrom(live, service.settings.currency))
   const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = read
   if (read.lines.length === 0 || (await isOfAnother(tx, service, { id, number, customerId: read.personId }))) return

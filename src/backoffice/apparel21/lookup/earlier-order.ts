@@ -1,7 +1,7 @@
 import type { Priced } from '../../../domain/orders/check.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { sum, units } from '../../../domain/orders/pricing.ts'
-import type { Write } from '../../../domain/write.ts'
+import { NeverDone, type Write } from '../../../domain/write.ts'
 import { ApiError, type ErrorCode, type Fault } from '../../../errors.ts'
 import { type SoldVariant, variantsOf } from '../../../store/orders/placing.ts'
 import type { Client } from '../calls/client.ts'
@@ -32,13 +32,11 @@ const mayBeNew = ({ code, pointer = '' }: Partial<Fault>) =>
  */
 export async function earlierOrder(
   client: Client,
-  { tx, service, isKeyed }: Pick<Write, 'tx' | 'service' | 'isKeyed'>,
+  { step, service, isKeyed, isSettling }: Pick<Write, 'step' | 'service' | 'isKeyed' | 'isSettling'>,
   input: OrderInput,
   { number, decimals, error }: { number: string; decimals: number; error: unknown },
 ): Promise<EarlierOrder | undefined> {
-  if (!isKeyed || !(error instanceof ApiError) || refusalBehind(error)) return
-  const faults: Partial<Fault>[] = error.faults.length ? [...error.faults] : [error]
-  if (!faults.every(mayBeNew)) return
+  if (!(isKeyed || isSettling) || !mayBeSaidOfRepeat(error)) return
   const found = await orderNumbered(client, number, input.customerId)
   if (!found) return
   let read: ReturnType<typeof orderFrom>
@@ -52,11 +50,20 @@ export async function earlierOrder(
   const total = sum(read.lines.map(line => line.value)) + freight
   const paid = sum(input.payments.map(payment => units(payment.amount, decimals)))
   const skus = input.lines.map(({ sku }) => sku)
-  const known = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
+  const variantsNow = await step(tx => variantsOf(tx, service, skus, decimals))
+  const known = new Map(variantsNow.map(variant => [variant.sku, variant]))
   const lines = matched(input, read.lines, known)
   if (!lines || personId !== input.customerId || paid !== total) return
   const variants = new Map(input.lines.map(({ sku }, i) => [sku, known.get(sku) ?? soldAs(sku, lines[i])]))
   return { id, lines, freight, total, variants }
+}
+
+/** Whether a write may come to this only because an earlier attempt at it was carried out. */
+function mayBeSaidOfRepeat(error: unknown): boolean {
+  if (error instanceof NeverDone) return true
+  if (!(error instanceof ApiError) || refusalBehind(error)) return false
+  const faults: Partial<Fault>[] = error.faults.length ? [...error.faults] : [error]
+  return faults.every(mayBeNew)
 }
 
 /** The line of the order for each one of the input, of the same SKU where that is still known; undefined: they are not the same. */

@@ -1,4 +1,4 @@
-import type { Database } from '../../../db.ts'
+import type { Database, Db } from '../../../db.ts'
 import type { LineStatus, OrderName } from '../../../domain/orders/orders.ts'
 import type { Write } from '../../../domain/write.ts'
 import type { Service } from '../../../settings.ts'
@@ -11,7 +11,7 @@ import { idOf } from '../records/persons.ts'
 import type { Xml } from '../xml/xml.ts'
 import { adopt, readable } from './adopted-orders.ts'
 import { orderById, orderNumbered } from './order-search.ts'
-import { isCustomer, personById, prepareFor, storePerson } from './people.ts'
+import { isCustomer, personById, readied, storePerson } from './people.ts'
 import type { Upstream } from './upstream.ts'
 
 /** An order that is held, with its lines as the back office sees them. */
@@ -30,21 +30,22 @@ export async function knownOrder(
   write: Write,
   idOrNumber: string,
 ): Promise<KnownOrder | undefined> {
-  const { tx, service } = write
+  const { service, step } = write
   const { client, release } = upstream
-  const own = await orderNamed(tx, service, { idOrNumber })
-  if (own !== undefined) {
-    const order = await holdOrder(tx, service, { id: own })
-    return order && upToDate(write, order, await orderById(client, release, order.id, order.customerId))
+  const own = await step(tx => orderNamed(tx, service, { idOrNumber }))
+  const live = own === undefined ? await liveOrder(upstream, { idOrNumber }) : undefined
+  const { id, personId } = live ? readable(client, () => orderIds(live)) : { id: own, personId: '' }
+  if (id === undefined) return
+  const held = await step(tx => holdOrder(tx, service, { id }), { names: [`order ${id}`], untilKnown: true })
+  if (held) {
+    const now = live ?? (await orderById(client, release, held.id, held.customerId))
+    return step(tx => upToDate(tx, service, held, now))
   }
-  const live = await liveOrder(upstream, { idOrNumber })
-  if (!live) return
-  const { id, personId } = readable(client, () => orderIds(live))
-  const held = await holdOrder(tx, service, { id })
-  if (held) return upToDate(write, held, live)
-  if (!(await isCustomer(upstream, write, personId))) return
-  const order = await adopt(upstream, write, live)
-  return order && upToDate(write, order, live)
+  if (!live || !(await isCustomer(upstream, write, personId))) return
+  return step(async tx => {
+    const order = await adopt(upstream, tx, service, live)
+    return order && upToDate(tx, service, order, live)
+  })
 }
 
 /**
@@ -67,10 +68,10 @@ export async function findOrder(
   const [customer] = await knownCustomers(db, service, [personId])
   const person = customer ? undefined : await personById(client, personId)
   if (!customer && (!person || idOf(person) !== personId)) return
-  if (person) await prepareFor(upstream, db, service, person)
+  const ready = person && (await readied(upstream, { service, step: work => db.transaction(work) }, person))
   return db.transaction(async tx => {
-    if (person) await storePerson(upstream, { tx, service }, person)
-    return (await adopt(upstream, { tx, service }, live))?.id
+    if (ready) await storePerson(tx, service, ready)
+    return (await adopt(upstream, tx, service, live))?.id
   })
 }
 
@@ -87,7 +88,7 @@ async function liveOrder({ client, release }: Upstream, name: OrderName): Promis
 }
 
 /** Follows the steps of lines that are shipped or cancelled by now. */
-async function upToDate({ tx, service }: Write, order: HeldOrder, live: Xml | undefined): Promise<KnownOrder> {
+async function upToDate(tx: Db, service: Service, order: HeldOrder, live: Xml | undefined): Promise<KnownOrder> {
   const before = await linesOf(tx, service, order)
   const seen = live ? statusesIn(live, before) : new Map<number, LineStatus>()
   const steps = before.flatMap(({ sequence, status }) => {

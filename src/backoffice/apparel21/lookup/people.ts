@@ -1,12 +1,13 @@
-import type { Database, Db } from '../../../db.ts'
+import type { Db } from '../../../db.ts'
 import type { Consent } from '../../../domain/customers/consent.ts'
 import { type CustomerChange, ecommerceIdsOf } from '../../../domain/customers/input.ts'
+import type { FeedRows } from '../../../domain/port/feed.ts'
 import type { Write } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Service } from '../../../settings.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../../store/customers/writes.ts'
-import { mergeReferences, upsertReferences } from '../../../store/goods/references.ts'
+import { mergeReferences } from '../../../store/goods/references.ts'
 import { unknownReferences } from '../../../store/sync/lookups.ts'
 import type { Client } from '../calls/client.ts'
 import { customerFrom, idOf } from '../records/persons.ts'
@@ -42,7 +43,8 @@ export async function personByEmail(client: Client, email: string): Promise<Xml 
   return found.sort((a, b) => Number(text(a, 'Id')) - Number(text(b, 'Id')))[0]
 }
 
-const comparable = (email: string) => email.normalize('NFC').toLowerCase()
+/** An e-mail address as two of them are compared. */
+export const comparable = (email: string) => email.normalize('NFC').toLowerCase()
 
 /** A person as a row of our customers. One that cannot be read is 502. */
 export async function rowOf({ client, referenceBook }: Upstream, service: Service, person: Xml) {
@@ -62,20 +64,24 @@ export async function rowOf({ client, referenceBook }: Upstream, service: Servic
   }
 }
 
-/** The values of a person's references that our cache does not have yet. */
-async function missingReferences({ referenceBook }: Upstream, db: Db, service: Service, person: Xml) {
-  const book = await referenceBook()
-  const names = await book.namesFor([person])
-  const keys = carried(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
-  const unknown = keys.length ? await unknownReferences(db, service, keys) : []
-  return unknown.length ? book.missing(unknown) : []
+/** A person as our tables take it, with the values of references that our cache does not have yet. */
+export interface Readied {
+  row: FeedRows['customers']
+  references: FeedRows['references'][]
 }
 
-/** Asks for all that storing a person will need, so that nothing is asked while a transaction is open. */
-export async function prepareFor(upstream: Upstream, db: Database, service: Service, person: Xml): Promise<void> {
-  await rowOf(upstream, service, person)
-  const missing = await missingReferences(upstream, db, service, person)
-  if (missing.length) await upsertReferences(db, service, missing)
+/** Asks for all that storing a person needs. */
+export async function readied(
+  upstream: Upstream,
+  { service, step }: Pick<Write, 'service' | 'step'>,
+  person: Xml,
+): Promise<Readied> {
+  const row = await rowOf(upstream, service, person)
+  const book = await upstream.referenceBook()
+  const names = await book.namesFor([person])
+  const keys = carried(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
+  const unknown = keys.length ? await step(tx => unknownReferences(tx, service, keys)) : []
+  return { row, references: unknown.length ? await book.missing(unknown) : [] }
 }
 
 /** A write, for what is kept here alone: e-commerce identifiers, and the subscriptions that no reference stands for. */
@@ -89,16 +95,10 @@ interface KeptHere {
  * Puts a person into our customers, and holds it; after a write, with what that makes of what is kept here alone. An e-mail address
  * that our tables have with somebody else stays with them.
  */
-export async function storePerson(
-  upstream: Upstream,
-  { tx, service }: Pick<Write, 'tx' | 'service'>,
-  person: Xml,
-  kept?: KeptHere,
-): Promise<StoredCustomer> {
+export async function storePerson(tx: Db, service: Service, person: Readied, kept?: KeptHere): Promise<StoredCustomer> {
   const flags: Partial<Consent> = kept?.consent ?? {}
-  const row = { ...(await rowOf(upstream, service, person)), ...ecommerceIdsOf(kept?.change ?? {}) }
-  const missing = await missingReferences(upstream, tx, service, person)
-  if (missing.length) await mergeReferences(tx, service, missing)
+  const row = { ...person.row, ...ecommerceIdsOf(kept?.change ?? {}) }
+  if (person.references.length) await mergeReferences(tx, service, person.references)
   const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping
   // Privacy at the head office ends every subscription.
   if (row.privacy === false && !mappedEmail && flags.emailSubscription !== undefined)
@@ -115,13 +115,14 @@ export async function storePerson(
 /** Whether somebody is a customer here; one that the back office alone knows becomes one. */
 export async function isCustomer(
   upstream: Upstream,
-  write: Pick<Write, 'tx' | 'service'>,
+  { service, step }: Pick<Write, 'service' | 'step'>,
   id: string,
 ): Promise<boolean> {
-  const [known] = await knownCustomers(write.tx, write.service, [id])
+  const [known] = await step(tx => knownCustomers(tx, service, [id]))
   if (known) return true
   const person = await personById(upstream.client, id)
   if (!person || idOf(person) !== id) return false
-  await storePerson(upstream, write, person)
+  const ready = await readied(upstream, { service, step }, person)
+  await step(tx => storePerson(tx, service, ready))
   return true
 }

@@ -1,5 +1,5 @@
 import { columnsFrom, type JudgedChange } from '../../../domain/customers/change.ts'
-import type { CustomerInput } from '../../../domain/customers/input.ts'
+import type { CustomerChange, CustomerInput } from '../../../domain/customers/input.ts'
 import type { FeedRows } from '../../../domain/port/feed.ts'
 import { clean } from '../xml/values.ts'
 
@@ -28,5 +28,21 @@ export function isWhatWasAsked(
     row.privacy === consent.privacy &&
     Object.entries(references).every(([type, value]) => row.referenceValues[type] === value) &&
     (row.startDate ?? '') >= sinceDay
+  )
+}
+
+/** Whether a person has all that a change asks for: it was carried out, or was so before. */
+export function isAsAsked(
+  row: FeedRows['customers'],
+  change: CustomerChange,
+  { consent, chosen }: Pick<JudgedChange, 'consent' | 'chosen'>,
+): boolean {
+  const asked = columnsFrom(change)
+  return (
+    [...own, ...filled].every(
+      name => asked[name] === undefined || clean(asked[name] ?? '') === clean(row[name] ?? ''),
+    ) &&
+    row.privacy === consent.privacy &&
+    [...chosen].every(([type, value]) => (row.referenceValues[type] ?? null) === value)
   )
 }

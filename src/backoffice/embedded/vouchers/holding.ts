@@ -13,7 +13,7 @@ import { takeStep, takeVoucher } from './steps.ts'
  * Validates a voucher, whose PIN was right, for an amount: returns the id of the validation, which takes the place of the one before
  * it, or why there is none. Whoever holds the voucher is not disturbed.
  */
-export async function validateVoucher(
+export async function validate(
   tx: Db,
   keys: Keys,
   service: Service,
@@ -41,7 +41,7 @@ interface Lock {
  * Holds a voucher for its newest validation, or renews that from now on, or gives the voucher back; returns what stands against it.
  * A failure is counted, and has to be committed.
  */
-export async function lockVoucher(
+export async function hold(
   tx: Db,
   keys: Keys,
   service: Service,

@@ -3,7 +3,7 @@ import { gatewayOf, issueFaults, unconfigured } from '../../../domain/vouchers/i
 import { makePin, makeVoucherNumber } from '../../../domain/vouchers/number.ts'
 import { pointedAt } from '../../../domain/vouchers/use.ts'
 import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouchers.ts'
-import type { Write } from '../../../domain/write.ts'
+import type { Finishing, Write } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import { refuse } from '../../../refuse.ts'
 import type { Service } from '../../../settings.ts'
@@ -17,7 +17,7 @@ import { giftCardSkuId } from '../../vouchers/gift-card.ts'
 
 /** Makes an active voucher with its ledger, and queues the e-mail that tells its receiver of it: all of it, or nothing. */
 export async function issueVoucher(
-  { tx, keys, service }: Pick<Write, 'tx' | 'keys' | 'service'>,
+  { tx, keys, service }: Finishing<Pick<Write, 'keys' | 'service'>>,
   input: VoucherInput,
 ): Promise<IssuedVoucher> {
   const expiryDate = await judged(tx, service, input)

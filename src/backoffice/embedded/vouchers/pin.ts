@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { VoucherOpening, VoucherReading } from '../../../domain/vouchers/vouchers.ts'
+import type { Finishing } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import { forgetGuesses, pinHash } from '../../../store/vouchers/pin.ts'
 import { beginGuess, countWrongGuess } from '../../vouchers/guesses.ts'
@@ -10,7 +11,7 @@ import { beginGuess, countWrongGuess } from '../../vouchers/guesses.ts'
  * time does not tell either (contract 7). What is counted has to be committed: the error is returned, not thrown.
  */
 export async function judgePin(
-  { tx, keys, service, address }: VoucherReading,
+  { tx, keys, service, address }: Finishing<VoucherReading>,
   { number, pin }: VoucherOpening,
 ): Promise<ApiError | undefined> {
   const given = pinHash(keys, service, number, pin)

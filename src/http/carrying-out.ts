@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../db.ts'
+import { type Finish, type Holding, NeverDone, type Steps, type Write } from '../domain/write.ts'
+import { ApiError } from '../errors.ts'
+import { failpoint } from '../failpoints.ts'
+import type { Service } from '../settings.ts'
+import { type Answer, keepAnswer } from '../store/running/idempotency.ts'
+import {
+  claimIntent,
+  claimSeconds,
+  endIntent,
+  giveBackHolds,
+  keepClaim,
+  leaveIntent,
+  type Requested,
+} from '../store/running/intents.ts'
+import type { Gate } from './gate.ts'
+import { AnsweredBefore, type Identity, inProgress, takeKeyOrAnswer } from './idempotency.ts'
+import { holdingsOf, transact } from './steps.ts'
+
+/** What a write is told of itself while it is carried out. */
+export type Carrying = Pick<Write, 'step' | 'note' | 'reference' | 'isKeyed' | 'isSettling'>
+
+/** Seconds of a claim that have to be left where a back office is told something: as long as it may take to answer. */
+const telling = 12
+/** Seconds after which it is found out what has become of a write, if its caller has not repeated it. */
+const settleAfter = 5
+
+/** An attempt whose claim ran out, and was taken over. What it has done is another one's to finish. */
+class TakenOver extends Error {}
+
+type Site = Pick<Gate, 'db' | 'keys' | 'turn'>
+
+/**
+ * Carries out one write, once (docs/decisions/0012). What needs nobody else is one transaction: key, effect, audit and answer. Where a
+ * back office is asked, the first step claims the write by a row of its own, and the last transaction, which is valid only under that
+ * claim, deletes it. With `left` it is one that nobody is at any more, whose claim this is.
+ */
+export async function carryOut(
+  site: Site,
+  service: Service,
+  { id, requestHash, keyed }: Identity,
+  requested: Requested,
+  work: (carrying: Carrying) => Promise<Finish<Answer | ApiError>>,
+  left?: { token: string },
+): Promise<Answer> {
+  const { db, keys } = site
+  const claim = { id, token: left?.token ?? randomUUID() }
+  const holdings = holdingsOf(site, service, id)
+  let endsAt = performance.now() + claimSeconds * 1_000
+  let isClaimed = left !== undefined
+  let effect = 'none' as 'none' | 'about to be' | 'done'
+  /** Of an attempt whose commit nobody knows. */
+  let answered: Answer | ApiError | undefined
+
+  async function begin(tx: Db) {
+    if (keyed) await takeKeyOrAnswer(tx, keys, service, keyed)
+    endsAt = performance.now() + claimSeconds * 1_000
+    const against = await claimIntent(tx, keys, service, { ...claim, keyHash: keyed?.keyHash, requestHash, requested })
+    if (against) throw against === 'other' ? new ApiError('idempotency_key_reused') : inProgress()
+  }
+
+  async function step<T>(of: (tx: Db) => Promise<T>, holding?: Holding): Promise<T> {
+    const done = await transact(
+      site,
+      service,
+      async tx => {
+        if (!isClaimed) await begin(tx)
+        else if (!(await keepClaim(tx, service, claim))) throw new TakenOver()
+        await holdings.take(tx, holding)
+        return of(tx)
+      },
+      true,
+    )
+    if (!isClaimed) failpoint('after_claim')
+    isClaimed = true
+    return done
+  }
+
+  const finish = (of: Finish<Answer | ApiError>) =>
+    transact(
+      site,
+      service,
+      async tx => {
+        if (isClaimed && !(await endIntent(tx, service, claim))) {
+          if (keyed) await takeKeyOrAnswer(tx, keys, service, keyed)
+          if (answered) return answered
+          throw new TakenOver()
+        }
+        if (keyed && !isClaimed) await takeKeyOrAnswer(tx, keys, service, keyed)
+        answered = undefined
+        const answer = await of(tx)
+        if (keyed && !(answer instanceof ApiError)) await keepAnswer(tx, keys, service, keyed, answer)
+        failpoint('before_commit')
+        answered = answer
+        return answer
+      },
+      keyed !== undefined || isClaimed,
+    )
+
+  /** Whether the back office may have done it, for all that is known. */
+  const isOpen = (error: unknown) =>
+    effect === 'done' ? !isRefusal(error) : effect === 'about to be' && isUnknown(error)
+
+  const carrying: Carrying = {
+    step,
+    reference: id.replaceAll('-', ''),
+    isKeyed: keyed !== undefined,
+    isSettling: left !== undefined,
+    note(told) {
+      if (told === 'about to be') {
+        if (left) throw new NeverDone()
+        if (performance.now() > endsAt - telling * 1_000) throw away()
+      }
+      effect = told
+    },
+  }
+  let answer: Answer | ApiError
+  try {
+    answer = await finish(await work(carrying))
+  } catch (error) {
+    if (error instanceof TakenOver) throw keyed ? inProgress() : unknown(error)
+    // Of what was never carried out nothing stays; the rest stays as it is until it is found out. Where not even that can be written
+    // down the claim ends by itself.
+    if (isClaimed && !left && !(error instanceof AnsweredBefore))
+      await (isOpen(error)
+        ? leaveIntent(db, service, claim, settleAfter)
+        : db.transaction(tx => endIntent(tx, service, claim))
+      ).catch(() => {})
+    throw effect === 'done' && !isRefusal(error) ? unknown(error) : error
+  } finally {
+    holdings.released()
+  }
+  if (answer instanceof ApiError) throw answer
+  return answer
+}
+
+const isRefusal = (error: unknown) => error instanceof ApiError && error.status < 500
+const isUnknown = (error: unknown) => !(error instanceof ApiError) || error.code === 'outcome_unknown'
+
+const away = () => new ApiError('back_office_unavailable', undefined, { retryAfter: 2 })
+
+/** What a caller is told of a write that may have been carried out. */
+function unknown(error: unknown) {
+  const { cause } = (error ?? {}) as { cause?: unknown }
+  return Object.assign(new ApiError('outcome_unknown', undefined, { retryAfter: 2 }), { cause: cause ?? error })
+}
+
+/** Does something that takes steps, and of which nothing is left to find out, whatever becomes of it: a reading that counts, or holds. */
+export async function inSteps<T>(site: Site, service: Service, work: (steps: Steps) => Promise<Finish<T>>): Promise<T> {
+  const owner = randomUUID()
+  const holdings = holdingsOf(site, service, owner)
+  let holds = false
+  const step: Steps['step'] = (of, holding) => {
+    holds ||= holding !== undefined
+    return transact(site, service, async tx => {
+      await holdings.take(tx, holding)
+      return of(tx)
+    })
+  }
+  try {
+    const finish = await work({ step })
+    const found = await transact(site, service, async tx => {
+      if (holds) await giveBackHolds(tx, service, owner)
+      return finish(tx)
+    })
+    return found
+  } catch (error) {
+    if (holds) await giveBackHolds(site.db, service, owner).catch(() => {})
+    throw error
+  } finally {
+    holdings.released()
+  }
+}

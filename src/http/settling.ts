@@ -1,0 +1,85 @@
+import type { Logger } from 'pino'
+import { NeverDone } from '../domain/write.ts'
+import { ApiError } from '../errors.ts'
+import type { Service } from '../settings.ts'
+import { endIntent, type Left, leaveIntent, lookAgain } from '../store/running/intents.ts'
+import type { Api } from './api.ts'
+import { carryOut } from './carrying-out.ts'
+import type { Gate } from './gate.ts'
+import { AnsweredBefore } from './idempotency.ts'
+import { begun, type How, howOf, type WriteWork } from './writes.ts'
+
+/** A write as the API has it. */
+interface KindOfWrite {
+  how: How
+  work: WriteWork
+}
+
+/** The API's writes, by method and path. */
+export function writesOf(resources: readonly ((api: Api) => void)[]): ReadonlyMap<string, KindOfWrite> {
+  const writes = new Map<string, KindOfWrite>()
+  const collected = (method: 'POST' | 'PUT'): Api['post'] => {
+    return (path, described, work) => {
+      const how = howOf(method, path, described)
+      writes.set(how.operation, { how, work: work as WriteWork })
+    }
+  }
+  const api = { operations: [], get() {}, list() {}, post: collected('POST'), put: collected('PUT') }
+  for (const resource of resources) resource(api)
+  return writes
+}
+
+/** How often the back office may know nothing of a write until it is taken for one that was never carried out. */
+const looksInVain = 2
+/** Seconds between two looks, and until the next attempt where the back office is away. */
+const betweenLooks = 60
+const afterOutage = 30
+
+interface Settling {
+  gate: Pick<Gate, 'db' | 'keys' | 'backOffice'>
+  writes: ReadonlyMap<string, KindOfWrite>
+  log: Logger
+}
+
+/**
+ * Finds out what has become of a write that nobody is at any more (docs/decisions/0012), and stores effect, audit and answer where the
+ * back office has carried it out. What it knows nothing of is never carried out here.
+ */
+export async function settle({ gate, writes, log }: Settling, service: Service, left: Left): Promise<void> {
+  const { db, keys } = gate
+  const { id, keyHash, requestHash, requested, looks } = left
+  const { operation, params, body, username, requestId } = requested
+  const about = { service: service.name, operation, requestId }
+  const kind = writes.get(operation)
+  // What only reads leaves nothing to be found.
+  if (!kind?.how.audited) {
+    await db.transaction(tx => endIntent(tx, service, left))
+    return
+  }
+  const standing = { service, keys, params, body, username, requestId, address: '', strict: false }
+  const backOffice = gate.backOffice(service)
+  const nobody = { header: () => undefined, requireMatch() {} }
+  const keyed = keyHash && { operation, keyHash, requestHash }
+  try {
+    await carryOut(
+      gate,
+      service,
+      { id, requestHash, keyed },
+      requested,
+      carrying => begun(kind.how, { ...standing, ...nobody, ...carrying, backOffice }, kind.work),
+      left,
+    )
+    log.info(about, 'A write whose outcome nobody knew was carried out: it is stored.')
+  } catch (error) {
+    if (error instanceof AnsweredBefore) return
+    const isFinal = error instanceof NeverDone || (error instanceof ApiError && error.status < 500)
+    if (isFinal && looks + 1 < looksInVain) await lookAgain(db, service, left, betweenLooks)
+    else if (isFinal) {
+      await db.transaction(tx => endIntent(tx, service, left))
+      log.info({ ...about, err: error }, 'A write whose outcome nobody knew was not carried out.')
+    } else {
+      await leaveIntent(db, service, left, afterOutage)
+      log.warn({ ...about, err: error }, 'What has become of a write cannot be found out yet.')
+    }
+  }
+}

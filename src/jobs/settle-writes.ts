@@ -1,0 +1,30 @@
+import { readService } from '../accounts.ts'
+import type { Offices } from '../backoffice/offices.ts'
+import { settle, writesOf } from '../http/settling.ts'
+import { resources } from '../resources/resources.ts'
+import { endIntent, takeLeft } from '../store/running/intents.ts'
+import type { Job } from './job.ts'
+
+const writes = writesOf(resources)
+
+/** Finds out what has become of writes that were left open: the process died, or the back office's answer was lost. */
+export const settleWrites = (offices: Offices): Job => ({
+  everySeconds: 5,
+  atOnce: 2,
+  waitsSeconds: [5, 30],
+  async run({ db, keys, log, signal }) {
+    const gate = { db, keys, backOffice: offices.of }
+    for (;;) {
+      const left = signal.aborted ? undefined : await takeLeft(db, keys)
+      if (!left) return
+      const service = await readService(db, left.serviceId)
+      if (!service) continue
+      if (offices.settingsOf(service).driver !== 'embedded') await settle({ gate, writes, log }, service, left)
+      else {
+        // The one that was asked is gone; our own tables know nothing of it.
+        await db.transaction(tx => endIntent(tx, service, left))
+        log.warn({ service: service.name }, 'A write was left open at a back office that the service no longer has.')
+      }
+    }
+  },
+})

@@ -1,0 +1,34 @@
+import { accounts } from './accounts.ts'
+import { audit } from './audit.ts'
+import { customers } from './customers.ts'
+import { paymentGateways } from './gateways.ts'
+import { inventory } from './inventory.ts'
+import { mappings } from './mappings.ts'
+import { orders } from './orders.ts'
+import { products } from './products.ts'
+import { returns } from './returns.ts'
+import { rewards } from './rewards.ts'
+import { service } from './service.ts'
+import { staff } from './staff.ts'
+import { stores } from './stores.ts'
+import { transactions } from './transactions.ts'
+import { vouchers } from './vouchers.ts'
+
+/** The API's table of contents. */
+export const resources = [
+  stores,
+  staff,
+  inventory,
+  products,
+  customers,
+  transactions,
+  orders,
+  returns,
+  rewards,
+  vouchers,
+  paymentGateways,
+  service,
+  accounts,
+  mappings,
+  audit,
+]

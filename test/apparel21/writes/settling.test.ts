@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { john } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { isReplay, keyed, post, put } from '../../support/write.ts'
+import { count, shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+import { returnsOf } from './returns.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const shopper = await ordersOf(shop)
+const { tee, customerId, order, placed, rows, validated, voucher } = shopper
+const { bought, giveBack, returnsThere, returnable } = returnsOf(shop, shopper)
+
+/** What is left open, or held. */
+const open = async () => [await count(api, api, 'intent'), await count(api, api, 'hold')]
+const audited = () => count(api, api, 'audit')
+const loseAnswer = (path: string, method = 'POST') =>
+  simulator.faults.add({ kind: 'lost-answer', method, path, times: 1 })
+const loseRequest = (path: string, method = 'POST') =>
+  simulator.faults.add({ kind: 'reset-before', method, path, times: 1 })
+
+test('an order whose answer is lost is stored without anybody repeating it, with its audit line', async () => {
+  const [before, lines] = [await rows(), await audited()]
+  loseAnswer('/Persons/*/Orders')
+  isProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
+  assert.deepEqual([placed(), await rows(), await open()], [1, before, [1, 0]])
+  assert.equal(await shop.followUp(), 1)
+  assert.deepEqual([placed(), await rows(), await audited(), await open()], [1, before + 1, lines + 1, [0, 0]])
+})
+
+test('what was found out is what a repeat with the key is answered', async () => {
+  const [body, key, before] = [order(), keyed(), await rows()]
+  loseAnswer('/Persons/*/Orders')
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  await shop.followUp()
+  const posts = simulator.ledger.callsTo({ method: 'POST' }).length
+  const first = await post(api, '/orders', body, key)
+  assert.equal(first.status, 201, first.text)
+  isReplay(await post(api, '/orders', body, key), first)
+  assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, posts, 'the back office is not told again')
+  assert.deepEqual([placed(), await rows()], [1, before + 1])
+})
+
+test('a write that the back office knows nothing of after two looks was never carried out, and is not carried out then', async () => {
+  const [key, before] = [keyed(), await rows()]
+  loseRequest('/Persons/*/Orders')
+  isProblem(await post(api, '/orders', order(), key), 'outcome_unknown', api.baseUrl)
+  await shop.followUp()
+  assert.deepEqual(await open(), [1, 0], 'it may still arrive')
+  await shop.followUp()
+  assert.deepEqual([placed(), await rows(), await open()], [0, before, [0, 0]])
+  const repeat = await post(api, '/orders', order(), key)
+  assert.deepEqual([repeat.status, placed()], [201, 1])
+})
+
+test('while the back office is away nothing is found out, and nothing is given up', async () => {
+  loseAnswer('/Persons/*/Orders')
+  isProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
+  simulator.faults.add({ kind: 'down' })
+  for (let i = 0; i < 3; i++) assert.equal(await shop.followUp(), 1)
+  assert.deepEqual(await open(), [1, 0])
+  simulator.faults.clear()
+  const before = await rows()
+  // The breaker lets one through when its time is over.
+  while ((await open())[0]) {
+    await new Promise(resolve => setTimeout(resolve, 200))
+    await shop.followUp()
+  }
+  assert.equal(await rows(), before + 1)
+})
+
+test('what paid by voucher is held until it is known, and spent once it is', async () => {
+  const { number, pin } = voucher('6000001')
+  const payment = await validated(number, pin, tee.price)
+  const body = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
+  loseAnswer('/Persons/*/Orders')
+  isProblem(await post(api, '/orders', body), 'outcome_unknown', api.baseUrl)
+  assert.deepEqual(await open(), [1, 1])
+  isProblem(await post(api, '/vouchers/validate', { number, pin, amount: '1.00' }), 'concurrent_update', api.baseUrl)
+  await shop.followUp()
+  assert.deepEqual(await open(), [0, 0])
+  const other = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
+  isProblem(await post(api, '/orders', other), 'validation_id_incorrect', api.baseUrl)
+  assert.equal(placed(), 1)
+})
+
+test('a return whose answer is lost keeps its units, and no other return of the order gets between', async () => {
+  const { id } = await bought({ [tee.sku]: 2 })
+  loseAnswer('/Persons/*/Returns')
+  isProblem(await giveBack(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
+  isProblem(await giveBack(id, { [tee.sku]: 1 }), 'concurrent_update', api.baseUrl)
+  await shop.followUp()
+  assert.deepEqual([returnsThere(), await returnable(id)], [1, [{ sku: tee.sku, sold: 2, returned: 2, returnable: 0 }]])
+  isProblem(await giveBack(id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', api.baseUrl)
+})
+
+test('customers that were made or changed are taken over as the back office has them, consent and all', async () => {
+  const consents = () => count(api, api, 'consent_change')
+  const [customers, consent] = [await count(api, api, 'customer'), await consents()]
+  loseAnswer('/Persons')
+  isProblem(await post(api, '/customers', john()), 'outcome_unknown', api.baseUrl)
+  await shop.followUp()
+  assert.equal(await count(api, api, 'customer'), customers + 1)
+  assert.ok((await consents()) > consent)
+
+  loseAnswer('/Persons/*', 'PUT')
+  isProblem(await put(api, `/customers/${customerId}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
+  const lines = await audited()
+  await shop.followUp()
+  assert.equal((await api.get(`/customers/${customerId}`)).json.data.title, 'Dr')
+  assert.deepEqual([await audited(), await open()], [lines + 1, [0, 0]])
+})
+
+test('a voucher whose sale is lost is sold once, and noted', async () => {
+  const gift = {
+    amount: '50.00',
+    gateway: 'visa',
+    receiverName: 'Ann Lee',
+    receiverEmail: 'settled@example.com',
+    senderName: 'John Smith',
+    subject: 'A gift for you',
+    billingAddress: order().billingAddress,
+  }
+  const sales = await count(api, api, 'upstream_voucher_sale')
+  loseAnswer('/Persons/*/Orders')
+  isProblem(await post(api, '/vouchers', gift), 'outcome_unknown', api.baseUrl)
+  await shop.followUp()
+  assert.equal(await count(api, api, 'upstream_voucher_sale'), sales + 1)
+  assert.equal(simulator.ledger.effectsOf('voucher sold').length, 1)
+})
+
+test('two that follow up at once store it once', async () => {
+  const before = await rows()
+  loseAnswer('/Persons/*/Orders')
+  isProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
+  const followed = await Promise.all([shop.followUp(), shop.followUp(), shop.followUp()])
+  assert.ok(followed.some(Boolean))
+  assert.deepEqual([await rows(), await open()], [before + 1, [0, 0]])
+})
+
+test('a repeat takes over at once from an attempt that has ended, and the job finds nothing left to do', async () => {
+  const [body, key] = [order(), keyed()]
+  loseAnswer('/Persons/*/Orders')
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assert.equal((await post(api, '/orders', body, key)).status, 201)
+  assert.equal(await shop.followUp(), 0)
+  assert.equal(placed(), 1)
+})
+
+test('what was asked for is kept encrypted, and no longer than it is open', async () => {
+  loseAnswer('/Persons/*/Orders')
+  const payments = [{ gateway: 'visa', amount: tee.price, reference: 'canary-of-intents' }]
+  isProblem(await post(api, '/orders', order({ payments })), 'outcome_unknown', api.baseUrl)
+  const [row] = await api.db.rows<{ text: string }>(
+    sql`select encode(request, 'escape') as text from intent where service_id = ${api.service.id}`,
+  )
+  assert.ok(row)
+  assert.doesNotMatch(row.text, /canary-of-intents/)
+  await shop.followUp()
+  assert.deepEqual(await open(), [0, 0])
+})
