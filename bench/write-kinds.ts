@@ -88,7 +88,7 @@ export async function kindsFor(db: Database, keys: Keys, service: Service): Prom
 }
 
 async function validate(db: Database, keys: Keys, service: Service, number: string) {
-  const reading = { keys, service, address: '127.0.0.1' }
+  const reading = { keys, service, origin: { address: '127.0.0.1' } }
   const found = await db.transaction(tx =>
     embedded(service).validateVoucher({ ...reading, tx }, { number, pin, amount: '150.00' }),
   )

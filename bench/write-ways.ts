@@ -64,7 +64,7 @@ export function overPool(db: Database, keys: Keys, service: Service): Way {
       requestId,
       JSON.stringify(body),
       async (tx, reference) => {
-        const by = { username: 'bench', requestId, address: '127.0.0.1' }
+        const by = { username: 'bench', requestId, origin: { address: '127.0.0.1' } }
         const written = await work({ ...by, tx, service, keys, reference, isKeyed: true, requireMatch: () => {} })
         if (written instanceof ApiError) return written
         await record(tx, service, { ...by, operation, subject: operation, body })

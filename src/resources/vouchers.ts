@@ -30,6 +30,17 @@ const errorsOfValidation = [
   'voucher_must_be_used_in_full',
 ] as const
 
+/** What is guessed at takes it. */
+const shopper = {
+  'X-Shopper-Address': {
+    description:
+      'The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address.',
+    example: '203.0.113.7',
+    required: false,
+    keywords: { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] },
+  },
+}
+
 const pathOf = (number: string | null) => (number === null ? '/vouchers' : `/vouchers/${encodeURIComponent(number)}`)
 
 /** Contract 7. */
@@ -41,7 +52,10 @@ export function vouchers(api: Api) {
       summary: 'The balance, expiry and status of a gift voucher.',
       description: `The PIN travels in a header, never in the URL. With an \`amount\` the voucher is validated too, as by \`POST /vouchers/validate\`. ${guarded}`,
       params: { number },
-      headers: { 'X-Voucher-Pin': { description: 'The PIN that goes with the number.', example: '381940' } },
+      headers: {
+        'X-Voucher-Pin': { description: 'The PIN that goes with the number.', example: '381940' },
+        ...shopper,
+      },
       query: Type.Object({
         amount: Type.Optional(
           Type.String({ description: 'What is to be paid with it.', maxLength: 20, examples: ['39.95'] }),
@@ -51,10 +65,10 @@ export function vouchers(api: Api) {
       errors: errorsOfValidation,
       judge: ({ amount }, _, { settings }) => (amount === undefined ? [] : faultsOfAmount(amount, settings.currency)),
     },
-    async ({ db, backOffice, service, keys, address, params, header, query: { amount } }) => {
+    async ({ db, backOffice, service, keys, origin, params, header, query: { amount } }) => {
       const opening = { number: params.number, pin: header('X-Voucher-Pin') ?? '' }
       const found = await db.transaction<object>(tx => {
-        const reading = { tx, service, keys, address }
+        const reading = { tx, service, keys, origin }
         return amount === undefined
           ? backOffice.lookUpVoucher(reading, opening)
           : backOffice.validateVoucher(reading, { ...opening, amount })
@@ -74,6 +88,7 @@ export function vouchers(api: Api) {
       audited: false,
       summary: 'The balance, expiry and status of a gift voucher.',
       description: guarded,
+      headers: shopper,
       body: VoucherOpening,
       answer: Voucher,
       errors: errorsOfPins,
@@ -93,6 +108,7 @@ export function vouchers(api: Api) {
       audited: false,
       summary: 'Validates a gift voucher for an amount, before it is held or paid with.',
       description: `${validated} ${guarded}`,
+      headers: shopper,
       body: VoucherValidation,
       answer: ValidatedVoucher,
       errors: errorsOfValidation,
@@ -115,6 +131,7 @@ export function vouchers(api: Api) {
       description:
         'Only one holder: whoever validated before the holder did gets `voucher_locked`. The same validation may lock again, which counts from now on; 0 seconds give the voucher back. A lock that has run out is none.',
       params: { number },
+      headers: shopper,
       body: VoucherLock,
       answer: Voucher,
       errors: [

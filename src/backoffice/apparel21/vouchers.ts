@@ -57,10 +57,10 @@ export const voucherWrites = ({ client, release }: Upstream): VoucherWrites => (
     return { ...shown, validationId }
   },
 
-  async lockVoucher({ tx, keys, service, username, address }, { number, validationId, lockSeconds }) {
+  async lockVoucher({ tx, keys, service, username, origin }, { number, validationId, lockSeconds }) {
     const taken = await takeUpstream(tx, service, number)
     const judged = judgeValidation(keys, service, taken, number, validationId)
-    if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, address)
+    if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, origin)
     const isNew = lockSeconds > 0 && taken.state !== 'locked'
     const against =
       againstHolding(taken, judged, lockSeconds) ??
@@ -83,10 +83,10 @@ const isNumber = (number: string) => /^(?=.*\d)[\w-]{1,50}$/.test(number)
 /** What number and PIN open; an error that is returned has been counted. What is the matter with a voucher that they open is thrown. */
 async function openVoucher(
   client: Client,
-  { tx, keys, service, address }: VoucherReading,
+  { tx, keys, service, origin }: VoucherReading,
   { number, pin }: { number: string; pin: string },
 ): Promise<UpstreamVoucher | ApiError> {
-  const guess = await beginGuess(tx, keys, service, { number, address })
+  const guess = await beginGuess(tx, keys, service, { number, origin })
   if (guess instanceof ApiError) return guess
   if (guess.isRefused || !isNumber(number)) return countWrongGuess(tx, service, guess)
   const found = await ask(client, { endpoint: 'voucher', path: ['Voucher', number], query: { pin } })

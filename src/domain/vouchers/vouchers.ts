@@ -155,7 +155,7 @@ export const VoucherInput = Type.Object(
 )
 
 /** What a look-up needs of a write: it counts wrong PINs. */
-export type VoucherReading = Pick<Write, 'tx' | 'keys' | 'service' | 'address'>
+export type VoucherReading = Pick<Write, 'tx' | 'keys' | 'service' | 'origin'>
 
 /**
  * What a driver does with gift vouchers (contract 7). What a caller is refused is returned where a failed attempt was counted with

@@ -45,7 +45,13 @@ export function ledgerOf({ db, keys, service }: TestService) {
       ),
     hold: (number: string, validationId: string, lockSeconds: number) =>
       outcome(tx =>
-        lockVoucher(tx, keys, service, { number, validationId, lockSeconds, username: 'shop', address: '' }),
+        lockVoucher(tx, keys, service, {
+          number,
+          validationId,
+          lockSeconds,
+          username: 'shop',
+          origin: { address: '' },
+        }),
       ),
     refund: (number: string, amount: string, orderNumber = 'W1') =>
       outcome(tx => refundVoucher(tx, service, { number, amount, orderNumber })),

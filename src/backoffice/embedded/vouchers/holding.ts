@@ -1,6 +1,7 @@
 import type { Db } from '../../../db.ts'
 import { againstHolding, againstValidating, tooManyHeld, unitsOf, unusable } from '../../../domain/vouchers/use.ts'
 import { judgeValidation, makeValidation } from '../../../domain/vouchers/validations.ts'
+import type { Origin } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Keys } from '../../../secrets.ts'
 import type { Service } from '../../../settings.ts'
@@ -34,7 +35,7 @@ interface Lock {
   /** 0 gives the voucher back. */
   lockSeconds: number
   username: string
-  address: string
+  origin: Origin
 }
 
 /**
@@ -45,11 +46,11 @@ export async function lockVoucher(
   tx: Db,
   keys: Keys,
   service: Service,
-  { number, validationId, lockSeconds, username, address }: Lock,
+  { number, validationId, lockSeconds, username, origin }: Lock,
 ): Promise<ApiError | undefined> {
   const voucher = await takeVoucher(tx, service, number)
   const judged = judgeValidation(keys, service, voucher, number, validationId)
-  if (!voucher || judged === 'wrong') return countWrongId(tx, keys, service, address)
+  if (!voucher || judged === 'wrong') return countWrongId(tx, keys, service, origin)
   const isHeld = voucher.state === 'locked'
   const against =
     againstHolding(voucher, judged, lockSeconds) ??

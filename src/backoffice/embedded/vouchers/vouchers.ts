@@ -26,8 +26,8 @@ export const voucherWrites: VoucherWrites = {
     return voucher ? { ...voucher, validationId } : new ApiError('voucher_not_accepted')
   },
 
-  async lockVoucher({ tx, keys, service, username, address }, lock) {
-    const against = await lockVoucher(tx, keys, service, { ...lock, username, address })
+  async lockVoucher({ tx, keys, service, username, origin }, lock) {
+    const against = await lockVoucher(tx, keys, service, { ...lock, username, origin })
     return against ?? (await readVoucher(tx, service, lock.number)) ?? new ApiError('validation_id_incorrect')
   },
 
