@@ -12,6 +12,7 @@ import {
 } from '../domain/vouchers/vouchers.ts'
 import { ApiError, type Fault, faulty } from '../errors.ts'
 import type { Api } from '../http/api.ts'
+import { refuse } from '../refuse.ts'
 
 const tag = 'Gift vouchers'
 const number = { description: 'The number printed on the voucher.', example: '2062389' }
@@ -121,30 +122,35 @@ export function vouchers(api: Api) {
     },
   )
 
-  api.put(
-    '/vouchers/:number/lock',
-    {
-      tag,
-      role: 'visitor',
-      repeatable: true,
-      summary: 'Holds a gift voucher while a sale is under way.',
-      description:
-        'Only one holder: whoever validated before the holder did gets `voucher_locked`. The same validation may lock again, which counts from now on; 0 seconds give the voucher back. A lock that has run out is none.',
-      params: { number },
-      headers: shopper,
-      body: VoucherLock,
-      answer: Voucher,
-      errors: [
-        ...(['validation_id_incorrect', 'voucher_locked', 'voucher_unusable', 'too_many_failures'] as const),
-        ...(['rate_limited', 'back_office_error'] as const),
-      ],
-    },
-    async ({ backOffice, body, params, ...write }) => {
-      const { validationId, lockSeconds = 3_600 } = body
-      const held = await backOffice.lockVoucher(write, { number: params.number, validationId, lockSeconds })
-      return held instanceof ApiError ? held : { data: held, subject: pathOf(params.number) }
-    },
-  )
+  for (const hold of [api.put, api.post])
+    hold(
+      '/vouchers/:number/lock',
+      {
+        tag,
+        role: 'visitor',
+        repeatable: true,
+        status: 200,
+        summary: 'Holds a gift voucher while a sale is under way.',
+        description: `With a \`validationId\`; or with the \`pin\`, which validates the voucher first, and answers with the \`validationId\`: whoever holds it renews the lock, pays or gives the voucher back with that. Only one holder: whoever else validates, or validated before the holder did, gets \`voucher_locked\`. The same validation may lock again, which counts from now on; 0 seconds give the voucher back. A lock that has run out is none. ${guarded}`,
+        params: { number },
+        headers: shopper,
+        body: VoucherLock,
+        answer: ReadVoucher,
+        errors: [...errorsOfValidation, 'validation_id_incorrect', 'rate_limited'],
+      },
+      async ({ backOffice, body, params, ...write }) => {
+        refuse(faultsOfLock(body))
+        const { number } = params
+        const { pin, amount, lockSeconds = 3_600 } = body
+        const validated =
+          pin === undefined ? undefined : await backOffice.validateVoucher(write, { number, pin, amount })
+        if (validated instanceof ApiError) return validated
+        const { validationId = '' } = validated ?? body
+        const held = await backOffice.lockVoucher(write, { number, validationId, lockSeconds })
+        if (held instanceof ApiError) return held
+        return { data: validated ? { ...held, validationId } : held, subject: pathOf(number) }
+      },
+    )
 
   api.post(
     '/vouchers',
@@ -163,6 +169,13 @@ export function vouchers(api: Api) {
       return { data: issued, subject: pathOf(issued.number), status: issued.status === 'pending' ? 202 : 201 }
     },
   )
+}
+
+/** A lock is asked for by one of two, and only the PIN is good for an amount. */
+function faultsOfLock({ validationId, pin, amount }: VoucherLock): Fault[] {
+  const fault = (detail: string): Fault[] => [{ pointer: '', code: 'invalid_body', detail }]
+  if ((validationId === undefined) === (pin === undefined)) return fault('There is either a `validationId` or a `pin`.')
+  return amount !== undefined && pin === undefined ? fault('An `amount` goes with a `pin`.') : []
 }
 
 /** An amount in a query is written as one in a body. */

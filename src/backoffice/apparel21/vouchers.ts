@@ -39,7 +39,7 @@ export const voucherWrites = ({ client, release }: Upstream): VoucherWrites => (
     return opened instanceof ApiError ? opened : shownVoucher(reading.tx, reading.service, opened)
   },
 
-  async validateVoucher(reading, { number, pin, amount }) {
+  async validateVoucher(reading, { number, pin, amount: named }) {
     const { tx, keys, service } = reading
     const { settings } = service
     const opened = await openVoucher(client, reading, { number, pin })
@@ -47,6 +47,7 @@ export const voucherWrites = ({ client, release }: Upstream): VoucherWrites => (
     // Whoever else validates, holds or draws it waits until this has ended.
     await takeUpstream(tx, service, number)
     const shown = await shownVoucher(tx, service, opened)
+    const amount = named ?? shown.availableAmount
     const standing = { ...shown, state: shown.status, balance: unitsOf(shown.availableAmount, settings) }
     const against = againstValidating(standing, unitsOf(amount, settings), settings)
     if (against) return against

@@ -11,18 +11,19 @@ import { countWrongId } from '../../vouchers/guesses.ts'
 import { takeStep, takeVoucher } from './steps.ts'
 
 /**
- * Validates a voucher, whose PIN was right, for an amount: returns the id of the validation, which takes the place of the one before
+ * Validates a voucher, whose PIN was right, for an amount or for all that is left: returns the id of the validation, which takes the place of the one before
  * it, or why there is none. Whoever holds the voucher is not disturbed.
  */
 export async function validateVoucher(
   tx: Db,
   keys: Keys,
   service: Service,
-  { number, amount }: { number: string; amount: string },
+  { number, amount }: { number: string; amount?: string | undefined },
 ): Promise<string | ApiError> {
   const voucher = await takeVoucher(tx, service, number)
   if (!voucher) return new ApiError('voucher_not_accepted')
-  const against = againstValidating(voucher, unitsOf(amount, service.settings), service.settings)
+  const wanted = amount === undefined ? voucher.balance : unitsOf(amount, service.settings)
+  const against = againstValidating(voucher, wanted, service.settings)
   if (against) return against
   const { validationId, hash } = makeValidation(keys, service, number)
   await putValidation(tx, service, number, hash)
