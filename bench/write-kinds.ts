@@ -3,7 +3,7 @@ import { embedded } from '../src/backoffice/embedded/embedded.ts'
 import type { Database } from '../src/db.ts'
 import type { OrderInput } from '../src/domain/orders/orders.ts'
 import { ApiError } from '../src/errors.ts'
-import { inSteps } from '../src/http/carrying-out.ts'
+import { inSteps } from '../src/http/once/carrying-out.ts'
 import type { Keys } from '../src/secrets.ts'
 import type { Service } from '../src/settings.ts'
 import { productRows } from './records.ts'
@@ -90,7 +90,10 @@ export async function kindsFor(db: Database, keys: Keys, service: Service): Prom
 
 async function validate(db: Database, keys: Keys, service: Service, number: string) {
   const found = await inSteps({ db, keys }, service, ({ step }) =>
-    embedded(service).validateVoucher({ step, keys, service, address: '127.0.0.1' }, { number, pin, amount: '150.00' }),
+    embedded(service).validateVoucher(
+      { step, keys, service, origin: { address: '127.0.0.1' } },
+      { number, pin, amount: '150.00' },
+    ),
   )
   if (found instanceof ApiError) throw found
   return found.validationId

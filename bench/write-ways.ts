@@ -9,8 +9,8 @@ import type { ReturnInput } from '../src/domain/orders/returns.ts'
 import type { VoucherInput } from '../src/domain/vouchers/vouchers.ts'
 import type { Finish, Write } from '../src/domain/write.ts'
 import { ApiError } from '../src/errors.ts'
-import { carryOut } from '../src/http/carrying-out.ts'
-import { identityOf } from '../src/http/idempotency.ts'
+import { carryOut } from '../src/http/once/carrying-out.ts'
+import { identityOf } from '../src/http/once/idempotency.ts'
 import type { Keys } from '../src/secrets.ts'
 import type { Service } from '../src/settings.ts'
 import { record } from '../src/store/running/audit.ts'
@@ -58,7 +58,7 @@ export function overPool(db: Database, keys: Keys, service: Service): Way {
   const backOffice = embedded(service)
   const write = async (operation: string, body: object, work: (write: Write) => Promise<Finish<object>>) => {
     const requestId = randomUUID()
-    const by = { username: 'bench', requestId, address: '127.0.0.1' }
+    const by = { username: 'bench', requestId, origin: { address: '127.0.0.1' } }
     const identity = identityOf(keys, service, operation, requestId, JSON.stringify(body))
     const requested = { ...by, operation, params: {}, body, isKeyed: true }
     const answer = await carryOut({ db, keys }, service, identity, requested, async carrying => {

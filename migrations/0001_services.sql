@@ -22,9 +22,12 @@ comment on column service.settings is 'What was set, by the names that GET /sett
 
 create table account (
   username text collate "C" primary key,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  names_shoppers boolean not null default false
 );
 comment on table account is 'Who may ask. An account belongs to the installation, and may be assigned to several services.';
+comment on column account.names_shoppers is
+  'Whether X-Shopper-Address counts of it: all shoppers of a web shop come from one address, and wrong PINs are counted by address.';
 
 create table account_password (
   username text collate "C" not null references account on delete cascade,

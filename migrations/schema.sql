@@ -29,6 +29,8 @@ create table service (
 create table account (
   username text collate "C" not null,
   created_at timestamptz not null default now(),
+  names_shoppers boolean not null default false,  -- Whether X-Shopper-Address counts of it: all shoppers of a web shop come from one
+                                                  -- address, and wrong PINs are counted by address.
   primary key (username)
 );
 

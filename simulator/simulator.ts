@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { applyChange, type Change } from './control/changes.ts'
 import { answerControl } from './control/control.ts'
 import type { Simulator } from './control/handle.ts'
@@ -124,7 +125,13 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     clock,
     set: changes => changeSettings(settings, changes),
     change: change => applyChange(world, change),
-    refuse: () => closed(server, connections),
+    async refuse(seconds) {
+      await closed(server, connections)
+      if (seconds === undefined) return
+      // What waits keeps the process alive, which has nothing else to do meanwhile.
+      const over = delay(seconds * 1_000, undefined, { signal: stopping.signal })
+      over.then(simulator.accept).catch(() => {})
+    },
     async accept() {
       if (!server.listening && !stopping.signal.aborted) await listening(server, port, host)
     },

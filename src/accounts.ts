@@ -12,6 +12,8 @@ export const reaches = (role: Role, needed: Role) => roles.indexOf(role) >= role
 export interface Assignment {
   service: Service
   role: Role
+  /** Whether the account is trusted to tell the addresses of shoppers. */
+  namesShoppers: boolean
 }
 
 /** The services that an account may use, by their names. */
@@ -21,9 +23,12 @@ export type Assignments = ReadonlyMap<string, Assignment>
 export const passwordHash = (keys: Keys, username: string, password: string) => hmac(keys.passwords, username, password)
 
 export async function assignmentsOf(db: Db, username: string): Promise<Assignments> {
-  const rows = await db.rows<ServiceRow & { role: Role }>(sql`
-    select service_id as id, name, settings, role from account_service join service using (service_id) where username = ${username}`)
-  return new Map(rows.map(({ role, ...row }) => [row.name, { service: serviceFrom(row), role }]))
+  const rows = await db.rows<ServiceRow & Omit<Assignment, 'service'>>(sql`
+    select service_id as id, name, settings, role, names_shoppers as "namesShoppers"
+      from account_service join service using (service_id) join account using (username) where username = ${username}`)
+  return new Map(
+    rows.map(({ role, namesShoppers, ...row }) => [row.name, { service: serviceFrom(row), role, namesShoppers }]),
+  )
 }
 
 /** Makes an account for a service. Returns its password, to be shown once; undefined where the username is taken. */
@@ -74,6 +79,10 @@ export async function addPassword(db: Db, keys: Keys, username: string): Promise
 export const apiKeyOf = (username: string, password: string) =>
   Buffer.from(`${username}:${password}`).toString('base64')
 
+/** Trusts an account to tell the addresses of shoppers, or no longer. False: there is no such account. */
+export const nameShoppers = async (db: Db, username: string, trusted: boolean) =>
+  (await db.run(sql`update account set names_shoppers = ${trusted} where username = ${username}`)) > 0
+
 const endPasswords = (db: Db, username: string, { allBut }: { allBut: number }) =>
   db.run(sql`
     delete from account_password where username = ${username}
@@ -120,10 +129,16 @@ export async function mayDoAsMuch(tx: Db, username: string, other: string): Prom
 export const accountExists = async (db: Db, username: string) =>
   (await db.run(sql`select from account where username = ${username}`)) > 0
 
-/** All accounts with their services, roles and number of live passwords. */
+/** All accounts with their services, roles, number of live passwords, and whether they name shoppers. */
 export const listAccounts = (db: Db) =>
-  db.rows<{ username: string; services: { service: string; role: Role }[]; passwords: number; created: Date }>(sql`
-    select a.username, a.created_at as created,
+  db.rows<{
+    username: string
+    services: { service: string; role: Role }[]
+    passwords: number
+    namesShoppers: boolean
+    created: Date
+  }>(sql`
+    select a.username, a.names_shoppers as "namesShoppers", a.created_at as created,
            (select count(*)::integer from account_password p where p.username = a.username) as passwords,
            (select coalesce(json_agg(json_build_object('service', s.name, 'role', s2.role) order by s.name), '[]')
               from account_service s2 join service s using (service_id) where s2.username = a.username) as services

@@ -51,8 +51,7 @@ const longestRefusal = 3_600
 function refuseFor(simulator: Simulator, body: Body): void {
   const seconds = Math.min(typeof body.seconds === 'number' ? body.seconds : 5, longestRefusal)
   // After the answer to this very request.
-  setTimeout(() => simulator.refuse(), 50).unref()
-  setTimeout(() => simulator.accept().catch(() => {}), 50 + seconds * 1_000).unref()
+  setTimeout(() => simulator.refuse(seconds), 50)
 }
 
 /** The control surface: what each call answers. */

@@ -20,8 +20,8 @@ export interface Simulator {
   set(changes: Partial<Settings>): void
   /** What somebody at head office does; returns the identifier of what changed. */
   change(change: Change): string
-  /** Refuses connections until `accept`: the port is closed, and what is open is cut. */
-  refuse(): Promise<void>
+  /** Refuses connections until `accept`, or for so many seconds: the port is closed, and what is open is cut. */
+  refuse(seconds?: number): Promise<void>
   accept(): Promise<void>
   /** The shop, clock, faults and ledger as at the start, perhaps with another seed. Settings stay. */
   reset(seed?: string): void

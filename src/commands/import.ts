@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises'
+import { constants } from 'node:os'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { importFile, type Summary } from '../backoffice/files/import.ts'
 import { type Format, formats, openSource } from '../backoffice/files/source.ts'
@@ -17,10 +18,11 @@ interface Options {
   ignore?: string[]
   format?: Format
   rejected?: string
+  overwriteRejected?: boolean
   dryRun?: boolean
 }
 
-/** `tillbridge import`. Exit code: 0 nothing refused, 2 some lines refused, 1 a failure. */
+/** `tillbridge import`. Exit code: 0 nothing refused, 2 some lines refused, 1 a failure, 130 and 143 stopped by a signal. */
 export const importCommand = (program: Command) =>
   program
     .command('import')
@@ -37,6 +39,10 @@ export const importCommand = (program: Command) =>
       ).choices(formats),
     )
     .option('--rejected <file>', 'where refused lines go (default: <file>.rejected.csv)')
+    .option(
+      '--overwrite-rejected',
+      'write over refused lines of an earlier import, also where somebody has edited them',
+    )
     .option('--dry-run', 'find the faults, write nothing into the database')
     .addHelpText(
       'after',
@@ -45,18 +51,42 @@ export const importCommand = (program: Command) =>
         ['import transactions sales.csv.gz --map sku=StockCode --ignore Country', 'with those of the back office'],
         ['import products products.csv.rejected.csv', 'what was refused, mended'],
       )}
-Exit code: 0 when nothing was refused, 2 when lines were refused, 1 when the import could not be done.
+Exit code: 0 when nothing was refused, 2 when lines were refused, 1 when the import could not be done, 130 after Ctrl-C.
 `,
     )
     .action((kind: string, files: string[], options: Options) =>
       withDatabase(async ({ db, services }) => {
         const service = await services.find(options.service)
         if (options.rejected && files.length > 1) throw new ImportError('--rejected takes one file at a time.')
-        for (const file of files) await importNamed(db, service, kind, file, options)
+        const stop = stopBySignal()
+        for (const file of files)
+          if (!stop.signal.aborted) await importNamed(db, service, kind, file, options, stop.signal)
+        stop.end()
       }),
     )
 
-async function importNamed(db: Database, service: Service, kind: string, file: string, options: Options) {
+/** What Ctrl-C and SIGTERM ask for, once; a second one no longer waits. */
+function stopBySignal() {
+  const stop = new AbortController()
+  const onSignal = (signal: NodeJS.Signals) => {
+    process.exitCode = 128 + constants.signals[signal]
+    stop.abort()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal)
+  const end = () => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal)
+  }
+  return { signal: stop.signal, end }
+}
+
+async function importNamed(
+  db: Database,
+  service: Service,
+  kind: string,
+  file: string,
+  options: Options,
+  signal: AbortSignal,
+) {
   const rejected = options.rejected ?? (file === '-' ? `import-${kind}.rejected.csv` : `${file}.rejected.csv`)
   if (file !== '-' && (await isSame(file, rejected)))
     throw new ImportError(`${rejected} is the file to import: refused lines have to go elsewhere.`)
@@ -65,25 +95,34 @@ async function importNamed(db: Database, service: Service, kind: string, file: s
   const summary = await importFile(db, service, kind, source, {
     ...options,
     rejected,
+    edited: options.overwriteRejected ? 'written over' : 'left',
+    signal,
     onProgress: progress => display.show(progress),
     onWait: () => console.error(`Another import of ${kind} into ${service.name} is under way; this one waits for it.`),
   }).finally(() => display.end())
-  console.log(report(source.name, summary, rejected, options.dryRun))
-  if (summary.refused) process.exitCode = 2
+  console.log(report(source.name, summary, options.dryRun))
+  if (summary.refused) process.exitCode ??= 2
 }
 
 /** What became of the file, as a small table and remarks. */
-function report(name: string, summary: Summary, rejected: string, dryRun = false) {
-  const { read, inserted, changed, unchanged, refused, notes } = summary
+function report(name: string, summary: Summary, dryRun = false) {
+  const { read, inserted, changed, unchanged, refused, notes, refusedIn, edited, stoppedAfter } = summary
   const counts = dryRun ? { read, good: read - refused, refused } : { read, new: inserted, changed, unchanged, refused }
-  const figures = Object.values(counts).map(count => count.toLocaleString('en'))
+  const figures = Object.values(counts).map(whole)
   return [
     table(['file', ...Object.keys(counts)], [[name, ...figures]]),
-    ...Object.entries(notes).map(([note, count]) => `${count.toLocaleString('en')} lines ${note}.`),
-    ...(refused ? [`The refused lines are in ${rejected}, with reasons: mend and import that file.`] : []),
+    ...Object.entries(notes).map(([note, count]) => `${whole(count)} lines ${note}.`),
+    ...(refusedIn ? [`The refused lines are in ${refusedIn}, with reasons: mend and import that file.`] : []),
+    ...(edited ? [`${edited} was edited, and is left as it is (--overwrite-rejected would write over it).`] : []),
+    ...(stoppedAfter === undefined
+      ? []
+      : [`Stopped after line ${whole(stoppedAfter)} of ${name}${dryRun ? '' : went}.`]),
     ...(dryRun ? ['Nothing was written into the database.'] : []),
   ].join('\n')
 }
+
+const went = ': what went in stays, and importing it again is safe'
+const whole = (count: number) => count.toLocaleString('en')
 
 async function isSame(file: string, other: string) {
   const [a, b] = await Promise.all([file, other].map(path => realpath(path).catch(() => undefined)))

@@ -47,7 +47,7 @@ export async function run() {
     if (error instanceof CommanderError) process.exitCode = error.exitCode
     else {
       console.error(error instanceof Error ? `tillbridge: ${error.message}` : error)
-      process.exitCode = 1
+      process.exitCode ??= 1
     }
   }
 }

@@ -1,5 +1,14 @@
-import { type Command, Option } from 'commander'
-import { accountExists, addAccount, addPassword, listAccounts, type Role, revoke, roles } from '../accounts.ts'
+import { Argument, type Command, Option } from 'commander'
+import {
+  accountExists,
+  addAccount,
+  addPassword,
+  listAccounts,
+  nameShoppers,
+  type Role,
+  revoke,
+  roles,
+} from '../accounts.ts'
 import { isUsername, usernameRule } from '../domain/accounts.ts'
 import { credentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
@@ -16,6 +25,7 @@ export function userCommand(program: Command) {
         ['user add webshop --service luma', 'make one'],
         ['user rotate webshop', 'a further password'],
         ['user revoke webshop', 'end one'],
+        ['user names-shoppers webshop yes', 'trust it to tell the addresses of shoppers'],
         ['user list', 'see all'],
       ),
     )
@@ -26,18 +36,24 @@ export function userCommand(program: Command) {
     .description('Make an account for a service, or give one a further service or another role.')
     .option('--service <name>', 'the service; not needed where there is one only')
     .addOption(new Option('--role <role>', 'what the account may do').choices(roles).default('visitor'))
+    .option('--names-shoppers', 'trust it to tell the address of each shopper by X-Shopper-Address')
     .addHelpText(
       'after',
       examples(
         ['user add webshop --service luma', 'may read'],
         ['user add integration --service luma --role maintainer', 'may write too'],
+        ['user add webshop --service luma --names-shoppers', 'the back end of a web shop'],
       ),
     )
-    .action((username: string, { service: name, role }: { service?: string; role: Role }) => {
+    .action((username: string, { service: name, role, namesShoppers = false }: Adding) => {
       if (!isUsername(username)) throw new Error(`A username has ${usernameRule}.`)
       return withDatabase(async ({ db, keys, services }) => {
         const service = await services.find(name)
-        const password = await db.transaction(tx => addAccount(tx, keys, username, service, role))
+        const password = await db.transaction(async tx => {
+          const made = await addAccount(tx, keys, username, service, role)
+          if (namesShoppers) await nameShoppers(tx, username, true)
+          return made
+        })
         console.log(`${username} is ${role} of ${service.name}.`)
         if (password) console.log(credentials(username, password))
       })
@@ -87,23 +103,56 @@ export function userCommand(program: Command) {
     )
 
   user
+    .command('names-shoppers')
+    .argument('<username>')
+    .addArgument(new Argument('<trusted>', 'whether it is').choices(['yes', 'no']))
+    .description(
+      'Trust an account to tell the address of each shopper by X-Shopper-Address, by which wrong PINs are then counted.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        ['user names-shoppers webshop yes', 'for the back end of a web shop'],
+        ['user names-shoppers webshop no', 'it is counted by its own address again'],
+      ),
+    )
+    .action((username: string, answer: 'yes' | 'no') =>
+      withDatabase(async ({ db }) => {
+        const trusted = answer === 'yes'
+        if (!(await nameShoppers(db, username, trusted))) throw noAccount(username)
+        console.log(
+          trusted
+            ? `${username} is trusted to name shoppers by X-Shopper-Address.`
+            : `${username} is not trusted to name shoppers: X-Shopper-Address is ignored.`,
+        )
+      }),
+    )
+
+  user
     .command('list')
-    .description('The accounts with their services, roles and live passwords.')
+    .description('The accounts with their services, roles, live passwords, and whether they name shoppers.')
     .addHelpText('after', examples(['user list', 'all accounts']))
     .action(() =>
       withDatabase(async ({ db }) => {
-        const rows = (await listAccounts(db)).flatMap(({ username, services, passwords, created }) =>
+        const rows = (await listAccounts(db)).flatMap(({ username, services, passwords, namesShoppers, created }) =>
           (services.length ? services : [{ service: '-', role: '-' }]).map(({ service, role }) => [
             username,
             service,
             role,
             String(passwords),
+            namesShoppers ? 'yes' : 'no',
             created.toISOString().slice(0, 10),
           ]),
         )
-        console.log(table(['user', 'service', 'role', 'passwords', 'since'], rows))
+        console.log(table(['user', 'service', 'role', 'passwords', 'names shoppers', 'since'], rows))
       }),
     )
+}
+
+interface Adding {
+  service?: string
+  role: Role
+  namesShoppers?: boolean
 }
 
 const noAccount = (username: string) =>

@@ -2,6 +2,14 @@ import type { Db } from '../db.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 
+/** Where a request comes from: what failed attempts are counted against. */
+export interface Origin {
+  /** That of the shopper, where the caller names one; else the caller's. */
+  address: string
+  /** The account that has named the shopper. */
+  namedBy?: string
+}
+
 /** What is nobody else's until a write has ended: across processes, and for no longer than a minute after one that died. */
 export interface Holding {
   /** What it is: `order 8001`. */
@@ -25,8 +33,7 @@ export interface Write extends Steps {
   keys: Keys
   username: string
   requestId: string
-  /** The caller's address. */
-  address: string
+  origin: Origin
   /** The same for a repeat with the same Idempotency-Key, else one of its own: what numbers upstream are derived from. */
   reference: string
   /** Whether it has an Idempotency-Key: only then may it be the repeat of an attempt whose outcome nobody knows. */

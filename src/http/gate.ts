@@ -1,13 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Assignment, type Role, reaches } from '../accounts.ts'
-import type { Database } from '../db.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
 import { ApiError } from '../errors.ts'
-import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 import type { SignIn } from '../sign-in.ts'
 import { requireJson } from './accept.ts'
 import { basicCredentials, invalidCredentials } from './credentials.ts'
+import type { Site } from './once/steps.ts'
 import { type Policy, type Rate, rateHeaders } from './rates.ts'
 
 declare module 'fastify' {
@@ -19,14 +18,10 @@ declare module 'fastify' {
 }
 
 /** What admitting a request, and serving it, depends on. */
-export interface Gate {
-  db: Database
-  keys: Keys
+export interface Gate extends Site {
   signIn: SignIn
   rate: (service: Service, username: string, policy: Policy) => Rate | undefined
   backOffice: (service: Service) => BackOffice
-  /** Waits until a write of the service may have a connection; the answer gives it back. */
-  turn?: (service: Service) => Promise<() => void>
   /** When the feeds of a service were last pulled, by their names; undefined where nothing is pulled. Costs nothing. */
   syncedAt?: (service: Service) => ReadonlyMap<string, string> | undefined
 }

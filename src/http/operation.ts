@@ -4,13 +4,14 @@ import type { TObject, TSchema } from 'typebox'
 import type { Role } from '../accounts.ts'
 import type { Database } from '../db.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
-import type { Finish, Steps } from '../domain/write.ts'
+import type { Finish, Origin, Steps } from '../domain/write.ts'
 import { type ErrorCode, notFound } from '../errors.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
-import { inSteps } from './carrying-out.ts'
 import { hasControls } from './controls.ts'
 import type { Gate } from './gate.ts'
+import { inSteps } from './once/carrying-out.ts'
+import { originOf } from './origin.ts'
 
 /** One operation as the OpenAPI document tells it. */
 export interface Operation {
@@ -42,7 +43,16 @@ export interface Operation {
 
 /** The parameters of a path: what each is. */
 export type Params = Record<string, { description: string; example: string }>
-export type OwnHeaders = Record<string, { description: string; example: string; required?: boolean }>
+export type OwnHeaders = Record<string, OwnHeader>
+
+interface OwnHeader {
+  description: string
+  example: string
+  /** True unless told otherwise. */
+  required?: boolean
+  /** What JSON Schema can say of its text. */
+  keywords?: object
+}
 
 /** What a resource's function is given. */
 export interface Context<Query = unknown, P extends Params = Params> {
@@ -55,8 +65,7 @@ export interface Context<Query = unknown, P extends Params = Params> {
   query: Query
   /** A request header, by its name. */
   header: (name: string) => string | undefined
-  /** The caller's address, as told by a trusted proxy where there is one. */
-  address: string
+  origin: Origin
   keys: Keys
   /** `Prefer: handling=strict` (RFC 7240). */
   strict: boolean
@@ -87,7 +96,7 @@ export function contextOf(gate: Gate, request: FastifyRequest): Context {
     params: pathParams(request),
     query: undefined,
     header,
-    address: request.ip,
+    origin: originOf(request),
     keys: gate.keys,
     strict: /(^|[,;\s])handling\s*=\s*"?strict"?/i.test(header('prefer') ?? ''),
   }

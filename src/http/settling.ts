@@ -4,9 +4,9 @@ import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
 import { endIntent, type Left, leaveIntent, lookAgain } from '../store/running/intents.ts'
 import type { Api } from './api.ts'
-import { carryOut } from './carrying-out.ts'
 import type { Gate } from './gate.ts'
-import { AnsweredBefore } from './idempotency.ts'
+import { carryOut } from './once/carrying-out.ts'
+import { AnsweredBefore } from './once/idempotency.ts'
 import { begun, type How, howOf, type WriteWork } from './writes.ts'
 
 /** A write as the API has it. */
@@ -56,7 +56,7 @@ export async function settle({ gate, writes, log }: Settling, service: Service, 
     await db.transaction(tx => endIntent(tx, service, left))
     return
   }
-  const standing = { service, keys, params, body, username, requestId, address: '', strict: false }
+  const standing = { service, keys, params, body, username, requestId, origin: { address: '' }, strict: false }
   const backOffice = gate.backOffice(service)
   const nobody = { header: () => undefined, requireMatch() {} }
   const keyed = keyHash && { operation, keyHash, requestHash }

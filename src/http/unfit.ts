@@ -32,7 +32,15 @@ function wrongHost({ httpVersion, headers: { host, ':authority': authority } }: 
 }
 
 /** Headers that may be sent once: of two, which one counts would depend on who reads them. */
-const single = new Set(['authorization', 'x-service-name', 'idempotency-key', 'x-voucher-pin', 'content-type', 'host'])
+const single = new Set([
+  'authorization',
+  'x-service-name',
+  'idempotency-key',
+  'x-voucher-pin',
+  'x-shopper-address',
+  'content-type',
+  'host',
+])
 
 function repeatedHeader({ rawHeaders }: IncomingMessage) {
   const seen = new Set<string>()

@@ -13,6 +13,7 @@ import {
 import { after } from '../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../errors.ts'
 import type { Api } from '../http/api.ts'
+import { refuse } from '../refuse.ts'
 
 const tag = 'Gift vouchers'
 const number = { description: 'The number printed on the voucher.', example: '2062389' }
@@ -31,6 +32,17 @@ const errorsOfValidation = [
   'voucher_must_be_used_in_full',
 ] as const
 
+/** What is guessed at takes it. */
+const shopper = {
+  'X-Shopper-Address': {
+    description:
+      'The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address.',
+    example: '203.0.113.7',
+    required: false,
+    keywords: { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] },
+  },
+}
+
 const pathOf = (number: string | null) => (number === null ? '/vouchers' : `/vouchers/${encodeURIComponent(number)}`)
 
 /** What was refused has been counted, and is committed as it is. */
@@ -46,7 +58,10 @@ export function vouchers(api: Api) {
       summary: 'The balance, expiry and status of a gift voucher.',
       description: `The PIN travels in a header, never in the URL. With an \`amount\` the voucher is validated too, as by \`POST /vouchers/validate\`. ${guarded}`,
       params: { number },
-      headers: { 'X-Voucher-Pin': { description: 'The PIN that goes with the number.', example: '381940' } },
+      headers: {
+        'X-Voucher-Pin': { description: 'The PIN that goes with the number.', example: '381940' },
+        ...shopper,
+      },
       query: Type.Object({
         amount: Type.Optional(
           Type.String({ description: 'What is to be paid with it.', maxLength: 20, examples: ['39.95'] }),
@@ -56,10 +71,10 @@ export function vouchers(api: Api) {
       errors: errorsOfValidation,
       judge: ({ amount }, _, { settings }) => (amount === undefined ? [] : faultsOfAmount(amount, settings.currency)),
     },
-    async ({ inSteps, backOffice, service, keys, address, params, header, query: { amount } }) => {
+    async ({ inSteps, backOffice, service, keys, origin, params, header, query: { amount } }) => {
       const opening = { number: params.number, pin: header('X-Voucher-Pin') ?? '' }
       const found = await inSteps<object>(({ step }) => {
-        const reading = { step, service, keys, address }
+        const reading = { step, service, keys, origin }
         return amount === undefined
           ? backOffice.lookUpVoucher(reading, opening)
           : backOffice.validateVoucher(reading, { ...opening, amount })
@@ -79,6 +94,7 @@ export function vouchers(api: Api) {
       audited: false,
       summary: 'The balance, expiry and status of a gift voucher.',
       description: guarded,
+      headers: shopper,
       body: VoucherOpening,
       answer: Voucher,
       errors: errorsOfPins,
@@ -98,6 +114,7 @@ export function vouchers(api: Api) {
       audited: false,
       summary: 'Validates a gift voucher for an amount, before it is held or paid with.',
       description: `${validated} ${guarded}`,
+      headers: shopper,
       body: VoucherValidation,
       answer: ValidatedVoucher,
       errors: errorsOfValidation,
@@ -110,29 +127,31 @@ export function vouchers(api: Api) {
     },
   )
 
-  api.put(
-    '/vouchers/:number/lock',
-    {
-      tag,
-      role: 'visitor',
-      repeatable: true,
-      summary: 'Holds a gift voucher while a sale is under way.',
-      description:
-        'Only one holder: whoever validated before the holder did gets `voucher_locked`. The same validation may lock again, which counts from now on; 0 seconds give the voucher back. A lock that has run out is none.',
-      params: { number },
-      body: VoucherLock,
-      answer: Voucher,
-      errors: [
-        ...(['validation_id_incorrect', 'voucher_locked', 'voucher_unusable', 'too_many_failures'] as const),
-        ...(['rate_limited', 'back_office_error'] as const),
-      ],
-    },
-    async ({ backOffice, body, params, ...write }) => {
-      const { validationId, lockSeconds = 3_600 } = body
-      const held = await backOffice.lockVoucher(write, { number: params.number, validationId, lockSeconds })
-      return after(held, voucher => answered(voucher, pathOf(params.number)))
-    },
-  )
+  for (const hold of [api.put, api.post])
+    hold(
+      '/vouchers/:number/lock',
+      {
+        tag,
+        role: 'visitor',
+        repeatable: true,
+        status: 200,
+        summary: 'Holds a gift voucher while a sale is under way.',
+        description: `With a \`validationId\`; or with the \`pin\`, which validates the voucher first, and answers with the \`validationId\`: whoever holds it renews the lock, pays or gives the voucher back with that. Only one holder: whoever else validates, or validated before the holder did, gets \`voucher_locked\`. The same validation may lock again, which counts from now on; 0 seconds give the voucher back. A lock that has run out is none. ${guarded}`,
+        params: { number },
+        headers: shopper,
+        body: VoucherLock,
+        answer: ReadVoucher,
+        errors: [...errorsOfValidation, 'validation_id_incorrect', 'rate_limited'],
+      },
+      async ({ backOffice, body, params, ...write }) => {
+        refuse(faultsOfLock(body))
+        const { number } = params
+        const { pin, amount, validationId = '', lockSeconds = 3_600 } = body
+        const by = pin === undefined ? { validationId } : { pin, amount }
+        const held = await backOffice.lockVoucher(write, { number, lockSeconds, ...by })
+        return after(held, voucher => answered(voucher, pathOf(number)))
+      },
+    )
 
   api.post(
     '/vouchers',
@@ -153,6 +172,13 @@ export function vouchers(api: Api) {
         status: issued.status === 'pending' ? 202 : 201,
       })),
   )
+}
+
+/** A lock is asked for by one of two, and only the PIN is good for an amount. */
+function faultsOfLock({ validationId, pin, amount }: VoucherLock): Fault[] {
+  const fault = (detail: string): Fault[] => [{ pointer: '', code: 'invalid_body', detail }]
+  if ((validationId === undefined) === (pin === undefined)) return fault('There is either a `validationId` or a `pin`.')
+  return amount !== undefined && pin === undefined ? fault('An `amount` goes with a `pin`.') : []
 }
 
 /** An amount in a query is written as one in a body. */

@@ -67,6 +67,24 @@ test('an account gets another role or a further service without a new password',
   assert.match(err, /There are several services; say which one with --service: luma, second\./)
 })
 
+test('an account is trusted to name shoppers when it is made, or later, and no longer', async () => {
+  const named = async () => /^backend +luma +visitor +1 +(\S+) /m.exec(await done(['user', 'list'], environment))?.[1]
+  await done(['user', 'add', 'backend', '--service', 'luma'], environment)
+  assert.equal(await named(), 'no')
+  await done(['user', 'add', 'backend', '--service', 'luma', '--names-shoppers'], environment)
+  assert.equal(await named(), 'yes')
+  const told = async (...args: string[]) => done(['user', 'names-shoppers', ...args], environment)
+  assert.equal(await told('backend', 'no'), 'backend is not trusted to name shoppers: X-Shopper-Address is ignored.\n')
+  assert.equal(await named(), 'no')
+  assert.equal(await told('backend', 'yes'), 'backend is trusted to name shoppers by X-Shopper-Address.\n')
+  assert.equal(await named(), 'yes')
+  await done(['user', 'add', 'backend', '--service', 'luma'], environment)
+  assert.equal(await named(), 'yes', 'what is not said stays')
+  const { code, err } = await run(['user', 'names-shoppers', 'nobody', 'yes'], environment)
+  assert.equal(code, 1)
+  assert.match(err, /^tillbridge: There is no account nobody;/)
+})
+
 test('a revoked account is refused by the running service within 5 seconds', async () => {
   const access = await makeAccess(environment, 'gone')
   assert.equal((await ask(service, '/stores', access)).status, 200)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { isProblem } from '../support/problem.ts'
 import type { Caller } from '../support/service.ts'
 import { forgetFailures, lock, refusalOf } from '../support/voucher-shop.ts'
-import { post } from '../support/write.ts'
+import { post, put } from '../support/write.ts'
 import { pinOfUsable, type Shop, usable } from './shop.ts'
 
 export { lock }
@@ -102,6 +102,42 @@ export function voucherContract(shop: () => Shop) {
     assert.equal((await lock(other, number, theirs)).status, 200)
     isProblem(await lock(api, number, mine), 'voucher_locked', api.baseUrl)
     assert.equal((await lock(other, number, theirs, 0)).status, 200)
+  })
+
+  test('a PIN validates a voucher and holds it in one step, by PUT or POST, and the answer has the validationId', async () => {
+    const { api } = shop()
+    const [, , number] = usable
+    const other = await api.account('visitor')
+    for (const send of [put, post]) {
+      const hold = (by: Caller, body: object) => send(by, `/vouchers/${number}/lock`, body)
+      const held = await hold(api, { pin: pinOfUsable, amount: '10.00', lockSeconds: 600 })
+      assert.equal(held.status, 200, held.text)
+      const { validationId, ...voucher } = held.json.data
+      assert.equal(voucher.status, 'locked')
+      isProblem(await hold(other, { pin: pinOfUsable }), 'voucher_locked', api.baseUrl)
+      isProblem(await validate(other, number), 'voucher_locked', api.baseUrl)
+      const renewed = await hold(api, { validationId, lockSeconds: 700 })
+      assert.ok(renewed.json.data.lockedUntil > voucher.lockedUntil, 'the holder renews with it')
+      assert.equal('validationId' in renewed.json.data, false)
+      assert.equal((await hold(api, { validationId, lockSeconds: 0 })).json.data.status, 'active')
+      const whole = await hold(other, { pin: pinOfUsable })
+      assert.equal(whole.status, 200, 'an amount need not be named')
+      await hold(other, { validationId: whole.json.data.validationId, lockSeconds: 0 })
+    }
+  })
+
+  test('a lock by PIN refuses what validating refuses, and counts wrong PINs as it does', async () => {
+    const { api } = shop()
+    const [, , number] = usable
+    const hold = (body: object, of: string = number) => post(api, `/vouchers/${of}/lock`, body)
+    isProblem(await hold({ pin: pinOfUsable, amount: '999999.00' }), 'insufficient_voucher_balance', api.baseUrl)
+    isProblem(await hold({ pin: pinOfUsable, amount: '0.00' }), 'invalid_field', api.baseUrl)
+    isProblem(await hold({ pin: '3333' }, '6000003'), 'voucher_unusable', api.baseUrl)
+    await forgetFailures(api)
+    for (let i = 0; i < 5; i++) isProblem(await hold({ pin: '111111' }), 'voucher_not_accepted', api.baseUrl)
+    isProblem(await hold({ pin: pinOfUsable }), 'voucher_not_accepted', api.baseUrl)
+    await forgetFailures(api)
+    assert.equal((await validate(api, number)).status, 200, 'nobody holds it')
   })
 
   test('of clients that validate and lock at once one holds the voucher', async () => {

@@ -156,7 +156,7 @@ test('NDJSON has the same columns, strictly typed', async () => {
   assert.match(fifth ?? '', /^5,saleDate; lineId; quantity,/)
   assert.deepEqual(
     rest.map(line => line.split(',').slice(0, 3).join(' | ')),
-    ['6 |  | The line is not a JSON object.', '7 |  | The line is not a JSON object.', ''],
+    ['6 |  | The line is not a JSON object: [1]', '7 |  | "The line is not a JSON object: {""id"":"', ''],
   )
   const [record] = await shop.rows(`select record from retail_transaction where id = 'n1'`)
   const { saleDate, total } = JSON.parse(record.record)

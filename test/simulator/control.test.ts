@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, beforeEach, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { askerOf } from '../../simulator/ask.ts'
 import { connectSimulator } from '../../simulator/control/remote.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
@@ -13,7 +15,8 @@ const remote = connectSimulator(simulator.controlUrl)
 const ask = askerOf(() => simulator.url)
 beforeEach(() => remote.reset('1'))
 
-const main = new URL('../../simulator/main.ts', import.meta.url).pathname
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
+const main = `${checkout}/simulator/main.ts`
 
 test('the ledger has every request, its PIN masked, and what it did', async () => {
   await ask('Voucher/6000001?pin=1234')
@@ -135,18 +138,51 @@ test('the exports have the columns of the scheduled ones', async () => {
     assert.equal((await fetch(`${simulator.controlUrl}/export/${name}.csv`)).status, 200)
 })
 
-test('the command tells how to connect, and stops when it is told to', async () => {
-  const command = spawn(process.execPath, [main, '--port', '0', '--release', '2021.3', '--persons', '5'])
+/** Starts it as a process of its own, and says where it can be reached. */
+async function started(program: string, ...words: string[]) {
+  const command = spawn(program, [...words, '--port', '0', '--release', '2021.3', '--persons', '5'], { cwd: checkout })
   let output = ''
   for await (const part of command.stdout) {
     output += part
     if (output.includes('Ctrl-C')) break
   }
   const url = /BACK_OFFICE_URL=(\S+)/.exec(output)?.[1] ?? ''
+  return { command, url, exit: once(command, 'exit') }
+}
+
+test('the command tells how to connect, and stops when it is told to', async () => {
+  const { command, url, exit } = await started(process.execPath, main)
   assert.match(await (await fetch(url)).text(), /Release 2021\.3/)
   command.kill('SIGINT')
-  const [status] = await once(command, 'exit')
-  assert.equal(status, 0)
+  assert.deepEqual(await exit, [0, null])
+})
+
+test('a process whose port goes down comes back after the seconds, and stops meanwhile when it is told to', async () => {
+  const { command, url, exit } = await started(process.execPath, main)
+  const { down } = connectSimulator(new URL('/_simulator', url).href)
+  const answers = () =>
+    fetch(url).then(
+      () => true,
+      () => false,
+    )
+  await down(0.5)
+  while (await answers()) await delay(10)
+  while (!(await answers())) await delay(20)
+  assert.equal(command.exitCode, null)
+  await down(600)
+  while (await answers()) await delay(10)
+  command.kill('SIGTERM')
+  assert.deepEqual(await exit, [0, null])
+})
+
+test('a signal to `npm run simulator` reaches it', async () => {
+  const { command, url, exit } = await started('npm', 'run', '--silent', 'simulator', '--')
+  assert.equal((await fetch(url)).status, 200)
+  command.kill('SIGTERM')
+  await exit
+  const ended = async () => !(await fetch(url).catch(() => undefined))
+  for (const end = performance.now() + 5_000; !(await ended()); await delay(50))
+    assert.ok(performance.now() < end, 'it ends with npm')
 })
 
 test('the command explains itself, and what it does not take', async () => {

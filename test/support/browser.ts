@@ -40,12 +40,14 @@ interface Opening {
   height?: number
   /** The colours that the reader is said to prefer. */
   colours?: 'light' | 'dark'
+  /** How many times slower than this one the reader's machine is. */
+  slower?: number
 }
 
 /** Opens a headless Chromium that trusts the certificate of `baseUrl`, and finds no other host than that one. */
 export async function openPage(
   baseUrl: string,
-  { width = 1360, height = 900, colours = 'light' }: Opening = {},
+  { width = 1360, height = 900, colours = 'light', slower = 1 }: Opening = {},
 ): Promise<Page> {
   const { hostname, port } = new URL(baseUrl)
   const profile = mkdtempSync(join(tmpdir(), 'tillbridge-browser-'))
@@ -78,6 +80,7 @@ export async function openPage(
   const send = (method: string, params = {}) => wire(method, params, sessionId)
   for (const domain of ['Network', 'Runtime', 'Log', 'Page']) await send(`${domain}.enable`)
   await send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false })
+  await send('Emulation.setCPUThrottlingRate', { rate: slower })
   await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: colours }] })
 
   async function evaluate<T>(expression: string): Promise<T> {

@@ -51,9 +51,18 @@ are. References may come at any time: what shows them follows.
 ## Refused lines
 
 A line with a fault is refused, with all its faults; the others go in. The refused ones are in \`<file>.rejected.csv\` (or where
-\`--rejected\` says): as they were, behind \`line\`, \`column\` and \`reason\`. Mend the cells and import that file, with the same \`--map\`;
-the three columns may stay. For NDJSON the columns are those that some refused line gives. Without a refused line there is no such
-file, and that of an earlier import is removed.
+\`--rejected\` says), behind \`line\`, \`column\` and \`reason\`. Mend the cells and import that file, with the same \`--map\`;
+the three columns may stay. For NDJSON the columns are those that some refused line gives; the text of a line that is no object
+stands in \`reason\`. Without a refused line there is no such file, and that of an earlier import is removed.
+
+**What you have edited stays.** Where \`<file>.rejected.csv\` is not as it was written (a hidden file beside it has its digest), the
+next import of the file leaves it alone, says so, and puts what it refuses into \`<file>.rejected-2.csv\`. \`--overwrite-rejected\`
+writes over it.
+
+**Cells are as they were, but for formulas.** A cell that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return would be run
+by a spreadsheet: it has an apostrophe in front, and so has one that begins with apostrophes and then one of these. A number or a
+telephone number is left alone: a sign, a digit, then digits, spaces, points and parentheses (\`-5.00\`, \`+61 (03) 9999 1234\`). When a
+file with the three columns in front is imported, that apostrophe is taken away again; in any other file an apostrophe is one.
 
 \`--dry-run\` finds the faults that can be found without writing.
 
@@ -64,14 +73,15 @@ file, and that of an earlier import is removed.
 | 0 | everything was imported, or was there already |
 | 2 | lines were refused |
 | 1 | the import could not be done, or not to its end: what went in stays, and importing the file again is safe |
+| 130, 143 | Ctrl-C or SIGTERM ended it behind what was under way: it says what went in, and the line that it got to |
 `
 
 function section(name: string, kind: Kind) {
   const columns = columnsOf(kind)
-  const rows = columns.map(({ name: column, shape, required, kept }) => {
+  const rows = columns.map(({ name: column, shape, required, kept, inPath }) => {
     const left = !required && (kept || shape.type === 'boolean' || shape.enum)
     const mark = required ? 'yes' : left ? '°' : ''
-    return `| \`${column}\` | ${mark} | ${cell(shape.description)} | ${form(shape)} | \`${cell(String(shape.examples[0]))}\` |`
+    return `| \`${column}\` | ${mark} | ${cell(shape.description)} | ${form(shape)}${inPath ? ', without `/` and `\\`' : ''} | \`${cell(String(shape.examples[0]))}\` |`
   })
   const key = kind.key.length ? kind.key : ['id', 'lineId']
   return `
@@ -108,6 +118,7 @@ const formats: Readonly<Record<string, string>> = {
   money: 'amount',
   date: '`YYYY-MM-DD`',
   'local-time': '`YYYY-MM-DD HH:MM:SS`',
+  email: 'e-mail address',
 }
 
 /** What a cell may look like. */

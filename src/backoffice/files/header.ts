@@ -5,6 +5,7 @@ import type { Kind } from '../rows/kinds.ts'
 
 /** The columns that a `.rejected.csv` begins with; reading it again passes over them. */
 export const rejectedColumns = ['line', 'column', 'reason'] as const
+export const isRejectedFile = (header: readonly string[]) => rejectedColumns.every((name, i) => header[i] === name)
 
 export interface Naming {
   /** Our column names with those of the file, where these differ. */
@@ -38,7 +39,7 @@ export const everyField = (kind: Kind, naming: Naming, currency: string): Field[
  * has in front.
  */
 export function fieldsIn(header: readonly string[], kind: Kind, naming: Naming, currency: string) {
-  const skipped = rejectedColumns.every((name, i) => header[i] === name) ? rejectedColumns.length : 0
+  const skipped = isRejectedFile(header) ? rejectedColumns.length : 0
   const names = header.map((name, i) => (i < skipped ? '' : name.trim()))
   const wanted = headersOf(kind, naming)
   const known = new Set([...wanted.map(column => column.header), ...(naming.ignore ?? [])])

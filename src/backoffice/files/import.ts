@@ -1,7 +1,7 @@
 import { type Database, DatabaseAway } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { holdKind } from '../rows/hold.ts'
-import { importSheet } from '../rows/import.ts'
+import { importSheet, type Left } from '../rows/import.ts'
 import { ImportError } from '../rows/import-error.ts'
 import { kindNamed, kinds } from '../rows/kinds.ts'
 import { nothingTaken, type Taken } from '../rows/taken.ts'
@@ -11,7 +11,7 @@ import { openSheet } from './sheet.ts'
 import type { Source } from './source.ts'
 
 /** What became of the lines of a file, the header apart. */
-export interface Summary extends Taken {
+export interface Summary extends Taken, Left {
   /** There already, just so; in a dry run, whatever is good. */
   unchanged: number
 }
@@ -27,6 +27,10 @@ export interface Progress {
 export interface ImportOptions extends Naming {
   /** Where refused lines go; nowhere when absent. */
   rejected?: string | undefined
+  /** Leave there what somebody has edited of an earlier import, or write over that too. Absent: nobody edits it. */
+  edited?: 'left' | 'written over'
+  /** Ends it early, behind what is under way. */
+  signal?: AbortSignal
   /** Find what is wrong, write nothing. */
   dryRun?: boolean | undefined
   onProgress?: (progress: Progress) => void
@@ -43,7 +47,7 @@ export async function importFile(
   service: Service,
   kindName: string,
   source: Source,
-  { rejected: path, dryRun = false, onProgress, onWait, ...naming }: ImportOptions = {},
+  { rejected: path, edited, dryRun = false, onProgress, onWait, signal, ...naming }: ImportOptions = {},
 ): Promise<Summary> {
   const kind = kindNamed(kindName)
   if (!kind) throw new ImportError(`There is no feed ${kindName}. The feeds: ${Object.keys(kinds).join(', ')}.`)
@@ -55,11 +59,12 @@ export async function importFile(
   const onBatch = () => onProgress?.({ lines: taken.read, bytes, size: source.size })
   let letGo: (() => void) | undefined
   try {
-    if (!dryRun) letGo = await holdKind(db, service, kindName, onWait)
+    if (!dryRun) letGo = await holdKind(db, service, kindName, { onWait, signal })
     const sheet = await openSheet(source, kind, { ...naming, currency: service.settings.currency, onRead })
-    const rejected = path === undefined ? undefined : rejectedFile(path, sheet)
-    await importSheet(sheet, { db, service, kind, dryRun, rejected, onBatch }, taken)
-    return { ...taken, unchanged: taken.read - taken.refused - taken.inserted - taken.changed }
+    const marked = edited && { overwrite: edited === 'written over' }
+    const rejected = path === undefined ? undefined : rejectedFile(path, sheet, marked)
+    const left = await importSheet(sheet, { db, service, kind, dryRun, rejected, onBatch, signal }, taken)
+    return { ...taken, ...left, unchanged: taken.read - taken.refused - taken.inserted - taken.changed }
   } catch (error) {
     throw error instanceof DatabaseAway ? cutShort(taken, error) : error
   } finally {

@@ -65,11 +65,14 @@ export async function* jsonLines(
     })
 }
 
-function jsonLine(text: Buffer, places: ReadonlyMap<string, number>): Pick<Line, 'cells' | 'unreadable' | 'reasons'> {
-  if (!isUtf8(text)) return { cells: [], unreadable: invalidText }
+function jsonLine(
+  text: Buffer,
+  places: ReadonlyMap<string, number>,
+): Pick<Line, 'cells' | 'unreadable' | 'bytes' | 'reasons'> {
+  if (!isUtf8(text)) return { cells: [], unreadable: `${invalidText} ${text.toString('latin1')}`, bytes: true }
   const fields = parsed(text)
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
-    return { cells: [], unreadable: 'The line is not a JSON object.' }
+    return { cells: [], unreadable: `The line is not a JSON object: ${text}` }
   const cells: unknown[] = new Array(places.size).fill(undefined)
   const reasons: Reason[] = []
   for (const [name, value] of Object.entries(fields)) {

@@ -3,16 +3,21 @@ import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import type { Rejected } from '../rows/import.ts'
 import type { Reason } from '../rows/reason.ts'
 import type { Line, Sheet } from '../rows/sheet.ts'
+import { mark, removeMarked, unedited } from './edits.ts'
+import { withoutFormula } from './formulas.ts'
 import { rejectedColumns } from './header.ts'
 import { csvLines } from './lines.ts'
 
-/** Cells as a line of CSV. What a cell begins with is left alone, so that it is imported as it was. */
-const csvLine = (cells: readonly unknown[]) => `${cells.map(csvCell).join(',')}\n`
+const csvLine = (texts: readonly string[]) =>
+  `${texts.map(text => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(',')}\n`
 
-function csvCell(value: unknown) {
-  const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '')
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
+const textIn = (cell: unknown) =>
+  typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '')
+/** Cells as they can be opened in a spreadsheet. */
+const shown = (cells: readonly unknown[]) => csvLine(cells.map(cell => withoutFormula(textIn(cell))))
+
+/** A text made of a line, as bytes like those of the line. */
+const bytesOf = ({ bytes }: Line, text: string) => Buffer.from(text, bytes ? 'latin1' : 'utf8')
 
 /** Line number, columns and reasons: what stands in front of a refused line. */
 function why(line: Line, reasons: readonly Reason[], headers: ReadonlyMap<string, string>) {
@@ -25,9 +30,14 @@ function why(line: Line, reasons: readonly Reason[], headers: ReadonlyMap<string
 
 /**
  * Writes the refused lines of a sheet to `path`, each with why in front. Of a sparse one, the columns that no refused line gives are left
- * out: to NDJSON they are absent, while an empty cell would clear.
+ * out: to NDJSON they are absent, while an empty cell would clear. Where `marked`, a file of an earlier import that somebody has edited
+ * since is left as it is, unless that is to be overwritten, and these lines go beside it.
  */
-export function rejectedFile(path: string, { header, fields, sparse }: Sheet): Rejected {
+export function rejectedFile(
+  path: string,
+  { header, fields, sparse }: Sheet,
+  marked?: { overwrite: boolean },
+): Rejected {
   const headers = new Map(fields.map(field => [field.name, field.header]))
   // Under another name until it is whole: what is being imported may be the last import's.
   const draft = `${path}.part`
@@ -36,8 +46,7 @@ export function rejectedFile(path: string, { header, fields, sparse }: Sheet): R
   let buffered: Buffer[] = []
   let size = 0
 
-  const put = (text: string, encoding: BufferEncoding = 'utf8') => {
-    const piece = Buffer.from(text, encoding)
+  const put = (piece: Buffer) => {
     buffered.push(piece)
     size += piece.length
   }
@@ -48,29 +57,36 @@ export function rejectedFile(path: string, { header, fields, sparse }: Sheet): R
     size = 0
   }
   /** Copies the draft without the columns that nobody gave. */
-  async function thin() {
+  async function thin(path: string) {
     const places = [0, 1, 2, ...header.keys().map(place => place + 3)].filter(
       place => place < 3 || given.has(place - 3),
     )
     const thinned = await open(path, 'w', 0o600)
     for await (const lines of csvLines(createReadStream(draft)))
-      await thinned.appendFile(lines.map(line => csvLine(places.map(place => line.cells[place]))).join(''))
+      await thinned.appendFile(
+        Buffer.concat(lines.map(line => bytesOf(line, csvLine(places.map(place => textIn(line.cells[place])))))),
+      )
     await thinned.close()
     await rm(draft)
   }
 
   return {
     async add(line, reasons) {
-      if (!file && !size) put(csvLine([...rejectedColumns, ...header]))
+      if (!file && !size) put(Buffer.from(shown([...rejectedColumns, ...header])))
       if (sparse) for (const [place, cell] of line.cells.entries()) if (cell !== undefined) given.add(place)
-      put(csvLine([...why(line, reasons, headers), ...line.cells]), line.bytes ? 'latin1' : 'utf8')
+      put(bytesOf(line, shown([...why(line, reasons, headers), ...line.cells])))
       if (size > 64 * 1024) await flush()
     },
     async end() {
       if (size) await flush()
-      if (!file) return rm(path, { force: true })
-      await file.close()
-      await (sparse ? thin() : rename(draft, path))
+      await file?.close()
+      const place = marked && !marked.overwrite ? await unedited(path) : path
+      if (!file) await removeMarked(place)
+      else {
+        await (sparse ? thin(place) : rename(draft, place))
+        if (marked) await mark(place)
+      }
+      return { ...(file && { refusedIn: place }), ...(place !== path && { edited: path }) }
     },
     async discard() {
       await file?.close()

@@ -1,7 +1,8 @@
 import { ImportError } from '../rows/import-error.ts'
 import type { Kind } from '../rows/kinds.ts'
 import type { Line, Sheet } from '../rows/sheet.ts'
-import { everyField, fieldsIn, type Naming } from './header.ts'
+import { asItWas } from './formulas.ts'
+import { everyField, fieldsIn, isRejectedFile, type Naming } from './header.ts'
 import { csvLines, jsonLines } from './lines.ts'
 import { bytesOf, type Source } from './source.ts'
 
@@ -24,7 +25,8 @@ export async function openSheet(source: Source, kind: Kind, { currency, onRead, 
   const [head, ...rest] = first ?? []
   if (!head) throw new ImportError(`${source.name} is empty: the first line names the columns.`)
   if (head.unreadable) throw new ImportError(`The header of ${source.name} cannot be read. ${head.unreadable}`)
-  const names = head.cells.map(String)
+  const header = head.cells.map(String)
+  const names = isRejectedFile(header) ? header.map(asItWas) : header
   const { fields, skipped } = fieldsIn(names, kind, naming, currency)
   return {
     header: names.slice(skipped),
@@ -41,7 +43,7 @@ export async function openSheet(source: Source, kind: Kind, { currency, onRead, 
     for (const line of lines) {
       if (line.cells.length !== names.length)
         line.unreadable ??= `The line has ${count(line.cells.length, 'cell')}, the header ${names.length}.`
-      if (skipped) line.cells = line.cells.slice(skipped)
+      if (skipped) line.cells = line.cells.slice(skipped).map(cell => asItWas(String(cell)))
     }
     return lines
   }

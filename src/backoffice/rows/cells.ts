@@ -1,3 +1,4 @@
+import { isEmail } from '../../domain/email.ts'
 import { decimalsOf, minorUnits } from '../../domain/money.ts'
 import { dateIn, localTimeIn } from './calendar.ts'
 import { Reason } from './reason.ts'
@@ -25,15 +26,22 @@ interface Conditions {
   required: boolean
   /** The table demands a value, so that an empty cell leaves what is stored. */
   kept: boolean
+  /** It is an identifier that the API has in paths. */
+  inPath: boolean
 }
 
 /** Makes the check of a column, once an import. */
-export function checkOf(shape: ColumnShape, { currency, required, kept }: Conditions): Check {
-  const check = valueCheck(shape, currency)
+export function checkOf(shape: ColumnShape, { currency, required, kept, inPath }: Conditions): Check {
+  const valid = valueCheck(shape, currency)
+  const check: Check = inPath ? text => pathOf(valid(text)) : valid
   const left = kept || shape.type === 'boolean' || shape.enum !== undefined
   const empty = required ? new Reason('is required') : left ? undefined : emptyOf(shape)
   return text => (text === '' || text.trim() === '' ? empty : check(text))
 }
+
+const notInPath = new Reason('cannot stand in a path: it has no / or \\, and is neither . nor ..')
+/** Proxies and clients take a path apart at what these are, also where they are encoded. */
+const pathOf = (value: unknown) => (typeof value === 'string' && /[/\\]|^\.{1,2}$/.test(value) ? notInPath : value)
 
 const emptyOf = ({ format }: ColumnShape) => (format === 'list' ? [] : format === 'reference-pairs' ? {} : null)
 
@@ -47,6 +55,7 @@ function valueCheck(shape: ColumnShape, currency: string): Check {
   const check = textCheck(shape)
   if (shape.format === 'reference-pairs') return text => pairsIn(check(text))
   if (shape.format === 'list') return text => listIn(check(text))
+  if (shape.format === 'email') return text => emailIn(check(text.trim()))
   return check
 }
 
@@ -120,6 +129,9 @@ function pairsIn(text: unknown) {
   }
   return Object.fromEntries(pairs)
 }
+
+const notAnEmail = new Reason('is no e-mail address')
+const emailIn = (value: unknown) => (typeof value === 'string' && !isEmail(value) ? notAnEmail : value)
 
 const listIn = (text: unknown) => (typeof text === 'string' ? partsOf(text) : text)
 

@@ -20,5 +20,6 @@ export function columnsOf(kind: Kind) {
     shape: shape as ColumnShape,
     required: required.has(name),
     kept: kind.kept?.includes(name) ?? false,
+    inPath: kind.inPaths?.includes(name) ?? false,
   }))
 }

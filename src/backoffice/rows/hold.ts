@@ -3,11 +3,22 @@ import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { ImportError } from './import-error.ts'
 
+interface Waiting {
+  /** Called where it has to wait. */
+  onWait?: (() => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
 /**
  * Waits until no other import of this kind runs for the service, in whatever process, and keeps others waiting until the answer is
  * called. The lock belongs to a connection of its own, so that it goes with the process, however that ends.
  */
-export async function holdKind(db: Database, service: Service, kind: string, onWait = () => {}): Promise<() => void> {
+export async function holdKind(
+  db: Database,
+  service: Service,
+  kind: string,
+  { onWait = () => {}, signal }: Waiting = {},
+): Promise<() => void> {
   const client = await db.pool.connect().catch(away)
   // Without a listener, a connection that breaks while it is idle would end the process.
   client.on('error', () => {})
@@ -19,10 +30,11 @@ export async function holdKind(db: Database, service: Service, kind: string, onW
       )
       if (rows[0]?.taken) return () => client.release(true)
       if (!waiting) onWait()
-      await delay(500)
+      await delay(500, undefined, { signal })
     }
   } catch (error) {
     client.release(true)
+    if (signal?.aborted) throw new ImportError('Stopped while it waited: nothing was imported.')
     return away(error)
   }
 }

@@ -13,9 +13,19 @@ import type { Violation } from './violations.ts'
 export interface Rejected {
   add(line: Line, reasons: readonly Reason[]): Promise<void>
   /** Ends it. Where nothing was refused there is none, nor that of an earlier import. */
-  end(): Promise<void>
+  end(): Promise<Pick<Left, 'refusedIn' | 'edited'>>
   /** Throws away what was written so far. */
   discard(): Promise<void>
+}
+
+/** What an import leaves behind. */
+export interface Left {
+  /** The file of the refused lines. */
+  refusedIn?: string
+  /** That of an earlier import, which somebody has edited, and which is left as it is. */
+  edited?: string
+  /** The last line that was dealt with, where it was stopped before the end. */
+  stoppedAfter?: number
 }
 
 export interface Importing {
@@ -27,6 +37,8 @@ export interface Importing {
   rejected: Rejected | undefined
   /** Called when a batch is dealt with. */
   onBatch?: () => void
+  /** Stops it behind the batch that is under way. */
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -35,9 +47,10 @@ export interface Importing {
  */
 export async function importSheet(
   sheet: Sheet,
-  { db, service, kind, dryRun = false, rejected, onBatch }: Importing,
+  { db, service, kind, dryRun = false, rejected, onBatch, signal }: Importing,
   taken: Taken,
-): Promise<void> {
+): Promise<Left> {
+  let lastLine = 0
   const put = async (batch: readonly Judged[]) => {
     const sound = batch.filter(({ row }) => row)
     const refuse = (at: number, { reason }: Violation) => {
@@ -48,22 +61,42 @@ export async function importSheet(
     const { inserted, changed, notes } = await takeIn(rows, { db, service, intake: kind, dryRun, refuse })
     const refused = await reject(batch, rejected)
     addTaken(taken, { read: batch.length, inserted, changed, refused, notes })
+    lastLine = batch.at(-1)?.line.number ?? lastLine
     onBatch?.()
   }
   // The next batch is read while the database is busy with this one; never more, so that the later line of two wins.
   let writing = Promise.resolve()
   try {
-    for await (const batch of batchesOf(sheet, kind)) {
+    for await (const batch of untilStopped(batchesOf(sheet, kind), signal)) {
       await writing
       writing = put(batch)
       writing.catch(() => {})
     }
     await writing
-    await rejected?.end()
+    return { ...(await rejected?.end()), ...(signal?.aborted && { stoppedAfter: lastLine }) }
   } catch (error) {
     await writing.catch(() => {})
     await rejected?.discard()
     throw error
+  }
+}
+
+/** What comes until the signal, also where the next one is long in coming. */
+async function* untilStopped<T>(items: AsyncGenerator<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+  const stopped = Promise.withResolvers<undefined>()
+  const stop = () => stopped.resolve(undefined)
+  signal?.addEventListener('abort', stop)
+  try {
+    while (!signal?.aborted) {
+      const coming = items.next()
+      coming.catch(() => {})
+      const next = await Promise.race([coming, stopped.promise])
+      if (!next || next.done) return
+      yield next.value
+    }
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    items.return(undefined).catch(() => {})
   }
 }
 

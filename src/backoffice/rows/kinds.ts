@@ -41,6 +41,8 @@ export interface Kind extends Intake<Row> {
   together?: string
   /** Optional columns that the table cannot do without: an empty cell leaves what is stored. */
   kept?: readonly string[]
+  /** Identifiers that the API has in paths. */
+  inPaths?: readonly string[]
   rule?: Rule
   /** What the two lines of the example have instead of the columns' own examples. The second one repeats what is shared. */
   examples: readonly [Record<string, string>, Record<string, string>]
@@ -60,6 +62,7 @@ export const kinds = {
     description: 'One store.',
     shape: StoreRow,
     key: ['storeId'],
+    inPaths: ['storeId', 'storeNumber'],
     prepare: asTheyAre,
     write: upsertStores,
     examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street' }],
@@ -68,6 +71,7 @@ export const kinds = {
     description: 'One member of the staff.',
     shape: StaffRow,
     key: ['id'],
+    inPaths: ['id'],
     prepare: asTheyAre,
     write: upsertStaff,
     examples: [{}, { id: '78', code: 'MLEE', surname: 'Lee', active: 'false' }],
@@ -78,6 +82,7 @@ export const kinds = {
       'Without `sku` the e-commerce SKU is the `skuId`, until `sku-mapping` says otherwise; without `originalPrice` it is the `price`.',
     shape: ProductRow,
     key: ['skuId'],
+    inPaths: ['productId', 'skuId'],
     together: 'productId',
     kept: ['sku', 'originalPrice'],
     prepare: each(productFrom),
@@ -99,6 +104,7 @@ export const kinds = {
     remarks: 'A subscription is consent: with one, `privacy` becomes false whatever the line says.',
     shape: CustomerRow,
     key: ['id'],
+    inPaths: ['id'],
     prepare: each(customerFrom),
     write: upsertCustomers,
     examples: [{}, { id: '73152', firstname: 'Mary', surname: 'Lee', email: 'mary.lee@example.com' }],
@@ -151,6 +157,7 @@ export const kinds = {
     description: 'The loyalty account of one customer.',
     shape: RewardAccountRow,
     key: ['id'],
+    inPaths: ['id'],
     kept: ['qualifyingSpend'],
     prepare: asTheyAre,
     write: upsertRewardAccounts,

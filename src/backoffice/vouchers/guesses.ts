@@ -1,13 +1,14 @@
 import type { Db } from '../../db.ts'
+import type { Origin } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
-import { countFailure } from '../../failures.ts'
+import { countFailure, type FailureLimit } from '../../failures.ts'
 import { hmac, type Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
-import { raiseAlert } from '../../store/running/alerts.ts'
+import { type Alert, raiseAlert } from '../../store/running/alerts.ts'
 import { type Guarded, putFailures, takeGuess } from '../../store/vouchers/pin.ts'
 
-/** Wrong PINs of one address in a minute, over all vouchers of a service; then it is refused whatever it sends. */
-const wrongPinsAllowed = 30
+/** Wrong PINs in a minute, over all vouchers of a service: of one address; of all shoppers whom one account names, should it lie. */
+const wrongPinsAllowed = { address: 30, account: 300 }
 /** Wrong validation ids of one address in a minute. They have 192 random bits: the count is there to be noticed, and refuses no right one. */
 const wrongIdsAllowed = 30
 
@@ -16,33 +17,61 @@ const freeFailures = 5
 const refusedSecondsAfter = (failures: number) =>
   failures < freeFailures ? 0 : Math.min(86_400, 30 * 2 ** (failures - freeFailures))
 
+/** What is counted of wrong PINs, and told once it is refused until the minute ends, whatever it sends. */
+interface GuessLimit extends FailureLimit {
+  alert: Alert
+}
+
 /** A guess at a PIN. Until the transaction ends nobody else guesses at the same number. */
 export interface Guess extends Pick<Guarded, 'pinHash' | 'failures' | 'isRefused'> {
   number: string
   subject: Buffer
-  addressSubject: Buffer
+  limits: readonly GuessLimit[]
 }
 
-/** Begins a guess; an error where the address has had too many wrong ones. One that comes to nothing is counted: `countWrongGuess`. */
+/** Begins a guess; an error where there were too many wrong ones from there. One that comes to nothing is counted: `countWrongGuess`. */
 export async function beginGuess(
   tx: Db,
   keys: Keys,
   service: Service,
-  { number, address }: { number: string; address: string },
+  { number, origin }: { number: string; origin: Origin },
 ): Promise<Guess | ApiError> {
   const subject = hmac(keys.subjects, 'voucher', String(service.id), number)
-  const addressSubject = hmac(keys.subjects, 'pin', String(service.id), address)
-  const { fromAddress, secondsLeft, ...guarded } = await takeGuess(tx, service, number, { subject, addressSubject })
-  if (fromAddress >= wrongPinsAllowed)
+  const limits = limitsOf(keys, service, origin)
+  const asked = { subject, counted: limits.map(limit => limit.subject) }
+  const { counted, secondsLeft, ...guarded } = await takeGuess(tx, service, number, asked)
+  if (limits.some(({ allowed }, i) => (counted[i] ?? 0) >= allowed))
     return new ApiError('too_many_failures', undefined, { retryAfter: Math.max(1, secondsLeft) })
-  return { ...guarded, number, subject, addressSubject }
+  return { ...guarded, number, subject, limits }
+}
+
+/** A shopper is one of the account that names them: by what one account says, nobody is refused who comes by another. */
+const namesOf = ({ address, namedBy }: Origin) => (namedBy === undefined ? [address] : [namedBy, address])
+
+function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
+  const subject = (...parts: string[]) => hmac(keys.subjects, 'pin', String(service.id), ...parts)
+  const { address: allowed, account } = wrongPinsAllowed
+  const ofAddress = {
+    subject: subject(...namesOf(origin)),
+    allowed,
+    alert: {
+      kind: 'voucher_address_refused',
+      subject: '',
+      detail: `An address that tried ${allowed} wrong voucher PINs within a minute is refused until the minute ends.`,
+    },
+  }
+  const { namedBy } = origin
+  if (namedBy === undefined) return [ofAddress]
+  const detail = `An account whose shoppers tried ${account} wrong voucher PINs within a minute is refused until the minute ends.`
+  const alert = { kind: 'voucher_account_refused', subject: namedBy, detail }
+  return [ofAddress, { subject: subject(namedBy, 'all'), allowed: account, alert }]
 }
 
 /** Counts a guess at a PIN that was wrong, or not looked at. Returns the answer to it, which has to be committed. */
 export async function countWrongGuess(
   tx: Db,
   service: Service,
-  { number, subject, addressSubject, ...before }: Guess,
+  { number, subject, limits, ...before }: Guess,
 ): Promise<ApiError> {
   const failures = before.failures + 1
   const refusedSeconds = refusedSecondsAfter(failures)
@@ -53,18 +82,14 @@ export async function countWrongGuess(
       subject: number,
       detail: `After ${failures} wrong PINs in a row the voucher refuses for a while.`,
     })
-  if (await countFailure(tx, [{ subject: addressSubject, allowed: wrongPinsAllowed - 1 }]))
-    await raiseAlert(tx, service.id, {
-      kind: 'voucher_address_refused',
-      subject: '',
-      detail: `An address that tried ${wrongPinsAllowed} wrong voucher PINs within a minute is refused until the minute ends.`,
-    })
+  for (const { subject, allowed, alert } of limits)
+    if (await countFailure(tx, [{ subject, allowed: allowed - 1 }])) await raiseAlert(tx, service.id, alert)
   return new ApiError('voucher_not_accepted')
 }
 
 /** Counts a validation id that there never was. Returns the answer to it, which has to be committed. */
-export async function countWrongId(tx: Db, keys: Keys, service: Service, address: string): Promise<ApiError> {
-  const subject = hmac(keys.subjects, 'validation', String(service.id), address)
+export async function countWrongId(tx: Db, keys: Keys, service: Service, origin: Origin): Promise<ApiError> {
+  const subject = hmac(keys.subjects, 'validation', String(service.id), ...namesOf(origin))
   const retryAfter = await countFailure(tx, [{ subject, allowed: wrongIdsAllowed }])
   return retryAfter === undefined
     ? new ApiError('validation_id_incorrect')

@@ -69,7 +69,7 @@ export const CustomerRow = Type.Object({
   surname: Type.Optional(surname),
   dateOfBirth: Type.Optional(dateOfBirth),
   startDate: Type.Optional(startDate),
-  email: Type.Optional(email),
+  email: Type.Optional({ ...email, format: 'email' }),
   phoneHome: Type.Optional(phone('Home')),
   phoneMobile: Type.Optional(phone('Mobile')),
   phoneWork: Type.Optional(phone('Work')),

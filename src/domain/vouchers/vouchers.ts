@@ -40,7 +40,8 @@ export const ValidatedVoucher = Type.Object(
   { $id: 'ValidatedVoucher', additionalProperties: false },
 )
 
-/** What `GET /vouchers/:number` answers: with an `amount` the voucher is validated. */
+/** What `GET /vouchers/:number` and a lock answer: a `validationId` where the voucher was validated. */
+export type ReadVoucher = Static<typeof ReadVoucher>
 export const ReadVoucher = Type.Object(
   { ...voucher, validationId: Type.Optional(validationId) },
   { $id: 'ReadVoucher', additionalProperties: false },
@@ -82,7 +83,9 @@ export const VoucherValidation = Type.Object(
 export type VoucherLock = Static<typeof VoucherLock>
 export const VoucherLock = Type.Object(
   {
-    validationId,
+    validationId: Type.Optional(validationId),
+    pin: Type.Optional(pin),
+    amount: Type.Optional(Money('What is to be paid with it; with `pin` alone all that is left.', '39.95')),
     lockSeconds: Type.Optional(
       Type.Integer({
         description: 'For how long it is held, from now on; 0 gives it back.',
@@ -93,7 +96,15 @@ export const VoucherLock = Type.Object(
       }),
     ),
   },
-  { $id: 'VoucherLock', additionalProperties: false },
+  {
+    $id: 'VoucherLock',
+    description:
+      'By a `validationId` that you have; or by the `pin`, which validates the voucher and holds it in one step.',
+    additionalProperties: false,
+    oneOf: [{ required: ['validationId'] }, { required: ['pin'] }],
+    dependentRequired: { amount: ['pin'] },
+    examples: [{ pin: '381940', amount: '39.95', lockSeconds: 900 }],
+  },
 )
 
 /** A line that says something: a name, a subject. */
@@ -154,8 +165,14 @@ export const VoucherInput = Type.Object(
   { $id: 'VoucherInput', additionalProperties: false },
 )
 
+/** A lock, by the newest validation or by the PIN. */
+export type LockOfVoucher = { number: string; lockSeconds: number } & (
+  | { validationId: string }
+  | { pin: string; amount?: string | undefined }
+)
+
 /** What a look-up needs of a write: it counts wrong PINs. */
-export type VoucherReading = Pick<Write, 'step' | 'keys' | 'service' | 'address'>
+export type VoucherReading = Pick<Write, 'step' | 'keys' | 'service' | 'origin'>
 
 /**
  * What a driver does with gift vouchers (contract 7). What a caller is refused is returned where a failed attempt was counted with
@@ -164,10 +181,16 @@ export type VoucherReading = Pick<Write, 'step' | 'keys' | 'service' | 'address'
 export interface VoucherWrites {
   /** The voucher that number and PIN open; whatever its state. */
   lookUpVoucher(reading: VoucherReading, opening: VoucherOpening): Promise<Finish<Voucher | ApiError>>
-  /** The same, with a validation in place of the one before it. */
-  validateVoucher(reading: VoucherReading, validation: VoucherValidation): Promise<Finish<ValidatedVoucher | ApiError>>
-  /** Holds a voucher for the one who validated it last, holds it anew, or gives it back (0 seconds). */
-  lockVoucher(write: Write, lock: Required<VoucherLock> & { number: string }): Promise<Finish<Voucher | ApiError>>
+  /** The same, with a validation in place of the one before it: for an amount, or for all that is left. */
+  validateVoucher(
+    reading: VoucherReading,
+    validation: VoucherOpening & { amount?: string | undefined },
+  ): Promise<Finish<ValidatedVoucher | ApiError>>
+  /**
+   * Holds a voucher for the one who validated it last, holds it anew, or gives it back (0 seconds). By its PIN it is validated and held
+   * in one step: nobody gets between, and the answer has the `validationId`.
+   */
+  lockVoucher(write: Write, lock: LockOfVoucher): Promise<Finish<ReadVoucher | ApiError>>
   /** Makes a digital voucher, and sees to it that number and PIN are sent to the receiver. */
   issueVoucher(write: Write, input: VoucherInput): Promise<Finish<IssuedVoucher>>
 }

@@ -29,3 +29,6 @@ globalThis.Scalar.createApiReference('#reference', {
   defaultOpenAllTags: true,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
 })
+
+// The viewer, which takes seconds on a slow machine, shows itself in one go: no moment is blank.
+document.getElementById('loading').remove()

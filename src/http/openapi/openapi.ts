@@ -5,7 +5,7 @@ import { momentForms } from '../../domain/timestamp.ts'
 import { catalogue, type ErrorCode } from '../../errors.ts'
 import { isNoBody } from '../body.ts'
 import { ListMeta, Warning } from '../lists.ts'
-import type { Operation } from '../operation.ts'
+import type { Operation, OwnHeaders } from '../operation.ts'
 import { Problem } from '../problem.ts'
 import { errorsOfEveryWrite, errorsOfRepeatable } from '../writes.ts'
 import { errorsOfEveryOperation, errorsOfEveryRequest, errorWriter } from './errors.ts'
@@ -58,9 +58,7 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
       ...Object.entries(operation.query.properties).map(([name, shape]) =>
         queryParameter(name, write(shape), operation.query.required?.includes(name) ?? false, isMoment(shape)),
       ),
-      ...Object.entries(operation.headers).map(([name, { description, example, required = true }]) =>
-        ownHeader(name, description, example, required),
-      ),
+      ...Object.entries(operation.headers).map(([name, header]) => ownHeader(name, header)),
       ...requestHeaders(operation).map(name => ({ $ref: `#/components/parameters/${name}` })),
     ],
     ...(operation.body && {
@@ -172,12 +170,12 @@ const pathParameter = (name: string, description: string, example: string, keywo
   example,
 })
 
-const ownHeader = (name: string, description: string, example: string, required: boolean) => ({
+const ownHeader = (name: string, { description, example, required = true, keywords }: OwnHeaders[string]) => ({
   name,
   in: 'header',
   description,
   required,
-  schema: { type: 'string', examples: [example] },
+  schema: { type: 'string', ...keywords, examples: [example] },
   example,
 })
 

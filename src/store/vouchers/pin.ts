@@ -14,28 +14,28 @@ export interface Guarded {
   failures: number
   /** Whether the voucher refuses, whatever the PIN. */
   isRefused: boolean
-  /** Wrong PINs from this address in this minute, and the seconds that are left of it. */
-  fromAddress: number
+  /** Failures of each that is counted, in this minute, and the seconds that are left of it. */
+  counted: number[]
   secondsLeft: number
 }
 
-/** Lets nobody else guess at the same number until the transaction ends. Subjects are keyed hashes: of the number, and of the address. */
+/** Lets nobody else guess at the same number until the transaction ends. Subjects are keyed hashes: of the number, and of all that is counted. */
 export async function takeGuess(
   tx: Db,
   service: Service,
   number: string,
-  { subject, addressSubject }: { subject: Buffer; addressSubject: Buffer },
+  { subject, counted }: { subject: Buffer; counted: readonly Buffer[] },
 ): Promise<Guarded> {
   // A statement of its own: the next one sees what whoever guessed before has left.
   await tx.run(sql`select pg_advisory_xact_lock(${subject.readInt32BE(0)}, ${subject.readInt32BE(4)})`)
   const guarded = await tx.row<Guarded>(sql`
     select v.pin_hash as "pinHash", coalesce(g.failures, 0) as failures, coalesce(g.refused_until > statement_timestamp(), false) as "isRefused",
-           coalesce(f.failures, 0) as "fromAddress",
+           array(select coalesce(f.failures, 0) from unnest(${counted}::bytea[]) with ordinality c(subject, place)
+                   left join failure f on f.subject = c.subject and f.window_start = date_trunc('minute', now()) order by place) as counted,
            ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - now()))::integer as "secondsLeft"
       from (values (1)) always
       left join voucher v on v.service_id = ${service.id} and v.number = ${number}
-      left join pin_guard g on g.service_id = ${service.id} and g.subject = ${subject}
-      left join failure f on f.subject = ${addressSubject} and f.window_start = date_trunc('minute', now())`)
+      left join pin_guard g on g.service_id = ${service.id} and g.subject = ${subject}`)
   if (!guarded) throw new Error('a row of one value has a row')
   return guarded
 }

@@ -38,13 +38,35 @@ test('the page shows every operation', { skip }, async () => {
 
 /** The link of the navigation to an operation, and the section it leads to. */
 const linkTo = (operation: string) => `document.querySelector('a[href$="GET${operation}"]')`
-const section = (operation: string) => `document.querySelector('[id$="GET${operation}"]')`
+const section = (operation: string, method = 'GET') => `document.querySelector('[id$="/${method}${operation}"]')`
 
 test('a reader gets to an operation by its link', { skip }, async () => {
   await page.click(linkTo('/customers/{id}'))
   await page.until(`${section('/customers/{id}')}?.innerText.includes('If-None-Match')`)
   await page.until(`Math.abs(${section('/customers/{id}')}.getBoundingClientRect().top) < innerHeight`)
 })
+
+for (const [link, method, operation] of [
+  ['tag/orders/POST/orders', 'POST', '/orders'],
+  ['tag/customers/PUT/customers/{id}', 'PUT', '/customers/{id}'],
+] as const)
+  test(`a link from elsewhere leads to ${method} ${operation}, and no moment before is blank`, { skip }, async t => {
+    const reader = await openPage(shop.baseUrl, { slower: 2 })
+    t.after(() => reader.close())
+    await reader.goTo(`${shop.baseUrl}/docs#${link}`)
+    const seen = `[0.3, 0.4, 0.5, 0.6].map(part => document.elementFromPoint(innerWidth * part, innerHeight / 2))`
+    await reader.until(`${seen}.some(each => ${section(operation, method)}?.contains(each))`)
+    const { painted, viewer, blank } = await reader.evaluate<{ painted: number; viewer: number; blank: boolean }>(`({
+      painted: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+      viewer: performance.getEntriesByType('navigation')[0].loadEventStart,
+      blank: !${section(operation, method)}.innerText.trim(),
+    })`)
+    assert.ok(painted < viewer, `something is shown after ${painted} ms, before the viewer is there (${viewer} ms)`)
+    assert.equal(blank, false)
+    assert.match((await shop.raw('/docs')).text, /<p [^>]*>The API reference is loading/)
+    assert.doesNotMatch(await reader.evaluate('document.body.innerText'), /is loading/)
+    assert.deepEqual(reader.complaints, [])
+  })
 
 test('a reader finds an operation by a word', { skip }, async () => {
   await page.click(`document.querySelector('.t-doc__sidebar button')`)

@@ -118,7 +118,7 @@ export function testWrites(traffic: () => Traffic) {
     await refused('voucher_not_accepted', post('/vouchers/lookup', { ...opening, number: '1' }))
     await refused('insufficient_voucher_balance', validate('150.01'))
     const superseded = (await validate('150.00')).json.data.validationId
-    const { validationId } = (await validate('150.00')).json.data
+    let { validationId } = (await validate('150.00')).json.data
     const hold = (body: object) => put(`/vouchers/${number}/lock`, body)
     await refused('validation_id_incorrect', hold({ validationId: 'guess' }))
     const held = await hold({ validationId, lockSeconds: 60 })
@@ -126,6 +126,9 @@ export function testWrites(traffic: () => Traffic) {
     await refused('voucher_locked', validate('150.00'))
     await refused('voucher_locked', hold({ validationId: superseded }))
     await hold({ validationId, lockSeconds: 0 })
+    const byPin = await post(`/vouchers/${number}/lock`, { pin, amount: '150.00' })
+    assert.equal(byPin.status, 200)
+    validationId = byPin.json.data.validationId
 
     const order = await anOrder(traffic(), '150.00')
     const [voucherPart, rest] = order.payments

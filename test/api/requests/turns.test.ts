@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
 import { ApiError } from '../../../src/errors.ts'
-import { writeTurns } from '../../../src/http/turns.ts'
+import { writeTurns } from '../../../src/http/once/turns.ts'
 import { defaultSettings, type Service } from '../../../src/settings.ts'
 
 // Nobody's patience ends, unless a test says so.

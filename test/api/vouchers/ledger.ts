@@ -43,7 +43,9 @@ export function ledgerOf({ db, keys, service }: TestService) {
         drawVoucher(tx, keys, service, { number, validationId, amount, orderNumber, pointer: '/payments/0/voucher' }),
       ),
     hold: (number: string, validationId: string, lockSeconds: number) =>
-      outcome(tx => hold(tx, keys, service, { number, validationId, lockSeconds, username: 'shop', address: '' })),
+      outcome(tx =>
+        hold(tx, keys, service, { number, validationId, lockSeconds, username: 'shop', origin: { address: '' } }),
+      ),
     refund: (number: string, amount: string, orderNumber = 'W1') =>
       outcome(tx => refundVoucher(tx, service, { number, amount, orderNumber })),
 

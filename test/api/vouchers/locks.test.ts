@@ -18,7 +18,7 @@ import {
   validationOf,
   voucherSettings,
 } from '../../support/voucher-shop.ts'
-import { post, put } from '../../support/write.ts'
+import { isReplay, post, put } from '../../support/write.ts'
 
 const api = await startTestService({ settings: voucherSettings, role: 'visitor' })
 /** Another account of the same service. */
@@ -113,6 +113,16 @@ test('a repeat with its key is the same answer; without a key the same validatio
   assert.equal((await stepsOf(api, api, number)).length, 3)
 })
 
+test('a lock by PIN that is repeated with its key is one lock, with one validationId', async () => {
+  const number = await newVoucher(api)
+  const hold = () => post(api, `/vouchers/${number}/lock`, { pin }, { 'idempotency-key': 'hold-3' })
+  const first = await hold()
+  assert.equal(first.status, 200, first.text)
+  isReplay(await hold(), first)
+  assert.deepEqual(await stepsOf(api, api, number), ['issue active', 'lock locked'])
+  assert.equal((await lock(api, number, first.json.data.validationId, 0)).status, 200)
+})
+
 test('a refusal does not use up the key of a lock', async () => {
   const number = await newVoucher(api)
   const mine = await validationOf(api, number)
@@ -156,8 +166,9 @@ test('a lock lasts from 1 to 86400 seconds, and 0 gives back what is held or not
       'invalid_body',
       api.baseUrl,
     )
-  for (const body of [{}, { validationId: mine, pin }, { validationId: 7 }])
-    isProblem(await put(api, `/vouchers/${number}/lock`, body), 'invalid_body', api.baseUrl)
+  for (const body of [{}, { validationId: mine, pin }, { validationId: mine, amount: '1.00' }, { validationId: 7 }])
+    for (const send of [put, post])
+      isProblem(await send(api, `/vouchers/${number}/lock`, body), 'invalid_body', api.baseUrl)
   assert.equal((await lock(api, number, mine, 0)).json.data.status, 'active')
   assert.deepEqual(await stepsOf(api, api, number), ['issue active'], 'nothing was held, so nothing happened')
   for (const lockSeconds of [1, 86_400]) assert.equal((await lock(api, number, mine, lockSeconds)).status, 200)

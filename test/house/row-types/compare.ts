@@ -7,6 +7,7 @@ import type { Recorded } from './recorder.ts'
 const samples: Record<string, string> = {
   bool: 't',
   int4: '1',
+  _int4: '{1}',
   int8: '1',
   float8: '0.5',
   numeric: '0.5',

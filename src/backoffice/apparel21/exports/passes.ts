@@ -1,4 +1,5 @@
 import type { Database } from '../../../db.ts'
+import { isEmail } from '../../../domain/email.ts'
 import type { Service } from '../../../settings.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../store/sync/exports.ts'
@@ -57,7 +58,7 @@ function personOf(line: ExportLine): Known {
     code: cell(line, 'PERSON_CODE'),
     firstname: cell(line, 'FIRSTNAME'),
     surname: cell(line, 'SURNAME'),
-    email: cell(line, 'EMAIL'),
+    email: emailOf(line),
     phoneMobile: cell(line, 'MOBILE'),
     dateOfBirth: cell(line, 'DOB'),
     startDate: started && `${started.slice(0, 10)} 00:00:00`,
@@ -70,6 +71,12 @@ function personOf(line: ExportLine): Known {
     privacy: cell(line, 'PRIVACY'),
     loyaltyCode: cell(line, 'LOYALTY_CODE'),
   }
+}
+
+/** Tills let anything be written there; a customer without an e-mail address is worth more than none. */
+function emailOf(line: ExportLine) {
+  const text = cell(line, 'EMAIL')
+  return text !== null && isEmail(text) ? text : null
 }
 
 /** The staff are persons with a tick; who has lost it has left. */

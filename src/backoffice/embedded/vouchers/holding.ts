@@ -1,6 +1,7 @@
 import type { Db } from '../../../db.ts'
 import { againstHolding, againstValidating, tooManyHeld, unitsOf, unusable } from '../../../domain/vouchers/use.ts'
 import { judgeValidation, makeValidation } from '../../../domain/vouchers/validations.ts'
+import type { Origin } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Keys } from '../../../secrets.ts'
 import type { Service } from '../../../settings.ts'
@@ -10,18 +11,19 @@ import { countWrongId } from '../../vouchers/guesses.ts'
 import { takeStep, takeVoucher } from './steps.ts'
 
 /**
- * Validates a voucher, whose PIN was right, for an amount: returns the id of the validation, which takes the place of the one before
+ * Validates a voucher, whose PIN was right, for an amount or for all that is left: returns the id of the validation, which takes the place of the one before
  * it, or why there is none. Whoever holds the voucher is not disturbed.
  */
 export async function validate(
   tx: Db,
   keys: Keys,
   service: Service,
-  { number, amount }: { number: string; amount: string },
+  { number, amount }: { number: string; amount?: string | undefined },
 ): Promise<string | ApiError> {
   const voucher = await takeVoucher(tx, service, number)
   if (!voucher) return new ApiError('voucher_not_accepted')
-  const against = againstValidating(voucher, unitsOf(amount, service.settings), service.settings)
+  const wanted = amount === undefined ? voucher.balance : unitsOf(amount, service.settings)
+  const against = againstValidating(voucher, wanted, service.settings)
   if (against) return against
   const { validationId, hash } = makeValidation(keys, service, number)
   await putValidation(tx, service, number, hash)
@@ -34,7 +36,7 @@ interface Lock {
   /** 0 gives the voucher back. */
   lockSeconds: number
   username: string
-  address: string
+  origin: Origin
 }
 
 /**
@@ -45,11 +47,11 @@ export async function hold(
   tx: Db,
   keys: Keys,
   service: Service,
-  { number, validationId, lockSeconds, username, address }: Lock,
+  { number, validationId, lockSeconds, username, origin }: Lock,
 ): Promise<ApiError | undefined> {
   const voucher = await takeVoucher(tx, service, number)
   const judged = judgeValidation(keys, service, voucher, number, validationId)
-  if (!voucher || judged === 'wrong') return countWrongId(tx, keys, service, address)
+  if (!voucher || judged === 'wrong') return countWrongId(tx, keys, service, origin)
   const isHeld = voucher.state === 'locked'
   const against =
     againstHolding(voucher, judged, lockSeconds) ??

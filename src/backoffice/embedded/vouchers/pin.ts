@@ -11,11 +11,11 @@ import { beginGuess, countWrongGuess } from '../../vouchers/guesses.ts'
  * time does not tell either (contract 7). What is counted has to be committed: the error is returned, not thrown.
  */
 export async function judgePin(
-  { tx, keys, service, address }: Finishing<VoucherReading>,
+  { tx, keys, service, origin }: Finishing<VoucherReading>,
   { number, pin }: VoucherOpening,
 ): Promise<ApiError | undefined> {
   const given = pinHash(keys, service, number, pin)
-  const guess = await beginGuess(tx, keys, service, { number, address })
+  const guess = await beginGuess(tx, keys, service, { number, origin })
   if (guess instanceof ApiError) return guess
   const isRight = timingSafeEqual(given, guess.pinHash ?? Buffer.alloc(given.length))
   if (!isRight || guess.isRefused) return countWrongGuess(tx, service, guess)

@@ -1,10 +1,10 @@
 import type {
+  LockOfVoucher,
+  ReadVoucher,
   ValidatedVoucher,
   Voucher,
-  VoucherLock,
   VoucherOpening,
   VoucherReading,
-  VoucherValidation,
 } from '../../../domain/vouchers/vouchers.ts'
 import type { Finishing } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
@@ -26,7 +26,7 @@ export async function lookUpVoucher(
 /** The same, with a validation in place of the one before it. */
 export async function validateVoucher(
   reading: Finishing<VoucherReading>,
-  validation: VoucherValidation,
+  validation: VoucherOpening & { amount?: string | undefined },
 ): Promise<ValidatedVoucher | ApiError> {
   const { tx, keys, service } = reading
   const against = await judgePin(reading, validation)
@@ -37,11 +37,16 @@ export async function validateVoucher(
   return voucher ? { ...voucher, validationId } : new ApiError('voucher_not_accepted')
 }
 
-/** Holds a voucher for its newest validation, holds it anew, or gives it back. */
-export async function lockVoucher(
-  { tx, keys, service, username, address }: Finishing,
-  lock: Required<VoucherLock> & { number: string },
-): Promise<Voucher | ApiError> {
-  const against = await hold(tx, keys, service, { ...lock, username, address })
-  return against ?? (await readVoucher(tx, service, lock.number)) ?? new ApiError('validation_id_incorrect')
+/** Holds a voucher for its newest validation, holds it anew, or gives it back; by its PIN it is validated first. */
+export async function lockVoucher(write: Finishing, lock: LockOfVoucher): Promise<ReadVoucher | ApiError> {
+  const { tx, keys, service, username, origin } = write
+  const { number, lockSeconds } = lock
+  const validated = 'pin' in lock ? await validateVoucher(write, lock) : undefined
+  if (validated instanceof ApiError) return validated
+  const validationId = 'validationId' in lock ? lock.validationId : (validated?.validationId ?? '')
+  const against = await hold(tx, keys, service, { number, validationId, lockSeconds, username, origin })
+  if (against) return against
+  const voucher = await readVoucher(tx, service, number)
+  if (!voucher) return new ApiError('validation_id_incorrect')
+  return validated ? { ...voucher, validationId } : voucher
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../db.ts'
-import { type Finish, type Holding, NeverDone, type Steps, type Write } from '../domain/write.ts'
-import { ApiError } from '../errors.ts'
-import { failpoint } from '../failpoints.ts'
-import type { Service } from '../settings.ts'
-import { type Answer, keepAnswer } from '../store/running/idempotency.ts'
+import type { Db } from '../../db.ts'
+import { type Finish, type Holding, NeverDone, type Steps, type Write } from '../../domain/write.ts'
+import { ApiError } from '../../errors.ts'
+import { failpoint } from '../../failpoints.ts'
+import type { Service } from '../../settings.ts'
+import { type Answer, keepAnswer } from '../../store/running/idempotency.ts'
 import {
   claimIntent,
   claimSeconds,
@@ -13,10 +13,9 @@ import {
   keepClaim,
   leaveIntent,
   type Requested,
-} from '../store/running/intents.ts'
-import type { Gate } from './gate.ts'
+} from '../../store/running/intents.ts'
 import { AnsweredBefore, type Identity, inProgress, takeKeyOrAnswer } from './idempotency.ts'
-import { holdingsOf, transact } from './steps.ts'
+import { holdingsOf, type Site, transact } from './steps.ts'
 
 /** What a write is told of itself while it is carried out. */
 export type Carrying = Pick<Write, 'step' | 'note' | 'reference' | 'isKeyed' | 'isSettling'>
@@ -28,8 +27,6 @@ const settleAfter = 5
 
 /** An attempt whose claim ran out, and was taken over. What it has done is another one's to finish. */
 class TakenOver extends Error {}
-
-type Site = Pick<Gate, 'db' | 'keys' | 'turn'>
 
 /**
  * Carries out one write, once (docs/decisions/0012). What needs nobody else is one transaction: key, effect, audit and answer. Where a

@@ -1,11 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { CommitUnknown, type Db } from '../db.ts'
-import type { Holding } from '../domain/write.ts'
-import { ApiError } from '../errors.ts'
-import type { Service } from '../settings.ts'
-import { isContention } from '../store/running/contention.ts'
-import { takeHolds } from '../store/running/intents.ts'
-import type { Gate } from './gate.ts'
+import { CommitUnknown, type Database, type Db } from '../../db.ts'
+import type { Holding } from '../../domain/write.ts'
+import { ApiError } from '../../errors.ts'
+import type { Keys } from '../../secrets.ts'
+import type { Service } from '../../settings.ts'
+import { isContention } from '../../store/running/contention.ts'
+import { takeHolds } from '../../store/running/intents.ts'
+
+/** Where writes are carried out. */
+export interface Site {
+  db: Database
+  keys: Keys
+  /** Waits until a transaction of the service may have a connection; the answer gives it back. */
+  turn?: (service: Service) => Promise<() => void>
+}
 
 /** How often a transaction is begun that others stand in the way of, or whose commit nobody knows. */
 const attempts = 4
@@ -31,15 +39,15 @@ const waiting = new Map<string, Set<() => void>>()
  * `isResumable` it can tell whether it was committed, and is begun anew where nobody knows. Throws `concurrent_update` in the end.
  */
 export async function transact<T>(
-  gate: Pick<Gate, 'db' | 'turn'>,
+  site: Pick<Site, 'db' | 'turn'>,
   service: Service,
   work: (tx: Db) => Promise<T>,
   isResumable = false,
 ): Promise<T> {
   const latest = performance.now() + patienceMs
   const inTurn = async () => {
-    const end = await gate.turn?.(service)
-    return gate.db.transaction(work).finally(end)
+    const end = await site.turn?.(service)
+    return site.db.transaction(work).finally(end)
   }
   for (let attempt = 1; ; attempt++) {
     try {
@@ -63,7 +71,7 @@ export async function transact<T>(
 const inTheWay = () => new ApiError('concurrent_update', undefined, { retryAfter: 1 })
 
 /** What one write, or one reading, holds by names, from the first of its steps that takes it. */
-export function holdingsOf({ keys }: Pick<Gate, 'keys'>, service: Service, owner: string) {
+export function holdingsOf({ keys }: Pick<Site, 'keys'>, service: Service, owner: string) {
   const held = new Set<string>()
   return {
     async take(tx: Db, { names, untilKnown = false }: Holding = { names: [] }) {

@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.ts'
-import type { Service } from '../settings.ts'
+import { ApiError } from '../../errors.ts'
+import type { Service } from '../../settings.ts'
 
 /** Milliseconds that a transaction waits for its turn: as long as for a connection. */
 const patienceMs = 5_000

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../db.ts'
-import { ApiError } from '../errors.ts'
-import { hmac, type Keys } from '../secrets.ts'
-import type { Service } from '../settings.ts'
-import { type Answer, type KeyedWrite, storedAnswer, takeKey } from '../store/running/idempotency.ts'
+import type { Db } from '../../db.ts'
+import { ApiError } from '../../errors.ts'
+import { hmac, type Keys } from '../../secrets.ts'
+import type { Service } from '../../settings.ts'
+import { type Answer, type KeyedWrite, storedAnswer, takeKey } from '../../store/running/idempotency.ts'
 
 /** The value of an `Idempotency-Key` header, quoted or bare: 1 to 255 printable characters (contract 1.5). */
 export function readIdempotencyKey(header: string | undefined, service: Service): string | undefined {

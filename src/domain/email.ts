@@ -1,0 +1,16 @@
+import { isIPv4 } from 'node:net'
+
+/** A mailbox that can be written to without quotes: what web shops take (a subset of RFC 5321, with RFC 6531's letters). */
+export function isEmail(text: string) {
+  const [, local = '', domain = ''] = /^([^\s@"(),:;<>[\\\]]+)@([^\s@]+)$/u.exec(text) ?? []
+  const labels = domain.split('.')
+  return (
+    local !== '' &&
+    Buffer.byteLength(local) <= 64 &&
+    text.length <= 254 &&
+    !/^\.|\.\.|\.$/.test(local) &&
+    labels.length > 1 &&
+    !isIPv4(domain) &&
+    labels.every(label => /^[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u.test(label))
+  )
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { nameShoppers } from '../../../src/accounts.ts'
+import { sql } from '../../../src/db.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
+import { addVouchers, earlyInTheMinute, forgetFailures, pin, voucherSettings } from '../../support/voucher-shop.ts'
+import { post, put } from '../../support/write.ts'
+
+const api = await startTestService({ settings: voucherSettings, role: 'visitor' })
+await addVouchers(api, api, { mine: {}, yours: {} })
+/** The back end of a web shop: all its shoppers come from one address. */
+const shop = await api.account('visitor')
+await nameShoppers(api.db, shop.username, true)
+after(() => api.stop())
+beforeEach(async () => {
+  await earlyInTheMinute(api)
+  await forgetFailures(api)
+})
+
+const named = (shopper: string) => ({ 'x-shopper-address': shopper })
+const lookUp = (number: string, given: string, shopper: string, by: Caller = shop) =>
+  by.get(`/vouchers/${number}`, { 'x-voucher-pin': given, ...named(shopper) })
+/** Tries many numbers. */
+const guess = async (times: number, shopperOf: (i: number) => string, by: Caller = shop) => {
+  const guesses = Array.from({ length: times }, (_, i) => lookUp(`guess-${i}`, '000000', shopperOf(i), by))
+  for (const { status } of await Promise.all(guesses)) assert.equal(status, 403)
+}
+
+test('a shopper who guesses is refused, and the other shoppers of the same back end are not', async () => {
+  await guess(30, () => '203.0.113.7')
+  isProblem(await lookUp('mine', pin, '203.0.113.7'), 'too_many_failures', api.baseUrl)
+  const body = { number: 'mine', pin, amount: '1.00' }
+  isProblem(await post(shop, '/vouchers/validate', body, named('203.0.113.7')), 'too_many_failures', api.baseUrl)
+  assert.equal((await lookUp('mine', pin, '203.0.113.8')).status, 200)
+  const validated = await post(shop, '/vouchers/validate', body, named('203.0.113.8'))
+  assert.equal(validated.status, 200)
+  const { validationId } = validated.json.data
+  assert.equal((await put(shop, '/vouchers/mine/lock', { validationId }, named('203.0.113.8'))).status, 200)
+  await put(shop, '/vouchers/mine/lock', { validationId, lockSeconds: 0 })
+  assert.equal((await shop.get('/vouchers/mine', { 'x-voucher-pin': pin })).status, 200, 'who is not named')
+  assert.equal((await api.get('/vouchers/mine', { 'x-voucher-pin': pin })).status, 200, 'another account')
+})
+
+test('a shopper is another one with each account: nobody can have those of another shop refused', async () => {
+  const other = await api.account('visitor')
+  await nameShoppers(api.db, other.username, true)
+  await guess(30, () => '203.0.113.7')
+  assert.equal((await lookUp('mine', pin, '203.0.113.7', other)).status, 200)
+})
+
+test('who lies with many addresses is refused by the limit of the account, and nobody else is', async () => {
+  const liar = await api.account('visitor')
+  await nameShoppers(api.db, liar.username, true)
+  await guess(300, i => `198.51.100.${i % 200}`, liar)
+  isProblem(await lookUp('mine', pin, '192.0.2.1', liar), 'too_many_failures', api.baseUrl)
+  assert.equal((await lookUp('mine', pin, '192.0.2.1')).status, 200)
+  const alert = await api.db.row(
+    sql`select subject, times from alert where service_id = ${api.service.id} and kind = 'voucher_account_refused'`,
+  )
+  assert.deepEqual(alert, { subject: liar.username, times: 1 })
+})
+
+test('a voucher counts its wrong PINs whoever the shopper is', async () => {
+  for (let i = 0; i < 5; i++) await lookUp('yours', '111111', `203.0.113.${i}`)
+  isProblem(await lookUp('yours', pin, '203.0.113.99'), 'voucher_not_accepted', api.baseUrl)
+})
+
+test('the addresses of one IPv6 network are one shopper, and so are the ways of writing an address', async () => {
+  await guess(30, i => `2001:db8:1:2::${i.toString(16)}`)
+  isProblem(await lookUp('mine', pin, '2001:DB8:1:2:ffff::1'), 'too_many_failures', api.baseUrl)
+  assert.equal((await lookUp('mine', pin, '2001:db8:1:3::1')).status, 200)
+  await guess(30, i => (i % 2 ? '203.0.113.7' : '::ffff:203.0.113.7'))
+  isProblem(await lookUp('mine', pin, '203.0.113.7'), 'too_many_failures', api.baseUrl)
+})
+
+for (const bad of ['', 'localhost', '203.0.113.7, 203.0.113.8', '203.0.113', '203.0.113.7:443', 'fe80::1%eth0'])
+  test(`\`X-Shopper-Address: ${bad}\` is refused by name, whoever sends it`, async () => {
+    for (const by of [shop, api]) {
+      const answer = await lookUp('mine', pin, bad, by)
+      isProblem(answer, 'invalid_parameter', api.baseUrl)
+      assert.deepEqual(answer.json.errors, [
+        { parameter: 'X-Shopper-Address', code: 'invalid_parameter', detail: '`X-Shopper-Address` is one IP address.' },
+      ])
+    }
+  })
+
+test('an account that is not trusted to name shoppers is counted by its own address', async () => {
+  await guess(30, i => `203.0.113.${i}`, api)
+  isProblem(await lookUp('mine', pin, '203.0.113.99', api), 'too_many_failures', api.baseUrl)
+})

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { openShop } from '../support/feeds.ts'
+
+const shop = await openShop()
+after(() => shop.close())
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const options = {
+  cwd: shop.directory,
+  encoding: 'utf8',
+  env: { PATH: process.env.PATH, DATABASE_URL: shop.connection },
+} as const
+const run = (...args: string[]) => spawnSync(process.execPath, [cli, 'import', ...args], options)
+const at = (name: string) => join(shop.directory, name)
+const textOf = (name: string) => readFileSync(at(name), 'utf8')
+
+test('a rejected file that was edited is kept, and what is refused meanwhile goes beside it', () => {
+  writeFileSync(at('staff.csv'), 'id,code,surname\n1,,Lee\n2,B,Roe\n')
+  assert.equal(run('staff', 'staff.csv').status, 2)
+  const refused = textOf('staff.csv.rejected.csv')
+  const untouched = run('staff', 'staff.csv')
+  assert.match(untouched.stdout, /The refused lines are in staff\.csv\.rejected\.csv,/)
+  assert.doesNotMatch(untouched.stdout, /edited/)
+
+  const mended = refused.replace('1,,Lee', '1,A,Lee')
+  writeFileSync(at('staff.csv.rejected.csv'), mended)
+  const again = run('staff', 'staff.csv')
+  assert.equal(again.status, 2)
+  assert.match(again.stdout, /The refused lines are in staff\.csv\.rejected-2\.csv, with reasons/)
+  assert.match(
+    again.stdout,
+    /^staff\.csv\.rejected\.csv was edited, and is left as it is \(--overwrite-rejected would write over it\)\.$/m,
+  )
+  assert.equal(textOf('staff.csv.rejected.csv'), mended)
+  assert.equal(textOf('staff.csv.rejected-2.csv'), refused)
+  assert.match(run('staff', 'staff.csv').stdout, /rejected-2\.csv, with/, 'one that nobody has edited is written over')
+
+  const over = run('staff', 'staff.csv', '--overwrite-rejected')
+  assert.match(over.stdout, /The refused lines are in staff\.csv\.rejected\.csv,/)
+  assert.equal(textOf('staff.csv.rejected.csv'), refused)
+})
+
+test('one that was edited stays also where nothing is refused any more, and goes where nobody has touched it', () => {
+  writeFileSync(at('gateways.csv'), 'name\n"a\tb"\n')
+  run('payment-gateways', 'gateways.csv')
+  const mended = textOf('gateways.csv.rejected.csv').replace('a\tb', 'ab')
+  writeFileSync(at('gateways.csv'), 'name\npaypal\n')
+  writeFileSync(at('gateways.csv.rejected.csv'), mended)
+  const good = run('payment-gateways', 'gateways.csv')
+  assert.deepEqual([good.status, textOf('gateways.csv.rejected.csv')], [0, mended])
+  assert.match(good.stdout, /^gateways\.csv\.rejected\.csv was edited, and is left as it is/m)
+  assert.equal(run('payment-gateways', 'gateways.csv.rejected.csv').status, 0)
+
+  writeFileSync(at('others.csv'), 'name\n"a\tb"\n')
+  run('payment-gateways', 'others.csv')
+  writeFileSync(at('others.csv'), 'name\npaypal\n')
+  run('payment-gateways', 'others.csv')
+  assert.ok(!existsSync(at('others.csv.rejected.csv')))
+})
+
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  test(`${signal} ends an import after what is under way, and says what went in and where it stopped`, async () => {
+    await shop.rows('delete from customer')
+    const importing = spawn(process.execPath, [cli, 'import', 'customers', '-'], options)
+    const [told, faults] = [importing.stdout, importing.stderr].map(stream => stream.setEncoding('utf8').toArray())
+    const ended = once(importing, 'exit')
+    const lines = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => `c${from + i},${i === 7 ? 'a\tb' : 'Lee'}\n`).join('')
+    importing.stdin.write(`id,surname\n${lines(0, 2_500)}`)
+    const count = async () => Number((await shop.rows('select count(*) from customer'))[0].count)
+    while ((await count()) < 1_999) await new Promise(resolve => setTimeout(resolve, 20))
+    // Its standard input stays open: it waits for more.
+    importing.kill(signal)
+    assert.deepEqual(await ended, [code, null])
+    const out = (await told)?.join('') ?? ''
+    assert.match(out, /^standard input +2,000 +1,999 +0 +0 +1$/m, out)
+    assert.match(
+      out,
+      /^Stopped after line 2,001 of standard input: what went in stays, and importing it again is safe\.$/m,
+    )
+    assert.match(out, /The refused lines are in import-customers\.rejected\.csv,/)
+    assert.equal((await faults)?.join(''), '')
+    assert.equal(await count(), 1_999)
+  })
+
+test('an import that is stopped goes on with no further file', async () => {
+  writeFileSync(at('first.csv'), `name\n${Array.from({ length: 200_000 }, (_, i) => `g${i}\n`).join('')}`)
+  writeFileSync(at('second.csv'), 'name\nsecond\n')
+  const importing = spawn(process.execPath, [cli, 'import', 'payment-gateways', 'first.csv', 'second.csv'], options)
+  const ended = once(importing, 'exit')
+  while (!(await shop.rows(`select from payment_gateway where name = 'g0'`)).length)
+    await new Promise(resolve => setTimeout(resolve, 20))
+  importing.kill('SIGINT')
+  assert.deepEqual(await ended, [130, null])
+  assert.equal((await shop.rows(`select from payment_gateway where name = 'second'`)).length, 0)
+})

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { isEmail } from '../../src/domain/email.ts'
+import { openShop } from '../support/feeds.ts'
+import { startTestService } from '../support/service.ts'
+import { post } from '../support/write.ts'
+
+const shop = await openShop()
+after(() => shop.close())
+
+for (const [kind, columns, rest] of [
+  ['customers', 'id', ''],
+  ['staff', 'id,code,surname', ',A,Lee'],
+  ['stores', 'storeNumber,storeId,name', ',1,One'],
+  ['products', 'productId,productCode,name,colourId,skuId,sizeCode,price', ',M,One,C,S,S,10'],
+  ['reward-accounts', 'id,customerId,programId,tierId,joinDate', ',1,1,1,2024-01-01'],
+] as const)
+  test(`an identifier of ${kind} can stand in a path`, async () => {
+    for (const bad of ['../../x', 'a/b', 'a\\b', '..', '.']) {
+      const { refused, rejected } = await shop.feed(kind, `${columns}\n${bad}${rest}\n`)
+      assert.equal(refused, 1, bad)
+      assert.match(rejected ?? '', /cannot stand in a path: it has no \/ or \\, and is neither \. nor \.\./)
+    }
+    const { rejected } = await shop.feed(kind, `${columns}\n"a\u0007b"${rest}\n`)
+    assert.match(rejected ?? '', /has a control character/)
+  })
+
+test('identifiers that look odd and can stand in a path are taken', async () => {
+  const odd = ['a b', 'ä-1', '100%', 'a?b', 'a#b', '...', '.a', 'a:b', '008']
+  assert.equal((await shop.feed('customers', `id\n${odd.join('\n')}\n`)).inserted, odd.length)
+})
+
+test('an e-mail address is judged by the same rule in a file and in a body', async () => {
+  const api = await startTestService({ settings: { writesPerMinute: 'off' }, role: 'maintainer' })
+  const addresses = [
+    ...[
+      'bad',
+      'a@b',
+      'a b@example.com',
+      '@example.com',
+      'a@example.com, b@example.com',
+      'a@127.0.0.1',
+      'a..b@example.com',
+    ],
+    ...['ann@example.com', "o'hara+shop@example.co.uk", 'ü@example.com'],
+  ]
+  try {
+    for (const [i, email] of addresses.entries()) {
+      const { refused, rejected } = await shop.feed('customers', `id,email\ne${i},"${email}"\n`)
+      const answer = await post(api, '/customers', { firstname: 'A', surname: 'B', contact: { email } })
+      assert.equal(answer.status === 201, refused === 0, email)
+      assert.equal(isEmail(email), refused === 0, email)
+      if (refused) assert.match(rejected ?? '', /email,is no e-mail address,/)
+    }
+  } finally {
+    await api.stop()
+  }
+})
