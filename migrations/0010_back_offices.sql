@@ -10,6 +10,7 @@ create table back_office (
   ca text,
   time_zone text,
   release text,
+  concurrency text,
   exports text,
   exports_host_key text,
   exports_key text,
@@ -27,6 +28,7 @@ comment on column back_office.password is 'Encrypted, for this service alone.';
 comment on column back_office.ca is 'Certificates (PEM) to trust.';
 comment on column back_office.time_zone is 'Of the head office. Null: the service''s.';
 comment on column back_office.release is 'Where the back office does not tell it.';
+comment on column back_office.concurrency is 'How many calls of one process may be under way with it.';
 comment on column back_office.exports is 'The folder that its exports arrive in: a path, or an address of an SFTP server.';
 comment on column back_office.exports_host_key is 'Fingerprints of the keys that the SFTP server may show, separated by commas.';
 comment on column back_office.exports_key is 'The path of a private key to sign in with.';

@@ -921,6 +921,7 @@ create table back_office (
   ca text,                                          -- Certificates (PEM) to trust.
   time_zone text,                                   -- Of the head office. Null: the service's.
   release text,                                     -- Where the back office does not tell it.
+  concurrency text,                                 -- How many calls of one process may be under way with it.
   exports text,                                     -- The folder that its exports arrive in: a path, or an address of an SFTP server.
   exports_host_key text,                            -- Fingerprints of the keys that the SFTP server may show, separated by commas.
   exports_key text,                                 -- The path of a private key to sign in with.

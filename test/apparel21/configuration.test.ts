@@ -37,6 +37,11 @@ describe('settings of the back office in the environment', () => {
     ],
     ['an address of nothing', { BACK_OFFICE_URL: whole.BACK_OFFICE_URL }, /BACK_OFFICE=apparel21 is missing\.$/],
     ['a zone that is none', { ...whole, BACK_OFFICE_TIME_ZONE: 'Melbourne' }, /^BACK_OFFICE_TIME_ZONE is a time zone/],
+    [
+      'no number of calls',
+      { ...whole, BACK_OFFICE_CONCURRENCY: '0' },
+      /^BACK_OFFICE_CONCURRENCY is a number from 1 to 256/,
+    ],
     ['a release that is none', { ...whole, BACK_OFFICE_RELEASE: 'latest' }, /^BACK_OFFICE_RELEASE is a release like/],
     [
       'a certificate that is not there',

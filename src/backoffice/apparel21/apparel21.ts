@@ -68,7 +68,7 @@ export function openApparel21(
 }
 
 function connectionFrom(settings: BackOfficeSettings, service: Service): Connection {
-  const { url = '', country = '', user, password, ca, timeZone, release, gateways } = settings
+  const { url = '', country = '', user, password, ca, timeZone, release, concurrency, gateways } = settings
   return {
     url,
     countryCode: country,
@@ -77,6 +77,7 @@ function connectionFrom(settings: BackOfficeSettings, service: Service): Connect
     timeZone: timeZone ?? service.settings.timeZone,
     ...(release !== undefined && { pinnedRelease: release }),
     ...(gateways !== undefined && { gateways }),
+    ...(concurrency !== undefined && { limits: { concurrency: Number(concurrency) } }),
   }
 }
 

@@ -15,6 +15,8 @@ export interface BackOfficeSettings {
   timeZone?: string
   /** The release, where it cannot be found out. */
   release?: string
+  /** How many calls one process may have under way with it, as text. */
+  concurrency?: string
   /** The folder that it writes its scheduled exports to: a path, or the address of one of an SFTP server. */
   exports?: string
   /** Fingerprints of the keys that the SFTP server may show, separated by commas: `SHA256:…`. */
@@ -65,6 +67,9 @@ export const most =
       ? `has at most ${characters} characters, none of control`
       : undefined
 
+/** The most calls that one process may have under way with a back office. */
+const mostAtATime = 256
+
 /** The texts that both the environment (`BACK_OFFICE_URL`) and `tillbridge back-office set` (`url=…`) take. */
 export const backOfficeFields = {
   url: {
@@ -87,6 +92,12 @@ export const backOfficeFields = {
     why: 'The release of its API, where its page does not tell it.',
     example: '2022.1',
     unfit: text => (/^\d{4}\.\d{1,3}[a-z]?$/.test(text) ? undefined : 'is a release like 2022.1 or 2023.4a'),
+  },
+  concurrency: {
+    why: 'How many calls of one process may be under way with it at a time; more wait for a few seconds. 16 where nothing is set.',
+    example: '16',
+    unfit: text =>
+      /^[1-9]\d{0,2}$/.test(text) && Number(text) <= mostAtATime ? undefined : `is a number from 1 to ${mostAtATime}`,
   },
   exports: {
     why: 'The folder that it leaves its exports in: customers_, orders_ and rewards_ files (CSV). A path, or the address of one of an SFTP server, without a password: sftp://user@host:22/folder (/~/folder: from the home on).',

@@ -29,7 +29,7 @@ const exportsPlace = (serviceId: number) => `back_office exports ${serviceId}`
 
 const columns = sql`
   service_id as "serviceId", version::text, driver, password, exports_password as "exportsPassword", every, gateways,
-  json_strip_nulls(json_build_object('url', url, 'country', country, 'user', username, 'ca', ca, 'timeZone', time_zone, 'release', release, 'exports', exports,
+  json_strip_nulls(json_build_object('url', url, 'country', country, 'user', username, 'ca', ca, 'timeZone', time_zone, 'release', release, 'concurrency', concurrency, 'exports', exports,
     'exportsHostKey', exports_host_key, 'exportsKey', exports_key)) as texts`
 
 /** The own back offices of all services. */
@@ -73,17 +73,30 @@ function opened(place: string, password: Buffer | null, keys: Keys): string | un
 
 /** Sets what stands behind a service. */
 export async function setBackOffice(tx: Db, keys: Keys, service: Service, settings: BackOfficeSettings): Promise<void> {
-  const { driver, url, country, user, password, ca, timeZone, release, exports, every = {}, gateways = {} } = settings
+  const {
+    driver,
+    url,
+    country,
+    user,
+    password,
+    ca,
+    timeZone,
+    release,
+    concurrency,
+    exports,
+    every = {},
+    gateways = {},
+  } = settings
   const { exportsHostKey, exportsKey, exportsPassword } = settings
   const sealed = password === undefined ? null : seal(keys.sealed, place(service.id), password)
   const exportsSealed =
     exportsPassword === undefined ? null : seal(keys.sealed, exportsPlace(service.id), exportsPassword)
   await tx.run(sql`
-    insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, release, exports, exports_host_key, exports_key, exports_password, every, gateways)
-    values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${release ?? null}, ${exports ?? null}, ${exportsHostKey ?? null}, ${exportsKey ?? null}, ${exportsSealed}, ${JSON.stringify(every)}, ${JSON.stringify(gateways)})
+    insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, every, gateways)
+    values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${release ?? null}, ${concurrency ?? null}, ${exports ?? null}, ${exportsHostKey ?? null}, ${exportsKey ?? null}, ${exportsSealed}, ${JSON.stringify(every)}, ${JSON.stringify(gateways)})
     on conflict (service_id) do update
-      set (driver, url, country, username, password, ca, time_zone, release, exports, exports_host_key, exports_key, exports_password, every, gateways, version)
-        = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.release, excluded.exports, excluded.exports_host_key, excluded.exports_key, excluded.exports_password, excluded.every, excluded.gateways, gen_random_uuid())`)
+      set (driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, every, gateways, version)
+        = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.release, excluded.concurrency, excluded.exports, excluded.exports_host_key, excluded.exports_key, excluded.exports_password, excluded.every, excluded.gateways, gen_random_uuid())`)
 }
 
 /** Leaves a service to what the environment says. False: it was already. */

@@ -176,7 +176,7 @@ test('calls under way and calls that wait are bounded, and each has its turn', a
 })
 
 test('who has waited too long for a place leaves, and the place goes to the next', async () => {
-  const bulkhead = makeBulkhead({ concurrency: 1, waiting: 2 })
+  const bulkhead = makeBulkhead({ concurrency: 1, waiting: 2, waitingMs: 5_000 })
   const leave = await bulkhead.enter(new AbortController().signal)
   const impatient = new AbortController()
   const left = assert.rejects(bulkhead.enter(impatient.signal), /No place/)

@@ -1,9 +1,10 @@
+import type { Limits } from './connection.ts'
 import { Failure } from './failure.ts'
 import type { Stage } from './stages.ts'
 
 /** Bounds what is under way with one back office, so that a slow one does not take everything. */
 export interface Bulkhead {
-  /** Waits for a place; the answer gives it back. Throws a `Failure` where too many wait, or the signal comes first. */
+  /** Waits for a place; the answer gives it back. Throws a `Failure` where too many wait, or it takes too long. */
   enter(signal: AbortSignal): Promise<() => void>
   readonly busy: number
 }
@@ -11,10 +12,8 @@ export interface Bulkhead {
 export function makeBulkhead({
   concurrency,
   waiting: mostWaiting,
-}: {
-  concurrency: number
-  waiting: number
-}): Bulkhead {
+  waitingMs,
+}: Pick<Limits, 'concurrency' | 'waiting' | 'waitingMs'>): Bulkhead {
   const waiting = new Set<() => void>()
   let busy = 0
 
@@ -42,13 +41,17 @@ export function makeBulkhead({
       if (waiting.size >= mostWaiting) throw new Failure('closed', 'Too many calls wait.', { waitMs: 1_000 })
       await new Promise<void>((resolve, reject) => {
         const give = () => {
+          clearTimeout(timer)
           signal.removeEventListener('abort', giveUp)
           resolve()
         }
         const giveUp = () => {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', giveUp)
           waiting.delete(give)
           reject(new Failure('closed', 'No place was free in time.', { waitMs: 1_000 }))
         }
+        const timer = setTimeout(giveUp, waitingMs)
         if (signal.aborted) return giveUp()
         waiting.add(give)
         signal.addEventListener('abort', giveUp, { once: true })

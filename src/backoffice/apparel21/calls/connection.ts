@@ -45,6 +45,8 @@ export interface Limits {
   /** Calls under way at a time, and how many may wait for their turn. */
   concurrency: number
   waiting: number
+  /** Milliseconds that one waits for its turn. */
+  waitingMs: number
   /** Failures in a row after which nothing is tried for `openMs`, which doubles up to `mostOpenMs`. */
   breakerFailures: number
   openMs: number
@@ -78,9 +80,9 @@ export const defaultLimits: Limits = {
   answerBytes: 8 * 1024 ** 2,
   pageBytes: 64 * 1024 ** 2,
   bulkBytes: 512 * 1024 ** 2,
-  // A write holds a connection of the database meanwhile, and there are few of them (`DATABASE_POOL`).
-  concurrency: 4,
-  waiting: 32,
+  concurrency: 16,
+  waiting: 1_000,
+  waitingMs: 5_000,
   breakerFailures: 5,
   openMs: 2_000,
   mostOpenMs: 60_000,
