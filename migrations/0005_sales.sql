@@ -52,19 +52,26 @@ create table sales_order (
   decimals integer not null,
   freight numeric(16, 4) not null check (freight >= 0),
   total numeric(16, 4) not null check (total >= freight),
+  imported_at timestamptz,
+  import_digest bytea,
   primary key (service_id, id),
   unique (service_id, order_number),
+  constraint sales_order_imported check ((imported_at is null) = (import_digest is null)),
   foreign key (service_id, customer_id) references customer
 );
 create index sales_order_customer on sales_order (service_id, customer_id, placed_at, id);
 create index sales_order_changed on sales_order (service_id, changed_at);
 comment on table sales_order is
-  'Orders, as GET /orders/:id shows them: those that are placed here, and others of a back office behind us that something is returned of.';
+  'Orders, as GET /orders/:id shows them: those that are placed here, those of an earlier system that were imported, and others of a '
+  'back office behind us that something is returned of.';
 comment on column sales_order.pickup_store_number is 'The store where the shopper collects the goods.';
 comment on column sales_order.billing_address is 'Addresses are json, not jsonb: the record shows their fields in the order in which they stand.';
 comment on column sales_order.currency is 'As it was set when the order was placed.';
 comment on column sales_order.decimals is 'Of the currency: amounts are shown with so many.';
 comment on column sales_order.total is 'The values of the lines, and the freight.';
+comment on column sales_order.imported_at is
+  'What `changed_at` was made by an import: where that has moved since, something has happened to the order here. Null: it was not imported.';
+comment on column sales_order.import_digest is 'Of what the import said: who says it again changes nothing.';
 comment on constraint sales_order_service_id_customer_id_fkey on sales_order is 'Who has ordered is not deleted.';
 comment on index sales_order_changed is 'The orders of which a pull asks whether they were shipped.';
 
@@ -101,7 +108,8 @@ comment on column order_line.price is 'Of one unit, before discounts.';
 comment on column order_line.discounts is 'What is taken off the line: [{"type", "reason", "amount", "percentage"}].';
 comment on column order_line.value is 'What is paid for the line: all units, less the discounts.';
 comment on column order_line.store_id is 'The store whose stock it came from. Null: no stock was moved here.';
-comment on column order_line.returned is 'Units that came back, or are about to: the sum of its return lines that are not cancelled.';
+comment on column order_line.returned is
+  'Units that came back, or are about to: the sum of its return lines that are not cancelled, and what had come back before an import.';
 comment on column order_line.refunded is 'Their share of the value.';
 comment on constraint order_line_returned on order_line is 'Nothing comes back that was not sold.';
 comment on constraint order_line_refunded on order_line is 'No more is refunded than was paid.';

@@ -15,8 +15,11 @@ create table voucher (
   validated_until timestamptz,
   superseded_hashes bytea[] not null default '{}',
   created_at timestamptz not null default now(),
+  imported_entry integer,
+  import_digest bytea,
   primary key (service_id, number),
   constraint voucher_within_original check (balance <= original_amount),
+  constraint voucher_imported check ((imported_entry is null) = (import_digest is null)),
   constraint voucher_validation check ((validation_hash is null) = (validated_until is null))
 );
 create index voucher_held on voucher (service_id, held_by, locked_until) where state = 'locked';
@@ -35,6 +38,9 @@ comment on column voucher.validation_hash is 'The newest validation: only it ope
 comment on column voucher.validated_until is 'For 24 hours; a lock keeps the validation that it was made with alive for longer.';
 comment on column voucher.superseded_hashes is
   'The validations before, the newest first: who comes with one is told that it opens nothing any more, and not that it never did.';
+comment on column voucher.imported_entry is
+  'The last entry that an import wrote: with a later one, something has happened to the voucher here. Null: it was issued here.';
+comment on column voucher.import_digest is 'Of what the import said, the PIN by its hash: who says it again changes nothing.';
 comment on index voucher_held is 'How many an account holds: there is a limit.';
 comment on index voucher_expiring is 'What the daily job looks at.';
 

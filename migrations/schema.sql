@@ -371,7 +371,8 @@ create table order_counter (
   check (kind in ('order', 'return'))
 );
 
--- Orders, as GET /orders/:id shows them: those that are placed here, and others of a back office behind us that something is returned of.
+-- Orders, as GET /orders/:id shows them: those that are placed here, those of an earlier system that were imported, and others of a back
+-- office behind us that something is returned of.
 create table sales_order (
   service_id integer not null,
   id text collate "C" not null,
@@ -386,13 +387,17 @@ create table sales_order (
   decimals integer not null,             -- Of the currency: amounts are shown with so many.
   freight numeric(16,4) not null,
   total numeric(16,4) not null,          -- The values of the lines, and the freight.
+  imported_at timestamptz,               -- What `changed_at` was made by an import: where that has moved since, something has happened to
+                                         -- the order here. Null: it was not imported.
+  import_digest bytea,                   -- Of what the import said: who says it again changes nothing.
   primary key (service_id, id),
   unique (service_id, order_number),
   foreign key (service_id) references service(service_id) on delete cascade,
   -- Who has ordered is not deleted.
   foreign key (service_id, customer_id) references customer(service_id, id),
   check (freight >= 0),
-  check (total >= freight)
+  check (total >= freight),
+  constraint sales_order_imported check ((imported_at is null) = (import_digest is null))
 );
 -- The orders of which a pull asks whether they were shipped.
 create index sales_order_changed on sales_order (service_id, changed_at);
@@ -416,7 +421,8 @@ create table order_line (
   discounts json not null,                    -- What is taken off the line: [{"type", "reason", "amount", "percentage"}].
   value numeric(16,4) not null,               -- What is paid for the line: all units, less the discounts.
   store_id text collate "C",                  -- The store whose stock it came from. Null: no stock was moved here.
-  returned integer not null default 0,        -- Units that came back, or are about to: the sum of its return lines that are not cancelled.
+  returned integer not null default 0,        -- Units that came back, or are about to: the sum of its return lines that are not cancelled,
+                                              -- and what had come back before an import.
   refunded numeric(16,4) not null default 0,  -- Their share of the value.
   primary key (service_id, order_id, sequence),
   foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
@@ -507,11 +513,15 @@ create table voucher (
   superseded_hashes bytea[] not null default '{}',  -- The validations before, the newest first: who comes with one is told that it opens
                                                     -- nothing any more, and not that it never did.
   created_at timestamptz not null default now(),
+  imported_entry integer,                           -- The last entry that an import wrote: with a later one, something has happened to the
+                                                    -- voucher here. Null: it was issued here.
+  import_digest bytea,                              -- Of what the import said, the PIN by its hash: who says it again changes nothing.
   primary key (service_id, number),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (balance >= 0),
   check (original_amount > 0),
   check (state in ('pending', 'active', 'locked', 'redeemed', 'expired', 'suspended')),
+  constraint voucher_imported check ((imported_entry is null) = (import_digest is null)),
   constraint voucher_validation check ((validation_hash is null) = (validated_until is null)),
   constraint voucher_within_original check (balance <= original_amount)
 );

@@ -4,9 +4,12 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { importFile, type Summary } from '../backoffice/files/import.ts'
 import { type Format, formats, openSource } from '../backoffice/files/source.ts'
 import { ImportError } from '../backoffice/rows/import-error.ts'
-import { kinds } from '../backoffice/rows/kinds.ts'
+import { kindNamed, kinds } from '../backoffice/rows/kinds.ts'
+import { readConfig } from '../config.ts'
 import type { Database } from '../db.ts'
+import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
+import { storedBackOffice } from '../store/running/back-office.ts'
 import { examples } from './terminal/examples.ts'
 import { progressDisplay } from './terminal/import-progress.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -50,17 +53,19 @@ export const importCommand = (program: Command) =>
         ['import products products.csv', 'a file with our column names'],
         ['import transactions sales.csv.gz --map sku=StockCode --ignore Country', 'with those of the back office'],
         ['import products products.csv.rejected.csv', 'what was refused, mended'],
+        ['import vouchers vouchers.csv --map pin=PinCode', 'gift vouchers of an earlier system; PINs are kept hashed'],
       )}
 Exit code: 0 when nothing was refused, 2 when lines were refused, 1 when the import could not be done, 130 after Ctrl-C.
 `,
     )
     .action((kind: string, files: string[], options: Options) =>
-      withDatabase(async ({ db, services }) => {
+      withDatabase(async ({ db, keys, services }) => {
         const service = await services.find(options.service)
+        await requireOwnTables(db, keys, service, kind)
         if (options.rejected && files.length > 1) throw new ImportError('--rejected takes one file at a time.')
         const stop = stopBySignal()
         for (const file of files)
-          if (!stop.signal.aborted) await importNamed(db, service, kind, file, options, stop.signal)
+          if (!stop.signal.aborted) await importNamed(db, keys, service, kind, file, options, stop.signal)
         stop.end()
       }),
     )
@@ -79,8 +84,17 @@ function stopBySignal() {
   return { signal: stop.signal, end }
 }
 
+/** What an earlier system had is of use to the embedded back office: one behind us keeps its own. */
+async function requireOwnTables(db: Database, keys: Keys, service: Service, kind: string) {
+  if (!kindNamed(kind)?.movesIn) return
+  const driver = (await storedBackOffice(db, keys, service))?.settings.driver ?? readConfig().backOffice
+  if (driver !== 'embedded')
+    throw new ImportError(`${kind} of ${service.name} are those of its back office (${driver}): they are not imported.`)
+}
+
 async function importNamed(
   db: Database,
+  keys: Keys,
   service: Service,
   kind: string,
   file: string,
@@ -94,6 +108,7 @@ async function importNamed(
   const display = progressDisplay(source.name)
   const summary = await importFile(db, service, kind, source, {
     ...options,
+    keys,
     rejected,
     edited: options.overwriteRejected ? 'written over' : 'left',
     signal,

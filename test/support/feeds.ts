@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { type ImportOptions, importFile, type Summary } from '../../src/backoffi
 import { type Format, openSource } from '../../src/backoffice/files/source.ts'
 import { kinds } from '../../src/backoffice/rows/kinds.ts'
 import { type Database, raw, sql } from '../../src/db.ts'
+import { keysFrom } from '../../src/secrets.ts'
 import { defaultSettings, type Service } from '../../src/settings.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 
@@ -37,12 +39,14 @@ export interface Shop {
 const tables = [
   ...['store', 'staff', 'reference', 'product', 'colour', 'variant', 'stock', 'customer', 'retail_transaction'],
   ...['reward_program', 'reward_tier', 'reward_gift', 'reward_account', 'reward_lot', 'payment_gateway'],
+  ...['sales_order', 'order_line', 'order_payment', 'voucher', 'voucher_entry'],
 ]
 
 export async function openShop(): Promise<Shop> {
   const { db, connection, drop } = await freshDatabase()
   const row = await db.row<{ id: number }>(sql`insert into service (name) values ('shop') returning service_id as id`)
   const service: Service = { id: row?.id ?? 0, name: 'shop', settings: { ...defaultSettings, currency: 'GBP' } }
+  const keys = keysFrom(randomBytes(32))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-feeds-'))
   return {
     db,
@@ -53,7 +57,7 @@ export async function openShop(): Promise<Shop> {
       const path = join(directory, file)
       const rejected = `${path}.rejected.csv`
       await writeFile(path, content)
-      const summary = await importFile(db, service, kind, await openSource(path), { rejected, ...options })
+      const summary = await importFile(db, service, kind, await openSource(path), { keys, rejected, ...options })
       return { ...summary, rejected: await readFile(rejected, 'utf8').catch(() => undefined) }
     },
     stream: (kind, chunks, format) =>

@@ -46,6 +46,8 @@ export interface TestService extends Caller {
   db: Database
   database: FreshDatabase
   keys: Keys
+  /** What the keys are made of: `SECRET_KEY` of a command for this installation. */
+  secret: string
   /** A further account. */
   account(role: Role, service?: Service): Promise<Caller>
   /** A further service, with an account. */
@@ -81,7 +83,8 @@ export async function startTestService({
 }: Options = {}): Promise<TestService> {
   const database = beside ? joined(beside.database) : await freshDatabase()
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
-  const keys = beside?.keys ?? keysFrom(randomBytes(32))
+  const secret = beside?.secret ?? randomBytes(32).toString('hex')
+  const keys = keysFrom(secret)
   const config = readConfig({ PORT: '0', DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment })
   const { db } = database
   const listening = await listen(
@@ -154,6 +157,7 @@ export async function startTestService({
     db,
     database,
     keys,
+    secret,
     account: (as, of = first.service) => account(as, of),
     tenant,
     raw,

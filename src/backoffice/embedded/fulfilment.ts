@@ -1,7 +1,7 @@
 import type { Db } from '../../db.ts'
 import { amount } from '../../domain/money.ts'
 import { lineSteps } from '../../domain/orders/orders.ts'
-import { sum } from '../../domain/orders/pricing.ts'
+import { sum, units } from '../../domain/orders/pricing.ts'
 import type { Service } from '../../settings.ts'
 import { holdStock, moveStock } from '../../store/goods/stock.ts'
 import { beginChange, type Change } from '../../store/lists/change.ts'
@@ -9,7 +9,7 @@ import { type HeldLine, linesOf, setLineStatus, stampOrder } from '../../store/o
 import { type HeldOrder, holdOrder, voucherPayments } from '../../store/orders/orders.ts'
 import { addSale } from '../../store/orders/sales.ts'
 import { earnRewards } from '../../store/rewards/ledger.ts'
-import { refundVoucher } from './vouchers/draw.ts'
+import { refundUpTo } from './vouchers/draw.ts'
 
 /** Ships an order that is being written: its lines are sold, the sale is in the shopper's history, and earns rewards. */
 export async function ship(tx: Db, service: Service, change: Change, order: HeldOrder) {
@@ -35,7 +35,8 @@ export async function shipOrder(tx: Db, service: Service, number: string) {
 export async function cancelOrder(tx: Db, service: Service, number: string) {
   const { order, lines } = await processing(tx, service, number, 'cancelled')
   const payments = await voucherPayments(tx, service, order)
-  for (const payment of payments) await refundVoucher(tx, service, { ...payment, orderNumber: order.number })
+  for (const { number, amount } of payments)
+    await refundUpTo(tx, service, { number, most: units(amount, order.decimals), orderNumber: order.number })
   const moves = lines.flatMap(({ storeId, skuId, quantity }) =>
     storeId === null ? [] : [{ storeId, skuId, quantity }],
   )

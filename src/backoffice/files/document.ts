@@ -1,6 +1,7 @@
 import type { ColumnShape } from '../rows/cells.ts'
 import { columnsOf } from '../rows/columns.ts'
-import { type Kind, kinds } from '../rows/kinds.ts'
+import type { Kind } from '../rows/kind.ts'
+import { kinds } from '../rows/kinds.ts'
 
 /** `docs/feeds.md`: every feed with its columns, made from the shapes. */
 export const feedsDocument = () =>
@@ -48,11 +49,28 @@ What is named should be there first: ${Object.keys(kinds)
 Stock of an unknown store or SKU is refused, and so is a mapping or a reward of something unknown. Transactions are taken as they
 are. References may come at any time: what shows them follows.
 
+## Moving in
+
+Whoever leaves an earlier system for the embedded back office brings along its open business as well: \`orders\`, so that they are found
+and can be returned, and \`vouchers\`, so that they can be spent. Goods and customers come first. The retail history is \`transactions\`: an
+imported order adds nothing to it until something happens to the order here.
+
+* **Rehearse.** Import an export weeks before. The same file again changes nothing, and a later one moves on what nobody has touched here.
+* **Move.** Stop selling with the earlier system, export once more, import, and go live. From then on what was used here is not
+  overwritten: a line that says something else of it is refused, and somebody decides.
+* **PINs** are hashed on their way in, with the key of the installation, as those of vouchers that are issued here: 5 wrong ones guard an
+  imported voucher too. They are not stored, and not written to the rejected file. The file that they came in is yours to delete.
+* The words of a \`status\` are those below: what was paid and not sent yet is \`processing\`, what was sent or collected \`shipped\`.
+* What an imported order says was paid with a voucher goes back to that voucher with a return.
+
+    tillbridge import vouchers vouchers.csv --dry-run
+    tillbridge import orders orders.csv --map orderNumber=Name --map total=Total --map paymentGateway="Payment Method" …
+
 ## Refused lines
 
 A line with a fault is refused, with all its faults; the others go in. The refused ones are in \`<file>.rejected.csv\` (or where
 \`--rejected\` says), behind \`line\`, \`column\` and \`reason\`. Mend the cells and import that file, with the same \`--map\`;
-the three columns may stay. For NDJSON the columns are those that some refused line gives; the text of a line that is no object
+the three columns may stay. PINs are left out, and have to be entered again. For NDJSON the columns are those that some refused line gives; the text of a line that is no object
 stands in \`reason\`. Without a refused line there is no such file, and that of an earlier import is removed.
 
 **What you have edited stays.** Where \`<file>.rejected.csv\` is not as it was written (a hidden file beside it has its digest), the
@@ -83,7 +101,7 @@ function section(name: string, kind: Kind) {
     const mark = required ? 'yes' : left ? '°' : ''
     return `| \`${column}\` | ${mark} | ${cell(shape.description)} | ${form(shape)}${inPath ? ', without `/` and `\\`' : ''} | \`${cell(String(shape.examples[0]))}\` |`
   })
-  const key = kind.key.length ? kind.key : ['id', 'lineId']
+  const key = kind.toldApart ?? kind.key
   return `
 ## ${name}
 

@@ -1,7 +1,7 @@
 import { checkOf } from '../rows/cells.ts'
 import { columnsOf, type Field } from '../rows/columns.ts'
 import { ImportError } from '../rows/import-error.ts'
-import type { Kind } from '../rows/kinds.ts'
+import type { Kind } from '../rows/kind.ts'
 
 /** The columns that a `.rejected.csv` begins with; reading it again passes over them. */
 export const rejectedColumns = ['line', 'column', 'reason'] as const
@@ -43,12 +43,14 @@ export function fieldsIn(header: readonly string[], kind: Kind, naming: Naming, 
   const names = header.map((name, i) => (i < skipped ? '' : name.trim()))
   const wanted = headersOf(kind, naming)
   const known = new Set([...wanted.map(column => column.header), ...(naming.ignore ?? [])])
+  // What is taken for the names of the columns may be a line with its secret: it is not repeated.
+  const hasSecret = wanted.some(({ shape }) => shape.format === 'secret')
   const wrong: string[] = []
   if (header.length === 1 && /[;\t|]/.test(names[0] ?? '')) wrong.push('The columns are not separated by commas.')
   for (const [i, name] of names.entries()) {
     if (i < skipped) continue
     if (name === '') wrong.push(`Column ${i + 1} has no name.`)
-    else if (!known.has(name)) wrong.push(...(isOurs(name) ? [] : [unknown(name, wanted)]))
+    else if (!known.has(name)) wrong.push(...(isOurs(name) ? [] : [unknown(hasSecret ? undefined : name, i, wanted)]))
     else if (names.indexOf(name) < i) wrong.push(`The column ${name} is there twice.`)
   }
   const fields = wanted.flatMap((column): Field[] => {
@@ -67,7 +69,8 @@ const missing = ({ name, header }: { name: string; header: string }) =>
     ? `The column ${name} is missing.`
     : `The column ${header}, which --map names for ${name}, is missing.`
 
-function unknown(name: string, columns: readonly { name: string; header: string }[]) {
+function unknown(name: string | undefined, place: number, columns: readonly { name: string; header: string }[]) {
+  if (name === undefined) return `The name of column ${place + 1} is not known.`
   const near = columns.filter(column => isNear(name, column.header) || isNear(name, column.name))
   const guess = near.length ? ` Is it ${near.map(column => column.name).join(' or ')}?` : ''
   return `The column ${JSON.stringify(name)} is not known.${guess}`

@@ -1,4 +1,5 @@
 import { type Database, DatabaseAway } from '../../db.ts'
+import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { holdKind } from '../rows/hold.ts'
 import { importSheet, type Left } from '../rows/import.ts'
@@ -25,6 +26,8 @@ export interface Progress {
 }
 
 export interface ImportOptions extends Naming {
+  /** For kinds with secrets. */
+  keys?: Keys | undefined
   /** Where refused lines go; nowhere when absent. */
   rejected?: string | undefined
   /** Leave there what somebody has edited of an earlier import, or write over that too. Absent: nobody edits it. */
@@ -47,7 +50,7 @@ export async function importFile(
   service: Service,
   kindName: string,
   source: Source,
-  { rejected: path, edited, dryRun = false, onProgress, onWait, signal, ...naming }: ImportOptions = {},
+  { keys, rejected: path, edited, dryRun = false, onProgress, onWait, signal, ...naming }: ImportOptions = {},
 ): Promise<Summary> {
   const kind = kindNamed(kindName)
   if (!kind) throw new ImportError(`There is no feed ${kindName}. The feeds: ${Object.keys(kinds).join(', ')}.`)
@@ -63,7 +66,7 @@ export async function importFile(
     const sheet = await openSheet(source, kind, { ...naming, currency: service.settings.currency, onRead })
     const marked = edited && { overwrite: edited === 'written over' }
     const rejected = path === undefined ? undefined : rejectedFile(path, sheet, marked)
-    const left = await importSheet(sheet, { db, service, kind, dryRun, rejected, onBatch, signal }, taken)
+    const left = await importSheet(sheet, { db, service, kind, keys, dryRun, rejected, onBatch, signal }, taken)
     return { ...taken, ...left, unchanged: taken.read - taken.refused - taken.inserted - taken.changed }
   } catch (error) {
     throw error instanceof DatabaseAway ? cutShort(taken, error) : error

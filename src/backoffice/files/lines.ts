@@ -68,11 +68,11 @@ export async function* jsonLines(
 function jsonLine(
   text: Buffer,
   places: ReadonlyMap<string, number>,
-): Pick<Line, 'cells' | 'unreadable' | 'bytes' | 'reasons'> {
-  if (!isUtf8(text)) return { cells: [], unreadable: `${invalidText} ${text.toString('latin1')}`, bytes: true }
+): Pick<Line, 'cells' | 'unreadable' | 'text' | 'bytes' | 'reasons'> {
+  if (!isUtf8(text)) return { cells: [], unreadable: invalidText, text: text.toString('latin1'), bytes: true }
   const fields = parsed(text)
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
-    return { cells: [], unreadable: `The line is not a JSON object: ${text}` }
+    return { cells: [], unreadable: 'The line is not a JSON object:', text: text.toString() }
   const cells: unknown[] = new Array(places.size).fill(undefined)
   const reasons: Reason[] = []
   for (const [name, value] of Object.entries(fields)) {

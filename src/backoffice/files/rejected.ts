@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import type { Field } from '../rows/columns.ts'
 import type { Rejected } from '../rows/import.ts'
 import type { Reason } from '../rows/reason.ts'
 import type { Line, Sheet } from '../rows/sheet.ts'
@@ -20,12 +21,34 @@ const shown = (cells: readonly unknown[]) => csvLine(cells.map(cell => withoutFo
 const bytesOf = ({ bytes }: Line, text: string) => Buffer.from(text, bytes ? 'latin1' : 'utf8')
 
 /** Line number, columns and reasons: what stands in front of a refused line. */
-function why(line: Line, reasons: readonly Reason[], headers: ReadonlyMap<string, string>) {
+function why(line: Line, reasons: readonly Reason[], headers: ReadonlyMap<string, string>, left = line.text) {
   const named = reasons.map(({ column, text }) => [headers.get(column) ?? column, text] as const)
   const [first] = named
   const reason =
     named.length === 1 && first ? first[1] : named.map(([column, text]) => `${column} ${text}`.trim()).join('; ')
-  return [line.number, named.map(([column]) => column).join('; '), reason]
+  const separator = line.unreadable ? ' ' : '; '
+  return [line.number, named.map(([column]) => column).join('; '), [reason, left].filter(Boolean).join(separator)]
+}
+
+/** The line as it may be written down: of a kind with a secret only what is certainly none, and what has to be entered again. */
+function withoutSecrets(
+  line: Line,
+  { header, fields, sparse }: Omit<Sheet, 'lines'>,
+): { line: Line; left: string | undefined } {
+  const isSecret = ({ shape }: Field) => shape.format === 'secret'
+  const secret = fields.find(isSecret)
+  if (!secret) return { line, left: undefined }
+  // In a line that cannot be read the secret may stand anywhere.
+  if (line.unreadable)
+    return {
+      line: { ...line, cells: sparse ? [] : header.map(() => '') },
+      left: `It is left out, since it holds a ${secret.name}: mend it where it comes from.`,
+    }
+  const open = new Set(fields.filter(field => !isSecret(field)).map(({ place }) => place))
+  open.delete(secret.place)
+  const cells = line.cells.map((cell, place) => (cell === undefined || open.has(place) ? cell : ''))
+  const left = line.cells[secret.place] ? `enter the ${secret.header} again, which is left out here` : undefined
+  return { line: { ...line, cells }, left }
 }
 
 /**
@@ -71,10 +94,11 @@ export function rejectedFile(
   }
 
   return {
-    async add(line, reasons) {
+    async add(refused, reasons) {
+      const { line, left } = withoutSecrets(refused, { header, fields, sparse })
       if (!file && !size) put(Buffer.from(shown([...rejectedColumns, ...header])))
       if (sparse) for (const [place, cell] of line.cells.entries()) if (cell !== undefined) given.add(place)
-      put(bytesOf(line, shown([...why(line, reasons, headers), ...line.cells])))
+      put(bytesOf(line, shown([...why(line, reasons, headers, left), ...line.cells])))
       if (size > 64 * 1024) await flush()
     },
     async end() {

@@ -1,5 +1,5 @@
 import { ImportError } from '../rows/import-error.ts'
-import type { Kind } from '../rows/kinds.ts'
+import type { Kind } from '../rows/kind.ts'
 import type { Line, Sheet } from '../rows/sheet.ts'
 import { asItWas } from './formulas.ts'
 import { everyField, fieldsIn, isRejectedFile, type Naming } from './header.ts'

@@ -1,12 +1,12 @@
 import { type Judged, judge } from './judge.ts'
-import type { Kind } from './kinds.ts'
+import type { Kind } from './kind.ts'
 import type { Sheet } from './sheet.ts'
 
 /** Lines of a batch: more save little, fewer cost a commit each. */
 const linesAtOnce = 1_000
 /** What belongs together stays in one batch, up to this many lines. */
 const linesTogether = 5_000
-/** A batch ends earlier with this many bytes, so that long lines do not take all the memory. */
+/** A batch ends earlier with this many bytes, so that long lines do not take all the memory; four times as many of what belongs together. */
 const bytesAtOnce = 4 * 1024 * 1024
 
 /** The lines of a sheet, judged, as many as go in at a time. No key comes twice in a batch, so that the later line of two wins. */
@@ -19,8 +19,9 @@ export async function* batchesOf({ lines, fields }: Sheet, kind: Kind): AsyncGen
       const judged = judge(line, fields, kind)
       const key = kind.key.map(column => judged.row?.[column]).join('\0')
       const repeats = judged.row !== undefined && key !== '' && keys.has(key)
-      const limit = belongTogether(batch.at(-1), judged, kind) ? linesTogether : linesAtOnce
-      if (repeats || batch.length >= limit || size >= bytesAtOnce) {
+      const isPart = belongTogether(batch.at(-1), judged, kind)
+      const isFull = batch.length >= (isPart ? linesTogether : linesAtOnce)
+      if (repeats || isFull || size >= (isPart ? 4 : 1) * bytesAtOnce) {
         yield batch
         batch = []
         size = 0

@@ -1,5 +1,5 @@
 import type { Check, ColumnShape } from './cells.ts'
-import type { Kind } from './kinds.ts'
+import type { Kind } from './kind.ts'
 
 /** One of our columns, and the cell of a line that it is read from. */
 export interface Field {

@@ -1,8 +1,11 @@
 import type { Database } from '../../db.ts'
+import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { batchesOf } from './batches.ts'
+import type { Field } from './columns.ts'
 import type { Judged } from './judge.ts'
-import type { Kind } from './kinds.ts'
+import type { Kind } from './kind.ts'
+import { ofRefusedOrder } from './orders.ts'
 import type { Reason } from './reason.ts'
 import type { Line, Sheet } from './sheet.ts'
 import { takeIn } from './take-in.ts'
@@ -32,6 +35,8 @@ export interface Importing {
   db: Database
   service: Service
   kind: Kind
+  /** For kinds with secrets. */
+  keys?: Keys | undefined
   /** Find what is wrong, write nothing. */
   dryRun?: boolean
   rejected: Rejected | undefined
@@ -47,18 +52,19 @@ export interface Importing {
  */
 export async function importSheet(
   sheet: Sheet,
-  { db, service, kind, dryRun = false, rejected, onBatch, signal }: Importing,
+  { db, service, kind, keys, dryRun = false, rejected, onBatch, signal }: Importing,
   taken: Taken,
 ): Promise<Left> {
   let lastLine = 0
   const put = async (batch: readonly Judged[]) => {
+    if (kind.whole) refuseWhole(batch, kind.together, sheet.fields)
     const sound = batch.filter(({ row }) => row)
     const refuse = (at: number, { reason }: Violation) => {
       const one = sound[at]
       if (one?.row) one.reasons = [reason(one.row)]
     }
     const rows = sound.map(({ row = {} }) => row)
-    const { inserted, changed, notes } = await takeIn(rows, { db, service, intake: kind, dryRun, refuse })
+    const { inserted, changed, notes } = await takeIn(rows, { db, service, intake: kind, keys, dryRun, refuse })
     const refused = await reject(batch, rejected)
     addTaken(taken, { read: batch.length, inserted, changed, refused, notes })
     lastLine = batch.at(-1)?.line.number ?? lastLine
@@ -97,6 +103,17 @@ async function* untilStopped<T>(items: AsyncGenerator<T>, signal: AbortSignal | 
   } finally {
     signal?.removeEventListener('abort', stop)
     items.return(undefined).catch(() => {})
+  }
+}
+
+/** Refuses each line that belongs together with a refused one. */
+function refuseWhole(batch: readonly Judged[], column = '', fields: readonly Field[]) {
+  const place = fields.find(({ name }) => name === column)?.place ?? -1
+  const refused = new Set(batch.flatMap(({ line, reasons }) => (reasons ? line.cells[place] : [])))
+  for (const judged of batch) {
+    if (!judged.row || !refused.has(judged.row[column])) continue
+    judged.reasons = [ofRefusedOrder]
+    delete judged.row
   }
 }
 

@@ -78,16 +78,18 @@ export function transactionFrom(row: Row, names: Names): TransactionParts {
   return parts as unknown as TransactionParts
 }
 
+type Discounts = NonNullable<TransactionParts['line']['discounts']>
+
 /** The discount of a line as a list; undefined where there is no such column. */
-function discountsOf({ discountType, discountReason, discountAmount, discountPercentage }: Row) {
+export function discountsOf(row: Row): Discounts | undefined {
+  const { discountType, discountReason, discountAmount, discountPercentage } = row
   if (discountAmount === undefined) return
   if (discountAmount === null) return []
-  return [
-    {
-      type: discountType ?? 'discount',
-      reason: discountReason ?? null,
-      amount: discountAmount,
-      percentage: discountPercentage ?? null,
-    },
-  ]
+  const discount = {
+    type: discountType ?? 'discount',
+    reason: discountReason ?? null,
+    amount: discountAmount,
+    percentage: discountPercentage ?? null,
+  }
+  return [discount as Discounts[number]]
 }

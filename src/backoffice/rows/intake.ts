@@ -1,4 +1,5 @@
 import type { Database, Db } from '../../db.ts'
+import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import type { Upserted } from '../../store/lists/change.ts'
 import type { Reason } from './reason.ts'
@@ -13,8 +14,8 @@ export interface Prepared {
   leftOut?: Readonly<Notes>
 }
 
-/** Makes of rows what the store takes; what has to be looked up is looked up for all at once. */
-export type Prepare<R> = (db: Db, service: Service, rows: readonly R[]) => Promise<Prepared>
+/** Makes of rows what the store takes; what has to be looked up is looked up for all at once. `keys` are there where rows have secrets. */
+export type Prepare<R> = (db: Db, service: Service, rows: readonly R[], keys?: Keys) => Promise<Prepared>
 
 export const asTheyAre: Prepare<object> = async (_db, _service, rows) => ({ inputs: rows })
 

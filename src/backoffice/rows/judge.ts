@@ -1,6 +1,6 @@
 import { textOf } from './cells.ts'
 import type { Field } from './columns.ts'
-import type { Kind } from './kinds.ts'
+import type { Kind } from './kind.ts'
 import { Reason } from './reason.ts'
 import type { Row } from './row.ts'
 import type { Line } from './sheet.ts'

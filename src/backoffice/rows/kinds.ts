@@ -23,30 +23,11 @@ import { upsertTransactions } from '../../store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
 import { upsertGateways } from '../../store/running/gateways.ts'
 import { customerFrom, customerMappingFrom, productFrom, programFrom } from './inputs.ts'
-import { asTheyAre, type Intake } from './intake.ts'
+import { asTheyAre } from './intake.ts'
+import type { Kind } from './kind.ts'
+import { orders, vouchers } from './moving-in.ts'
 import { each, ofCustomers, ofSkus, ofStores, stockFrom, transactionsFrom } from './prepare.ts'
-import type { Row } from './row.ts'
-import { lotRule, namesSku, type Rule, transactionRule } from './rules.ts'
-
-/** What lines can be imported: one table of a back office. */
-export interface Kind extends Intake<Row> {
-  /** What a line is. */
-  description: string
-  /** What its columns cannot say for themselves. */
-  remarks?: string
-  shape: { properties: object; required: readonly string[] }
-  /** The columns that tell lines apart; where they repeat, the later line is put in after the earlier one. */
-  key: readonly string[]
-  /** Neighbouring lines with the same value in this column go in together. */
-  together?: string
-  /** Optional columns that the table cannot do without: an empty cell leaves what is stored. */
-  kept?: readonly string[]
-  /** Identifiers that the API has in paths. */
-  inPaths?: readonly string[]
-  rule?: Rule
-  /** What the two lines of the example have instead of the columns' own examples. The second one repeats what is shared. */
-  examples: readonly [Record<string, string>, Record<string, string>]
-}
+import { lotRule, namesSku, transactionRule } from './rules.ts'
 
 /** The kinds of rows, in the order in which they are best imported. */
 export const kinds = {
@@ -115,6 +96,7 @@ export const kinds = {
       'A line that is there already, by `id` and `lineId`, is replaced; the other lines of its transaction stay. A SKU that no product carries is shown as null. Without `value`, it is the price of the units less the discount. A discount has a `discountAmount`; without `discountType` it is called `discount`.',
     shape: TransactionRow,
     key: [],
+    toldApart: ['id', 'lineId'],
     together: 'id',
     rule: transactionRule,
     prepare: transactionsFrom,
@@ -181,6 +163,8 @@ export const kinds = {
     write: upsertGateways,
     examples: [{}, { name: 'afterpay' }],
   },
+  orders,
+  vouchers,
   'store-mapping': {
     description: 'The location in the e-commerce platform that one store is.',
     shape: StoreMappingRow,

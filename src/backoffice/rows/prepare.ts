@@ -1,12 +1,19 @@
 import type { Db } from '../../db.ts'
+import { decimalsOf } from '../../domain/money.ts'
+import type { BroughtState, VoucherFeedRow } from '../../domain/vouchers/voucher-row.ts'
 import type { Service } from '../../settings.ts'
 import { knownCustomers } from '../../store/customers/customers.ts'
 import { knownSkuIds, skuIds, storesByNumber } from '../../store/goods/stock.ts'
 import { knownStores } from '../../store/goods/stores.ts'
+import type { BroughtOrder } from '../../store/orders/moving-in.ts'
+import { variantsOf } from '../../store/orders/placing.ts'
+import { broughtVoucher } from '../../store/vouchers/moving-in.ts'
 import { type Names, transactionFrom } from './inputs.ts'
 import type { Prepare } from './intake.ts'
+import { orderFrom, rowsByOrder, type SoldItems, soldItem } from './orders.ts'
 import { Reason } from './reason.ts'
 import type { Row } from './row.ts'
+import { type Notes, note } from './taken.ts'
 
 /** The rows, each translated by itself. */
 export const each =
@@ -61,16 +68,57 @@ const withoutStore = 'name a store number that no store has: shown without a nam
 export const transactionsFrom: Prepare<Row> = async (db, service, rows) => {
   const skus = await skusOf(db, service, rows)
   const stores = await storesOf(db, service, rows)
-  const notes: Record<string, number> = {}
-  const note = (text: string) => {
-    notes[text] = (notes[text] ?? 0) + 1
+  const notes: Notes = {}
+  const without = (text: string) => {
+    note(notes, text)
     return null
   }
   const names: Names = {
-    store: number => stores.get(number)?.name ?? note(withoutStore),
-    sku: row => (row.skuId || row.sku ? (skus.of(row)?.sku ?? note(withoutProduct)) : null),
+    store: number => stores.get(number)?.name ?? without(withoutStore),
+    sku: row => (row.skuId || row.sku ? (skus.of(row)?.sku ?? without(withoutProduct)) : null),
   }
   return { inputs: rows.map(row => transactionFrom(row, names)), notes }
+}
+
+const withoutItem = 'name a SKU that no product carries: taken as they stand'
+const withoutStock = 'name a store number that no store has: what is returned of them goes into no stock'
+
+/** Orders, each one input for all its rows; what is sold, and nobody knows any more, is taken as it stands. */
+export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
+  const { currency } = service.settings
+  const skus = await skusOf(db, service, rows)
+  const stores = await storesOf(db, service, rows)
+  const known = [...skus.byId.values(), ...skus.byName.values()].map(({ sku }) => sku)
+  const variants = new Map(
+    (await variantsOf(db, service, known, decimalsOf(currency))).map(variant => [variant.sku, variant]),
+  )
+  const notes: Notes = {}
+  const items: SoldItems = {
+    item(row) {
+      const variant = variants.get(skus.of(row)?.sku ?? '')
+      if (!variant) note(notes, withoutItem)
+      return soldItem(row, variant)
+    },
+    storeId(number) {
+      const store = stores.get(number)
+      if (!store) note(notes, withoutStock)
+      return store?.store_id ?? null
+    },
+  }
+  const inputs = rowsByOrder(rows).flatMap((own): (BroughtOrder | Reason)[] => {
+    const order = orderFrom(own, items, currency)
+    return Array.isArray(order) ? order : own.map(() => order)
+  })
+  return { inputs, notes }
+}
+
+/** Vouchers; of the PIN a keyed hash is left. */
+export const vouchersFrom: Prepare<Row> = async (_db, service, rows, keys) => {
+  if (!keys) throw new Error('a PIN is hashed with the key of the installation')
+  const inputs = rows.map(({ status, ...row }) =>
+    broughtVoucher(keys, service, { ...(row as unknown as VoucherFeedRow), state: status as BroughtState | undefined }),
+  )
+  return { inputs }
 }
 
 /** Rows whose `column` names something that exists, translated. */

@@ -9,6 +9,8 @@ export interface Line {
   cells: unknown[]
   /** Why it cannot be read; the cells are then as near to the file as can be. */
   unreadable?: string
+  /** All of it, where it cannot be taken apart. */
+  text?: string
   /** The cells hold bytes, one a character, because they are no UTF-8. */
   bytes?: true
   /** What is wrong with it apart from its cells. */

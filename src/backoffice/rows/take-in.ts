@@ -1,4 +1,5 @@
 import type { Database } from '../../db.ts'
+import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import type { Intake } from './intake.ts'
 import { merge } from './merge.ts'
@@ -11,6 +12,8 @@ export interface Wishes<R> {
   db: Database
   service: Service
   intake: Intake<R>
+  /** For rows with secrets. */
+  keys?: Keys | undefined
   /** Everything but the writing. */
   dryRun?: boolean
   /** Inputs of a transaction; all, where it is not given. */
@@ -27,9 +30,9 @@ export interface Wishes<R> {
  */
 export async function takeIn<R>(
   rows: readonly R[],
-  { db, service, intake, dryRun = false, atOnce, again = false, refuse }: Wishes<R>,
+  { db, service, intake, keys, dryRun = false, atOnce, again = false, refuse }: Wishes<R>,
 ): Promise<Taken & { inputs: readonly object[] }> {
-  const { inputs, notes, leftOut = {} } = await intake.prepare(db, service, rows)
+  const { inputs, notes, leftOut = {} } = await intake.prepare(db, service, rows, keys)
   const given = [...inputs]
   const inputsAt = (places: readonly number[]) => places.map(at => given[at])
   const taken = nothingTaken()

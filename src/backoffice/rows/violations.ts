@@ -16,6 +16,9 @@ const taken = (column: string, whose: string) => (row: Row) =>
 const unknown = (column: string, what: string) => (row: Row) => new Reason(`names no ${what}: ${row[column]}`, column)
 const negative = (column: string) => () => new Reason('is less than 0', column)
 
+const placedHere = () => new Reason('belongs to an order that was placed here', 'orderNumber')
+const issuedHere = () => new Reason('belongs to a voucher that was issued here', 'number')
+
 const otherwise = 'contradict another record, or cannot be stored'
 
 /** What each constraint refuses, by its name; without a note: `otherwise`. */
@@ -27,6 +30,25 @@ const constraints: Readonly<Record<string, readonly [reason: Violation['reason']
     row => taken(row.ecommerceSku ? 'ecommerceSku' : row.sku ? 'sku' : 'skuId', 'SKU')(row),
     'have the e-commerce SKU of another one',
   ],
+  sales_order_pkey: [taken('id', 'order')],
+  sales_order_service_id_order_number_key: [placedHere],
+  sales_order_service_id_customer_id_fkey: [unknown('customerId', 'customer')],
+  order_placed_here: [placedHere],
+  order_changed_here: [
+    () =>
+      new Reason('is of an order that was shipped, cancelled or returned here since it was imported', 'orderNumber'),
+  ],
+  voucher_pkey: [issuedHere],
+  voucher_issued_here: [issuedHere],
+  voucher_used_here: [() => new Reason('is of a voucher that was used here since it was imported', 'number')],
+  voucher_original_amount: [
+    () => new Reason('does not change: it is not what the voucher was issued for', 'originalAmount'),
+  ],
+  voucher_original_amount_check: [
+    () => new Reason('is required, and more than 0, where nothing is left', 'originalAmount'),
+  ],
+  voucher_within_original: [() => new Reason('is more than it was issued for', 'balance')],
+  voucher_steps: [() => new Reason('is no longer what the voucher can be: it was issued, or has expired', 'status')],
   reward_account_service_id_customer_id_key: [
     row => new Reason(`has another reward account already: ${row.customerId}`, 'customerId'),
     'are a second reward account of a customer',

@@ -7,6 +7,9 @@ const kinds = {
   return: { letter: 'R', table: raw('sales_return'), column: raw('return_number') },
 } as const
 
+/** A number of the form that is made here; its digits apart. */
+const formOf = (kind: keyof typeof kinds) => `^${kinds[kind].letter}(\\d{7,9})$`
+
 /**
  * Makes the next number of a kind, `W0000001` or `R0000001`, and has it taken: `take` answers undefined where somebody has it
  * already, and is asked again with one that is free.
@@ -41,15 +44,26 @@ const increase = async (tx: Db, service: Service, kind: string) =>
        where service_id = ${service.id} and kind = ${kind} returning last_number::text as last`)
   )?.last
 
-/** The first number of a service follows on the orders that are known from its newest sales. */
+/** The first number of a service follows on the orders that were imported, and on those that are known from its newest sales. */
 async function begin(tx: Db, service: Service, kind: keyof typeof kinds) {
+  const form = formOf(kind)
   const row = await tx.row<{ last: string }>(sql`
     insert into order_counter (service_id, kind, last_number)
     select ${service.id}, ${kind}, coalesce(max(number), 0) + 1
-      from (select substring(record::json->>'orderNumber' from ${`^${kinds[kind].letter}(\\d{7,9})$`})::bigint as number
-              from (select record from retail_transaction where service_id = ${service.id} order by sale_date desc, id desc limit 10000) newest) sold
+      from (select substring(record::json->>'orderNumber' from ${form})::bigint as number
+              from (select record from retail_transaction where service_id = ${service.id} order by sale_date desc, id desc limit 10000) newest
+            union all
+            select substring(order_number from ${form})::bigint from sales_order where service_id = ${service.id} and imported_at is not null) known
     on conflict (service_id, kind) do update set last_number = order_counter.last_number + 1
     returning last_number::text as last`)
   if (!row) throw new Error('an upsert answers its row')
   return row.last
+}
+
+/** Lets the next order that is made follow on these, where numbers were made before. */
+export async function passOver(tx: Db, service: Service, numbers: readonly string[]) {
+  const form = new RegExp(formOf('order'))
+  const highest = numbers.reduce((most, number) => Math.max(most, Number(form.exec(number)?.[1] ?? 0)), 0)
+  await tx.run(sql`
+    update order_counter set last_number = ${highest} where service_id = ${service.id} and kind = 'order' and last_number < ${highest}`)
 }

@@ -71,7 +71,10 @@ export async function addEntry(
   return entered?.lockedUntil ?? null
 }
 
-/** What an order has drawn of a voucher and not had given back, in minor units. */
+/**
+ * What an order has drawn of a voucher and not had given back, in minor units. An order that was imported has drawn what it says it was
+ * paid with the voucher, though the ledger begins later; the voucher never gets back more than it was issued for.
+ */
 export async function drawnFor(
   tx: Db,
   service: Service,
@@ -79,8 +82,16 @@ export async function drawnFor(
   orderNumber: string,
 ): Promise<bigint> {
   const row = await tx.row<{ drawn: string }>(sql`
-    select coalesce(-sum(amount), 0)::text as drawn
-      from voucher_entry where service_id = ${service.id} and number = ${number} and order_number = ${orderNumber} and kind in ('redeem', 'refund')`)
+    select least(v.original_amount - v.balance, before.paid - since.moved)::text as drawn
+      from voucher v
+     cross join lateral (
+       select coalesce(sum(amount), 0) as moved from voucher_entry e
+        where e.service_id = v.service_id and e.number = v.number and e.order_number = ${orderNumber} and e.kind in ('redeem', 'refund')) since
+     cross join lateral (
+       select coalesce(sum(p.amount), 0) as paid
+         from sales_order o join order_payment p on p.service_id = o.service_id and p.order_id = o.id
+        where o.service_id = v.service_id and o.order_number = ${orderNumber} and o.imported_at is not null and p.voucher_number = v.number) before
+     where v.service_id = ${service.id} and v.number = ${number}`)
   return minorUnits(row?.drawn ?? '0', decimalsOf(currency)) ?? 0n
 }
 

@@ -7,7 +7,7 @@ import type { Service } from '../../settings.ts'
 import { localTime } from '../lists/change.ts'
 import type { MailStatus } from '../running/mails.ts'
 import { today } from './ledger.ts'
-import { pinHash } from './pin.ts'
+import { bringVouchers, broughtVoucher } from './moving-in.ts'
 
 /** A voucher as a feed of finished vouchers brings it: with what was drawn so far. */
 export interface VoucherRow {
@@ -21,29 +21,20 @@ export interface VoucherRow {
   expiryDate: string | null
 }
 
-/** Adds vouchers that are not there yet, each with its ledger. */
-export function insertVouchers(db: Database, keys: Keys, service: Service, rows: readonly VoucherRow[]): Promise<void> {
-  const json = JSON.stringify(
-    rows.map(({ pin, ...row }) => ({ ...row, pinHash: pinHash(keys, service, row.number, pin).toString('hex') })),
-  )
-  return db.transaction(async tx => {
-    const fresh = await tx.rows<{ number: string }>(sql`
-      insert into voucher (service_id, number, pin_hash, state, currency, original_amount, balance, expiry_date)
-      select ${service.id}, number, decode("pinHash", 'hex'), 'pending', ${service.settings.currency}, "originalAmount", 0, "expiryDate"
-        from json_to_recordset(${json}) as v (number text, "pinHash" text, "originalAmount" numeric, "expiryDate" date)
-      on conflict do nothing returning number`)
-    await tx.run(sql`
-      insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until)
-      select ${service.id}, number, entry, kind, amount, e.state, case when e.state = 'locked' then now() end
-        from json_to_recordset(${json}) as v (number text, state text, "originalAmount" numeric, "usedAmount" numeric)
-       cross join lateral (values
-         (1, 'issue', "originalAmount", case v.state when 'pending' then 'pending' else 'active' end, true),
-         (2, 'lock', 0, 'locked', "usedAmount" <> 0),
-         (3, 'redeem', -"usedAmount", case when "usedAmount" = "originalAmount" then 'redeemed' else 'active' end, "usedAmount" <> 0),
-         (4, 'suspend', 0, 'suspended', v.state = 'suspended')) e (entry, kind, amount, state, happened)
-       where number = any(${fresh.map(({ number }) => number)}) and happened
-       order by number, entry`)
+/** Adds vouchers, each with its ledger. */
+export async function insertVouchers(
+  db: Database,
+  keys: Keys,
+  service: Service,
+  rows: readonly VoucherRow[],
+): Promise<void> {
+  const decimals = decimalsOf(service.settings.currency)
+  const units = (text: string) => minorUnits(text, decimals) ?? 0n
+  const brought = rows.map(({ pin, usedAmount, ...row }) => {
+    const balance = amount(units(row.originalAmount) - units(usedAmount), decimals)
+    return broughtVoucher(keys, service, { ...row, pin, balance })
   })
+  await bringVouchers(db, service, brought)
 }
 
 interface Row {

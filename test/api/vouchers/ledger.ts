@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { drawVoucher, refundVoucher } from '../../../src/backoffice/embedded/vouchers/draw.ts'
+import { drawVoucher, refundUpTo } from '../../../src/backoffice/embedded/vouchers/draw.ts'
 import { hold, validate } from '../../../src/backoffice/embedded/vouchers/holding.ts'
 import { type Db, sql } from '../../../src/db.ts'
 import { ApiError } from '../../../src/errors.ts'
@@ -46,8 +46,9 @@ export function ledgerOf({ db, keys, service }: TestService) {
       outcome(tx =>
         hold(tx, keys, service, { number, validationId, lockSeconds, username: 'shop', origin: { address: '' } }),
       ),
-    refund: (number: string, amount: string, orderNumber = 'W1') =>
-      outcome(tx => refundVoucher(tx, service, { number, amount, orderNumber })),
+    /** Answers how many cents it was given. */
+    refund: (number: string, most: bigint, orderNumber = 'W1') =>
+      db.transaction(tx => refundUpTo(tx, service, { number, most, orderNumber })),
 
     /** Asserts that a voucher's ledger moves along the table, and that its state and balance are what the ledger says. */
     async isSound(number: string) {

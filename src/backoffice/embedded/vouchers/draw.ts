@@ -31,7 +31,7 @@ export async function drawVoucher(
 
 /**
  * Gives back to a voucher what was drawn of it for an order and not given back yet, at most so much (minor units). Returns what it was
- * given; nothing where it is not a voucher of ours.
+ * given; nothing where it is not a voucher of ours. A voucher that was spent can be used again; one that is expired or suspended stays so.
  */
 export async function refundUpTo(
   tx: Db,
@@ -44,21 +44,4 @@ export async function refundUpTo(
   if (!voucher || change <= 0n) return 0n
   await takeStep(tx, service, voucher, 'refund', { change, orderNumber })
   return change
-}
-
-/**
- * Gives back to a voucher what was drawn of it for an order, or a part; `amount` with the currency's decimals. It never gets back
- * more than it gave for that order. A voucher that was spent can be used again; one that is expired or suspended stays so.
- */
-export async function refundVoucher(
-  tx: Db,
-  service: Service,
-  { number, amount, orderNumber }: { number: string; amount: string; orderNumber: string },
-): Promise<void> {
-  const voucher = await takeVoucher(tx, service, number)
-  if (!voucher) throw new Error('what was drawn on is there')
-  const change = unitsOf(amount, { ...service.settings, currency: voucher.currency })
-  if (change <= 0n || change > (await drawnFor(tx, service, voucher, orderNumber)))
-    throw new Error('no more goes back to a voucher than was drawn of it')
-  await takeStep(tx, service, voucher, 'refund', { change, orderNumber })
 }

@@ -1,0 +1,29 @@
+import type { Intake } from './intake.ts'
+import type { Row } from './row.ts'
+import type { Rule } from './rules.ts'
+
+/** What lines can be imported: one table of a back office. */
+export interface Kind extends Intake<Row> {
+  /** What a line is. */
+  description: string
+  /** What its columns cannot say for themselves. */
+  remarks?: string
+  shape: { properties: object; required: readonly string[] }
+  /** The columns that tell lines apart; where they repeat, the later line is put in after the earlier one. */
+  key: readonly string[]
+  /** Neighbouring lines with the same value in this column go in together. */
+  together?: string
+  /** The lines that go in together are one record: all of them are taken, or none. */
+  whole?: true
+  /** What the page says tells lines apart, where `key` leaves that to the store. */
+  toldApart?: readonly string[]
+  /** It comes from an earlier system, and is of use to the embedded back office alone. */
+  movesIn?: true
+  /** Optional columns that the table cannot do without: an empty cell leaves what is stored. */
+  kept?: readonly string[]
+  /** Identifiers that the API has in paths. */
+  inPaths?: readonly string[]
+  rule?: Rule
+  /** What the two lines of the example have instead of the columns' own examples. The second one repeats what is shared. */
+  examples: readonly [Record<string, string>, Record<string, string>]
+}

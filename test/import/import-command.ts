@@ -1,0 +1,46 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { directory, run } from '../support/processes.ts'
+import type { Caller, TestService } from '../support/service.ts'
+
+/** What `tillbridge import` has come to. */
+export interface ImportRun {
+  code: number | null
+  out: string
+  err: string
+  /** The text of the `.rejected.csv`; empty where there is none. */
+  rejected: string
+  /** Why each refused line is, behind its columns. */
+  reasons: string[]
+  /** read, new, changed, unchanged, refused. */
+  counts: number[]
+}
+
+/** Runs `tillbridge import` for services of an installation, with the text of a file. */
+export function importing({ database: { connection }, secret }: TestService) {
+  const place = directory()
+  const environment = { DATA_DIR: join(place, 'data'), DATABASE_URL: urlOf(connection), SECRET_KEY: secret }
+  return async (
+    { service }: Pick<Caller, 'service'>,
+    kind: string,
+    text: string,
+    { file = `${kind}.csv`, args = [] as readonly string[] } = {},
+  ): Promise<ImportRun> => {
+    const path = join(place, file)
+    await writeFile(path, text)
+    const { code, out, err } = await run(['import', kind, path, '--service', service.name, ...args], environment)
+    const rejected = await readFile(`${path}.rejected.csv`, 'utf8').catch(() => '')
+    const figures = /^-[- ]+\n\S+ +(.*)$/m.exec(out)?.[1] ?? ''
+    const counts = figures.split(/ +/).map(figure => Number(figure.replaceAll(',', '')))
+    const [, ...refused] = parse(rejected) as string[][]
+    const reasons = refused.map(([, column, reason]) => `${column} ${reason}`)
+    return { code, out, err, rejected, reasons, counts }
+  }
+}
+
+function urlOf(connection: TestService['database']['connection']) {
+  if (typeof connection === 'string') return connection
+  const { user, host, port, database } = connection
+  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host ?? '')}&port=${port}`
+}

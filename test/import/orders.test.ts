@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
+import { stepReturn } from '../../src/backoffice/embedded/returns.ts'
+import { setBackOffice } from '../../src/store/running/back-office.ts'
+import { giveBack, made, type OrderShop, placed, returnable, startOrderShop, stockOf } from '../support/order-shop.ts'
+import type { Caller } from '../support/service.ts'
+import { type ImportRun, importing } from './import-command.ts'
+
+let shop: OrderShop
+let load: ReturnType<typeof importing>
+before(async () => {
+  shop = await startOrderShop()
+  load = importing(shop.api)
+})
+after(() => shop.api.stop())
+
+const header =
+  'orderNumber,customerId,placedAt,freight,total,sku,quantity,price,status,returned,paymentGateway,paymentAmount,paymentVoucher'
+const orders = (at: Caller, ...lines: string[]): Promise<ImportRun> =>
+  load(at, 'orders', `${[header, ...lines].join('\n')}\n`)
+const read = async (at: Caller, name: string) => (await at.get(`/orders/${name}`)).json.data
+
+test('an imported order is read by id and number, listed, and returned as far as it was not yet', async () => {
+  const at = await shop.another()
+  const columns = `id,${header},storeNumber,billingCity,deliveryCity,discountAmount`
+  const line = (rest: string) => `8001,OLD-7,65432,2024-05-10 09:30:00,9.95,${rest}`
+  const { code, counts } = await load(
+    at,
+    'orders',
+    [
+      columns,
+      line('74.93,HOOD-S,3,20.00,shipped,1,paypal,74.93,,101,Melbourne,Fitzroy,6.00'),
+      line('74.93,GONE-1,1,10.98,returned,1,paypal,74.93,,404,Melbourne,Fitzroy,'),
+      '',
+    ].join('\n'),
+  )
+  assert.deepEqual([code, counts], [0, [2, 2, 0, 0, 0]])
+  const order = await read(at, '8001')
+  assert.deepEqual(await read(at, 'OLD-7'), order)
+  assert.deepEqual((await at.get('/orders?order_number=OLD-7')).json.data, [order])
+  assert.deepEqual((await at.get('/customers/65432/orders')).json.data, [order])
+  const { id, orderNumber, placedAt, freight, total, payments, billingAddress, deliveryAddress } = order
+  assert.deepEqual(
+    [id, orderNumber, placedAt, freight, total],
+    ['8001', 'OLD-7', '2024-05-10 09:30:00', '9.95', '74.93'],
+  )
+  assert.deepEqual([billingAddress.city, deliveryAddress.city, billingAddress.postcode], ['Melbourne', 'Fitzroy', null])
+  assert.deepEqual(payments, [{ gateway: 'paypal', amount: '74.93', reference: null, voucherNumber: null }])
+  assert.deepEqual(
+    order.lines.map((one: Record<string, unknown>) => [one.sku, one.productName, one.value, one.status, one.returned]),
+    [
+      ['HOOD-S', 'Style HOOD-S', '54.00', 'shipped', 1],
+      ['GONE-1', 'GONE-1', '10.98', 'returned', 1],
+    ],
+  )
+  assert.deepEqual(await returnable(at, '8001'), [
+    { sku: 'HOOD-S', sold: 3, returned: 1, returnable: 2 },
+    { sku: 'GONE-1', sold: 1, returned: 1, returnable: 0 },
+  ])
+  const stock = (await stockOf(at))['1001 HOOD-S'] ?? 0
+  const tooMany = await giveBack(at, 'OLD-7', { 'HOOD-S': 3 })
+  assert.deepEqual([tooMany.status, tooMany.json.code], [409, 'quantity_exceeds_returnable'])
+  const back = made(await giveBack(at, 'OLD-7', { 'HOOD-S': 2 }))
+  assert.deepEqual([back.orderId, back.total], ['8001', '36.00'])
+  assert.equal((await stockOf(at))['1001 HOOD-S'], stock + 2)
+  assert.equal((await read(at, '8001')).lines[0].status, 'returned')
+})
+
+test('importing the same again changes nothing, other words take its place until something has happened here', async () => {
+  const at = await shop.another()
+  const first = [
+    'O1,65432,2024-05-10,,20.00,TEE,2,10.00,processing,,,,',
+    'O2,65432,2024-05-11,,10.00,TEE,1,10.00,processing,,,,',
+  ]
+  await orders(at, ...first)
+  const before = [await read(at, 'O1'), await read(at, 'O2')]
+  assert.deepEqual((await orders(at, ...first)).counts, [2, 0, 0, 2, 0])
+  assert.deepEqual([await read(at, 'O1'), await read(at, 'O2')], before)
+  const later = ['O1,65432,2024-05-10,,30.00,TEE,2,10.00,shipped,,,,', 'O1,,,,,UNKEPT,2,5.00,shipped,,,,']
+  assert.deepEqual((await orders(at, ...later)).counts, [2, 0, 2, 0, 0])
+  const { id, total, lines } = await read(at, 'O1')
+  assert.deepEqual([id, total, lines.length, lines[1].status], [before[0].id, '30.00', 2, 'shipped'])
+
+  const acting = shop.api.db
+  await acting.transaction(tx => shipOrder(tx, at.service, 'O2'))
+  made(await giveBack(at, 'O1', { TEE: 1 }))
+  const { counts, reasons } = await orders(at, ...first)
+  assert.deepEqual(counts, [2, 0, 0, 1, 1], 'O2 says what it said')
+  assert.deepEqual(reasons, [
+    'orderNumber is of an order that was shipped, cancelled or returned here since it was imported',
+  ])
+  assert.equal((await returnable(at, 'O1'))[0].returned, 1)
+})
+
+test('numbers of orders that were placed here are refused, and those that are made follow on the imported ones', async () => {
+  const at = await shop.another()
+  const line = (number: string) => `${number},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
+  await orders(at, line('W0000041'), line('OTHER'))
+  const own = await placed(at, [{ sku: 'TEE', quantity: 1 }])
+  assert.equal(own.orderNumber, 'W0000042')
+  const { code, reasons } = await orders(at, line('W0000042'), line('W0250000'))
+  assert.deepEqual([code, reasons], [2, ['orderNumber belongs to an order that was placed here']])
+  assert.equal((await placed(at, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0250001')
+  assert.deepEqual(await read(at, own.id), own)
+})
+
+test('an order is taken as a whole: sums that do not add up, and lines that are refused, refuse all of it', async () => {
+  const at = await shop.another()
+  const whole = 'Another line of this order is refused; an order is taken as a whole.'
+  const { counts, reasons } = await orders(
+    at,
+    'GOOD,65432,2024-05-10,,10.00,TEE,1,10.00,,,,,',
+    'SUM,65432,2024-05-10,1.00,20.00,TEE,1,10.00,,,,,',
+    'PAID,65432,2024-05-10,,10.00,TEE,1,10.00,,,visa,9.00,',
+    'HALF,65432,2024-05-10,,10.00,TEE,1,10.00,,,,,',
+    'HALF,65432,2024-05-10,,10.00,TEE,one,10.00,,,,,',
+    'TWO,65432,2024-05-10,,20.00,TEE,1,10.00,,,,,',
+    'TWO,65433,2024-05-10,,20.00,TEE,1,10.00,,,,,',
+    'WHO,404,2024-05-10,,10.00,TEE,1,10.00,,,,,',
+    'BACK,65432,2024-05-10,,20.00,TEE,2,10.00,,3,,,',
+    'NOTYET,65432,2024-05-10,,20.00,TEE,2,10.00,processing,1,,,',
+    'EMPTY,65432,2024-05-10,,20.00,,,,,,,,',
+    'PAYS,65432,2024-05-10,,20.00,,,,,,visa,20.00,',
+    'BARE,,2024-05-10,,10.00,TEE,1,10.00,,,,,',
+  )
+  assert.deepEqual(counts, [13, 1, 0, 0, 12])
+  assert.deepEqual(
+    reasons.map(reason => reason.trim()),
+    [
+      'total is not what the lines and the freight come to: 11.00',
+      'paymentAmount is not what is due, taken together: 9.00, not 10.00',
+      whole,
+      'quantity is no whole number',
+      whole,
+      'customerId is not what the first line of the order says',
+      'customerId names no customer: 404',
+      'returned is more than the quantity',
+      'returned is more than 0 while the line is processing',
+      'has neither a SKU nor a paymentAmount',
+      'orderNumber has no line that names a SKU',
+      'customerId is required in the first line of an order',
+    ],
+  )
+  assert.equal((await at.get('/orders/HALF')).status, 404)
+})
+
+test('what a voucher of the earlier system has paid goes back to it, and no more than it was issued for', async () => {
+  const at = await shop.another()
+  const issued = 'number,pin,balance,originalAmount\nV1,1,10.00,50.00\nV2,1,0,20.00\n'
+  assert.equal((await load(at, 'vouchers', issued)).code, 0)
+  const { code } = await orders(
+    at,
+    'P1,65432,2024-05-10,,30.00,TEE,3,10.00,shipped,,card,30.00,V1',
+    'P2,65432,2024-05-10,,30.00,TEE,3,10.00,processing,,card,20.00,V2',
+    'P2,,,,,,,,,,paypal,10.00,',
+    'P3,65432,2024-05-10,,10.00,TEE,1,10.00,processing,,card,10.00,UNKNOWN',
+  )
+  assert.equal(code, 0)
+  const balance = async (number: string) =>
+    (await at.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })).json.data.availableAmount
+  const { db } = shop.api
+  const { returnNumber } = made(await giveBack(at, 'P1', { TEE: 2 }))
+  await db.transaction(tx => stepReturn(tx, at.service, returnNumber, 'receive'))
+  const given = await db.transaction(tx => stepReturn(tx, at.service, returnNumber, 'refund'))
+  assert.deepEqual([given, await balance('V1')], [[{ number: 'V1', amount: '20.00' }], '30.00'])
+  for (const number of ['P2', 'P3']) await db.transaction(tx => cancelOrder(tx, at.service, number))
+  assert.deepEqual([await balance('V2'), (await read(at, 'P2')).lines[0].status], ['20.00', 'cancelled'])
+})
+
+test('an order of NDJSON whose first line alone says what all share; of another service it is none', async () => {
+  const at = await shop.another()
+  const rows = [
+    {
+      orderNumber: 'N1',
+      customerId: '65432',
+      placedAt: '2024-05-10T09:30',
+      total: '20.00',
+      sku: 'TEE',
+      quantity: 1,
+      price: '10.00',
+    },
+    { orderNumber: 'N1', skuId: 'id-TEE', quantity: 1, price: '12.50', value: '10.00' },
+    { orderNumber: 'N1', paymentGateway: 'visa', paymentAmount: '12.00', paymentReference: 'A' },
+    { orderNumber: 'N1', paymentGateway: 'visa', paymentAmount: '8.00', paymentReference: 'B' },
+  ]
+  const { code } = await load(at, 'orders', rows.map(row => JSON.stringify(row)).join('\n'), { file: 'orders.ndjson' })
+  assert.equal(code, 0)
+  const { lines, payments } = await read(at, 'N1')
+  assert.deepEqual(lines[1].discounts, [{ type: 'discount', reason: null, amount: '2.50', percentage: null }])
+  assert.deepEqual(
+    payments.map((each: { reference: string }) => each.reference),
+    ['A', 'B'],
+  )
+  assert.equal((await (await shop.another()).get('/orders/N1')).status, 404)
+})
+
+test('a service in front of a back office takes neither orders nor vouchers: that keeps its own', async () => {
+  const { db, keys } = shop.api
+  const at = await shop.another()
+  const settings = { driver: 'apparel21', url: 'http://127.0.0.1:9/', country: 'AU' } as const
+  await db.transaction(tx => setBackOffice(tx, keys, at.service, settings))
+  for (const kind of ['orders', 'vouchers']) {
+    const { code, err } = await load(at, kind, '')
+    assert.equal(code, 1)
+    assert.match(err, /are those of its back office \(apparel21\): they are not imported/)
+  }
+})

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { pino } from 'pino'
+import { expireVouchers } from '../../src/backoffice/embedded/vouchers/standing.ts'
+import { raw, sql } from '../../src/db.ts'
+import { startTestService } from '../support/service.ts'
+import { forgetFailures, issue, lock, stepsOf, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import { post } from '../support/write.ts'
+import { importing } from './import-command.ts'
+
+let logged = ''
+function note(line: string) {
+  logged += line
+}
+const api = await startTestService({
+  settings: voucherSettings,
+  role: 'maintainer',
+  log: pino({ level: 'trace' }, { write: note }),
+})
+after(() => api.stop())
+beforeEach(() => forgetFailures(api))
+
+const load = importing(api)
+const header = 'number,pin,balance,originalAmount,expiryDate,status'
+const vouchers = (...lines: string[]) => load(api, 'vouchers', `${[header, ...lines].join('\n')}\n`)
+const lookUp = (number: string, pin: string) => post(api, '/vouchers/lookup', { number, pin })
+const validate = (number: string, pin: string, amount: string) =>
+  post(api, '/vouchers/validate', { number, pin, amount })
+const soundness = sql`
+  select v.number from voucher v where balance <> (select sum(amount) from voucher_entry e where e.service_id = v.service_id and e.number = v.number)`
+test('an imported voucher is looked up, validated, held and drawn with its PIN, and its ledger adds up', async () => {
+  const { code, counts } = await vouchers('GV-1,0042,110.00,150.00,2099-12-31,active')
+  assert.deepEqual([code, counts], [0, [1, 1, 0, 0, 0]])
+  const { status, email: _, ...told } = (await lookUp('GV-1', '0042')).json.data
+  assert.deepEqual(
+    [status, told],
+    [
+      'active',
+      { ...told, originalAmount: '150.00', usedAmount: '40.00', availableAmount: '110.00', expiryDate: '2099-12-31' },
+    ],
+  )
+  const { validationId } = (await validate('GV-1', '0042', '60.00')).json.data
+  assert.equal((await lock(api, 'GV-1', validationId)).json.data.status, 'locked')
+  assert.deepEqual(await stepsOf(api, api, 'GV-1'), ['issue active', 'lock locked', 'redeem active', 'lock locked'])
+  assert.deepEqual(await api.db.rows(soundness), [])
+})
+
+test('five wrong PINs guard it as they do one that was issued here', async () => {
+  await vouchers('GV-2,0042,10.00,,,')
+  for (let i = 0; i < 5; i++) assert.equal((await lookUp('GV-2', '9999')).status, 403)
+  assert.deepEqual(
+    [(await lookUp('GV-2', '0042')).status, (await lookUp('GV-2', '0042')).json.code],
+    [403, 'voucher_not_accepted'],
+  )
+})
+
+test('each status of an earlier system has its place, and the daily job lets what is past its day expire', async () => {
+  const { code } = await vouchers(
+    'S1,1,0,20,,',
+    'S2,1,20,,,pending',
+    'S3,1,5,20,,suspended',
+    'S4,1,5,20,,expired',
+    'S5,1,20,20,2020-01-31,active',
+    'S6,1,0,20,,suspended',
+  )
+  assert.equal(code, 0)
+  const shown = async () =>
+    Promise.all(['S1', 'S2', 'S3', 'S4', 'S5', 'S6'].map(async number => (await lookUp(number, '1')).json.data.status))
+  assert.deepEqual(await shown(), ['redeemed', 'pending', 'suspended', 'expired', 'expired', 'redeemed'])
+  assert.equal(await expireVouchers(api.db), 1)
+  assert.deepEqual(await stepsOf(api, api, 'S5'), ['issue active', 'expire expired'])
+  assert.deepEqual((await stepsOf(api, api, 'S3')).at(-1), 'suspend suspended')
+  assert.deepEqual(await api.db.rows(soundness), [])
+})
+
+test('importing the same again changes nothing, a later file moves the ledger on', async () => {
+  const first = ['A1,1111,50.00,50.00,2099-01-31,active', 'A2,2222,50.00,50.00,,']
+  await vouchers(...first)
+  const entries = sql`select number, entry, kind, amount::text, state from voucher_entry order by number, entry`
+  const before = await api.db.rows(entries)
+  assert.deepEqual((await vouchers(...first)).counts, [2, 0, 0, 2, 0])
+  assert.deepEqual(await api.db.rows(entries), before)
+  const { counts } = await vouchers('A1,1111,20.00,50.00,2099-01-31,active', 'A2,2345,60.00,,2098-01-31,suspended')
+  assert.deepEqual(counts, [2, 0, 1, 0, 1])
+  assert.deepEqual(await stepsOf(api, api, 'A1'), ['issue active', 'lock locked', 'redeem active'])
+  assert.equal((await vouchers('A1,1111,35.00,50.00,2099-01-31,suspended')).counts[2], 1)
+  assert.deepEqual((await stepsOf(api, api, 'A1')).slice(3), ['refund active', 'suspend suspended'])
+  const told = (await lookUp('A1', '1111')).json.data
+  assert.deepEqual([told.status, told.usedAmount, told.availableAmount], ['suspended', '15.00', '0.00'])
+  assert.deepEqual(await api.db.rows(soundness), [])
+})
+
+test('a voucher that was used here, or issued here, is not overwritten', async () => {
+  await stockGiftCards(api, api)
+  const own = (await issue(api)).json.data
+  await vouchers('U1,1111,50.00,,,')
+  const { validationId } = (await validate('U1', '1111', '10.00')).json.data
+  await lock(api, 'U1', validationId)
+  const { code, reasons, counts } = await vouchers('U1,1111,50.00,,,', 'U1,1111,40.00,,,', `${own.number},1111,7.00,,,`)
+  assert.deepEqual([code, counts], [2, [3, 0, 0, 1, 2]])
+  const again = 'enter the pin again, which is left out here'
+  assert.deepEqual(reasons, [
+    `number is of a voucher that was used here since it was imported; ${again}`,
+    `number belongs to a voucher that was issued here; ${again}`,
+  ])
+  assert.equal((await lookUp(own.number, own.pin)).json.data.availableAmount, '150.00')
+})
+
+test('what does not add up is refused', async () => {
+  const { reasons } = await vouchers(
+    'R1,1,30.00,20.00,,',
+    'R2,1,0,,,',
+    'R3,1,-1,20.00,,',
+    'R4,1,5.00,20.00,,redeemed',
+    'R5,1,5.00,20.00,,pending',
+    'R6,,5.00,20.00,,',
+  )
+  assert.deepEqual(
+    reasons.map(reason => reason.replace(/; enter.*/, '')),
+    [
+      'balance is more than it was issued for',
+      'originalAmount is required, and more than 0, where nothing is left',
+      'balance is less than 0',
+      'status is redeemed, while something is left',
+      'status is pending, while something was drawn',
+      'pin is required',
+    ],
+  )
+})
+
+test('no PIN is anywhere: not in the rejected file, not in what is said, logged or stored', async () => {
+  const pins = ['73519246', '73519247', '73519248', '73519249', '73519250', '73519251', '73519252', '73519253']
+  const [good, bad, long, quoted, field, other, broken, odd] = pins
+  const runs = [
+    await vouchers(`P1,${good},10.00,,,`, `P2,${bad},ten,,,`, `P3,${long},10.00,,,,9`, `P4,"${quoted}"x,10.00,,,`),
+    await load(
+      api,
+      'vouchers',
+      `{"number":"P5","pin":${field},"balance":"1.00"}\n{"number":"P6","pin":"${other}","PIN":"${other}"}\n{"pin":"${broken}"\n["${odd}"]\n`,
+      { file: 'v.ndjson' },
+    ),
+    // A file without a header, and one whose PINs are called otherwise.
+    await load(api, 'vouchers', `P7,${good},10.00\n`, { file: 'bare.csv' }),
+    await load(api, 'vouchers', `number,code,note,balance\nP8,${bad},${bad},-5\n`, {
+      file: 'mapped.csv',
+      args: ['--map', 'pin=code', '--ignore', 'note'],
+    }),
+  ]
+  assert.deepEqual(
+    runs.map(({ code }) => code),
+    [2, 2, 1, 2],
+  )
+  assert.match(
+    runs[0]?.rejected ?? '',
+    /^3,balance,"is no amount.*; enter the pin again, which is left out here",P2,,ten,,,$/m,
+  )
+  assert.match(
+    runs[0]?.rejected ?? '',
+    /^4,,"The line has 7 cells, the header 6\. It is left out, since it holds a pin.*",,,,,,$/m,
+  )
+  assert.match(runs[3]?.rejected ?? '', /enter the code again.*,P8,,,-5$/m)
+  await lookUp('P1', good ?? '')
+  await lookUp('P1', '000000')
+  const tables = await api.db.rows<{ name: string }>(sql`
+    select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`)
+  const dumps = await Promise.all(
+    tables.map(({ name }) =>
+      api.db.row<{ text: string }>(sql`select coalesce(string_agg(t::text, ' '), '') as text from ${raw(name)} t`),
+    ),
+  )
+  const everything = JSON.stringify([runs, logged, dumps])
+  assert.ok(everything.includes('P1') && logged.includes('/vouchers/lookup'))
+  for (const pin of pins) assert.ok(!everything.includes(pin), pin)
+  assert.equal((await lookUp('P1', good ?? '')).status, 200)
+})
+
+test('a mended line whose PIN was entered again goes in', async () => {
+  const { rejected } = await vouchers('M1,4711,ten,,,')
+  const mended = rejected.replace(',M1,,ten,', ',M1,4711,10,')
+  assert.deepEqual((await load(api, 'vouchers', rejected, { file: 'as-it-is.csv' })).counts, [1, 0, 0, 0, 1])
+  assert.deepEqual((await load(api, 'vouchers', mended, { file: 'mended.csv' })).counts, [1, 1, 0, 0, 0])
+  assert.equal((await lookUp('M1', '4711')).json.data.availableAmount, '10.00')
+})
