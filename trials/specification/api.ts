@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+
+/** An answer. The specification shows no bodies in full: a statement reads what it is about. */
+export interface Answer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: a statement reads what it expects
+  body: any
+}
+
+/** One service of an installation, with the two headers that every request carries (section 5). */
+export interface Api {
+  url: string
+  /** The headers, for a request that is to lack one. */
+  headers: Readonly<Record<string, string>>
+  get(
+    path: string,
+    query?: Readonly<Record<string, string>>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>
+  post(path: string, body: object): Promise<Answer>
+  put(path: string, body: object): Promise<Answer>
+}
+
+/** What it takes to reach a service. */
+export interface Access {
+  url: string
+  /** What stands behind `Basic`. */
+  apiKey: string
+  service: string
+}
+
+const patienceMs = 30_000
+
+export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
+  const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(patienceMs), ...init })
+  const text = await answer.text()
+  const isJson = /json/.test(answer.headers.get('content-type') ?? '')
+  return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text }
+}
+
+export function apiOf({ url, apiKey, service }: Access): Api {
+  const headers = { authorization: `Basic ${apiKey}`, 'x-service-name': service }
+  const send = (method: string) => (path: string, body: object) =>
+    ask(`${url}${path}`, {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  return {
+    url,
+    headers,
+    get: (path, query = {}, more = {}) => {
+      const asked = new URLSearchParams(query).toString()
+      return ask(`${url}${path}${asked && '?'}${asked}`, { headers: { ...headers, ...more } })
+    },
+    post: send('POST'),
+    put: send('PUT'),
+  }
+}
+
+/** What an answer that succeeds is about. */
+export function dataOf({ status, body }: Answer) {
+  assert.ok(status >= 200 && status < 300, `${status} ${JSON.stringify(body)}`)
+  return body.data
+}
+
+/** Asserts that a request is refused for a fault of its own. */
+export function isRefused({ status, body }: Answer, ...statuses: number[]) {
+  const told = `${status} ${JSON.stringify(body)}`
+  assert.ok(statuses.length ? statuses.includes(status) : status >= 400 && status < 500, told)
+}

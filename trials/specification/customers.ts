@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { dataOf, isRefused } from './api.ts'
+import { addressLines, fields, paths } from './names.ts'
+import { given } from './not-tried.ts'
+import { names } from './shop.ts'
+import { says, section, type Trial } from './statement.ts'
+
+const stamp = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
+
+/** Sends the fields in a POST, and in a PUT to a customer without them; both answers have to be so. */
+async function posted({ api, shop }: Trial, sent: object, isSo: (customer: Record<string, unknown>) => void) {
+  isSo(await shop.newCustomer(sent))
+  const { id } = await shop.newCustomer()
+  isSo(dataOf(await api.put(paths.customer(id), sent)))
+  isSo(dataOf(await api.get(paths.customer(id))))
+}
+
+const phonesOf = ({ contact }: Record<string, unknown>) => (contact as { phones: { mobile: string | null } }).phones
+
+/** That a subscription outranks `privacy` in the same request. */
+const overrides = (flag: string) => (trial: Trial) =>
+  posted(trial, { [flag]: true, privacy: true }, customer =>
+    assert.deepEqual([customer[flag], customer.privacy], [true, false]),
+  )
+
+export const customers = section(
+  '2. Customer fields',
+  says('mobile: string, in POST and PUT', trial =>
+    posted(trial, { mobile: '+61 491 570 006' }, customer =>
+      assert.equal(phonesOf(customer).mobile, '+61 491 570 006'),
+    ),
+  ),
+  says('mobile, dateOfBirth: optional', trial =>
+    posted(trial, { title: 'Ms' }, customer => {
+      assert.deepEqual([customer.dateOfBirth, phonesOf(customer).mobile], [null, null])
+    }),
+  ),
+  says('dateOfBirth: string, in POST and PUT', trial =>
+    posted(trial, { dateOfBirth: '1980-02-29' }, customer => assert.equal(customer.dateOfBirth, '1980-02-29')),
+  ),
+  says('emailSubscription: when true, privacy is overridden to false', overrides('emailSubscription')),
+  says('smsSubscription: when true, privacy is overridden to false', overrides('smsSubscription')),
+  says('emailSubscription, smsSubscription, privacy: boolean', async ({ api, shop }) => {
+    const { id } = await shop.newCustomer()
+    for (const flag of ['emailSubscription', 'smsSubscription', 'privacy'])
+      isRefused(await api.put(paths.customer(id), { [flag]: 'true' }))
+  }),
+  says('privacy: changing it changes the accept-marketing status', async ({ api, shop }) => {
+    const { id } = await shop.newCustomer({ privacy: false })
+    for (const privacy of [true, false]) {
+      assert.equal(dataOf(await api.put(paths.customer(id), { privacy })).privacy, privacy)
+      assert.equal(dataOf(await api.get(paths.customer(id))).privacy, privacy)
+    }
+  }),
+  says('updateTimeStamp: YYYY-MM-DD HH:MM:SS, always in the response', async ({ api, shop }) => {
+    for (const { updateTimeStamp } of await shop.customers()) assert.match(updateTimeStamp, stamp)
+    for (const { updateTimeStamp } of dataOf(await api.get(paths.customers, { updated_after: '2000-01-01' })))
+      assert.match(updateTimeStamp, stamp)
+    await posted({ api, shop } as Trial, { title: 'Mr' }, customer =>
+      assert.match(String(customer.updateTimeStamp), stamp),
+    )
+  }),
+  says('updateTimeStamp: not accepted in the PUT request', async ({ api, shop }) => {
+    const { id, updateTimeStamp } = await shop.newCustomer()
+    isRefused(await api.put(paths.customer(id), { updateTimeStamp, title: 'Mr' }))
+    assert.equal(dataOf(await api.get(paths.customer(id))).title, null)
+  }),
+  says('startDate: YYYY-MM-DD HH:MM:SS', async ({ shop }) => {
+    const dates = (await shop.customers()).flatMap(({ startDate }) => startDate ?? [])
+    assert.ok(dates.length > 0)
+    for (const date of dates) assert.match(date, stamp)
+  }),
+  says('contact: an object with e-mail and phones', async ({ shop }) => {
+    for (const { contact } of await shop.customers()) assert.deepEqual(Object.keys(contact).sort(), ['email', 'phones'])
+  }),
+  says('contacts: superseded by contact', async ({ shop }) => {
+    for (const customer of await shop.customers()) assert.ok(!('contacts' in customer) && 'contact' in customer)
+  }),
+  says('ecommerceAdminId, ecommerceLegacyId: in the response', async ({ api, shop }) => {
+    const [{ id }] = await shop.customers()
+    for (const customer of [...(await shop.customers()), dataOf(await api.get(paths.customer(id)))])
+      assert.ok('ecommerceAdminId' in customer && 'ecommerceLegacyId' in customer)
+  }),
+  says('... omitted when updated_after is used on the customer list', async ({ api }) => {
+    const found = dataOf(await api.get(paths.customers, { updated_after: '2000-01-01' }))
+    assert.ok(found.length > 0)
+    for (const customer of found) assert.ok(!('ecommerceAdminId' in customer || 'ecommerceLegacyId' in customer))
+  }),
+  says('addressLine2, state, city, postcode, country: in camel-case form', trial =>
+    posted(trial, { address: { ...addressLines, addressLine2: 'Level 5' } }, customer =>
+      assert.deepEqual(customer.address, { ...addressLines, addressLine2: 'Level 5' }),
+    ),
+  ),
+  says('sign-up store code, loyalty program code and name: in customers/search', async ({ shop }) => {
+    const found = await shop.customers()
+    for (const customer of found)
+      for (const name of [fields.signUpStore, ...fields.loyalty]) assert.ok(name in customer)
+    given(
+      found.find(customer => customer[fields.loyalty[1] ?? '']),
+      'no customer is in a loyalty programme',
+    )
+  }),
+  says('Customer references are the actual reference value, not only its identifier', async ({ shop }) => {
+    const references = (await shop.customers()).flatMap(each => Object.values<{ name: string | null }>(each.references))
+    given(references[0], 'no customer has a reference')
+    for (const { name } of references) assert.ok(name)
+  }),
+)
+
+export const customerRequests = [
+  says('POST customers: a customer body; the created customer', async ({ api, shop }) => {
+    const made = await shop.newCustomer({ mobile: '+61 491 570 006' })
+    assert.deepEqual(dataOf(await api.get(paths.customer(made.id))).contact, made.contact)
+  }),
+  says('PUT customers: a customer body without updateTimeStamp; the updated customer', async ({ api, shop }) => {
+    const { id } = await shop.newCustomer()
+    assert.equal(dataOf(await api.put(paths.customer(id), { surname: 'Changed' })).surname, 'Changed')
+    assert.equal(dataOf(await api.get(paths.customer(id))).surname, 'Changed')
+  }),
+  says('GET customers: updated_after; an array of customers', async ({ api, shop }) => {
+    const { id } = await shop.newCustomer(names())
+    const { updateTimeStamp } = dataOf(await api.get(paths.customer(id)))
+    const before = new Date(Date.parse(`${updateTimeStamp.replace(' ', 'T')}Z`) - 2_000).toISOString().slice(0, 19)
+    const found = dataOf(await api.get(paths.customers, { updated_after: before }))
+    assert.ok(found.some((each: { id: string }) => each.id === id))
+    for (const each of found) assert.ok(each.updateTimeStamp >= before.replace('T', ' '))
+  }),
+]

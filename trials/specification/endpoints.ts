@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { dataOf, isRefused } from './api.ts'
+import { customerRequests } from './customers.ts'
+import { fields, paths, pinHeader, returnOf, voucherOf } from './names.ts'
+import { given, NotTried } from './not-tried.ts'
+import { says, section } from './statement.ts'
+import { holdsAHundred, isPaged } from './walk.ts'
+
+const sales = '/orders/transactions/search'
+
+export const endpoints = section(
+  '4. Endpoints',
+  says('GET /stores: no required parameters; a JSON object containing the list of stores', async ({ api }) => {
+    const { status, body } = await api.get('/stores')
+    assert.deepEqual([status, typeof body, Array.isArray(body.data)], [200, 'object', true])
+  }),
+  says('GET /staff: optional query filters email and code', async ({ api }) => {
+    const staff = dataOf(await api.get('/staff'))
+    const one = given(
+      staff.find(({ email }: { email: string | null }) => email),
+      'there is no staff',
+    )
+    for (const name of ['email', 'code']) {
+      const found = dataOf(await api.get('/staff', { [name]: one[name] }))
+      assert.ok(found.length > 0)
+      for (const each of found) assert.equal(each[name], one[name])
+    }
+    assert.deepEqual(dataOf(await api.get('/staff', { code: 'nobody at all' })), [])
+  }),
+  says('GET /staff: supports pagination', async ({ api }) => {
+    given(dataOf(await api.get('/staff'))[3], 'there are too few staff')
+    await isPaged(api, '/staff')
+  }),
+  says('GET /staff/{id}: one staff record', async ({ api }) => {
+    const one = given(dataOf(await api.get('/staff'))[0], 'there is no staff')
+    assert.deepEqual(dataOf(await api.get(`/staff/${one.id}`)), one)
+    isRefused(await api.get('/staff/nobody-at-all'), 404)
+  }),
+  says('GET /customers/search: cursor-based pagination', ({ api }) => isPaged(api, '/customers/search')),
+  says('GET /customers/search: timestamp filter updated_after', async ({ api, shop }) => {
+    const [first, ...others] = await shop.customers()
+    const last = others.at(-1)?.updateTimeStamp
+    const found = dataOf(await api.get('/customers/search', { updated_after: last }))
+    for (const { updateTimeStamp } of found) assert.ok(updateTimeStamp >= last)
+    assert.ok(last > first.updateTimeStamp ? !found.some(({ id }: { id: string }) => id === first.id) : true)
+  }),
+  says(`GET ${sales}: cursor-based pagination`, ({ api }) => isPaged(api, sales, { asc: 'true' })),
+  says(`GET ${sales}: updated_after, updated_before filter by date`, async ({ api }) => {
+    const found = dataOf(await api.get(sales, { updated_after: '2000-01-01' }))
+    const stamp = given(found.at(-1)?.updateTimeStamp, 'there are no transactions')
+    const later = dataOf(await api.get(sales, { updated_after: stamp }))
+    const earlier = dataOf(await api.get(sales, { updated_before: stamp }))
+    for (const { updateTimeStamp } of later) assert.ok(updateTimeStamp >= stamp)
+    for (const { updateTimeStamp } of earlier) assert.ok(updateTimeStamp <= stamp)
+    assert.deepEqual(dataOf(await api.get(sales, { updated_before: '2000-01-01' })), [])
+    assert.deepEqual(dataOf(await api.get(sales, { updated_after: '2100-01-01' })), [])
+  }),
+  ...customerRequests,
+  says('GET retail transactions of one shopper', async ({ api }) => {
+    const known = dataOf(await api.get(sales)).find(({ customerId }: { customerId: string | null }) => customerId)
+    const { id, customerId } = given(known, 'no transaction is of a known shopper')
+    const history = dataOf(await api.get(paths.transactionsOf(customerId)))
+    assert.ok(history.some((each: { id: string }) => each.id === id))
+    for (const each of history) assert.equal(each.customerId, customerId)
+  }),
+  says('POST returns: each SKU is on the original order; the created return', async ({ api, shop }) => {
+    const { id, lines } = await shop.order()
+    const made = dataOf(await api.post(paths.returnsOf(id), returnOf(lines[0].sku, await shop.returnReason())))
+    assert.equal(made.lines[0].sku, lines[0].sku)
+    const returns = dataOf(await api.get(paths.returnsOf(id)))
+    assert.ok(returns.some((each: { id: string }) => each.id === made.id))
+  }),
+  says('GET gift voucher: voucher information', async ({ api, shop }) => {
+    const { number, pin } = await shop.voucher()
+    const { availableAmount, status } = dataOf(await api.get(paths.voucher(number), {}, { [pinHeader]: pin }))
+    assert.ok(status && /^\d+(\.\d+)?$/.test(availableAmount))
+  }),
+  says('PUT or POST gift voucher lock: the lock result', async ({ api, shop }) => {
+    const { number, pin } = await shop.voucher()
+    for (const lock of [api.put, api.post]) {
+      const { validationId } = dataOf(await api.get(paths.voucher(number), { amount: '1.00' }, { [pinHeader]: pin }))
+      assert.equal(dataOf(await lock(paths.lockOf(number), { validationId, lockSeconds: 60 })).status, 'locked')
+      isRefused(await api.get(paths.voucher(number), { amount: '1.00' }, { [pinHeader]: pin }), 409)
+      assert.equal(dataOf(await lock(paths.lockOf(number), { validationId, lockSeconds: 0 })).status, 'active')
+    }
+  }),
+  says('POST gift voucher: a payment gateway name may be chosen', async ({ api, shop }) => {
+    await shop.newCustomer()
+    for (const more of [{ gateway: await shop.gateway() }, {}]) dataOf(await api.post(paths.vouchers, voucherOf(more)))
+    isRefused(await api.post(paths.vouchers, voucherOf({ gateway: 'no such gateway' })))
+  }),
+  says('POST gift voucher: a digital voucher with number and PIN, sent to the customer by e-mail', async trial => {
+    const { api, shop, mails } = trial
+    const { contact } = await shop.newCustomer()
+    const read = given(mails, 'nobody can look at the e-mails')
+    const { number, pin } = dataOf(await api.post(paths.vouchers, voucherOf({ receiverEmail: contact.email })))
+    // A back office that makes number and PIN later tells them in the e-mail alone.
+    const expected: string[] = [contact.email, ...(number === null ? [] : [number, pin])]
+    for (let text = '', tries = 0; !expected.every(each => text.includes(each)); text = await read()) {
+      assert.ok(tries++ < 100, 'the e-mail has not come')
+      await delay(100)
+    }
+    if (number === null) return
+    const opened = await api.get(paths.voucher(number), {}, { [pinHeader]: pin })
+    assert.equal(dataOf(opened).availableAmount, '25.00')
+  }),
+  says('GET rewards: retail rewards and gifts for the reward balance', async ({ shop }) => {
+    const { rewards, gifts, availableRewards } = given(await shop.rewards(), 'no customer has a reward account')
+    assert.ok(Array.isArray(rewards) && Array.isArray(gifts) && typeof availableRewards === 'string')
+  }),
+  says('GET payment gateways: the list of available names', async ({ api }) => {
+    const gateways = dataOf(await api.get(paths.gateways))
+    if (!gateways.length) throw new NotTried('there is no payment gateway')
+    for (const name of gateways) assert.equal(typeof name, 'string')
+  }),
+  says('GET inventory, products: with buffer, and with SKU per colour/size', async ({ api }) => {
+    const [stock] = dataOf(await api.get(paths.inventory))
+    const [product] = dataOf(await api.get(paths.products))
+    assert.ok(fields.buffer in stock && fields.ecommerceSku in product.colours[0].sizes[0])
+  }),
+)
+
+export const limits = section(
+  '8. Limits',
+  says('Records per page: at most 100, /customers/search', ({ api }) => holdsAHundred(api, '/customers/search')),
+  says(`Records per page: at most 100, ${sales}`, ({ api }) => holdsAHundred(api, sales)),
+)

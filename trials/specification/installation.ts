@@ -1,0 +1,96 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Access } from './api.ts'
+import { type Running, run, start } from './processes.ts'
+import type { Voucher } from './shop.ts'
+
+/** An installation that was started for the trial. */
+export interface Installation {
+  access: Access
+  /** A service whose back office is older than 2022.1, and in which no gift voucher is configured. */
+  old: Access
+  /** What its certificate is signed with. */
+  ca: string
+  voucher: Voucher
+  mails: () => Promise<string>
+  ship: ((orderId: string) => Promise<void>) | undefined
+  stop(): Promise<void>
+}
+
+const cli = 'src/cli.ts'
+const oldRelease = '2021.3'
+
+/** Starts the demo on a database of its own; with `simulator`, a service in front of a simulated Apparel21. */
+export async function startInstallation({ simulator }: { simulator: boolean }): Promise<Installation> {
+  const home = await mkdtemp(join(tmpdir(), 'tillbridge-specification-'))
+  const running: Running[] = []
+  const stop = async () => {
+    for (const each of running.toReversed()) await each.stop()
+    await rm(home, { recursive: true, force: true, maxRetries: 5 })
+  }
+  try {
+    const office = simulator ? await startSimulator(running) : undefined
+    const environment = { DATA_DIR: join(home, 'data'), PORT: '0', LOG_LEVEL: 'warn', ...office?.environment }
+    running.push(await start(cli, ['start'], environment, 'Ctrl-C stops it.'))
+    const told = JSON.parse(await readFile(join(home, 'data/access.json'), 'utf8'))
+    const access = {
+      url: told.baseUrl,
+      apiKey: Buffer.from(`${told.username}:${told.password}`).toString('base64'),
+      service: told.serviceName,
+    }
+    const settings = office?.settings ?? []
+    if (settings.length) await run(cli, ['service', 'set', access.service, ...settings], environment)
+    await run(cli, ['service', 'add', 'old', `release=${oldRelease}`], environment)
+    if (office) await run(cli, ['back-office', 'set', 'old', ...office.old], environment)
+    const made = await run(cli, ['user', 'add', 'old', '--service', 'old', '--role', 'maintainer'], environment)
+    const apiKey = /^API key: (\S+)$/m.exec(made)?.[1] ?? ''
+    return {
+      access,
+      old: { url: access.url, apiKey, service: 'old' },
+      ca: await readFile(told.caFile, 'utf8'),
+      voucher: office?.voucher ?? { number: '9100001', pin: '204816' },
+      mails: office?.mails ?? (() => filesIn(join(home, 'data/mail'))),
+      ship: office?.ship,
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function filesIn(folder: string) {
+  const names = await readdir(folder).catch(() => [])
+  return (await Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))).join('\n')
+}
+
+/** Starts the simulator, and says what a service in front of it needs. */
+async function startSimulator(running: Running[]) {
+  const simulator = await start('simulator/main.ts', ['--port', '0'], {}, 'Ctrl-C stops it.')
+  running.push(simulator)
+  const url = /BACK_OFFICE_URL=(\S+)/.exec(simulator.said())?.[1] ?? ''
+  const control = /^Look: +(\S+?)\/?$/m.exec(simulator.said())?.[1] ?? ''
+  async function change(what: object) {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${control}/changes`, { method: 'POST', headers, body: JSON.stringify(what) })
+    if (!answer.ok) throw new Error(`the simulator: ${answer.status} ${await answer.text()}`)
+  }
+  return {
+    environment: { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: url, BACK_OFFICE_COUNTRY: 'AU' },
+    settings: [
+      'gateways=visa',
+      'vouchersEnabled=true',
+      'giftCardSku=9001',
+      'voucherType=GV_EMAIL',
+      'timeZone=Australia/Melbourne',
+    ],
+    old: ['driver=apparel21', `url=${url}`, 'country=AU', `release=${oldRelease}`],
+    voucher: { number: '6000001', pin: '1234' },
+    mails: async () => {
+      await change({ kind: 'allot-vouchers' })
+      return (await fetch(`${control}/mail`)).text()
+    },
+    ship: (orderId: string) => change({ kind: 'despatch-order', id: Number(orderId) }),
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * What the specification marks "not shown", as the services that are tried here call it: paths, parameters and fields. What it does
+ * show stands in the statements themselves.
+ */
+export const paths = {
+  inventory: '/inventory',
+  products: '/products',
+  customers: '/customers',
+  customer: (id: string) => `/customers/${id}`,
+  transactionsOf: (id: string) => `/customers/${id}/transactions`,
+  rewardsOf: (id: string) => `/customers/${id}/rewards`,
+  orders: '/orders',
+  returnsOf: (order: string) => `/orders/${order}/returns`,
+  returnReasons: '/return-reasons',
+  vouchers: '/vouchers',
+  voucher: (number: string) => `/vouchers/${number}`,
+  lockOf: (number: string) => `/vouchers/${number}/lock`,
+  gateways: '/payment-gateways',
+  changelog: '/changelog',
+}
+
+/** How a list goes on: the parameter, and where its value stands in the answer before. */
+export const cursor = { parameter: 'after_cursor', limit: 'limit' }
+
+export const fields = {
+  location: 'ecommerceLocationId',
+  buffer: 'buffer',
+  ecommerceSku: 'ecommerceSku',
+  signUpStore: 'joinedStoreCode',
+  loyalty: ['loyaltyCode', 'loyaltyName'],
+}
+
+/** The PIN travels in a header. */
+export const pinHeader = 'x-voucher-pin'
+
+export const addressLines = {
+  addressLine1: '111 Collins St',
+  city: 'Melbourne',
+  state: 'VIC',
+  postcode: '3000',
+  country: 'Australia',
+}
+
+export const voucherOf = (more: object) => ({
+  amount: '25.00',
+  receiverName: 'Ann Lee',
+  receiverEmail: 'ann.lee@example.com',
+  senderName: 'Bo Lee',
+  subject: 'For you',
+  billingAddress: addressLines,
+  ...more,
+})
+
+export const orderOf = (customerId: string, sku: string, price: string, gateway: string) => ({
+  customerId,
+  billingAddress: addressLines,
+  deliveryAddress: addressLines,
+  lines: [{ sku, quantity: 1 }],
+  payments: [{ gateway, amount: price }],
+})
+
+export const returnOf = (sku: string, reasonCode: string) => ({ lines: [{ sku, quantity: 1, reasonCode }] })

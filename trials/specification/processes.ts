@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+/** A program that goes on, and what it has said so far. */
+export interface Running {
+  said(): string
+  stop(): Promise<void>
+}
+
+type Environment = Readonly<Record<string, string>>
+
+const file = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+
+function begin(path: string, args: readonly string[], environment: Environment) {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, [file(path), ...args], {
+    env: { PATH, HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', text => {
+      said += text
+    })
+  return { child, said: () => said }
+}
+
+/** Runs a program of the checkout to its end; returns what it says. */
+export async function run(path: string, args: readonly string[], environment: Environment): Promise<string> {
+  const { child, said } = begin(path, args, environment)
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${path} ${args.join(' ')}: ${said()}`)
+  return said()
+}
+
+/** Starts a program of the checkout, and waits until it says that it is ready. */
+export async function start(
+  path: string,
+  args: readonly string[],
+  environment: Environment,
+  ready: string,
+): Promise<Running> {
+  const { child, said } = begin(path, args, environment)
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', () => said().includes(ready) && resolve())
+    child.once('close', () => reject(new Error(`${path} has ended: ${said()}`)))
+  })
+  return { said, stop: () => end(child) }
+}
+
+async function end(child: ChildProcess) {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'close')
+}

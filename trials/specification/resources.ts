@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { dataOf, isRefused } from './api.ts'
+import { fields, paths, pinHeader } from './names.ts'
+import { given, NotTried } from './not-tried.ts'
+import { says, section } from './statement.ts'
+import { walk } from './walk.ts'
+
+export const purpose = section(
+  '1. What the service does',
+  says('It is an HTTPS JSON API', async ({ api }) => {
+    const { status, headers } = await api.get('/stores')
+    assert.deepEqual([status, new URL(api.url).protocol], [200, 'https:'])
+    assert.match(headers.get('content-type') ?? '', /^application\/json/)
+  }),
+  says('Retail history: store sales, head-office telephone/mail sales, web sales', async ({ api }) => {
+    const found = new Set((await walk(api, '/orders/transactions/search', {}, 20)).map(({ channel }) => channel))
+    for (const channel of ['store', 'headOffice', 'web'])
+      if (!found.delete(channel)) throw new NotTried(`there is no sale whose channel is ${channel}`)
+    assert.deepEqual([...found], [])
+  }),
+)
+
+export const resources = section(
+  '2. Resources',
+  says('store: carries the mapped e-commerce location identifier', async ({ api }) => {
+    const stores = dataOf(await api.get('/stores'))
+    for (const store of stores) assert.ok(fields.location in store)
+    given(
+      stores.find((store: Record<string, unknown>) => store[fields.location] !== null),
+      'no store is mapped to a location',
+    )
+  }),
+  says('inventory: stock per store, with the store inventory buffer', async ({ api }) => {
+    const stock = dataOf(await api.get(paths.inventory))
+    assert.ok(stock.length > 0)
+    for (const each of stock) assert.ok(each.storeNumber && Number.isInteger(each[fields.buffer]))
+  }),
+  says('product: colour/size variants, each with its e-commerce SKU', async ({ api }) => {
+    const products = dataOf(await api.get(paths.products))
+    assert.ok(products.length > 0)
+    for (const { colours } of products)
+      for (const { sizes } of colours)
+        for (const size of sizes) assert.ok(size[fields.ecommerceSku], JSON.stringify(size))
+  }),
+  says('gift voucher: a voucher number and a PIN', async ({ api, shop }) => {
+    const { number, pin } = await shop.voucher()
+    assert.equal(dataOf(await api.get(paths.voucher(number), {}, { [pinHeader]: pin })).number, number)
+    isRefused(await api.get(paths.voucher(number), {}, { [pinHeader]: `${pin}0` }))
+  }),
+  says('reward / gift: what is used to compute a shopper’s reward balance', async ({ shop }) => {
+    const { rewards, gifts, availableRewards } = given(await shop.rewards(), 'no customer has a reward account')
+    assert.ok(Array.isArray(gifts))
+    const cents = (text: string) => Math.round(Number(text) * 100)
+    const open = rewards.reduce((sum: number, { available }: { available: string }) => sum + cents(available), 0)
+    assert.equal(cents(availableRewards), open)
+  }),
+  says('payment gateway: a named gateway, selectable when posting orders or gift vouchers', async ({ shop }) => {
+    assert.equal((await shop.order()).payments[0].gateway, await shop.gateway())
+  }),
+)

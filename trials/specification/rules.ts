@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { ask, dataOf, isRefused } from './api.ts'
+import { paths, returnOf, voucherOf } from './names.ts'
+import { given } from './not-tried.ts'
+import { names } from './shop.ts'
+import { says, section, type Trial } from './statement.ts'
+import { walk } from './walk.ts'
+
+const sales = '/orders/transactions/search'
+
+/** An older back office shows an empty list, of customers that are there. */
+async function isEmptyBelow({ old }: Trial) {
+  const api = given(old, 'there is no service with an older back office')
+  dataOf(await api.post(paths.customers, names()))
+  assert.ok(dataOf(await api.get('/customers/search')).length > 0)
+  const { status, body } = await api.get(paths.customers, { updated_after: '2000-01-01' })
+  assert.deepEqual([status, body.data], [200, []])
+}
+
+async function needsNeither({ api, shop }: Trial) {
+  const { id } = await shop.newCustomer()
+  assert.equal(dataOf(await api.put(paths.customer(id), { surname: 'Other' })).surname, 'Other')
+}
+
+export const rules = section(
+  '4. Rules',
+  says('1. asc=true sorts the retail transactions by saleDate ascending', async ({ api }) => {
+    const dates = (await walk(api, sales, { asc: 'true' }, 5)).map(({ saleDate }) => saleDate)
+    assert.ok(new Set(dates).size > 1)
+    assert.deepEqual(dates, dates.toSorted())
+    const [newest] = dataOf(await api.get(sales, { asc: 'false' }))
+    assert.ok(newest.saleDate >= (dates.at(-1) ?? ''))
+  }),
+  says('2. updated_before with updated_after limits the transactions to a date range', async ({ api }) => {
+    const found = dataOf(await api.get(sales, { updated_after: '2000-01-01' }))
+    const stamps = found.map(({ updateTimeStamp }: { updateTimeStamp: string }) => updateTimeStamp).sort()
+    const [first, last] = [given(stamps[0], 'there are no transactions'), stamps.at(-1)]
+    const range = { updated_after: '2000-01-01', updated_before: '2100-01-01' }
+    assert.deepEqual(dataOf(await api.get(sales, range)), found)
+    assert.deepEqual(dataOf(await api.get(sales, { ...range, updated_before: first })), [])
+    for (const { updateTimeStamp } of dataOf(await api.get(sales, { updated_after: first, updated_before: last })))
+      assert.ok(updateTimeStamp >= first && updateTimeStamp <= last)
+  }),
+  says('3. A page holds at most 100 records', async ({ api }) => {
+    for (const path of ['/customers/search', sales, paths.products, paths.inventory, '/staff'])
+      assert.ok(dataOf(await api.get(path)).length <= 100, path)
+  }),
+  says('4. updated_after on customers needs release 2022.1 or higher; otherwise an empty array', isEmptyBelow),
+  says(
+    '5. Gift vouchers need the gift card SKU index, the voucher type and the function configured',
+    async ({ old }) => {
+      const api = given(old, 'there is no service without gift vouchers')
+      isRefused(await api.post(paths.vouchers, voucherOf({})))
+    },
+  ),
+  says('6. POST and PUT customers do not require mobile or dateOfBirth', needsNeither),
+)
+
+export const authentication = section(
+  '5. Authentication',
+  says('1. HTTP Basic with username and password, on every request', async ({ api }) => {
+    const { authorization, ...others } = api.headers
+    isRefused(await ask(`${api.url}/stores`, { headers: others }), 401)
+    isRefused(await ask(`${api.url}/stores`, { headers: { ...others, authorization: `${authorization}x` } }), 401)
+    isRefused(await ask(`${api.url}/stores`, { headers: { ...others, authorization: 'Bearer x' } }), 401)
+    const [username] = Buffer.from(String(authorization).slice(6), 'base64').toString().split(':')
+    const wrong = `Basic ${Buffer.from(`${username}:wrong`).toString('base64')}`
+    isRefused(await ask(`${api.url}/stores`, { headers: { ...others, authorization: wrong } }), 401)
+  }),
+  says('2. The header X-Service-Name, with the value assigned to the account', async ({ api }) => {
+    const { 'x-service-name': name, ...others } = api.headers
+    isRefused(await ask(`${api.url}/stores`, { headers: others }))
+    isRefused(await ask(`${api.url}/stores`, { headers: { ...others, 'x-service-name': `not ${name}` } }))
+  }),
+  says('3. Requests over plain HTTP are not allowed', async ({ api }) => {
+    const answer = await ask(`${api.url.replace('https:', 'http:')}/stores`, { headers: api.headers }).catch(
+      () => undefined,
+    )
+    assert.ok(answer === undefined || answer.status >= 400, `${answer?.status}`)
+  }),
+  says('4. An account is required', async ({ api }) => {
+    const nobody = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`
+    for (const path of [
+      '/stores',
+      '/staff',
+      '/customers/search',
+      sales,
+      paths.products,
+      paths.inventory,
+      paths.gateways,
+    ])
+      isRefused(await ask(`${api.url}${path}`, { headers: { ...api.headers, authorization: nobody } }), 401)
+  }),
+)
+
+export const errors = section(
+  '7. Errors',
+  says('1. updated_after on customers below release 2022.1: an empty array', isEmptyBelow),
+  says('2. A customer is not rejected for lacking mobile or dateOfBirth', needsNeither),
+  says('3. A return is processed only when the SKU is on the original order', async ({ api, shop }) => {
+    const { id } = await shop.order()
+    const before = dataOf(await api.get(paths.returnsOf(id)))
+    isRefused(await api.post(paths.returnsOf(id), returnOf(await shop.otherSku(), await shop.returnReason())))
+    assert.deepEqual(dataOf(await api.get(paths.returnsOf(id))), before)
+  }),
+)
+
+export const versioning = section(
+  '9. Versioning',
+  says('Changes are published in a dated changelog: ADDED, FIXED, BREAKING and ANNOUNCEMENT', async ({ api }) => {
+    const changes = dataOf(await api.get(paths.changelog))
+    assert.ok(changes.length > 0)
+    for (const { date, category } of changes) {
+      assert.match(date, /^\d{4}-\d{2}-\d{2}$/)
+      assert.ok(['ADDED', 'FIXED', 'BREAKING', 'ANNOUNCEMENT'].includes(category), category)
+    }
+  }),
+)

@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { Command } from 'commander'
+import { type Access, apiOf } from './api.ts'
+import { customers } from './customers.ts'
+import { endpoints, limits } from './endpoints.ts'
+import { type Installation, startInstallation } from './installation.ts'
+import { NotTried } from './not-tried.ts'
+import { purpose, resources } from './resources.ts'
+import { authentication, errors, rules, versioning } from './rules.ts'
+import { shopOf } from './shop.ts'
+import type { Section, Trial } from './statement.ts'
+
+/** The specification, from its beginning to its end. */
+const specification = [purpose, resources, customers, endpoints, rules, authentication, errors, limits, versioning]
+
+interface Options {
+  simulator?: boolean
+  url?: string
+  apiKey?: string
+  service?: string
+  ca?: string
+  writes?: boolean
+  voucher?: string
+}
+
+const program = new Command('npm run trial:specification --')
+  .description(
+    'Tries what the specification states, row by row, over HTTPS: ✔ it holds, ✖ it does not, – there was no occasion to try it.\nWithout --url it starts an installation of its own, with the demo, and throws it away in the end.',
+  )
+  .option('--simulator', 'in front of a simulated Apparel21 instead of the demo')
+  .option('--url <url>', 'an installation that runs')
+  .option('--api-key <key>', 'of an account there: what stands behind `Basic`')
+  .option('--service <name>', 'the service, as X-Service-Name has it')
+  .option('--ca <file>', 'what signed its certificate, where that is not a public authority')
+  .option(
+    '--writes',
+    'also try statements about writes: customers, an order, a return and gift vouchers are made there',
+  )
+  .option('--voucher <number:PIN>', 'a voucher to look up and to hold for a moment')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run trial:specification                       the demo, on the embedded back office
+  npm run trial:specification -- --simulator        in front of the simulator
+  npm run trial:specification -- --url https://localhost:8443 --ca .data/tls/ca.pem \\
+    --service demo --api-key ZGVtbzo… --writes --voucher 9100001:204816
+
+Exit code: 0 when each statement that was tried holds, 1 otherwise.
+`,
+  )
+
+const options = program.parse().opts<Options>()
+
+const installation = options.url === undefined ? await startInstallation({ simulator: !!options.simulator }) : undefined
+try {
+  await trust(installation?.ca ?? (options.ca === undefined ? undefined : await readFile(options.ca, 'utf8')))
+  const failed = await tryAll(trialOf(installation))
+  process.exitCode = failed ? 1 : 0
+} finally {
+  await installation?.stop()
+}
+
+/** Has `fetch` trust a certificate authority. */
+async function trust(ca: string | undefined) {
+  if (ca !== undefined) setDefaultCACertificates([...getCACertificates('default'), ca])
+}
+
+function trialOf(own: Installation | undefined): Trial {
+  const api = apiOf(own?.access ?? accessOf(options))
+  const [number = '', pin = ''] = options.voucher?.split(':') ?? []
+  const voucher = own?.voucher ?? (pin ? { number, pin } : undefined)
+  const writes = own !== undefined || options.writes === true
+  return {
+    api,
+    shop: shopOf(api, { writes, voucher, ship: own?.ship }),
+    old: own && apiOf(own.old),
+    mails: own?.mails,
+  }
+}
+
+function accessOf({ url = '', apiKey, service }: Options): Access {
+  if (apiKey === undefined || service === undefined) return program.error('--url takes --api-key and --service.')
+  return { url: url.replace(/\/$/, ''), apiKey, service }
+}
+
+/** Tries all statements in their order, a line each. Returns how many do not hold. */
+async function tryAll(trial: Trial): Promise<number> {
+  const sums = { held: 0, failed: 0, untried: 0 }
+  for (const { heading, statements } of specification satisfies readonly Section[]) {
+    console.log(`\n${heading}`)
+    for (const { says, tried } of statements) {
+      try {
+        await tried(trial)
+        sums.held++
+        console.log(`  ✔ ${says}`)
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        if (error instanceof NotTried) sums.untried++
+        else sums.failed++
+        console.log(`  ${error instanceof NotTried ? '–' : '✖'} ${says} (${why.replace(/\s+/g, ' ').slice(0, 300)})`)
+      }
+    }
+  }
+  console.log(`\n${sums.held} hold, ${sums.failed} do not, ${sums.untried} were not tried.`)
+  return sums.failed
+}

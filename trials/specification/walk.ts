@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { type Api, dataOf } from './api.ts'
+import { cursor } from './names.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a statement reads what it expects
+type Found = any
+
+/** The records of a list, page by page, up to so many pages. */
+export async function walk(
+  api: Api,
+  path: string,
+  query: Readonly<Record<string, string>>,
+  pages = 100,
+): Promise<Found[]> {
+  const records: Found[] = []
+  let after: string | undefined
+  for (let page = 0; page < pages; page++) {
+    const answer = await api.get(path, { ...query, ...(after !== undefined && { [cursor.parameter]: after }) })
+    const some = dataOf(answer)
+    assert.ok(Array.isArray(some) && some.length <= 100, `a page holds ${some.length}`)
+    records.push(...some)
+    const { hasNextPage, endCursor } = answer.body.meta
+    if (!hasNextPage) break
+    after = endCursor
+  }
+  return records
+}
+
+/** Asserts that a list goes on by its cursor, each record once, with no more than 100 a page. */
+export async function isPaged(api: Api, path: string, query: Readonly<Record<string, string>> = {}) {
+  const first = await walk(api, path, { ...query, [cursor.limit]: '3' }, 3)
+  const ids = first.map(({ id }) => id)
+  assert.ok(ids.length > 3, 'there is more than a page')
+  assert.equal(new Set(ids).size, ids.length, 'no record comes twice')
+  const whole = dataOf(await api.get(path, query)).map(({ id }: { id: string }) => id)
+  assert.deepEqual(ids, whole.slice(0, ids.length), 'pages are parts of the same list')
+}
+
+/** Asserts that a page holds 100 records and never more. */
+export async function holdsAHundred(api: Api, path: string, query: Readonly<Record<string, string>> = {}) {
+  assert.equal(dataOf(await api.get(path, query)).length, 100)
+  const { status, body } = await api.get(path, { ...query, [cursor.limit]: '1000' })
+  assert.ok(status >= 400 || body.data.length <= 100, 'nor if more are asked for')
+}
