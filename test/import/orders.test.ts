@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
 import { stepReturn } from '../../src/backoffice/embedded/returns.ts'
+import { Order } from '../../src/domain/orders/orders.ts'
+import { faultsOf } from '../../src/http/shape.ts'
 import { setBackOffice } from '../../src/store/running/back-office.ts'
 import { giveBack, made, type OrderShop, placed, returnable, startOrderShop, stockOf } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
@@ -37,6 +39,7 @@ test('an imported order is read by id and number, listed, and returned as far as
   )
   assert.deepEqual([code, counts], [0, [2, 2, 0, 0, 0]])
   const order = await read(at, '8001')
+  assert.deepEqual(faultsOf(Order, order, { currency: 'AUD' }), [])
   assert.deepEqual(await read(at, 'OLD-7'), order)
   assert.deepEqual((await at.get('/orders?order_number=OLD-7')).json.data, [order])
   assert.deepEqual((await at.get('/customers/65432/orders')).json.data, [order])

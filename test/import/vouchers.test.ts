@@ -100,10 +100,31 @@ test('a voucher that was used here, or issued here, is not overwritten', async (
   assert.deepEqual([code, counts], [2, [3, 0, 0, 1, 2]])
   const again = 'enter the pin again, which is left out here'
   assert.deepEqual(reasons, [
-    `number is of a voucher that was used here since it was imported; ${again}`,
+    `number is of a voucher that was held, used or stopped here, or has expired, since it was imported; ${again}`,
     `number belongs to a voucher that was issued here; ${again}`,
   ])
   assert.equal((await lookUp(own.number, own.pin)).json.data.availableAmount, '150.00')
+})
+
+test('vouchers that are held while a file says otherwise: whoever comes first counts, and no ledger is torn', async () => {
+  const numbers = Array.from({ length: 40 }, (_, i) => `C${i}`)
+  const lines = (balance: string) => numbers.map(number => `${number},1111,${balance},50.00,,`)
+  await vouchers(...lines('50.00'))
+  const hold = async (number: string) => {
+    const { validationId } = (await validate(number, '1111', '1.00')).json.data
+    return lock(api, number, validationId)
+  }
+  const [{ counts }] = await Promise.all([
+    vouchers(...lines('20.00')),
+    (async () => {
+      for (const number of numbers) assert.equal((await hold(number)).status, 200)
+    })(),
+  ])
+  assert.equal((counts[2] ?? 0) + (counts[4] ?? 0), 40)
+  const torn = sql`
+    select number from voucher where number like 'C%' and (imported_entry, balance) not in ((1, 50), (3, 20))`
+  assert.deepEqual(await api.db.rows(torn), [])
+  assert.deepEqual(await api.db.rows(soundness), [])
 })
 
 test('what does not add up is refused', async () => {

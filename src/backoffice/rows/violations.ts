@@ -40,7 +40,13 @@ const constraints: Readonly<Record<string, readonly [reason: Violation['reason']
   ],
   voucher_pkey: [issuedHere],
   voucher_issued_here: [issuedHere],
-  voucher_used_here: [() => new Reason('is of a voucher that was used here since it was imported', 'number')],
+  voucher_used_here: [
+    () =>
+      new Reason(
+        'is of a voucher that was held, used or stopped here, or has expired, since it was imported',
+        'number',
+      ),
+  ],
   voucher_original_amount: [
     () => new Reason('does not change: it is not what the voucher was issued for', 'originalAmount'),
   ],

@@ -42,7 +42,7 @@ export const orderLine = {
   colourCode: sold.colourCode,
   colourName: sold.colourName,
   sizeCode: sold.sizeCode,
-  quantity: Type.Optional(Whole('Units sold.', 1, { minimum: 1 })),
+  quantity: Type.Optional(Type.Integer({ description: 'Units sold.', minimum: 1, maximum: 9_999, examples: [1] })),
   price: Type.Optional(sold.price),
   discountType: sold.discountType,
   discountReason: sold.discountReason,
