@@ -7,13 +7,14 @@ import { measureColdStart } from './cold-start.ts'
 import { type Cluster, type Loaded, openCluster, type Size } from './database.ts'
 import { measureGrowth } from './growth.ts'
 import { measurePages } from './pages.ts'
+import { measureRemoteWrites } from './remote-writes.ts'
 import { factsOf, publish, type Section } from './report.ts'
 import { measureSync, type StockSize } from './sync.ts'
 import { measureWorkers } from './workers.ts'
 import { measureWrites } from './writes.ts'
 
 /** The parts, in the order in which they run. The last one runs once the database is stopped. */
-const parts = ['pages', 'growth', 'workers', 'writes', 'breaker', 'sync', 'cold-start'] as const
+const parts = ['pages', 'growth', 'workers', 'writes', 'remote-writes', 'breaker', 'sync', 'cold-start'] as const
 type Part = (typeof parts)[number]
 
 interface Options extends Size, StockSize {
@@ -72,6 +73,7 @@ async function measureServed(cluster: Cluster, size: Size) {
     growth: bench => measureGrowth(bench, cluster, size),
     workers: measureWorkers,
     writes: measureWrites,
+    'remote-writes': measureRemoteWrites,
     breaker: measureBreaker,
     sync: (bench, loaded) => measureSync(bench, loaded, { stores, skus }),
   }

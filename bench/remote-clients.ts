@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto'
+import { Agent, request } from 'node:https'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RemoteShop } from './remote-shop.ts'
+import type { Running } from './service.ts'
+
+/** Somebody with an account. */
+export interface Client {
+  /** Posts a body under a key of its own. Returns the status; 0 where there was no answer. */
+  post(path: string, body: object): Promise<number>
+  end(): void
+}
+
+export function clientOf({ port, ca }: Running, name: string, password: string): Client {
+  const agent = new Agent({ keepAlive: true, ca })
+  const standing = {
+    authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+    'x-service-name': name,
+    'content-type': 'application/json',
+  }
+  return {
+    post(path, body) {
+      const text = JSON.stringify(body)
+      const headers = { ...standing, 'idempotency-key': randomUUID(), 'content-length': Buffer.byteLength(text) }
+      return new Promise(resolve => {
+        const options = { host: '127.0.0.1', servername: 'localhost', port, agent, method: 'POST', path, headers }
+        const asked = request(options, answer => {
+          answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
+        })
+        asked.once('error', () => resolve(0))
+        asked.end(text)
+      })
+    },
+    end: () => agent.destroy(),
+  }
+}
+
+/** What came of orders; times in milliseconds. */
+export interface Placed {
+  perSecond: number
+  p50: number
+  p99: number
+  /** 503. */
+  refused: number
+  /** Neither 201 nor 503. */
+  other: number
+}
+
+const address = {
+  addressLine1: '111 Collins St',
+  city: 'Melbourne',
+  state: 'VIC',
+  postcode: '3000',
+  country: 'Australia',
+}
+/** Seconds until all clients are at it. */
+const warmSeconds = 2
+
+/** So many shoppers, each ordering again as soon as it is answered. */
+export async function orders({ client, sold, people }: RemoteShop, clients: number, seconds: number): Promise<Placed> {
+  const times: number[] = []
+  const counts = { refused: 0, other: 0 }
+  const begin = performance.now() + warmSeconds * 1_000
+  const end = begin + seconds * 1_000
+  await Promise.all(
+    Array.from({ length: clients }, async (_, i) => {
+      while (performance.now() < end) {
+        const from = performance.now()
+        const status = await client.post('/orders', {
+          customerId: people[i % people.length],
+          billingAddress: address,
+          deliveryAddress: address,
+          lines: [{ sku: sold.sku, quantity: 1 }],
+          payments: [{ gateway: 'visa', amount: sold.price }],
+        })
+        const now = performance.now()
+        if (now < begin || now > end) continue
+        if (status === 201) times.push(now - from)
+        else if (status === 503) counts.refused++
+        else counts.other++
+        // As `Retry-After` says.
+        if (status === 503) await delay(1_000)
+      }
+    }),
+  )
+  const sorted = Float64Array.from(times).sort()
+  const quantile = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+  return { ...counts, perSecond: times.length / seconds, p50: quantile(0.5), p99: quantile(0.99) }
+}
+
+/** Look-ups of vouchers by so many clients, until they are stopped. */
+export function lookUps({ client }: RemoteShop, clients: number) {
+  let on = true
+  const all = Promise.all(
+    Array.from({ length: clients }, async (_, i) => {
+      while (on) {
+        await client.post('/vouchers/lookup', { number: String(6_000_001 + i), pin: '1234' })
+        await delay(100)
+      }
+    }),
+  )
+  return async () => {
+    on = false
+    await all
+  }
+}
+
+/** New customers by so many clients; the 99th percentile of their times, in milliseconds. */
+export async function customers(client: Client, clients: number, seconds: number): Promise<number> {
+  const times: number[] = []
+  const end = performance.now() + seconds * 1_000
+  await Promise.all(
+    Array.from({ length: clients }, async () => {
+      while (performance.now() < end) {
+        const from = performance.now()
+        const contact = { email: `${randomUUID()}@example.com` }
+        const status = await client.post('/customers', { firstname: 'Ann', surname: 'Bench', contact })
+        if (status !== 201) throw new Error(`a new customer was ${status}`)
+        times.push(performance.now() - from)
+        await delay(50)
+      }
+    }),
+  )
+  const sorted = Float64Array.from(times).sort()
+  return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN
+}

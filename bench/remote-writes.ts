@@ -1,0 +1,153 @@
+import type { Bench } from './bench.ts'
+import { ask } from './bench.ts'
+import type { Loaded } from './database.ts'
+import { lookUps, orders, type Placed } from './remote-clients.ts'
+import { openRemoteShop, type RemoteShop } from './remote-shop.ts'
+import { medianBy, percent, type Section, type Target, tenths, whole } from './report.ts'
+import { scenariosOf } from './scenarios.ts'
+
+/** Seconds that the back office takes for an order. */
+const delaySeconds = 0.4
+/** Seconds of a measurement at least: an order takes that long. */
+const leastSeconds = 8
+
+const loads = [
+  { clients: 64, concurrency: 64 },
+  { clients: 256, concurrency: 32 },
+] as const
+
+interface Found extends Placed {
+  clients: number
+  concurrency: number
+  /** Orders a second that the back office takes at most. */
+  limit: number
+}
+
+/** Orders through a back office that takes its time; who reads and writes meanwhile; and one that hangs. */
+export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise<Section> {
+  const seconds = Math.max(bench.seconds, leastSeconds)
+  const found: Found[] = []
+  const pages = { alone: [] as number[], meanwhile: [] as number[] }
+  const neighbours = { alone: [] as number[], meanwhile: [] as number[] }
+  const scenario = (await scenariosOf(loaded)).find(each => each.name === 'customers, first page')
+  if (!scenario) throw new Error('there is such a scenario')
+  for (const { clients, concurrency } of loads) {
+    const shop = await openRemoteShop(bench.directory, loaded, concurrency)
+    try {
+      const page = () => ask(bench, shop.running, scenario, { connections: 8, rate: 100, seconds })
+      await shop.simulator.remote.addFault({
+        kind: 'latency',
+        method: 'POST',
+        path: '/Persons/*/Orders',
+        seconds: delaySeconds,
+      })
+      const rounds: Placed[] = []
+      for (let round = 0; round < bench.rounds; round++) {
+        bench.say(`  ${clients} clients, ${concurrency} at a time`)
+        rounds.push(await orders(shop, clients, seconds))
+        if (clients !== loads[0].clients) continue
+        pages.alone.push((await page()).p99)
+        pages.meanwhile.push((await Promise.all([page(), orders(shop, clients, seconds)]))[0].p99)
+        await hanging(bench, shop, seconds, neighbours)
+      }
+      found.push({
+        ...medianBy(rounds, ({ perSecond }) => perSecond),
+        clients,
+        concurrency,
+        limit: concurrency / delaySeconds,
+      })
+    } finally {
+      await shop.stop()
+    }
+  }
+  return {
+    title: 'Writes through a slow back office',
+    about: `Shoppers who order through an Apparel21 (the simulator) that takes ${delaySeconds} s for an order, each anew as soon as it is answered; each order has an Idempotency-Key. The limit is what the back office takes: so many at a time, each for ${delaySeconds} s. The simulator runs on the same cores.`,
+    tables: [
+      {
+        caption: 'Orders',
+        head: ['clients', 'at a time', 'orders/s', 'limit', 'of the limit', 'p50 ms', 'p99 ms', '503', 'other'],
+        rows: found.map(({ clients, concurrency, perSecond, limit, p50, p99, refused, other }) => [
+          ...[clients, concurrency].map(String),
+          ...[whole(perSecond), whole(limit), percent(perSecond / limit), whole(p50), whole(p99)],
+          ...[refused, other].map(String),
+        ]),
+      },
+      {
+        caption: 'Others meanwhile: p99 ms',
+        head: ['who', 'alone', 'meanwhile', 'ratio'],
+        rows: [
+          ['customers pages, 64 shoppers ordering', pages],
+          ["another tenant's writes, 300 look-ups of a back office that hangs", neighbours],
+        ].map(([who, times]) => {
+          const { alone, meanwhile } = mediansOf(times as typeof pages)
+          return [who as string, tenths(alone), tenths(meanwhile), (meanwhile / alone).toFixed(2)]
+        }),
+      },
+    ],
+    targets: [
+      ...found.flatMap(ofOrders),
+      ratio('customers pages', pages),
+      ratio('writes of another tenant', neighbours),
+    ],
+  }
+}
+
+/** Look-ups that nobody answers, and what another tenant's writes take beside them. */
+async function hanging(
+  bench: Bench,
+  shop: RemoteShop,
+  seconds: number,
+  times: { alone: number[]; meanwhile: number[] },
+) {
+  bench.say('  look-ups of a back office that hangs')
+  times.alone.push(await shop.neighbour(seconds))
+  const fault = await shop.simulator.remote.addFault({ kind: 'hang', path: '/Voucher/*' })
+  const stop = lookUps(shop, 300)
+  times.meanwhile.push(await shop.neighbour(seconds))
+  await shop.simulator.remote.clearFaults()
+  await stop()
+  void fault
+  await shop.simulator.remote.addFault({
+    kind: 'latency',
+    method: 'POST',
+    path: '/Persons/*/Orders',
+    seconds: delaySeconds,
+  })
+}
+
+const middle = (values: readonly number[]) => medianBy(values, value => value)
+const mediansOf = ({ alone, meanwhile }: { alone: number[]; meanwhile: number[] }) => ({
+  alone: middle(alone),
+  meanwhile: middle(meanwhile),
+})
+
+function ofOrders({ clients, perSecond, limit, p99, refused, other }: Found): Target[] {
+  const most = 2 * delaySeconds * 1_000 + 300
+  const rate = {
+    what: `orders of ${clients} clients`,
+    wanted: 'at least 75 % of the limit',
+    found: percent(perSecond / limit),
+    met: perSecond >= 0.75 * limit,
+  }
+  if (clients !== loads[0].clients)
+    return [
+      rate,
+      { what: 'answers that are neither an order nor 503', wanted: 'none', found: String(other), met: !other },
+    ]
+  return [
+    rate,
+    { what: 'refused', wanted: 'none', found: String(refused + other), met: refused + other === 0 },
+    { what: 'p99', wanted: `at most ${most} ms`, found: `${whole(p99)} ms`, met: p99 <= most },
+  ]
+}
+
+function ratio(what: string, times: { alone: number[]; meanwhile: number[] }): Target {
+  const { alone, meanwhile } = mediansOf(times)
+  return {
+    what: `p99 of ${what} meanwhile`,
+    wanted: 'at most 1.3 times that alone',
+    found: (meanwhile / alone).toFixed(2),
+    met: meanwhile <= 1.3 * alone,
+  }
+}
