@@ -163,7 +163,7 @@ comment on column upstream_voucher.original_amount is 'The amounts: what the bac
 comment on column upstream_voucher.validation_hash is 'The newest validation, by the id that we gave. Null once it is spent.';
 comment on column upstream_voucher.upstream_validation is 'What the back office calls it, encrypted.';
 comment on column upstream_voucher.superseded_hashes is 'The validations before, the newest first.';
-comment on column upstream_voucher.locked_until is 'Our lock, of which the back office knows nothing.';
+comment on column upstream_voucher.locked_until is 'Our lock; the back office has been told of it, or is about to be.';
 comment on column upstream_voucher.held_by is 'The account that holds it.';
 comment on index upstream_voucher_held is 'How many an account holds: there is a limit.';
 

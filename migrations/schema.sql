@@ -623,7 +623,7 @@ create table upstream_voucher (
   upstream_validation bytea,                        -- What the back office calls it, encrypted.
   validated_until timestamptz,
   superseded_hashes bytea[] not null default '{}',  -- The validations before, the newest first.
-  locked_until timestamptz,                         -- Our lock, of which the back office knows nothing.
+  locked_until timestamptz,                         -- Our lock; the back office has been told of it, or is about to be.
   held_by text,                                     -- The account that holds it.
   primary key (service_id, number),
   foreign key (service_id) references service(service_id) on delete cascade,
