@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RemoteShop } from './remote-shop.ts'
-import type { Running } from './service.ts'
+import type { Running } from '../service.ts'
 
 /** Somebody with an account. */
 export interface Client {
   /** Posts a body under a key of its own. Returns the status; 0 where there was no answer. */
   post(path: string, body: object): Promise<number>
   end(): void
+}
+
+/** Somebody who sells one thing to several people. */
+export interface Selling {
+  client: Client
+  sold: { sku: string; price: string }
+  people: readonly string[]
 }
 
 export function clientOf({ port, ca }: Running, name: string, password: string): Client {
@@ -57,7 +63,7 @@ const address = {
 const warmSeconds = 2
 
 /** So many shoppers, each ordering again as soon as it is answered. */
-export async function orders({ client, sold, people }: RemoteShop, clients: number, seconds: number): Promise<Placed> {
+export async function orders({ client, sold, people }: Selling, clients: number, seconds: number): Promise<Placed> {
   const times: number[] = []
   const counts = { refused: 0, other: 0 }
   const begin = performance.now() + warmSeconds * 1_000
@@ -89,7 +95,7 @@ export async function orders({ client, sold, people }: RemoteShop, clients: numb
 }
 
 /** Look-ups of vouchers by so many clients, until they are stopped. */
-export function lookUps({ client }: RemoteShop, clients: number) {
+export function lookUps({ client }: Pick<Selling, 'client'>, clients: number) {
   let on = true
   const all = Promise.all(
     Array.from({ length: clients }, async (_, i) => {
