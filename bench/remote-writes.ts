@@ -1,10 +1,9 @@
-import type { Bench } from '../bench.ts'
-import { ask } from '../bench.ts'
-import type { Loaded } from '../database.ts'
-import { medianBy, percent, type Section, type Target, tenths, whole } from '../report.ts'
-import { scenariosOf } from '../scenarios.ts'
-import { lookUps, orders, type Placed } from './clients.ts'
-import { openRemoteShop, type RemoteShop } from './shop.ts'
+import type { Bench } from './bench.ts'
+import { ask } from './bench.ts'
+import type { Loaded } from './database.ts'
+import { lookUps, openRemoteShop, orders, type Placed, type RemoteShop } from './remote-shop.ts'
+import { medianBy, percent, type Section, type Target, tenths, whole } from './report.ts'
+import { scenariosOf } from './scenarios.ts'
 
 /** Seconds that the back office takes for an order. */
 const delaySeconds = 0.4
