@@ -5,10 +5,9 @@ import { sql } from '../src/db.ts'
 import { setBackOffice } from '../src/store/running/back-office.ts'
 import { ask, type Bench, type Sample } from './bench.ts'
 import type { Loaded } from './database.ts'
+import { type Running, startService, startSimulatorProcess } from './processes.ts'
 import { medianBy, percent, type Section, tenths, whole } from './report.ts'
 import { scenariosOf } from './scenarios.ts'
-import { type Running, startService } from './service.ts'
-import { startSimulatorProcess } from './simulator.ts'
 
 const name = 'bench-breaker'
 /** Requests a second: of the one whose back office dies, and of the other. */

@@ -1,8 +1,8 @@
 import { ask, type Bench } from './bench.ts'
 import type { Cluster, Size } from './database.ts'
+import { startService } from './processes.ts'
 import { median, type Section, tenths, whole } from './report.ts'
 import { scenariosOf } from './scenarios.ts'
-import { startService } from './service.ts'
 
 const listed = /first page|deepest page/
 

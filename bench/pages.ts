@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { get } from 'node:https'
 import { ask, askBare, askSql, type Bench, type Sample } from './bench.ts'
 import type { Loaded } from './database.ts'
+import { type Running, startService } from './processes.ts'
 import { median, medianBy, percent, type Section, type Target, tenths, whole } from './report.ts'
 import { type Scenario, scenariosOf } from './scenarios.ts'
-import { type Running, startService } from './service.ts'
 
 const connections = 32
 

@@ -9,8 +9,7 @@ import { sql } from '../src/db.ts'
 import { setBackOffice } from '../src/store/running/back-office.ts'
 import { upsertGateways } from '../src/store/running/gateways.ts'
 import type { Loaded } from './database.ts'
-import { type Running, startService } from './service.ts'
-import { startSimulatorProcess } from './simulator.ts'
+import { type Running, startService, startSimulatorProcess } from './processes.ts'
 
 /** A service in front of a simulator of Apparel21, and another tenant in the same process. */
 export type RemoteShop = Awaited<ReturnType<typeof openRemoteShop>>

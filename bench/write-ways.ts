@@ -14,7 +14,7 @@ import { identityOf } from '../src/http/once/idempotency.ts'
 import type { Keys } from '../src/secrets.ts'
 import type { Service } from '../src/settings.ts'
 import { record } from '../src/store/running/audit.ts'
-import type { Running } from './service.ts'
+import type { Running } from './processes.ts'
 
 /** Each write, by whatever way; the JSON text of what was written. */
 export interface Way {
