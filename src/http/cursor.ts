@@ -13,7 +13,7 @@ export interface Walk {
   key: Buffer
 }
 
-/** What a cursor carries: the walk's moment, and where its last page ended (absent after an empty page). */
+/** What a cursor carries: the walk's moment, and where its last page ended. */
 type Place = Pick<PageRequest, 'after'> & { asOf: string }
 
 const macLength = 16
