@@ -91,7 +91,7 @@ export async function kindsFor(db: Database, keys: Keys, service: Service): Prom
 async function validate(db: Database, keys: Keys, service: Service, number: string) {
   const found = await inSteps({ db, keys }, service, ({ step }) =>
     embedded(service).validateVoucher(
-      { step, keys, service, origin: { address: '127.0.0.1' } },
+      { step, keys, service, origin: { address: '127.0.0.1' }, isTrial: false },
       { number, pin, amount: '150.00' },
     ),
   )

@@ -25,6 +25,8 @@ export interface Steps {
    * for what it is to hold where somebody else has it; `concurrent_update` where that takes too long.
    */
   step<T>(work: (tx: Db) => Promise<T>, holding?: Holding): Promise<T>
+  /** The same for what a back office has told, which is true whatever becomes of the write, and kept in a trial too. */
+  learn<T>(work: (tx: Db) => Promise<T>): Promise<T>
 }
 
 /** A write under way: who asked for it, and the steps in which it is carried out. */
@@ -40,6 +42,8 @@ export interface Write extends Steps {
   isKeyed: boolean
   /** Whether its caller has gone: all that is wanted is what has become of it, and nothing is carried out any more (`NeverDone`). */
   isSettling: boolean
+  /** Whether nothing of it is to be kept (contract 13): a back office may be asked, but not told. */
+  isTrial: boolean
   /** Says that a back office is about to be told, or has been. Throws `NeverDone`, or where the claim is about to end. */
   note(effect: 'about to be' | 'done'): void
   /** Throws where `If-Match` names another state than this record, or is missing where the service wants it. */

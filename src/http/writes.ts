@@ -13,6 +13,7 @@ import { canonicalJson } from './json.ts'
 import type { Warning } from './lists.ts'
 import { carryOut } from './once/carrying-out.ts'
 import { AnsweredBefore, identityOf, readIdempotencyKey } from './once/idempotency.ts'
+import { tryOut } from './once/trying-out.ts'
 import { type Context, contextOf, type Described, instanceOf, json, namesTag, type Params, tagOf } from './operation.ts'
 import { readQuery } from './query.ts'
 import type { Policy } from './rates.ts'
@@ -35,6 +36,8 @@ export interface WriteDescribed<B extends TSchema, P extends Params> extends Des
   policy?: Policy
   /** Whether an empty text in an optional field is something else than null. */
   keepsEmptyTexts?: boolean
+  /** What of the answer the write makes up, where the body does not say it: numbers, secrets. A trial shows null there. */
+  made?: readonly string[]
 }
 
 /** What a write's function is given. */
@@ -67,12 +70,13 @@ export interface How {
   etag: boolean
   body: TSchema
   keepsEmptyTexts: boolean
+  made: readonly string[]
 }
 
 export function howOf<B extends TSchema, P extends Params>(
   method: 'POST' | 'PUT',
   path: string,
-  { status, repeatable, audited = true, etag = false, body, keepsEmptyTexts = false }: WriteDescribed<B, P>,
+  { status, repeatable, audited = true, etag = false, body, keepsEmptyTexts = false, made = [] }: WriteDescribed<B, P>,
 ): How {
   const isPost = method === 'POST'
   return {
@@ -83,6 +87,7 @@ export function howOf<B extends TSchema, P extends Params>(
     etag,
     body,
     keepsEmptyTexts,
+    made,
   }
 }
 
@@ -111,6 +116,12 @@ export async function handleWrite(gate: Gate, how: How, request: FastifyRequest,
     requestId: request.id,
     isKeyed: key !== undefined,
   }
+  reply.type(json)
+  if (isTrial(context.header('prefer'))) {
+    const answer = await tryOut(gate, service, carrying => begun(how, { ...asked, ...carrying, requireMatch }, work))
+    reply.header('preference-applied', 'tx=rollback').code(answer.status)
+    return reply.send(withoutMade(answer.body, how.made, body))
+  }
   const { answer, replayed } = await carryOut(gate, service, identity, requested, carrying =>
     begun(how, { ...asked, ...carrying, requireMatch }, work),
   ).then(
@@ -121,9 +132,20 @@ export async function handleWrite(gate: Gate, how: How, request: FastifyRequest,
     },
   )
   failpoint('after_commit')
-  reply.headers(answer.headers).code(answer.status).type(json)
+  reply.headers(answer.headers).code(answer.status)
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.send(answer.body)
+}
+
+/** `Prefer: tx=rollback` (contract 13; RFC 7240). */
+const isTrial = (prefer = '') => /(^|[,;\s])tx\s*=\s*"?rollback"?(?=$|[,;\s])/i.test(prefer)
+
+/** An answer without what only a write that is kept would make: numbers, secrets. */
+function withoutMade(answer: string, made: readonly string[], body: unknown) {
+  const { data, ...rest } = JSON.parse(answer) as { data: Record<string, unknown> }
+  const given = (body ?? {}) as Record<string, unknown>
+  for (const name of made) if (name in data && given[name] == null) data[name] = null
+  return JSON.stringify({ data, ...rest })
 }
 
 /** Does what comes before the last transaction of a write; returns all that is done in it. */

@@ -48,6 +48,7 @@ export function accounts(api: Api) {
       description:
         'Its password is in this answer and nowhere else, ready to be sent as `apiKey`. Usernames belong to the whole installation: one that is taken is 409, whoever has it.',
       body: AccountInput,
+      made: ['password', 'apiKey'],
       answer: IssuedAccount,
       errors: ['username_taken'],
     },
@@ -92,6 +93,7 @@ export function accounts(api: Api) {
         'The one before stays alive until the next rotation. An account that may do more than you in some other service is rotated by whoever runs the installation: its password opens that service too.',
       params,
       body: NoBody,
+      made: ['password', 'apiKey'],
       answer: IssuedAccount,
     },
     ({ keys, service, params: { username }, username: caller }) =>

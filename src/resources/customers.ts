@@ -90,6 +90,7 @@ export function customers(api: Api) {
       summary: 'A new customer.',
       description: `Needs \`firstname\`, \`surname\` and \`contact.email\`. ${consent}`,
       body: CustomerInput,
+      made: ['id', 'code'],
       answer: Customer,
       etag: true,
       warns: true,

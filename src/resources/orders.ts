@@ -30,6 +30,7 @@ export function orders(api: Api) {
       description:
         'Prices are worked out again, and the payments have to be exactly what is due. Vouchers are drawn, stock leaves its store, and, unless orders are shipped by hand, the sale is in the retail history: all of it, or nothing. Orders are not refused for lack of stock.',
       body: OrderInput,
+      made: ['id', 'orderNumber'],
       answer: Order,
       etag: true,
       errors: [

@@ -19,6 +19,7 @@ export function returns(api: Api) {
         'Each SKU has to be on the order, and over all its returns no more comes back than was shipped, also when several clients return at once. SKUs are compared letter by letter; lines with the same SKU are added up. What is refunded is the share of what was paid. A line needs its SKU alone: `quantity` is all that is left, `reasonCode` the setting `defaultReturnReason`.',
       params: ofOrder,
       body: ReturnInput,
+      made: ['id', 'returnNumber', 'returnAuthorisationNumber'],
       answer: Return,
       etag: true,
       errors: [

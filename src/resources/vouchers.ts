@@ -74,7 +74,7 @@ export function vouchers(api: Api) {
     async ({ inSteps, backOffice, service, keys, origin, params, header, query: { amount } }) => {
       const opening = { number: params.number, pin: header('X-Voucher-Pin') ?? '' }
       const found = await inSteps<object>(({ step }) => {
-        const reading = { step, service, keys, origin }
+        const reading = { step, service, keys, origin, isTrial: false }
         return amount === undefined
           ? backOffice.lookUpVoucher(reading, opening)
           : backOffice.validateVoucher(reading, { ...opening, amount })
@@ -116,6 +116,7 @@ export function vouchers(api: Api) {
       description: `${validated} ${guarded}`,
       headers: shopper,
       body: VoucherValidation,
+      made: ['validationId'],
       answer: ValidatedVoucher,
       errors: errorsOfValidation,
     },
@@ -140,6 +141,7 @@ export function vouchers(api: Api) {
         params: { number },
         headers: shopper,
         body: VoucherLock,
+        made: ['validationId'],
         answer: ReadVoucher,
         errors: [...errorsOfValidation, 'validation_id_incorrect', 'rate_limited'],
       },
@@ -161,6 +163,7 @@ export function vouchers(api: Api) {
       description:
         '201 with number and PIN; 202 and the status `pending` where the back office makes them later, and sends them itself. Repeated with the same `Idempotency-Key` it answers with the same PIN.',
       body: VoucherInput,
+      made: ['number', 'pin', 'orderNumber'],
       answer: IssuedVoucher,
       statuses: [201, 202],
       errors: ['voucher_not_configured', 'unknown_gateway', 'order_number_taken', 'back_office_error'],

@@ -4,6 +4,7 @@ import { orderNameContract } from './order-names.ts'
 import { readContract } from './reads.ts'
 import { saleContract } from './sales.ts'
 import { drivers, type Shop } from './shop.ts'
+import { trialContract } from './trials.ts'
 import { voucherContract } from './vouchers.ts'
 
 /** One contract for every driver, asked over HTTPS: who calls the API cannot tell what stands behind it. */
@@ -20,4 +21,5 @@ for (const { name, open } of drivers)
     voucherContract(() => shop)
     saleContract(() => shop)
     orderNameContract(() => shop)
+    trialContract(() => shop)
   })

@@ -31,17 +31,18 @@ const due = (lines: { price: string; quantity: number }[]) =>
   dollars(lines.reduce((sum, { price, quantity }) => sum + cents(price) * quantity, 0))
 
 /** Places an order of so many of the first item, paid in full. */
-export async function place(shop: Shop, quantity: number, more: object = {}): Promise<Answer> {
+export async function place(shop: Shop, quantity: number, more: object = {}, headers = {}): Promise<Answer> {
   const { items, customerId } = await wares(shop)
   const [item] = items
-  return post(shop.api, '/orders', {
+  const order = {
     customerId,
     billingAddress: address,
     deliveryAddress: address,
     lines: [{ sku: item.sku, quantity }],
     payments: [{ gateway: 'paypal', amount: due([{ ...item, quantity }]), reference: 'PAYID-1' }],
     ...more,
-  })
+  }
+  return post(shop.api, '/orders', order, headers)
 }
 
 export async function placed(shop: Shop, quantity: number, more: object = {}) {

@@ -33,6 +33,7 @@ import type { Upstream } from './lookup/upstream.ts'
 import { changedPerson, faultsOfLength, newPerson, type PersonOutcome } from './records/person-write.ts'
 import { idOf } from './records/persons.ts'
 import { isAsAsked, isWhatWasAsked } from './records/same-person.ts'
+import { triedPerson } from './records/tried-person.ts'
 import type { Xml } from './xml/xml.ts'
 
 /** How often a change is tried that somebody at the head office gets ahead of. */
@@ -86,7 +87,8 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
         if (refusalBehind(error)?.code !== updatedMeanwhile || tries === mostTries) throw error
         continue
       }
-      const changed = await readied(upstream, write, await made(client, id))
+      const now = write.isTrial ? await triedPerson(body, person, id) : await made(client, id)
+      const changed = await readied(upstream, write, now)
       return tx => stored({ ...write, tx }, changed, { change, ...judged }, before.consent)
     }
   },
@@ -153,7 +155,7 @@ async function outcomeOf(
  * undefined where nobody has the e-mail address. Throws `email_taken` where somebody else has it.
  */
 async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange) {
-  const { service, step } = write
+  const { service, step, learn } = write
   const { client } = upstream
   const { email } = input.contact
   const ownerHere = () =>
@@ -170,7 +172,7 @@ async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerI
     const person = await personById(client, owner)
     if (person) {
       const ready = await readied(upstream, write, person)
-      await step(tx => storePerson(tx, service, ready))
+      await learn(tx => storePerson(tx, service, ready))
     }
     const { owner: still } = await ownerHere()
     if (still !== undefined) throw emailTaken(still)
@@ -188,7 +190,7 @@ async function create(upstream: Upstream, write: Write, input: CustomerInput, ju
   const { client } = upstream
   const body = newPerson(input, await outcomeOf(upstream, input, judged), today(client).toString())
   const { id } = await effect(client, write, { endpoint: 'persons', method: 'POST', path: ['Persons'], body })
-  return made(client, id, input.contact.email)
+  return write.isTrial ? triedPerson(body, undefined, write.reference) : made(client, id, input.contact.email)
 }
 
 /** A person that was just written, as the back office has it. */

@@ -47,11 +47,21 @@ export const voucherWrites = ({ client, release }: Upstream): VoucherWrites => (
 
   async lockVoucher(write, lock) {
     if ('validationId' in lock) return lockBy(client, write, lock)
+    const { service, step, username } = write
+    const { number, lockSeconds } = lock
+    const validate = await validateVoucher(client, write, lock)
+    if (write.isTrial)
+      return async tx => {
+        const validated = await validate(tx)
+        if (validated instanceof ApiError) return validated
+        const { validationId, ...voucher } = validated
+        await noteHeld(tx, service, number, lockSeconds, username)
+        return { ...(await shownVoucher(tx, service, voucher)), validationId }
+      }
     // Nobody gets between: the voucher is this write's until it ends.
-    const validated = await write.step(await validateVoucher(client, write, lock))
+    const validated = await step(validate)
     if (validated instanceof ApiError) return async () => validated
     const { validationId } = validated
-    const { number, lockSeconds } = lock
     const held = await lockBy(client, write, { number, lockSeconds, validationId })
     return after(held, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
   },
@@ -65,7 +75,7 @@ async function validateVoucher(
   reading: VoucherReading,
   { number, pin, amount: named }: VoucherOpening & { amount?: string | undefined },
 ): Promise<Finish<ValidatedVoucher | ApiError>> {
-  const { step, keys, service } = reading
+  const { step, keys, service, isTrial } = reading
   const { settings } = service
   const opened = await openVoucher(client, reading, { number, pin })
   const judged = await step(async tx => {
@@ -78,7 +88,8 @@ async function validateVoucher(
   })
   if (judged instanceof ApiError) return async () => judged
   const { voucher, shown, amount } = judged
-  const upstreamId = await validateUpstream(client, number, pin, amount)
+  // To ask is to end the validation before: it changes something.
+  const upstreamId = isTrial ? '' : await validateUpstream(client, number, pin, amount)
   if (upstreamId instanceof ApiError) return async () => upstreamId
   const { validationId, hash } = makeValidation(keys, service, number)
   return async tx => {
@@ -90,7 +101,7 @@ async function validateVoucher(
 /** Holds a voucher for its newest validation, holds it anew, or gives it back. */
 async function lockBy(
   client: Client,
-  { step, keys, service, username, origin, note }: Write,
+  { step, keys, service, username, origin, note, isTrial }: Write,
   { number, validationId, lockSeconds }: { number: string; validationId: string; lockSeconds: number },
 ): Promise<Finish<Voucher | ApiError>> {
   const judged = await step(
@@ -111,6 +122,11 @@ async function lockBy(
   )
   if (judged instanceof ApiError) return async () => judged
   const { taken, isNew } = judged
+  if (isTrial)
+    return async tx => {
+      await noteHeld(tx, service, number, lockSeconds, username)
+      return shownVoucher(tx, service, taken.voucher)
+    }
   const upstreamId = upstreamValidationOf(keys, service, taken)
   note('about to be')
   const refusal = await lockUpstream(client, number, upstreamId, lockSeconds).catch(async error => {

@@ -172,7 +172,7 @@ export type LockOfVoucher = { number: string; lockSeconds: number } & (
 )
 
 /** What a look-up needs of a write: it counts wrong PINs. */
-export type VoucherReading = Pick<Write, 'step' | 'keys' | 'service' | 'origin'>
+export type VoucherReading = Pick<Write, 'step' | 'keys' | 'service' | 'origin' | 'isTrial'>
 
 /**
  * What a driver does with gift vouchers (contract 7). What a caller is refused is returned where a failed attempt was counted with

@@ -18,7 +18,7 @@ import { AnsweredBefore, type Identity, inProgress, takeKeyOrAnswer } from './id
 import { holdingsOf, type Site, transact } from './steps.ts'
 
 /** What a write is told of itself while it is carried out. */
-export type Carrying = Pick<Write, 'step' | 'note' | 'reference' | 'isKeyed' | 'isSettling'>
+export type Carrying = Pick<Write, 'step' | 'learn' | 'note' | 'reference' | 'isKeyed' | 'isSettling' | 'isTrial'>
 
 /** Seconds of a claim that have to be left where a back office is told something: as long as it may take to answer. */
 const telling = 12
@@ -101,9 +101,11 @@ export async function carryOut(
 
   const carrying: Carrying = {
     step,
+    learn: of => step(of),
     reference: id.replaceAll('-', ''),
     isKeyed: keyed !== undefined,
     isSettling: left !== undefined,
+    isTrial: false,
     note(told) {
       if (told === 'about to be') {
         if (left) throw new NeverDone()
@@ -156,7 +158,7 @@ export async function inSteps<T>(site: Site, service: Service, work: (steps: Ste
     })
   }
   try {
-    const finish = await work({ step })
+    const finish = await work({ step, learn: of => step(of) })
     const found = await transact(site, service, async tx => {
       if (holds) await giveBackHolds(tx, service, owner)
       return finish(tx)

@@ -24,6 +24,8 @@ A POST makes something new: 201, with its path in \`Location\`. A PUT changes wh
 
 **Repeat safely.** Give each POST an \`Idempotency-Key\` of its own, such as a UUID. Should the answer not reach you, or be 504 \`outcome_unknown\`, send the same request with the same key again: within 24 hours it is done once, and you get the first answer, with \`Idempotent-Replayed: true\`. While the first request still runs the answer is 409 with \`Retry-After\`. The same key with another request is 422. A request that was refused (4xx) has not used up its key: correct it, and send it with the same one.
 
+**Try without doing.** Send \`Prefer: tx=rollback\` with any POST or PUT: all of it is judged and worked out, you get the answer that the write would have had, with \`Preference-Applied: tx=rollback\`, and nothing is kept or told to the back office. Identifiers, numbers, PINs and passwords that only a real write makes are null. A wrong PIN counts all the same.
+
 **Change what you have seen.** Send the \`ETag\` of the record in \`If-Match\`, and the change is made only if nobody else has made one since; else it is 412. Without it no field that you do not mention is lost either.
 
 **Consent.** A subscription is consent to marketing: where \`emailSubscription\` or \`smsSubscription\` is true, \`privacy\` becomes false, whatever the body says, and \`meta.warnings\` tells of it. Every change of consent is recorded with its time and request.

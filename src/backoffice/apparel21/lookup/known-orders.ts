@@ -30,7 +30,7 @@ export async function knownOrder(
   write: Write,
   idOrNumber: string,
 ): Promise<KnownOrder | undefined> {
-  const { service, step } = write
+  const { service, step, learn } = write
   const { client, release } = upstream
   const own = await step(tx => orderNamed(tx, service, { idOrNumber }))
   const live = own === undefined ? await liveOrder(upstream, { idOrNumber }) : undefined
@@ -39,10 +39,10 @@ export async function knownOrder(
   const held = await step(tx => holdOrder(tx, service, { id }), { names: [`order ${id}`], untilKnown: true })
   if (held) {
     const now = live ?? (await orderById(client, release, held.id, held.customerId))
-    return step(tx => upToDate(tx, service, held, now))
+    return learn(tx => upToDate(tx, service, held, now))
   }
   if (!live || !(await isCustomer(upstream, write, personId))) return
-  return step(async tx => {
+  return learn(async tx => {
     const order = await adopt(upstream, tx, service, live)
     return order && upToDate(tx, service, order, live)
   })
@@ -68,7 +68,7 @@ export async function findOrder(
   const [customer] = await knownCustomers(db, service, [personId])
   const person = customer ? undefined : await personById(client, personId)
   if (!customer && (!person || idOf(person) !== personId)) return
-  const ready = person && (await readied(upstream, { service, step: work => db.transaction(work) }, person))
+  const ready = person && (await readied(upstream, { service, learn: work => db.transaction(work) }, person))
   return db.transaction(async tx => {
     if (ready) await storePerson(tx, service, ready)
     return (await adopt(upstream, tx, service, live))?.id

@@ -73,14 +73,14 @@ export interface Readied {
 /** Asks for all that storing a person needs. */
 export async function readied(
   upstream: Upstream,
-  { service, step }: Pick<Write, 'service' | 'step'>,
+  { service, learn }: Pick<Write, 'service' | 'learn'>,
   person: Xml,
 ): Promise<Readied> {
   const row = await rowOf(upstream, service, person)
   const book = await upstream.referenceBook()
   const names = await book.namesFor([person])
   const keys = carried(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
-  const unknown = keys.length ? await step(tx => unknownReferences(tx, service, keys)) : []
+  const unknown = keys.length ? await learn(tx => unknownReferences(tx, service, keys)) : []
   return { row, references: unknown.length ? await book.missing(unknown) : [] }
 }
 
@@ -115,14 +115,14 @@ export async function storePerson(tx: Db, service: Service, person: Readied, kep
 /** Whether somebody is a customer here; one that the back office alone knows becomes one. */
 export async function isCustomer(
   upstream: Upstream,
-  { service, step }: Pick<Write, 'service' | 'step'>,
+  { service, learn }: Pick<Write, 'service' | 'learn'>,
   id: string,
 ): Promise<boolean> {
-  const [known] = await step(tx => knownCustomers(tx, service, [id]))
+  const [known] = await learn(tx => knownCustomers(tx, service, [id]))
   if (known) return true
   const person = await personById(upstream.client, id)
   if (!person || idOf(person) !== id) return false
-  const ready = await readied(upstream, { service, step }, person)
-  await step(tx => storePerson(tx, service, ready))
+  const ready = await readied(upstream, { service, learn }, person)
+  await learn(tx => storePerson(tx, service, ready))
   return true
 }

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { fillShop } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { startTestService } from '../../support/service.ts'
+import { keyed, post, put } from '../../support/write.ts'
+
+const api = await startTestService({ settings: { currency: 'AUD', writesPerMinute: 'off' } })
+after(() => api.stop())
+await fillShop(api.db, api.service)
+
+const trial = { prefer: 'respond-async, tx=rollback' }
+const audited = async () =>
+  (await api.db.row<{ count: number }>(sql`select count(*)::integer as count from audit`))?.count
+
+test('settings, roles, passwords and mappings can be tried, and stay as they are', async () => {
+  const before = [await api.get('/settings'), await api.get('/accounts'), await api.get('/mappings/stores/1001')]
+  const lines = await audited()
+  const answers = [
+    await put(api, '/settings', { inventoryBuffer: 7 }, trial),
+    await post(api, '/accounts', { username: 'tried', role: 'visitor' }, trial),
+    await put(api, '/mappings/stores/1001', { ecommerceLocationId: '777' }, trial),
+    await post(api, `/accounts/${api.username}/rotate`, {}, trial),
+  ]
+  assert.deepEqual(
+    answers.map(({ status, headers }) => [status, headers['preference-applied']]),
+    [200, 201, 200, 200].map(status => [status, 'tx=rollback']),
+  )
+  const [settings, account, mapping, rotated] = answers.map(({ json }) => json.data)
+  assert.deepEqual([settings.inventoryBuffer, mapping.ecommerceLocationId], [7, '777'])
+  for (const made of [account, rotated]) assert.deepEqual([made.password, made.apiKey], [null, null])
+  const now = [await api.get('/settings'), await api.get('/accounts'), await api.get('/mappings/stores/1001')]
+  assert.deepEqual(
+    now.map(({ json }) => json.data),
+    before.map(({ json }) => json.data),
+  )
+  assert.equal(await audited(), lines)
+})
+
+test('a trial neither uses a key nor is answered from one', async () => {
+  const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'tried@example.com' } }
+  const key = keyed()
+  assert.equal((await post(api, '/customers', body, { ...trial, ...key })).json.data.id, null)
+  const made = await post(api, '/customers', body, key)
+  assert.deepEqual([made.status, made.headers['idempotent-replayed']], [201, undefined])
+  isProblem(await post(api, '/customers', body, { ...trial, ...key }), 'email_taken', api.baseUrl)
+})
+
+test('another preference is no trial, and a trial without the precondition is refused', async () => {
+  const { data } = (await api.get('/settings')).json
+  for (const prefer of ['tx=commit', 'ctx=rollback', 'tx=rollbacks', 'handling=strict'])
+    assert.equal(
+      (await put(api, '/settings', { inventoryBuffer: 3 }, { prefer })).headers['preference-applied'],
+      undefined,
+    )
+  isProblem(await put(api, '/settings', {}, { ...trial, 'if-match': '"old"' }), 'precondition_failed', api.baseUrl)
+  assert.equal((await api.get('/settings')).json.data.inventoryBuffer, 3)
+  assert.notEqual(data.inventoryBuffer, 3)
+})

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import { raw, sql } from '../../src/db.ts'
+import { freshEmail, john } from '../support/customer-bodies.ts'
+import { isProblem } from '../support/problem.ts'
+import type { Answer, TestService } from '../support/service.ts'
+import { gift } from '../support/voucher-shop.ts'
+import { keyed, post, put } from '../support/write.ts'
+import { place, placed } from './sales.ts'
+import { pinOfUsable, type Shop, usable } from './shop.ts'
+import { validationOf } from './vouchers.ts'
+
+const trial = { prefer: 'tx=rollback' }
+
+/** Every table, as the digest of all that is in it. */
+async function tables({ db }: TestService): Promise<Record<string, string>> {
+  const names = await db.rows<{ name: string }>(
+    sql`select tablename as name from pg_tables where schemaname = 'public' order by 1`,
+  )
+  const found: Record<string, string> = {}
+  for (const { name } of names) {
+    const rows = await db.rows<{ row: string }>(sql`select t::text as row from ${raw(name)} t order by 1`)
+    found[name] = createHash('sha256').update(JSON.stringify(rows)).digest('hex')
+  }
+  return found
+}
+
+/** Asserts that a trial leaves nothing, here or at the back office, and returns its answer. */
+async function leavesNothing({ api, simulator }: Shop, work: () => Promise<Answer>): Promise<Answer> {
+  const told = () => simulator.ledger.calls.filter(({ method }) => method !== 'GET').length
+  const [before, calls] = [await tables(api), told()]
+  const answer = await work()
+  assert.deepEqual([await tables(api), told()], [before, calls], answer.text)
+  assert.deepEqual(
+    [answer.headers['preference-applied'], answer.headers.location, answer.headers.etag],
+    ['tx=rollback', undefined, undefined],
+    answer.text,
+  )
+  return answer
+}
+
+/** What every driver answers where nothing is to be kept (contract 13). */
+export function trialContract(shop: () => Shop) {
+  test('a customer that is only tried is answered as one that is made, and is none', async () => {
+    const { api } = shop()
+    const body = john({ contact: { email: freshEmail() }, mobile: '0400 000 009' })
+    const { status, json } = await leavesNothing(shop(), () => post(api, '/customers', body, { ...trial, ...keyed() }))
+    assert.deepEqual([status, json.data.id, json.data.firstname], [201, null, 'John'])
+    const made = (await post(api, '/customers', body)).json.data
+    const { id, code, startDate, updateTimeStamp, ...kept } = made
+    assert.deepEqual(json.data, { ...json.data, ...kept })
+    assert.ok(id && startDate && updateTimeStamp && code !== undefined)
+
+    const changed = await leavesNothing(shop(), () =>
+      put(api, `/customers/${id}`, { title: 'Dr', mobile: null }, trial),
+    )
+    assert.deepEqual([changed.json.data.id, changed.json.data.title], [id, 'Dr'])
+    assert.equal(changed.json.data.contact.phones.mobile, null)
+    assert.equal((await api.get(`/customers/${id}`)).json.data.title, made.title)
+  })
+
+  test('an order and a return that are only tried are worked out, and sell and give back nothing', async () => {
+    const { api } = shop()
+    const { status, json } = await leavesNothing(shop(), () => place(shop(), 2, {}, trial))
+    assert.deepEqual([status, json.data.id, json.data.orderNumber, json.data.lines.length], [201, null, null, 1])
+    const order = await placed(shop(), 2)
+    assert.equal(json.data.total, order.total)
+    await shop().ship(order.id)
+    const { sku } = order.lines[0]
+    const lines = [{ sku, quantity: 1, reasonCode: 'SIZE' }]
+    // What an Apparel21 tells of the order meanwhile is true, and kept.
+    await post(api, `/orders/${order.id}/returns`, { lines: [{ sku, quantity: 99, reasonCode: 'SIZE' }] })
+    const tried = await leavesNothing(shop(), () =>
+      post(api, `/orders/${order.id}/returns`, { returnNumber: 'T-1', lines }, trial),
+    )
+    assert.deepEqual([tried.status, tried.json.data.id, tried.json.data.returnNumber], [201, null, 'T-1'], tried.text)
+    assert.equal((await api.get(`/orders/${order.id}/returnable`)).json.data[0].returned, 0)
+  })
+
+  test('a voucher that is only tried is not sold, validated or held', async () => {
+    const { api, driver } = shop()
+    const [number] = usable
+    const issued = await leavesNothing(shop(), () => post(api, '/vouchers', gift, trial))
+    assert.deepEqual([issued.json.data.number, issued.json.data.pin], [null, null])
+    assert.equal(issued.status, driver === 'embedded' ? 201 : 202)
+    const validationId = await validationOf(api, number)
+    const opening = { number, pin: pinOfUsable }
+    const validated = await leavesNothing(shop(), () =>
+      post(api, '/vouchers/validate', { ...opening, amount: '5.00' }, trial),
+    )
+    assert.deepEqual([validated.status, validated.json.data.validationId], [200, null])
+    for (const body of [{ validationId }, { pin: pinOfUsable }]) {
+      const held = await leavesNothing(shop(), () => post(api, `/vouchers/${number}/lock`, body, trial))
+      assert.deepEqual([held.status, held.json.data.status], [200, 'locked'], held.text)
+    }
+    assert.equal((await post(api, '/vouchers/lookup', opening)).json.data.status, 'active')
+  })
+
+  test('what would be refused is refused as it would be, and a wrong PIN counts', async () => {
+    const { api } = shop()
+    isProblem(await place(shop(), 1, { customerId: '99999999' }, trial), 'invalid_field', api.baseUrl)
+    const opening = { number: usable[1], pin: '1' }
+    for (let i = 0; i < 5; i++)
+      isProblem(await post(api, '/vouchers/lookup', opening, trial), 'voucher_not_accepted', api.baseUrl)
+    const right = { number: usable[1], pin: pinOfUsable }
+    isProblem(await post(api, '/vouchers/lookup', right, trial), 'voucher_not_accepted', api.baseUrl)
+    await api.db.run(sql`delete from pin_guard`)
+  })
+}
