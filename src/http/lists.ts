@@ -5,12 +5,17 @@ import { refuse } from '../refuse.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
 import { readCursor, type Walk, writeCursor } from './cursor.ts'
 
+const exampleCursor = 'mM3Zr0ZbXq0c5nYl2V7f1lsiMjAyNi0xMS0yMVQwOTozMToyNy44MDM4NzBaIiwiMjAyNC0wNS0xMCIsIjY1NDMyIl0'
+
 /** A time in a query: read in the service's time zone unless it brings its own. */
 export const Moment = (description: string) =>
   Type.Optional(Type.String({ description, format: 'moment', maxLength: 40, examples: ['2024-05-10T00:00:00Z'] }))
 
 export const Filter = (description: string, example: string, maxLength = 250) =>
   Type.Optional(Type.String({ description, minLength: 1, maxLength, examples: [example] }))
+
+/** A parameter that excludes another shows no example: those of an operation can be sent together. */
+export const excluding = <T extends TSchema>(shape: T): T => ({ ...shape, examples: undefined })
 
 export const updatedAfter = Moment(
   'Only what has changed later than this. The `asOf` of the last walk, and no change is missed.',
@@ -32,7 +37,7 @@ export const paging = (whole = 100) => ({
       description: 'The `endCursor` of the page before; the other parameters stay as they were, but for `limit`.',
       format: 'cursor',
       maxLength: 2_000,
-      examples: ['mM3Zr0Zb…'],
+      examples: [exampleCursor],
     }),
   ),
 })
@@ -54,7 +59,7 @@ export const ListMeta = Type.Object(
     endCursor: Nullable(
       Type.String({
         description: 'Where this page ends: the `after_cursor` of the next; null for an empty list.',
-        examples: ['mM3Zr0Zb…'],
+        examples: [exampleCursor],
       }),
     ),
     asOf: Type.String({

@@ -31,6 +31,8 @@ export interface Operation {
   answer: TSchema
   /** The statuses it succeeds with. */
   statuses: readonly number[]
+  /** Whether an empty text in an optional field of the body is something else than null. */
+  keepsEmptyTexts?: boolean
   /** Answers with an ETag. */
   etag: boolean
   /** Takes an Idempotency-Key. */

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { isUsername, usernameRule } from '../domain/accounts.ts'
+import { controls, controlsOfLines, turns } from '../domain/characters.ts'
 import { isEmail } from '../domain/email.ts'
 import { decimalsOf } from '../domain/money.ts'
 import { settingFormats } from '../domain/settings.ts'
@@ -157,12 +158,12 @@ const range = (minimum: number, maximum: number) =>
 /** What no text may hold: control characters (line breaks apart in a `multiline` text), half a character, marks that turn the line. */
 function oddCharacter(text: string, format: string) {
   if (!text.isWellFormed()) return 'half a character (a lone surrogate)'
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  if ((format === 'multiline' ? /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/ : /[\0-\x1f\x7f-\x9f\u2028\u2029]/).test(text))
-    return 'a control character'
-  if (/[\u202a-\u202e\u2066-\u2069]/.test(text)) return 'a character that changes the direction of writing'
+  if (holds(format === 'multiline' ? controlsOfLines : controls, text)) return 'a control character'
+  if (holds(turns, text)) return 'a character that changes the direction of writing'
   return
 }
+
+const holds = (characters: string, text: string) => new RegExp(`[${characters}]`, 'u').test(text)
 
 /** What a text of a format has to be, where it is not. */
 const formats: Record<string, (text: string, circumstances: Circumstances) => string | undefined> = {

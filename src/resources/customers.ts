@@ -6,7 +6,7 @@ import { RewardAccount } from '../domain/rewards/rewards.ts'
 import { after } from '../domain/write.ts'
 import { ApiError, type Fault, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { Filter, updatedAfter } from '../http/lists.ts'
+import { excluding, Filter, updatedAfter } from '../http/lists.ts'
 import { customerPage, customerRecord } from '../store/customers/customers.ts'
 import { emptyPage } from '../store/lists/page.ts'
 import { transactionPage } from '../store/orders/transactions.ts'
@@ -52,7 +52,7 @@ export function customers(api: Api) {
         'Takes exactly one of `email` and `updated_after`. With `updated_after` both e-commerce identifiers are absent, and below release 2022.1 of the back office the list is empty, with a warning; `Prefer: handling=strict` makes that an error.',
       query: Type.Object({
         email: Filter('Exactly this e-mail address, whatever its case.', 'john.smith@example.com'),
-        updated_after: updatedAfter,
+        updated_after: excluding(updatedAfter),
       }),
       item: Customer,
       errors: ['capability_unavailable'],

@@ -67,13 +67,13 @@ export function orders(api: Api) {
       tag,
       summary: 'The order with a number.',
       description: 'A list of one order, or of none.',
-      query: Type.Object({ order_number: Filter('Exactly this number.', 'W0000123', 30) }),
+      query: Type.Required(Type.Object({ order_number: Filter('Exactly this number.', 'W0000123', 30) })),
       item: Order,
       errors: ['back_office_error'],
       judge: (_, given) => (given.has('order_number') ? [] : [numberNeeded]),
     },
     async ({ backOffice, db, service, query }, asked) => {
-      const id = await backOffice.findOrder({ db, service }, { number: query.order_number ?? '' })
+      const id = await backOffice.findOrder({ db, service }, { number: query.order_number })
       // There is no order without an identifier.
       return orderPage(db, service, { id: id ?? '' }, asked)
     },

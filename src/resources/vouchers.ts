@@ -64,7 +64,12 @@ export function vouchers(api: Api) {
       },
       query: Type.Object({
         amount: Type.Optional(
-          Type.String({ description: 'What is to be paid with it.', maxLength: 20, examples: ['39.95'] }),
+          Type.String({
+            description: 'What is to be paid with it.',
+            maxLength: 20,
+            pattern: '^(?=.*[1-9])(0|[1-9]\\d{0,11})(\\.\\d{1,4})?$',
+            examples: ['39.95'],
+          }),
         ),
       }),
       answer: ReadVoucher,

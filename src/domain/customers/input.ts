@@ -1,12 +1,13 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { type ApiError, type Fault, faulty } from '../../errors.ts'
 import { Address } from '../address.ts'
+import { notBlank } from '../characters.ts'
 import { Flag, Id, LocalDate, Optional, Text } from '../fields.ts'
 import type { Finish, Write } from '../write.ts'
 import { Customer } from './customers.ts'
 
 const Name = (description: string, example: string) =>
-  Type.String({ description, minLength: 1, maxLength: 50, pattern: '\\S', examples: [example] })
+  Type.String({ description, minLength: 1, maxLength: 50, pattern: notBlank, examples: [example] })
 
 const Phone = (what: string) =>
   Optional(
@@ -104,17 +105,18 @@ export const CustomerInput = Type.Object(
   { $id: 'CustomerInput', additionalProperties: false },
 )
 
+const ReadOnly = <T extends TSchema>(shape: T) => Type.Optional<T>({ ...shape, readOnly: true })
+
+const { id, code, startDate, loyaltyCode, loyaltyName, joinedStoreId, joinedStoreCode } = Customer.properties
 /** What no write changes of a customer; it may come back as it was read. */
-const { id, code, startDate, loyaltyCode, loyaltyName, joinedStoreId, joinedStoreCode } =
-  Type.Partial(Customer).properties
 const kept = {
-  id,
-  code,
-  startDate,
-  loyaltyCode,
-  loyaltyName,
-  joinedStoreId,
-  joinedStoreCode,
+  id: ReadOnly(id),
+  code: ReadOnly(code),
+  startDate: ReadOnly(startDate),
+  loyaltyCode: ReadOnly(loyaltyCode),
+  loyaltyName: ReadOnly(loyaltyName),
+  joinedStoreId: ReadOnly(joinedStoreId),
+  joinedStoreCode: ReadOnly(joinedStoreCode),
 }
 
 /** A change of a customer: what is not mentioned stays, null clears (contract 4). */

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { addressee, OrderAddress } from '../address.ts'
+import { notBlank, notPadded } from '../characters.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
 import type { Finish, Write } from '../write.ts'
 import { Discount, DiscountInput } from './discounts.ts'
@@ -22,7 +23,7 @@ const orderNumber = Type.String({
   description: 'The number of the order, unique in the service.',
   minLength: 1,
   maxLength: 30,
-  pattern: '^\\S(.*\\S)?$',
+  pattern: notPadded,
   examples: ['W0000123'],
 })
 const customerId = Id('The shopper.', '65432')
@@ -36,7 +37,7 @@ const reference = Text("The gateway's reference.", 'PAYID-MX2A7', 100)
 const voucherNumber = Id('The number of the gift voucher that pays.', '2062389')
 
 const line = (text: string, example: string, maxLength = 50) =>
-  Type.String({ description: text, minLength: 1, maxLength, pattern: '\\S', examples: [example] })
+  Type.String({ description: text, minLength: 1, maxLength, pattern: notBlank, examples: [example] })
 const optional = (text: string, example: string, maxLength = 50) => Optional(Text(text, example, maxLength))
 
 /** An address that something can be sent to. */

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { notPadded } from '../characters.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
 import { Discount } from './discounts.ts'
 
@@ -24,7 +25,7 @@ const returnNumber = Type.String({
   description: 'The number of the return, unique in the service.',
   minLength: 1,
   maxLength: 30,
-  pattern: '^\\S(.*\\S)?$',
+  pattern: notPadded,
   examples: ['R0000001'],
 })
 const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { ApiError } from '../../errors.ts'
 import { OrderAddress } from '../address.ts'
+import { notBlank } from '../characters.ts'
 import { Currency, Id, LocalDate, LocalTime, Money, Nullable, Optional, Words } from '../fields.ts'
 import type { Finish, Write } from '../write.ts'
 import { voucherStates } from './states.ts'
@@ -109,7 +110,7 @@ export const VoucherLock = Type.Object(
 
 /** A line that says something: a name, a subject. */
 const line = (description: string, example: string, maxLength: number) =>
-  Type.String({ description, minLength: 1, maxLength, pattern: '\\S', examples: [example] })
+  Type.String({ description, minLength: 1, maxLength, pattern: notBlank, examples: [example] })
 
 export type VoucherInput = Static<typeof VoucherInput>
 export const VoucherInput = Type.Object(

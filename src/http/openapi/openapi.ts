@@ -12,7 +12,8 @@ import { errorsOfEveryOperation, errorsOfEveryRequest, errorWriter } from './err
 import { exampleOf } from './examples.ts'
 import { answerHeaders, headerParameters, headersOf, rateLimitHeaders } from './headers.ts'
 import { type PageAnswer, type PageOperation, pages, pagesTag } from './pages.ts'
-import { type Schema, schemaWriter } from './shapes.ts'
+import type { Schema } from './schema.ts'
+import { schemaWriter, type Use } from './shapes.ts'
 import { introduction, tagDescriptions } from './texts.ts'
 
 /** The OpenAPI document of the operations and of the public pages, all of it made from what the server itself runs on. */
@@ -22,8 +23,8 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
   // Shapes that others name but do not hold.
   for (const shape of [Problem, ListMeta, Warning, Reference]) write(shape)
 
-  const json = (shape: TSchema) => {
-    const schema = write(shape)
+  const json = (shape: TSchema, ...use: Use[]) => {
+    const schema = write(shape, ...use)
     return { 'application/json': { schema, example: exampleOf(schema, components) } }
   }
 
@@ -56,7 +57,7 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
         pathParameter(name, description, example),
       ),
       ...Object.entries(operation.query.properties).map(([name, shape]) =>
-        queryParameter(name, write(shape), operation.query.required?.includes(name) ?? false, isMoment(shape)),
+        queryParameter(name, write(shape, 'query'), operation.query.required?.includes(name) ?? false, isMoment(shape)),
       ),
       ...Object.entries(operation.headers).map(([name, header]) => ownHeader(name, header)),
       ...requestHeaders(operation).map(name => ({ $ref: `#/components/parameters/${name}` })),
@@ -65,7 +66,7 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
       requestBody: {
         description: operation.summary,
         required: !isNoBody(operation.body),
-        content: json(operation.body),
+        content: json(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
       },
     }),
     responses: answers(operation),
@@ -182,7 +183,8 @@ const ownHeader = (name: string, { description, example, required = true, keywor
 function queryParameter(name: string, schema: Schema, required: boolean, moment: boolean) {
   const { description = '', ...rest } = schema
   const about = moment ? { description: `${description} Written as ${momentForms}.` } : { description }
-  const example = moment ? { examples: momentExamples } : { example: rest.examples?.[0] }
+  const shown = moment ? { examples: momentExamples } : { example: rest.examples?.[0] }
+  const example = rest.examples ? shown : {}
   return { name, in: 'query', ...about, required, schema: rest, ...example }
 }
 

@@ -1,21 +1,9 @@
 import type { TSchema } from 'typebox'
+import { asked, isStandard, orEmpty } from './asked.ts'
+import type { Schema } from './schema.ts'
 
-/** A JSON Schema as the document carries it. */
-export interface Schema {
-  $ref?: string
-  type?: string | string[]
-  description?: string
-  properties?: Record<string, Schema>
-  required?: string[]
-  additionalProperties?: boolean | Schema
-  items?: Schema
-  anyOf?: Schema[]
-  examples?: unknown[]
-  [keyword: string]: unknown
-}
-
-/** Formats that JSON Schema defines; ours say how a text is read here and mean nothing to others. */
-const standardFormats = new Set(['date', 'date-time', 'email', 'uri', 'uuid'])
+/** What a shape is of. In most bodies an empty text is null where null is allowed. */
+export type Use = 'answer' | 'query' | 'body' | 'body, empty is null'
 
 /**
  * Turns shapes into schemas of the document: a shape with an `$id` becomes a component and is referred to from wherever it
@@ -23,27 +11,37 @@ const standardFormats = new Set(['date', 'date-time', 'email', 'uri', 'uuid'])
  */
 export function schemaWriter() {
   const components: Record<string, Schema> = {}
+  const uses = new Map<string, Use>()
 
-  function write(shape: TSchema): Schema {
+  function write(shape: TSchema, use: Use = 'answer'): Schema {
     const { $id, ...keywords } = shape as Schema & { $id?: string }
-    if ($id === undefined) return written(keywords)
-    components[$id] ??= written(keywords)
+    if ($id === undefined) return written(keywords, use)
+    if ((uses.get($id) ?? use) !== use) throw new Error(`${$id} is of requests and of answers, which differ`)
+    uses.set($id, use)
+    components[$id] ??= written(keywords, use)
     return { $ref: reference($id) }
   }
 
-  function written(keywords: Schema): Schema {
-    const { $ref, format, properties, patternProperties, items, anyOf, ...rest } = keywords
+  function written(keywords: Schema, use: Use): Schema {
+    const said = use === 'answer' ? keywords : asked(keywords, use === 'query')
+    const { $ref, format, properties, patternProperties, items, anyOf, ...rest } = said
     const each = (shapes: Record<string, Schema>) =>
-      Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, write(shape as TSchema)]))
+      Object.fromEntries(
+        Object.entries(shapes).map(([name, shape]) => {
+          const schema = write(shape as TSchema, use)
+          const mayBeEmpty = use === 'body, empty is null' && !rest.required?.includes(name)
+          return [name, mayBeEmpty ? orEmpty(schema) : schema]
+        }),
+      )
     return {
       ...(Array.isArray(rest.enum) && rest.enum.every(word => typeof word === 'string') ? { type: 'string' } : {}),
       ...rest,
       ...($ref === undefined ? {} : { $ref: reference($ref) }),
-      ...(standardFormats.has(String(format)) ? { format } : {}),
+      ...(isStandard(format) ? { format } : {}),
       ...(properties && { properties: each(properties) }),
-      ...(patternProperties ? { additionalProperties: write(anyName(patternProperties)) } : {}),
-      ...(items && { items: write(items as TSchema) }),
-      ...(anyOf && eitherOf(anyOf.map(shape => write(shape as TSchema)))),
+      ...(patternProperties ? { additionalProperties: write(anyName(patternProperties), use) } : {}),
+      ...(items && { items: write(items as TSchema, use) }),
+      ...(anyOf && eitherOf(anyOf.map(shape => write(shape as TSchema, use)))),
     }
   }
 

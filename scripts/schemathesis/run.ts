@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { documents } from '../../src/commands/docs.ts'
+import { told } from './told.ts'
+
+// Tries the API with Schemathesis: requests made of the OpenAPI document, against a server of its own with the demo shop. What
+// follows `--` is passed on: npm run schemathesis -- --phases fuzzing --seed 7
+
+const version = '4.32.5'
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
+const cli = join(checkout, 'src/cli.ts')
+
+/** Schemathesis in an environment of its own, made at the first run. */
+function schemathesis(): string {
+  const home = join(checkout, 'node_modules/.cache', `schemathesis-${version}`)
+  const program = join(home, 'bin/schemathesis')
+  if (existsSync(program)) return program
+  console.log(`Installing Schemathesis ${version} …`)
+  // Made beside it first: an installation that was cut short is not taken for one.
+  const steps: [string, ...string[]][] = [
+    ['python3', '-m', 'venv', '--clear', home],
+    [join(home, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', `schemathesis==${version}`],
+  ]
+  for (const [command, ...args] of steps) {
+    const { error, status } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+    if (error)
+      throw new Error('Schemathesis is written in Python: python3 (3.10 or later, with venv) is not installed.')
+    if (status === 0) continue
+    rmSync(home, { recursive: true, force: true })
+    throw new Error(`Schemathesis cannot be installed: \`${[command, ...args].join(' ')}\` failed.`)
+  }
+  return program
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'tillbridge-schemathesis-'))
+const dataDir = join(directory, 'data')
+const environment = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }
+
+function tillbridge(...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], { env: environment, encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  return stdout
+}
+
+/** The address of the service, once it serves. */
+async function served(server: ChildProcess): Promise<string> {
+  let said = ''
+  for await (const part of server.stdout ?? []) {
+    said += part
+    const baseUrl = /serves (https:\S+?)[. ]/.exec(said)?.[1]
+    if (baseUrl && said.includes('Ctrl-C stops it.')) return baseUrl
+  }
+  throw new Error(`The service ended before it served: ${said}`)
+}
+
+/** Lets the minute in which wrong passwords and PINs are counted pass at once, all the time. */
+async function forgetFailures(): Promise<() => Promise<void>> {
+  const client = new pg.Client(JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8')))
+  await client.connect()
+  const timer = setInterval(() => client.query('delete from failure').catch(() => {}), 200)
+  return () => {
+    clearInterval(timer)
+    return client.end()
+  }
+}
+
+// Ctrl-C reaches Schemathesis and the service too: what they leave is removed once they have ended.
+process.on('SIGINT', () => {})
+const program = schemathesis()
+mkdirSync(dataDir, { mode: 0o711 })
+console.log('Starting a service with the demo shop …')
+const server = spawn(process.execPath, [cli, 'start'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
+try {
+  const baseUrl = await served(server)
+  tillbridge('service', 'set', 'demo', 'readsPerMinute=off', 'writesPerMinute=off')
+  tillbridge('user', 'add', 'webshop', '--service', 'demo')
+  const password = /^Password: (\S+)$/m.exec(
+    tillbridge('user', 'add', 'tester', '--service', 'demo', '--role', 'admin'),
+  )
+  const { 'openapi.json': document = '' } = await documents()
+  writeFileSync(join(directory, 'openapi.json'), JSON.stringify(told(JSON.parse(document))))
+  const end = await forgetFailures()
+  const config = fileURLToPath(new URL('schemathesis.toml', import.meta.url))
+  const run = [
+    ...['--config-file', config, 'run', join(directory, 'openapi.json'), '--url', baseUrl, '--checks', 'all'],
+    ...['--tls-verify', join(dataDir, 'tls/ca.pem'), '--auth', `tester:${password?.[1]}`, '--workers', '1'],
+    ...['--generation-database', 'none', '--max-examples', '25', '--max-time', '540', ...process.argv.slice(2)],
+  ]
+  const trial = spawn(program, run, { cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] })
+  const [status] = await once(trial, 'exit')
+  await end()
+  process.exitCode = status ?? 1
+} finally {
+  server.kill('SIGTERM')
+  if (server.exitCode === null) await once(server, 'exit')
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+}

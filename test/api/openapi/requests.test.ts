@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
+import { type Answer, startTestService } from '../../support/service.ts'
+import { forgetFailures, voucherSettings } from '../../support/voucher-shop.ts'
+import { post } from '../../support/write.ts'
+
+const shop = await startTestService({ settings: voucherSettings })
+after(() => shop.stop())
+const document: Node = (await shop.raw('/openapi.json')).json
+const faultsOf = schemasOf(document)
+
+/** A parameter as the document has it, wherever it stands. */
+const resolved = (node: Node): Node => (node.$ref ? document.components.parameters[node.$ref.split('/').at(-1)] : node)
+
+/** Whether the document lets a parameter of GET have the value. */
+function isDocumented(path: string, name: string, value: string) {
+  const place = document.paths[path].get.parameters.findIndex((each: Node) => resolved(each).name === name)
+  return faultsOf(pointerTo('paths', path, 'get', 'parameters', place, 'schema'), value).length === 0
+}
+
+interface Judges {
+  documented(value: string): boolean
+  ask(value: string): Promise<Answer>
+}
+
+/** The document and the service say the same of each value. */
+async function agree(values: readonly string[], { documented, ask }: Judges) {
+  const seen = new Set<boolean>()
+  for (const value of values) {
+    const { status } = await ask(value)
+    assert.equal(documented(value), ![400, 422].includes(status), JSON.stringify(value))
+    seen.add(documented(value))
+  }
+  assert.equal(seen.size, 2, 'some are taken, and some are refused')
+}
+
+const search = (path: string, parameter: string): Judges => ({
+  documented: value => isDocumented(path, parameter, value),
+  ask: value => shop.get(`${path}?${parameter}=${encodeURIComponent(value)}`),
+})
+
+/** Opens no voucher, whatever else of the request is right. */
+async function lookUp(body: object, headers: Record<string, string> = {}) {
+  await forgetFailures(shop)
+  return post(shop, '/vouchers/validate', { number: '1', pin: '1', amount: '1.00', ...body }, headers)
+}
+
+test('the document allows the times that the service reads, and no others', () =>
+  agree(
+    [
+      ...['2024-05-10', '2024-05-10 09:30:00', '2024-05-10T09:30', '2024-05-10T09:30:00Z', '2024-05-10t09:30:00z'],
+      ...['2024-05-10T09:30:00.123456789+11:00', '2024-02-29', '2024-02-29 00:00:00', '0001-01-02', '9999-12-30'],
+      ...['', 'yesterday', '2024-05-10T09', '2024-05-10 09:30:00Z', '2023-02-29', '2024-04-31 00:00:00', '2024-13-01'],
+      ...['2024-05-10T24:00:00', '2024-05-10T23:59:60Z', '2024-05-10T09:30:00.1234567890Z', '0000-01-01', '20240510'],
+    ],
+    search('/customers/search', 'updated_after'),
+  ))
+
+test('the document allows the texts that a query may hold, and no others', () =>
+  agree(
+    ['a', 'ä b', 'x'.repeat(250), '\u0085', '', 'x'.repeat(251), 'a\u0007', '\u007f', 'a\nb', '\0'],
+    search('/staff', 'code'),
+  ))
+
+test('a cursor is as documented, and what is not as documented is none', async () => {
+  const { endCursor } = (await shop.get('/payment-gateways')).json.meta ?? {}
+  if (endCursor) assert.ok(isDocumented('/staff', 'after_cursor', endCursor))
+  for (const value of ['mM3Zr0Zb…', 'a b', 'short', `${'x'.repeat(30)}=`]) {
+    assert.equal(isDocumented('/staff', 'after_cursor', value), false)
+    assert.equal((await search('/staff', 'after_cursor').ask(value)).json.code, 'invalid_cursor')
+  }
+})
+
+test('the document allows the Idempotency-Keys that the service takes, and no others', () =>
+  agree(
+    [
+      ...['a', '"a"', '" "', 'a b', 'a'.repeat(255), `"${'a'.repeat(255)}"`],
+      ...['""', '"a', 'a"b', 'é', 'a'.repeat(256), `"${'a'.repeat(256)}"`],
+    ],
+    {
+      documented: value =>
+        faultsOf(pointerTo('components', 'parameters', 'IdempotencyKey', 'schema'), value).length === 0,
+      ask: value => lookUp({}, { 'idempotency-key': value }),
+    },
+  ))
+
+let made = 0
+const newCustomer = (more: object) => ({
+  firstname: 'Ann',
+  surname: 'Lee',
+  contact: { email: `ann${++made}@example.com` },
+  ...more,
+})
+
+test('the document allows the texts that a body may hold, and no others', async () => {
+  const allowed = (body: object) => faultsOf(pointerTo('components', 'schemas', 'CustomerInput'), body).length === 0
+  const seen = new Set<boolean>()
+  for (const more of [
+    ...['Ann', 'Ánn  Lee', ' ', '', 'A\0', 'A\nB', 'A\u0085', 'A\u2028', '\u202eA', 'A\u2066'].map(firstname => ({
+      firstname,
+    })),
+    ...['', null, '+61 400 123 456', '1', 'call me'].map(mobile => ({ mobile })),
+    ...['', null, '1980-02-29', '1981-02-29', '29.2.1980'].map(dateOfBirth => ({ dateOfBirth })),
+    ...['', null, 'Level 5', 'Level\t5', 'x'.repeat(51)].map(addressLine1 => ({ address: { addressLine1 } })),
+    ...['', null, 'Dr', 'D\u0000r'].map(title => ({ title })),
+  ]) {
+    const body = newCustomer(more)
+    const { status, text } = await post(shop, '/customers', body)
+    assert.equal(allowed(body), status === 201, `${JSON.stringify(more)}: ${text}`)
+    seen.add(allowed(body))
+  }
+  assert.equal(seen.size, 2)
+})
+
+test('the document allows the amounts that the service reads, in the currency of the service', () =>
+  agree(
+    ['10.00', '0.01', '999999999.00', '010.00', '-1.00', '+1.00', '1e3', '1,00', '1234567890.00', '', ' 1.00', '.50'],
+    {
+      documented: amount =>
+        !faultsOf(pointerTo('components', 'schemas', 'VoucherValidation'), { number: '1', pin: '1', amount }).length,
+      ask: amount => lookUp({ amount }),
+    },
+  ))
+
+test('an address of a shopper is optional, and an IP address', () => {
+  for (const [path, method] of [
+    ['/vouchers/{number}', 'get'],
+    ['/vouchers/lookup', 'post'],
+    ['/vouchers/validate', 'post'],
+    ['/vouchers/{number}/lock', 'put'],
+    ['/vouchers/{number}/lock', 'post'],
+  ] as const) {
+    const { parameters } = document.paths[path][method]
+    const place = parameters.findIndex((each: Node) => each.name === 'X-Shopper-Address')
+    assert.equal(parameters[place].required, false)
+    const allows = (value: string) =>
+      faultsOf(pointerTo('paths', path, method, 'parameters', place, 'schema'), value).length === 0
+    assert.deepEqual(['203.0.113.7', '2001:db8::1', 'localhost', '203.0.113.7:80'].map(allows), [
+      true,
+      true,
+      false,
+      false,
+    ])
+  }
+})
+
+for (const [path, methods] of Object.entries<Node>(document.paths))
+  for (const [method, operation] of Object.entries<Node>(methods))
+    test(`the examples of ${method.toUpperCase()} ${path} can be sent together`, async () => {
+      const parameters: Node[] = operation.parameters.map(resolved)
+      const exampleOf = ({ example, examples }: Node) => example ?? Object.values<Node>(examples ?? {})[0]?.value
+      // A cursor is one that an answer had.
+      const given = (place: string) =>
+        parameters
+          .filter(each => each.in === place && each.name !== 'after_cursor' && each.name !== 'X-Service-Name')
+          .flatMap(each => (exampleOf(each) === undefined ? [] : [[each.name, String(exampleOf(each))] as const]))
+      const query = String(new URLSearchParams(given('query').map(pair => [...pair])))
+      const inPath = Object.fromEntries(given('path'))
+      const url = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inPath[name] ?? ''))
+      const body = operation.requestBody?.content['application/json'].example
+      const { status, text } = await shop.request(query ? `${url}?${query}` : url, {
+        method: method.toUpperCase(),
+        headers: { ...Object.fromEntries(given('header')), ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      assert.notEqual(status, 400, text)
+    })
