@@ -17,18 +17,75 @@ comment on function begin_change is
   'oldest announced moment on (list_horizon), so that a change which commits late is never behind a moment up to which some client '
   'was told that its list is complete. The stamp is later than `newest`, the newest one in these lists, whatever the clock says.';
 
-create function list_horizon(tenant integer) returns timestamptz
+create table first_load (
+  service_id integer not null references service on delete cascade,
+  kind text collate "C" not null,
+  begun boolean not null default false,
+  alive_at timestamptz not null default clock_timestamp(),
+  primary key (service_id, kind)
+);
+comment on table first_load is
+  'Lists whose first load is under way (docs/decisions/0013). Until the row is gone the list shows nothing, so that its records may carry '
+  'the times that their source tells, in whatever order they come. Deleting the row ends the load, whatever became of the loader.';
+comment on column first_load.kind is 'Of the records, in the words of the API: customer.';
+comment on column first_load.begun is 'The list was found never to have had anything, once this row was there to hide what comes.';
+comment on column first_load.alive_at is 'When the load last brought something. A job ends those that have died.';
+
+create table removal (
+  service_id integer not null references service on delete cascade,
+  kind text collate "C" not null,
+  id text collate "C" not null,
+  changed_at timestamptz not null,
+  primary key (service_id, kind, id)
+);
+create index removal_changed on removal (service_id, kind, changed_at, id);
+comment on table removal is
+  'Records that have left their lists: written by the transaction that removes them, with its stamp. So the newest stamp that a list ever '
+  'had stays known, and who follows changes can be told. A record that is there again is newer than its removal.';
+comment on column removal.kind is 'In the words of the API: inventory.';
+comment on column removal.id is 'What the record showed as its identifier.';
+comment on column removal.changed_at is 'The stamp.';
+
+create function back_date(tenant integer, kind text, number integer, list text) returns timestamptz
+language plpgsql volatile as $$
+declare
+  question text := format(
+    'select greatest((select max(changed_at) from %I where service_id = $1), (select max(changed_at) from removal where service_id = $1 and kind = $2))', list);
+  newest timestamptz;
+  announced timestamptz;
+begin
+  perform pg_advisory_xact_lock(tenant, hashtext('back_date ' || kind));
+  update first_load f set alive_at = clock_timestamp() where f.service_id = tenant and f.kind = back_date.kind and f.begun;
+  if found then
+    return timestamptz 'epoch' + interval '1 microsecond';
+  end if;
+  execute question into newest using tenant, kind;
+  if newest is null then
+    return null;
+  end if;
+  announced := date_trunc('milliseconds', newest) + interval '1 millisecond';
+  perform pg_advisory_xact_lock_shared(
+    ((tenant % 32768)::bigint << 48) | (number::bigint << 44) | (extract(epoch from announced) * 1000)::bigint);
+  execute question into newest using tenant, kind;
+  return greatest(announced, newest + interval '1 microsecond');
+end $$;
+comment on function back_date is
+  'Lets a transaction stamp records of one list (its table, and its number, 1 to 15) with times that are past (docs/decisions/0013), and '
+  'answers from when on; null: it may not, for nobody knows what an empty list has told. One transaction at a time for each list. It '
+  'announces itself as begin_change does, with the millisecond after the newest stamp of the list in the place of the clock, and then '
+  'looks at the newest stamp once more: each question is a statement that sees what was committed before it. A load that is the first holds its row.';
+
+create function list_horizon(tenant integer, number integer) returns timestamptz
 language sql volatile as $$
-  select least(statement_timestamp(), min(to_timestamp((((classid::bigint << 32) | objid::bigint) & ((1::bigint << 48) - 1)) / 1000.0)))
-         - interval '1 microsecond'
-    from pg_locks
-   where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 16 = tenant % 32768
+  select least(statement_timestamp(), min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0))) - interval '1 microsecond'
+    from pg_locks cross join lateral (select classid::bigint << 32 | objid::bigint as key) announced
+   where locktype = 'advisory' and objsubid = 1 and key >> 48 = tenant % 32768 and (key >> 44) & 15 in (0, number)
      and database = (select oid from pg_database where datname = current_database())
 $$;
 comment on function list_horizon is
-  'The moment before which no transaction in progress can still commit a change of the lists of a service. statement_timestamp() is read '
-  'before pg_locks is; a page has to be read by a later statement. Services whose numbers are the same modulo 32768 wait for each other: '
-  'the horizon is then earlier than it need be, and never later.';
+  'The moment before which no transaction in progress can still commit a change of the list of that number; 0 is of all lists that nobody '
+  'back-dates. statement_timestamp() is read before pg_locks is; a page has to be read by a later statement. Services whose numbers are '
+  'the same modulo 32768 wait for each other: the horizon is then earlier than it need be, and never later.';
 
 create table reference (
   service_id integer not null references service on delete cascade,

@@ -13,6 +13,7 @@ export const giftCardRow = () => ({
     description: 'Sent by e-mail, with a number and a PIN. Spent in any of our shops, or online.',
     sizeRange: 'One size',
     referenceValues: {},
+    updateTimeStamp: '2025-03-03 09:30:00',
   },
   colour: {
     productId: '5900',

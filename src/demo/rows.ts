@@ -1,6 +1,7 @@
 import type { TransactionParts } from '../domain/orders/merge-lines.ts'
 import { paid } from './basket.ts'
 import { timeText } from './calendar.ts'
+import { changesOf } from './changes.ts'
 import { dollars } from './money.ts'
 import type { Style } from './products.ts'
 import { idOf } from './references.ts'
@@ -9,8 +10,9 @@ import type { Sale } from './sales.ts'
 const genderNames = { women: 'Women', men: 'Men', unisex: 'Unisex' } as const
 
 /** The styles as `upsertProducts` takes them, a row a colour and size. */
-export const productRows = (styles: readonly Style[]) =>
-  styles.flatMap(style => {
+export function productRows(styles: readonly Style[]) {
+  const change = changesOf('products')
+  return styles.flatMap(style => {
     const product = {
       productId: style.id,
       productCode: style.code,
@@ -24,6 +26,7 @@ export const productRows = (styles: readonly Style[]) =>
         fabric: idOf('fabric', style.fabric),
         category: idOf('category', style.category.name),
       },
+      ...change(Math.max(style.launched, ...style.colours.map(colour => colour.markedDown ?? 0))),
     }
     return style.colours.flatMap(colour =>
       colour.sizes.map(size => ({
@@ -50,6 +53,7 @@ export const productRows = (styles: readonly Style[]) =>
       })),
     )
   })
+}
 
 /** The sales as `upsertTransactions` takes them, a row a line. */
 export function transactionRows(sales: readonly Sale[]): TransactionParts[] {

@@ -7,11 +7,14 @@ import { upsertReferences } from '../store/goods/references.ts'
 import { upsertStaff } from '../store/goods/staff.ts'
 import { upsertStock } from '../store/goods/stock.ts'
 import { upsertStores } from '../store/goods/stores.ts'
+import type { List } from '../store/lists/change.ts'
+import { loading } from '../store/lists/first-load.ts'
 import { upsertTransactions } from '../store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../store/rewards/rewards.ts'
 import { upsertGateways } from '../store/running/gateways.ts'
 import { insertVouchers } from '../store/vouchers/vouchers.ts'
 import { referenceDay } from './calendar.ts'
+import { changesOf } from './changes.ts'
 import { makeShoppers, type Shopper } from './customers.ts'
 import { giftCardRow, giftCardSku } from './gift-card.ts'
 import { makeStyles } from './products.ts'
@@ -50,10 +53,10 @@ export function makeDemoShop() {
   const { sales, members } = makeSales(styles, shoppers)
   return {
     references: referenceRows(),
-    stores: storeRows(),
-    staff: staffRows(),
+    stores: changed('stores', storeRows()),
+    staff: changed('staff', staffRows()),
     products: [...productRows(styles), giftCardRow()],
-    stock: stockRows(styles),
+    stock: changed('stock', stockRows(styles)),
     customers: customerRows(shoppers, members),
     transactions: transactionRows(sales),
     gateways: gateways.map(name => ({ name })),
@@ -63,6 +66,15 @@ export function makeDemoShop() {
     vouchers: voucherRows(),
   }
 }
+
+/** Rows with the time of the last change of each. */
+function changed<T extends object>(kind: string, rows: readonly T[]) {
+  const change = changesOf(kind)
+  return rows.map(row => Object.assign(row, change()))
+}
+
+/** Rows of a transaction. */
+const batch = 5_000
 
 /** Fills a service with the demo shop. Progress is told in a line each. */
 export async function fillDemoShop(
@@ -75,22 +87,25 @@ export async function fillDemoShop(
     what: string,
     upsert: (db: Database, service: Service, rows: readonly T[]) => Promise<unknown>,
     rows: readonly T[],
-    batch = 5000,
+    list?: List,
   ) => {
-    for (let i = 0; i < rows.length; i += batch) await upsert(db, service, rows.slice(i, i + batch))
+    const bring = async () => {
+      for (let i = 0; i < rows.length; i += batch) await upsert(db, service, rows.slice(i, i + batch))
+    }
+    await (list ? loading(db, service, list, bring) : bring())
     onProgress(`${what}: ${thousands(rows.length)}`)
   }
   const shop = makeDemoShop()
   await fill('Reference values', upsertReferences, shop.references)
-  await fill('Stores', upsertStores, shop.stores)
-  await fill('Staff', upsertStaff, shop.staff)
-  await fill('Colours and sizes', upsertProducts, shop.products)
+  await fill('Stores', upsertStores, shop.stores, 'store')
+  await fill('Staff', upsertStaff, shop.staff, 'staff')
+  await fill('Colours and sizes', upsertProducts, shop.products, 'product')
   const sales = async () => {
-    await fill('Customers', upsertCustomers, shop.customers)
-    await fill('Transaction lines', upsertTransactions, shop.transactions)
+    await fill('Customers', upsertCustomers, shop.customers, 'customer')
+    await fill('Transaction lines', upsertTransactions, shop.transactions, 'retail_transaction')
   }
   // The stock is as much work for the database as the sales are, and neither depends on the other.
-  await Promise.all([fill('Stock levels', upsertStock, shop.stock), sales()])
+  await Promise.all([fill('Stock levels', upsertStock, shop.stock, 'stock'), sales()])
   await fill('Payment gateways', upsertGateways, shop.gateways)
   await fill('Reward tiers', upsertPrograms, shop.tiers)
   await fill('Gifts', upsertGifts, shop.gifts)
@@ -103,8 +118,11 @@ export async function fillDemoShop(
 const thousands = (count: number) => String(count).replace(/(?=(\d{3})+$)\B/g, ',')
 
 /** The customers as `upsertCustomers` takes them; members show their tier. */
-const customerRows = (shoppers: readonly Shopper[], members: ReadonlyMap<Shopper, Membership>) =>
-  shoppers.map(shopper => {
+function customerRows(shoppers: readonly Shopper[], members: ReadonlyMap<Shopper, Membership>) {
+  const change = changesOf('customers')
+  return shoppers.map(shopper => {
     const tier = members.get(shopper)?.tierOn(referenceDay)
-    return { ...shopper.row, loyaltyCode: tier?.code ?? null, loyaltyName: tier?.name ?? null }
+    const row = { ...shopper.row, loyaltyCode: tier?.code ?? null, loyaltyName: tier?.name ?? null }
+    return Object.assign(row, change(shopper.started))
   })
+}

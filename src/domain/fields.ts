@@ -27,6 +27,12 @@ export const LocalTime = (description: string, example = '2024-05-10 09:30:00') 
     examples: [example],
   })
 
+/** When a record last changed, as its source tells it: what makes `updateTimeStamp` (contract 15). */
+export const ToldTime = (otherwise = 'the time of the import') =>
+  LocalTime(
+    `When the source last changed the record: its \`updateTimeStamp\`, as far as the order of changes allows it. Without it: ${otherwise}.`,
+  )
+
 /** `YYYY-MM-DD`. */
 export const LocalDate = (description: string, example: string) =>
   Type.String({ description, format: 'date', examples: [example] })

@@ -1,4 +1,5 @@
 import type { Offices } from '../backoffice/offices.ts'
+import { endLoads } from './end-loads.ts'
 import { expireVouchers } from './expire-vouchers.ts'
 import { forgetAnswers } from './forget-answers.ts'
 import { importExports } from './import-exports.ts'
@@ -13,6 +14,7 @@ const [minute, hour, day] = [60, 3_600, 86_400]
 /** Every job by its name, which is also its file's: what it does, when, and what it waits when it comes to nothing. */
 export const jobs: Readonly<Record<string, Job>> = {
   'send-mail': { run: sendMail, atOnce: 4, waitsSeconds: [30, 2 * minute, 10 * minute, hour, 6 * hour, day] },
+  'end-loads': { run: endLoads, everySeconds: minute, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'forget-answers': { run: forgetAnswers, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'expire-vouchers': { run: expireVouchers, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
 }

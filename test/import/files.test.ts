@@ -52,7 +52,10 @@ test('the columns of a file are settled before anything is imported', async () =
   assert.match(unknown, /The column "Colour" is not known\.\n/)
   assert.match(unknown, /The column sku is there twice\./)
   assert.match(unknown, /The column storeNumber is missing\./)
-  assert.match(unknown, /The columns \(\* is required\): storeNumber\*, sku, skuId, freeStock\*, buffer\./)
+  assert.match(
+    unknown,
+    /The columns \(\* is required\): storeNumber\*, sku, skuId, freeStock\*, buffer, updateTimeStamp\./,
+  )
   assert.match(unknown, /--map ours=theirs/)
   assert.match(await message('stock', 'storeNumber;skuId;freeStock'), /not separated by commas/)
   assert.match(await message('stores', '', { map: new Map([['nope', 'x']]) }), /is empty/)

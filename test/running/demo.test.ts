@@ -73,13 +73,13 @@ test('the shop is filled in a few seconds, and every step is told in a line', ()
   assert.ok(progress.every(text => /^[\w, ]+: [\d,]+$/.test(text)))
 })
 
-test('two services hold the same shop, the stamps of their records apart', async () => {
+test('two services hold the same shop, down to the stamps of their records', async () => {
   const tables =
     'store staff reference product colour variant stock customer retail_transaction reward_program reward_tier reward_gift reward_account reward_lot payment_gateway'
   for (const table of tables.split(' ')) {
     const digests = await db.rows<{ count: string; digest: string }>(sql`
       select count(*), md5(string_agg(content, ' ' order by content)) as digest from (
-        select service_id, regexp_replace((to_jsonb(t) - 'service_id' - 'changed_at')::text, 'updateTimeStamp[^0-9]+[0-9: -]+', '') as content
+        select service_id, (to_jsonb(t) - 'service_id')::text as content
           from ${raw(table)} t) r group by service_id`)
     assert.equal(digests.length, 2, table)
     assert.deepEqual(digests[0], digests[1], table)

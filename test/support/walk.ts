@@ -49,3 +49,10 @@ export const poll = (caller: Pick<Caller, 'get'>, asOf: string, limit = 100) =>
 /** Rows of customers as the store takes them. */
 export const customers = (from: number, count: number, firstname = 'Ann') =>
   Array.from({ length: count }, (_, i) => ({ id: String(from + i).padStart(6, '0'), firstname }))
+
+/** The same, each changed at some moment of the past two years, as a source tells it. */
+export const dated = (rows: readonly object[]) =>
+  rows.map(row => {
+    const moment = new Date(Date.now() - Math.random() * 730 * 86_400_000)
+    return { ...row, updateTimeStamp: moment.toISOString().slice(0, 19).replace('T', ' ') }
+  })

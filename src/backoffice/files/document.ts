@@ -36,6 +36,9 @@ columns that are not needed are passed over with \`--ignore theirs\`. Any other 
 * **A column that is absent keeps what is stored. An empty cell clears it**, and so does \`null\`; but where a column is marked ° an
   empty cell leaves what is stored.
 * A line that says what is stored already changes nothing: importing a file twice moves no \`updateTimeStamp\`.
+* **\`updateTimeStamp\` is the time of the change at its source**, as far as the order of changes allows it: never at or before an \`asOf\`
+  that a client was given. In the first import of a list every time is kept that has passed, in whatever order the lines are; the list
+  shows nothing until the import has ended. Later on, what is older than the newest record of the list comes right after that one.
 * Where a key comes twice in a file, the later line wins.
 * Times are those of the service's time zone: \`YYYY-MM-DD HH:MM:SS\`, also with \`T\` or without seconds; a day alone is its midnight.
 * Flags are \`true\`, \`false\`, \`yes\`, \`no\`, \`y\`, \`n\`, \`1\` or \`0\`. Amounts have a point before the decimals, and no more decimals than

@@ -1,6 +1,7 @@
 import type { Database } from '../../db.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
+import { loading } from '../../store/lists/first-load.ts'
 import { batchesOf } from './batches.ts'
 import type { Field } from './columns.ts'
 import type { Judged } from './judge.ts'
@@ -50,7 +51,13 @@ export interface Importing {
  * Puts the lines of a sheet in: what is new is added, what differs is changed, what is there just so is left alone. `taken` is kept up
  * with what has become of them. What was put in until an error stays, and importing it all again is safe.
  */
-export async function importSheet(
+export function importSheet(sheet: Sheet, importing: Importing, taken: Taken): Promise<Left> {
+  const { db, service, kind, dryRun } = importing
+  const put = () => putSheet(sheet, importing, taken)
+  return dryRun || !kind.list ? put() : loading(db, service, kind.list, put)
+}
+
+async function putSheet(
   sheet: Sheet,
   { db, service, kind, keys, dryRun = false, rejected, onBatch, signal }: Importing,
   taken: Taken,

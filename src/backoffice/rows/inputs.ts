@@ -21,7 +21,7 @@ export function customerFrom({ references, ...row }: Row) {
 export const customerMappingFrom = ({ customerId, ...row }: Row) => ({ id: customerId, ...row })
 
 const product = {
-  ...asNamed('productId', 'productCode', 'name', 'description', 'sizeRange'),
+  ...asNamed('productId', 'productCode', 'name', 'description', 'sizeRange', 'updateTimeStamp'),
   references: 'referenceValues',
 }
 const colour = {
@@ -68,7 +68,7 @@ export interface Names {
 
 /** A line, and the transaction it belongs to. */
 export function transactionFrom(row: Row, names: Names): TransactionParts {
-  const parts = { header: pick(row, header), line: pick(row, line) }
+  const parts = { header: pick(row, header), line: pick(row, line), ...pick(row, asNamed('updateTimeStamp')) }
   const { storeNumber } = row
   if (storeNumber !== undefined)
     parts.header.storeName = storeNumber === null ? null : names.store(storeNumber as string)

@@ -1,7 +1,7 @@
 import type { Database, Db } from '../../db.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
-import type { Upserted } from '../../store/lists/change.ts'
+import type { List, Upserted } from '../../store/lists/change.ts'
 import type { Reason } from './reason.ts'
 import type { Notes } from './taken.ts'
 
@@ -25,6 +25,8 @@ export interface Intake<R> {
   /** Puts in what `prepare` made. What is there just so is not counted. */
   // biome-ignore lint/suspicious/noExplicitAny: each store function has an input type of its own, which `prepare` makes
   write(db: Database, service: Service, inputs: readonly any[]): Promise<Upserted>
+  /** The list that the records are in, where they may carry times of their source. */
+  list?: List
   /** What is put in as null where the constraint of this name refuses it: the record is more than that. */
   clears?: Readonly<Record<string, string>>
 }

@@ -46,6 +46,7 @@ export const kinds = {
     inPaths: ['storeId', 'storeNumber'],
     prepare: asTheyAre,
     write: upsertStores,
+    list: 'store',
     examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street' }],
   },
   staff: {
@@ -55,6 +56,7 @@ export const kinds = {
     inPaths: ['id'],
     prepare: asTheyAre,
     write: upsertStaff,
+    list: 'staff',
     examples: [{}, { id: '78', code: 'MLEE', surname: 'Lee', active: 'false' }],
   },
   products: {
@@ -68,6 +70,7 @@ export const kinds = {
     kept: ['sku', 'originalPrice'],
     prepare: each(productFrom),
     write: upsertProducts,
+    list: 'product',
     examples: [{}, { skuId: '12002', sku: 'MH01-S-Black', sizeCode: 'S', sequence: '2', barcode: '9300000000002' }],
   },
   stock: {
@@ -78,6 +81,7 @@ export const kinds = {
     rule: namesSku,
     prepare: stockFrom,
     write: upsertStock,
+    list: 'stock',
     examples: [{}, { sku: 'MH01-S-Black', skuId: '12002', freeStock: '-2' }],
   },
   customers: {
@@ -88,6 +92,7 @@ export const kinds = {
     inPaths: ['id'],
     prepare: each(customerFrom),
     write: upsertCustomers,
+    list: 'customer',
     examples: [{}, { id: '73152', firstname: 'Mary', surname: 'Lee', email: 'mary.lee@example.com' }],
   },
   transactions: {
@@ -101,6 +106,7 @@ export const kinds = {
     rule: transactionRule,
     prepare: transactionsFrom,
     write: upsertTransactions,
+    list: 'retail_transaction',
     examples: [
       { storeNumber: '123' },
       {

@@ -7,7 +7,7 @@ import { upsertProducts } from '../../store/goods/products.ts'
 import { upsertReferences } from '../../store/goods/references.ts'
 import { upsertStock } from '../../store/goods/stock.ts'
 import { upsertStores } from '../../store/goods/stores.ts'
-import type { Upserted } from '../../store/lists/change.ts'
+import type { List, Upserted } from '../../store/lists/change.ts'
 import { upsertTransactions } from '../../store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
 import {
@@ -68,31 +68,33 @@ function itemOf({ productCode, colourCode, sizeCode }: FeedRows['transactions'][
 }
 
 /** Rows that the store takes as they are. */
-const plain = <R extends object>(write: (db: Database, service: Service, rows: readonly R[]) => Promise<Upserted>) => ({
-  prepare: asTheyAre,
-  write,
-})
+const plain = <R extends object>(
+  write: (db: Database, service: Service, rows: readonly R[]) => Promise<Upserted>,
+  list?: List,
+) => ({ prepare: asTheyAre, write, ...(list && { list }) })
 
 /** How the rows of each kind get in: in this order, since some need others. */
 export const intakes: { readonly [K in RowKind]: PullIntake<K> } = {
   references: plain<FeedRows['references']>(upsertReferences),
-  stores: plain<FeedRows['stores']>(upsertStores),
-  products: plain<FeedRows['products']>(upsertProducts),
+  stores: plain<FeedRows['stores']>(upsertStores, 'store'),
+  products: plain<FeedRows['products']>(upsertProducts, 'product'),
   rewardPrograms: plain<FeedRows['rewardPrograms']>(upsertPrograms),
   rewardGifts: plain<FeedRows['rewardGifts']>(upsertGifts),
   stock: {
     prepare: knownOnly,
     write: upsertStock,
+    list: 'stock',
     shows: { list: 'stock', idOf: ({ storeId, skuId }) => `${storeId} ${skuId}` },
   },
   customers: {
     prepare: asTheyAre,
     write: upsertCustomers,
+    list: 'customer',
     // Whoever had the address first keeps it.
     clears: { customer_email: 'email' },
   },
   rewardAccounts: plain<FeedRows['rewardAccounts']>(upsertRewardAccounts),
   rewardLots: { prepare: lotsOf, write: upsertRewardLots },
   orders: plain<FeedRows['orders']>(followOrders),
-  transactions: { prepare: identified, write: upsertTransactions },
+  transactions: { prepare: identified, write: upsertTransactions, list: 'retail_transaction' },
 }

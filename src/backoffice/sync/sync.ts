@@ -2,6 +2,8 @@ import { type Database, DatabaseAway } from '../../db.ts'
 import type { Feed, FeedRows, Portion, PullEnd, ReferenceKey, RowKind, Visit } from '../../domain/port/feed.ts'
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
+import type { List } from '../../store/lists/change.ts'
+import { beginLoad, type FirstLoad } from '../../store/lists/first-load.ts'
 import { unknownReferences } from '../../store/sync/lookups.ts'
 import { openOrders } from '../../store/sync/orders.ts'
 import { removeUnseen } from '../../store/sync/removal.ts'
@@ -46,7 +48,7 @@ const mostVisits = 5_000
 /**
  * Reads a feed and puts what it brings into the store: what changed since the last run that ended well, or everything where there is no
  * mark, where `full` says so, or where it is time. Undefined where another run has the feed. The mark moves when all is in: a run
- * that fails or is killed is repeated by the next one, which changes nothing that is in already. A run that has read everything, and
+ * that fails or is killed is repeated by the next one, which changes nothing that is in already, and goes on with a first load. A run that has read everything, and
  * seen all of it, takes away what was not there (`removeUnseen`).
  */
 export async function syncFeed(
@@ -71,8 +73,20 @@ export async function syncFeed(
   try {
     const signals = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])])
     const since = isFull ? undefined : held.since
-    const run: Run = { db, service, feed, tally, keep, isFull, since, signal: signals, inserted: new Map() }
+    const run: Run = {
+      db,
+      service,
+      feed,
+      tally,
+      keep,
+      isFull,
+      since,
+      signal: signals,
+      inserted: new Map(),
+      loads: new Map(),
+    }
     const end = await pull(run)
+    for (const first of run.loads.values()) await first?.end()
     await finishFeed(db, service, hold, { since: end.since, isFull })
     return { ...tally, isFull }
   } catch (error) {
@@ -114,6 +128,8 @@ interface Run {
   signal: AbortSignal
   /** New rows of each kind, and at how many of them the planner was told of them. */
   inserted: Map<RowKind, { rows: number; told: number }>
+  /** The lists that it has brought something of, each with its first load where it is that. */
+  loads: Map<List, FirstLoad | undefined>
 }
 
 async function pull(run: Run): Promise<PullEnd> {
@@ -168,14 +184,15 @@ async function put({ rows = {}, seen = [], refused = [], visits = [], visited }:
 }
 
 async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][], run: Run) {
-  const { db, service, feed, tally, inserted } = run
+  const { db, service, feed, tally, inserted, loads } = run
   if (!rows.length) return
   const intake: PullIntake<K> = intakes[kind]
+  const { shows, list } = intake
+  if (list && !loads.has(list)) loads.set(list, await beginLoad(db, service, list))
   const refuse = (_at: number, { note: what }: Violation, mended: boolean) =>
     note(tally.notes, `${what}: ${mended ? 'kept without it' : 'refused'}`)
   const { inputs, ...taken } = await takeIn(rows, { db, service, intake, atOnce: rowsAtOnce, again: true, refuse })
   addTaken(tally, taken)
-  const { shows } = intake
   if (shows) await noteSeen(db, service, feed.name, shows.list, inputs.map(shows.idOf))
   const { rows: before, told } = inserted.get(kind) ?? { rows: 0, told: 0 }
   const now = before + taken.inserted

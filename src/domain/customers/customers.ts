@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Address, addressColumns } from '../address.ts'
-import { Flag, Id, LocalDate, LocalTime, Nullable, Text } from '../fields.ts'
+import { Flag, Id, LocalDate, LocalTime, Nullable, Text, ToldTime } from '../fields.ts'
 import { References, referencePairs } from '../references.ts'
 
 const id = Id("The back office's identifier of the customer.", '65432')
@@ -81,6 +81,7 @@ export const CustomerRow = Type.Object({
   loyaltyCode: Type.Optional(loyaltyCode),
   loyaltyName: Type.Optional(loyaltyName),
   joinedStoreId: Type.Optional(joinedStoreId),
+  updateTimeStamp: Type.Optional(ToldTime()),
 })
 
 export const CustomerMappingRow = Type.Object({

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Id, LocalTime, Nullable, Text, Whole } from '../fields.ts'
+import { Id, LocalTime, Nullable, Text, ToldTime, Whole } from '../fields.ts'
 
 const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
 const skuId = Id("The back office's own identifier of the SKU.", '12001')
@@ -37,4 +37,5 @@ export const StockRow = Type.Object({
   skuId: Type.Optional(skuId),
   freeStock,
   buffer: Type.Optional(buffer),
+  updateTimeStamp: Type.Optional(ToldTime()),
 })

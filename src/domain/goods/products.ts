@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Currency, Id, LocalTime, Money, Nullable, Text, Whole, Words } from '../fields.ts'
+import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, Whole, Words } from '../fields.ts'
 import { References, referencePairs } from '../references.ts'
 
 const productId = Id("The back office's identifier of the product.", '5001')
@@ -86,6 +86,7 @@ export const ProductRow = Type.Object({
   originalPrice: Type.Optional(originalPrice),
   price,
   barcode: Type.Optional(barcode),
+  updateTimeStamp: Type.Optional(ToldTime()),
 })
 
 export const SkuMappingRow = Type.Object({ skuId, ecommerceSku: sku })

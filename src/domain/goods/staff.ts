@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Flag, Id, Nullable, Text } from '../fields.ts'
+import { Flag, Id, Nullable, Text, ToldTime } from '../fields.ts'
 
 const id = Id("The back office's identifier of the staff member.", '77')
 const code = Id('The code the staff member signs in to the till with.', 'JSMITH')
@@ -32,4 +32,5 @@ export const StaffRow = Type.Object({
   email: Type.Optional(email),
   storeNumber: Type.Optional(storeNumber),
   active: Type.Optional(active),
+  updateTimeStamp: Type.Optional(ToldTime()),
 })

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Address, addressColumns } from '../address.ts'
-import { Id, Nullable, Text, Whole } from '../fields.ts'
+import { Id, Nullable, Text, ToldTime, Whole } from '../fields.ts'
 
 const storeId = Id("The back office's identifier of the store.", '1001')
 const storeNumber = Id('The number the retailer knows the store by; a string, zeros in front are kept.', '123')
@@ -38,6 +38,7 @@ export const StoreRow = Type.Object({
   email: Type.Optional(email),
   ...addressColumns,
   inventoryBuffer: Type.Optional(inventoryBuffer),
+  updateTimeStamp: Type.Optional(ToldTime()),
 })
 
 export const StoreMappingRow = Type.Object({

@@ -9,6 +9,8 @@ type Header = Omit<Stored, 'lines' | 'total'>
 export interface TransactionParts {
   header: Pick<Header, 'id'> & Partial<Header>
   line: Pick<Line, 'id'> & Partial<Omit<Line, 'value'>> & { value?: string | null }
+  /** When the transaction changed, as its source tells it. */
+  updateTimeStamp?: string | null
 }
 
 interface Merged {

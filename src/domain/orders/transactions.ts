@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Currency, Id, LocalTime, Money, Nullable, Text, Whole, Words } from '../fields.ts'
+import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, Whole, Words } from '../fields.ts'
 
 export const channels = ['store', 'headOffice', 'web'] as const
 export const transactionTypes = ['sale', 'layby', 'laybyUpdate', 'specialOrder', 'specialOrderUpdate'] as const
@@ -119,4 +119,5 @@ export const TransactionRow = Type.Object({
   discountReason: Type.Optional(discountReason),
   discountAmount: Type.Optional(discountAmount),
   discountPercentage: Type.Optional(discountPercentage),
+  updateTimeStamp: Type.Optional(ToldTime('`saleDate` of a new transaction, else the time of the import')),
 })

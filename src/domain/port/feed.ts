@@ -22,6 +22,7 @@ export interface StockFeedRow {
   productId?: string
   colourId?: string
   freeStock: number
+  updateTimeStamp?: string | null
 }
 
 /** What a feed may bring, as the functions of the store take it. A customer's `stamp` is not among it: see `Visit`. */
@@ -29,7 +30,7 @@ export interface FeedRows {
   references: Clearing<typeof ReferenceRow>
   stores: Clearing<typeof StoreRow>
   products: {
-    product: Pick<Product, 'productId' | 'productCode' | 'name' | 'description' | 'sizeRange'> & {
+    product: Pick<Product, 'productId' | 'productCode' | 'name' | 'description' | 'sizeRange' | 'updateTimeStamp'> & {
       referenceValues: Record<string, string>
     }
     colour: Pick<Product, 'productId' | 'colourId' | 'markdownStatus'> & { code: string | null; name: string | null }

@@ -1,7 +1,8 @@
 import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
-import { beginChange, type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
+import { beginChangeOf, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
+import { type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 
@@ -43,13 +44,14 @@ export const upsertCustomers = (db: Database, service: Service, rows: readonly o
 /** The same within a transaction. A subscription is consent, so it outranks privacy. */
 export async function mergeCustomers(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
   await lockCustomers(tx, service, sql`and c.id = any(${rows.map(row => (row as { id: string }).id)})`)
-  const change = await beginChange(tx, service, ['customer'])
+  const change = await beginChangeOf(tx, service, 'customer', rows)
   return countUpserted(
     await tx.rows<{ inserted: boolean }>(sql`
       insert into customer (${content.list}, changed_at, record, ecommerce_ids)
-      select ${content.of('c')}, ${change.at}, left(${stamped(body, change)}, -1), ${ecommerceIds}
+      select ${content.of('c')}, at.stamp, left(${stampedAs(body, sql`at.stamp`, service, change)}, -1), ${ecommerceIds}
         from ${merged(service, customers, rows)} given
         cross join lateral json_populate_record(given, case when given.email_subscription or given.sms_subscription then json '{"privacy":false}' else json '{}' end) c
+        cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
       on conflict (service_id, id) do update
         set (${content.list}, changed_at, record, ecommerce_ids) = (${content.excluded}, excluded.changed_at, excluded.record, excluded.ecommerce_ids)
         where ${said(sql`customer.record || '}'`)} is distinct from ${said(sql`excluded.record || '}'`)} or customer.ecommerce_ids is distinct from excluded.ecommerce_ids
@@ -95,7 +97,7 @@ export const customerPage = (
     db,
     service,
     {
-      table: sql`customer`,
+      table: 'customer',
       record: ecommerceIds ? whole : withoutEcommerceIds,
       ...(email === undefined ? { order: byChange } : { live: true }),
       key: sql`id`,

@@ -1,7 +1,8 @@
 import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { Service } from '../../settings.ts'
-import { beginChange, type Change, said, stamped, type Upserted } from '../lists/change.ts'
+import { beginChangeOf, type Dated, stampedAs, stampOf } from '../lists/back-date.ts'
+import { type Change, said, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, merging, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { renderStock } from './stock.ts'
@@ -48,7 +49,7 @@ const body = (service: Service) => {
 
 /** The part of a row (`ProductRow`) that each table holds. */
 interface Parts {
-  product: Record<string, unknown>
+  product: Record<string, unknown> & Dated
   colour: Record<string, unknown>
   variant: Record<string, unknown>
 }
@@ -56,18 +57,18 @@ interface Parts {
 /** Merges rows, one a colour/size, into the products; the stock that shows a SKU follows. Counts are of rows. */
 export function upsertProducts(db: Database, service: Service, rows: readonly Parts[]): Promise<Upserted> {
   return db.transaction(async tx => {
-    const change = await beginChange(tx, service, ['product', 'stock'])
     const givenProducts = lastOf(
       rows.map(row => row.product),
       row => row.productId,
     )
+    const change = await beginChangeOf(tx, service, 'product', givenProducts, ['stock'])
     const givenColours = lastOf(
       rows.map(row => row.colour),
       row => `${row.productId} ${row.colourId}`,
     )
     await tx.run(sql`
       insert into product (${productContent.list}, changed_at, record)
-      select ${productContent.of('p')}, ${change.at}, '' from ${merged(service, products, givenProducts)} p
+      select ${productContent.of('p')}, 'epoch', '' from ${merged(service, products, givenProducts)} p
       on conflict (service_id, product_id) do update set (${productContent.list}) = (${productContent.excluded})`)
     await tx.run(merging(service, colours, givenColours))
     // A SKU that moves to another product has to leave the one it was in.
@@ -91,6 +92,7 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
       service,
       change,
       sql`and p.product_id = any(${[...givenProducts.map(row => row.productId), ...before.map(row => row.product_id)]})`,
+      timeOf(givenProducts),
     )
     if (skus.length) await renderStock(tx, service, change, sql`and s.sku_id = any(${skus})`)
     const inserted = touched.filter(row => row.inserted).length
@@ -102,11 +104,27 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
   })
 }
 
-/** Renders products anew after something that they show has changed; `where` begins with `and`. Returns those that differ. */
-export async function renderProducts(tx: Db, service: Service, change: Change, where: Sql): Promise<Set<string>> {
+/** What is said of when a product `p` changed. */
+function timeOf(products: readonly Parts['product'][]): Sql {
+  const times = Object.fromEntries(products.map(({ productId, updateTimeStamp }) => [productId, updateTimeStamp]))
+  return sql`(${JSON.stringify(times)}::jsonb->>p.product_id)::timestamp`
+}
+
+/**
+ * Renders products `p` anew after something that they show has changed; `where` begins with `and`, `told` is when their source says that
+ * they did. Returns those that differ.
+ */
+export async function renderProducts(
+  tx: Db,
+  service: Service,
+  change: Change,
+  where: Sql,
+  told = sql`null::timestamp`,
+): Promise<Set<string>> {
+  const stamp = stampOf({ told, was: sql`p.changed_at` }, service, change)
   const rows = await tx.rows<{ product_id: string }>(sql`
-    update product set record = ${stamped(sql`r.body`, change)}, changed_at = ${change.at}
-      from (select p.product_id, ${body(service)} as body from product p where p.service_id = ${service.id} ${where}) r
+    update product set record = ${stampedAs(sql`r.body`, sql`r.stamp`, service, change)}, changed_at = r.stamp
+      from (select p.product_id, ${body(service)} as body, ${stamp} as stamp from product p where p.service_id = ${service.id} ${where}) r
      where product.service_id = ${service.id} and product.product_id = r.product_id
        and ${said(sql`product.record`)} is distinct from left(r.body, -1)
     returning product.product_id`)
@@ -130,7 +148,7 @@ export const productPage = (db: Db, service: Service, { code, sku, updatedAfter 
     db,
     service,
     {
-      table: sql`product`,
+      table: 'product',
       record: sql`record`,
       ...((code === undefined && sku === undefined) || updatedAfter !== undefined
         ? { order: byChange }

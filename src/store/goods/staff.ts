@@ -1,6 +1,7 @@
 import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { beginChange, countUpserted, type Upserted } from '../lists/change.ts'
+import { beginChangeOf, ofRow, stampOf } from '../lists/back-date.ts'
+import { countUpserted, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, type Table } from '../lists/merge.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
@@ -15,11 +16,11 @@ const content = columnsOf(staff)
 /** Merges rows (`StaffRow`) into the staff. */
 export function upsertStaff(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
   return db.transaction(async tx => {
-    const change = await beginChange(tx, service, ['staff'])
+    const change = await beginChangeOf(tx, service, 'staff', rows)
     return countUpserted(
       await tx.rows<{ inserted: boolean }>(sql`
         insert into staff (${content.list}, changed_at, record)
-        select ${content.of('c')}, ${change.at},
+        select ${content.of('c')}, ${stampOf(ofRow, service, change)},
                (select row_to_json(r)::text from (select c.id, c.code, c.firstname, c.surname, c.email, c.store_number as "storeNumber", c.active) r)
           from ${merged(service, staff, rows)} c
         on conflict (service_id, id) do update
@@ -40,7 +41,7 @@ export const staffPage = (db: Db, service: Service, { email, code }: Filters, as
     db,
     service,
     {
-      table: sql`staff`,
+      table: 'staff',
       record: sql`record`,
       key: sql`id`,
       live: true,

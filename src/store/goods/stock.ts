@@ -1,6 +1,7 @@
 import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { beginChange, type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
+import { beginChangeOf, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
+import { type Change, countUpserted, said, type Upserted } from '../lists/change.ts'
 import { merged, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { readSieved } from '../lists/sieve.ts'
@@ -22,13 +23,14 @@ const body = (service: Service) => sql`
 /** Merges rows (`StockRow`, with `storeId` and `skuId` found) into the stock. */
 export function upsertStock(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
   return db.transaction(async tx => {
-    const change = await beginChange(tx, service, ['stock'])
+    const change = await beginChangeOf(tx, service, 'stock', rows)
     const touched = await tx.rows<{ inserted: boolean }>(sql`
       insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, record)
-      select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, ${change.at}, ${stamped(body(service), change)}
+      select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, at.stamp, ${stampedAs(body(service), sql`at.stamp`, service, change)}
         from ${merged(service, stock, rows)} s
         join store c on c.service_id = ${service.id} and c.store_id = s.store_id
         join variant v on v.service_id = ${service.id} and v.sku_id = s.sku_id
+        cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
       on conflict (service_id, store_id, sku_id) do update
         set (free_stock, buffer, changed_at, record) = (excluded.free_stock, excluded.buffer, excluded.changed_at, excluded.record)
         where ${said(sql`stock.record`)} is distinct from ${said(sql`excluded.record`)} or stock.buffer is distinct from excluded.buffer
@@ -103,7 +105,7 @@ interface Filters {
 }
 
 export function stockPage(db: Db, service: Service, { skuId, storeNumber, updatedAfter }: Filters, asked: PageRequest) {
-  const list = { table: sql`stock`, record: sql`record`, key: sql`id` }
+  const list = { table: 'stock', record: sql`record`, key: sql`id` } as const
   const inStore = filter(
     storeNumber,
     number =>

@@ -2,7 +2,8 @@ import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { renderCustomers } from '../customers/customers.ts'
 import { address, addressColumns } from '../lists/address.ts'
-import { beginChange, countUpserted, type Upserted } from '../lists/change.ts'
+import { beginChangeOf, ofRow, stampOf } from '../lists/back-date.ts'
+import { countUpserted, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, type Table } from '../lists/merge.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 import { renderStock } from './stock.ts'
@@ -31,10 +32,10 @@ export const upsertStores = (db: Database, service: Service, rows: readonly obje
 
 /** The same within a transaction. */
 export async function mergeStores(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
-  const change = await beginChange(tx, service, ['store', 'stock', 'customer'])
+  const change = await beginChangeOf(tx, service, 'store', rows, ['stock', 'customer'])
   const touched = await tx.rows<{ store_id: string; inserted: boolean }>(sql`
     insert into store (${content.list}, changed_at, record)
-    select ${content.of('c')}, ${change.at}, ${body}
+    select ${content.of('c')}, ${stampOf(ofRow, service, change)}, ${body}
       from ${merged(service, stores, rows)} c
     on conflict (service_id, store_id) do update
       set (${content.list}, changed_at, record) = (${content.excluded}, excluded.changed_at, excluded.record)
@@ -58,7 +59,7 @@ export const storePage = (
     db,
     service,
     {
-      table: sql`store`,
+      table: 'store',
       record: sql`record`,
       key: sql`store_id`,
       live: true,

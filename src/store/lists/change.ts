@@ -1,8 +1,19 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 
-/** The tables behind lists. */
-export type List = 'store' | 'staff' | 'product' | 'stock' | 'customer' | 'retail_transaction' | 'audit'
+/** The tables of lists whose records may carry times of their source, with what the API calls such a record (contract 10). */
+export const kindOf = {
+  store: 'store',
+  staff: 'staff',
+  product: 'product',
+  stock: 'inventory',
+  customer: 'customer',
+  retail_transaction: 'transaction',
+} as const
+export type List = keyof typeof kindOf
+
+/** What a list is called where a change of it alone is announced (`back_date` in the migrations): from 1. */
+export const numberOf = (list: List) => Object.keys(kindOf).indexOf(list) + 1
 
 /** One transaction's change of listed records. */
 export interface Change {
@@ -10,16 +21,18 @@ export interface Change {
   at: string
   /** What closes a record that carries its stamp. */
   ending: string
+  /** The earliest stamp of records whose source tells when they changed (`beginChangeOf`). Null: all are of now. */
+  from: string | null
 }
 
 /** Opens the change of a transaction: announces it and takes its stamp (`begin_change` in the migrations says why). */
-export async function beginChange(tx: Db, service: Service, lists: readonly List[]): Promise<Change> {
+export async function beginChange(tx: Db, service: Service, lists: readonly (List | 'audit')[]): Promise<Change> {
   const newest = lists.map(list => `(select max(changed_at) from ${list} where service_id = ${service.id})`)
-  const change = await tx.row<Change>(sql`
+  const change = await tx.row<Omit<Change, 'from'>>(sql`
     select at::text, format(',"updateTimeStamp":"%s"}', ${localTime(sql`at`, service)}) as ending
       from begin_change(${service.id}, greatest(${raw(newest.join(', '))})) at`)
   if (!change) throw new Error('begin_change answers one row')
-  return change
+  return { ...change, from: null }
 }
 
 /** A `timestamptz` as the wall clock of the service's time zone (contract 1.2). */

@@ -1,6 +1,6 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { momentOf } from './moment.ts'
+import { momentOf, type Stamps, tableOf } from './moment.ts'
 
 /** Where a page ended: the value it is ordered by, and the key that breaks ties. */
 export type Position = readonly [order: string, key: string]
@@ -26,9 +26,9 @@ export const emptyPage = (asOf: string): Page => ({ records: null, asOf, hasNext
 
 /** A list as SQL sees it. */
 export interface Source {
-  table: Sql
-  /** The table whose stamps tell of its changes, where that is another one. */
-  stamps?: Sql
+  table: Stamps
+  /** The list whose stamps tell of its changes, where that is another one. */
+  stamps?: Stamps
   /** The response-ready text. */
   record: Sql
   /** What the list is ordered by, before its unique key. Absent: the key alone. */
@@ -54,8 +54,8 @@ export async function readPage(
   { limit, asOf, after }: PageRequest,
 ): Promise<Page> {
   const {
-    table,
-    stamps = table,
+    table: from,
+    stamps = from,
     record,
     key,
     order: { column: order, type } = { column: key, type: 'text' },
@@ -64,11 +64,12 @@ export async function readPage(
     where = sql``,
     planned = false,
   } = source
+  const table = tableOf(from)
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
   const moment = await momentOf(db, service, stamps, asOf)
   const complete = live ? sql`` : sql`and changed_at <= (select as_of from walk)`
-  const from = after
+  const onwards = after
     ? sql`and (${order}, ${key}) ${beyond} (${unseen(after[0], type)}, ${unseen(after[1], 'text')})`
     : sql``
   const page = await db.row<Read>(
@@ -84,7 +85,7 @@ export async function readPage(
                 from (select * from (
                       select ${record} as record, ${order} as "order", ${key} as key
                         from ${table}
-                       where service_id = ${service.id} ${complete} ${from} ${where}
+                       where service_id = ${service.id} ${complete} ${onwards} ${where}
                        order by ${order} ${direction}, ${key} ${direction}
                        limit ${atMost(limit)}) most limit ${limit}) page) listed`,
     { planned },

@@ -1,6 +1,6 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { momentOf } from './moment.ts'
+import { momentOf, tableOf } from './moment.ts'
 import { type Page, type PageRequest, pageFrom, type Read, type Source, unseen, written } from './page.ts'
 
 /** A condition that the index of the walk does not serve, since the walk has another order. */
@@ -25,12 +25,13 @@ const placesAtMost = 10_000
 export async function readSieved(
   db: Db,
   service: Service,
-  { table, record, key, order, descending = false, where = sql`` }: Source & Required<Pick<Source, 'order'>>,
+  { table: stamps, record, key, order, descending = false, where = sql`` }: Source & Required<Pick<Source, 'order'>>,
   sieve: Sieve,
   { limit, asOf, after }: PageRequest,
 ): Promise<Page> {
+  const table = tableOf(stamps)
   const [beyond, direction, back] = (descending ? ['<', 'desc', 'asc'] : ['>', 'asc', 'desc']).map(raw)
-  const moment = await momentOf(db, service, table, asOf)
+  const moment = await momentOf(db, service, stamps, asOf)
   const from = after
     ? sql`and (place, key) ${beyond} (${unseen(after[0], order.type)}, ${unseen(after[1], 'text')})`
     : sql``

@@ -1,13 +1,14 @@
 import { type Db, type Sql, sql } from '../../db.ts'
 import type { MappingState } from '../../domain/mappings/mappings.ts'
 import type { Service } from '../../settings.ts'
+import type { List } from '../lists/change.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 
 /** Records that the e-commerce platform knows by identifiers of its own. */
 interface Mapped {
   table: Sql
-  /** The table whose stamps tell of changes. */
-  stamps: Sql
+  /** The list whose stamps tell of changes. */
+  stamps: List
   key: Sql
   record: Sql
   /** Which rows are in which state: the conditions that the tables' indexes of that name have. */
@@ -18,7 +19,7 @@ interface Mapped {
 
 const stores: Mapped = {
   table: sql`store`,
-  stamps: sql`store`,
+  stamps: 'store',
   key: sql`store_id`,
   record: sql`
     (select row_to_json(r)::text from (select store.store_id as "storeId", store.store_number as "storeNumber", store.name,
@@ -29,7 +30,7 @@ const stores: Mapped = {
 
 const skus: Mapped = {
   table: sql`variant`,
-  stamps: sql`product`,
+  stamps: 'product',
   key: sql`sku_id`,
   record: sql`
     (select row_to_json(r)::text from (select variant.sku_id as "skuId", p.product_id as "productId", p.product_code as "productCode",
@@ -47,7 +48,7 @@ const skus: Mapped = {
 
 const customers: Mapped = {
   table: sql`customer`,
-  stamps: sql`customer`,
+  stamps: 'customer',
   key: sql`id`,
   record: sql`
     (select row_to_json(r)::text from (select customer.id as "customerId", customer.email,

@@ -2,7 +2,8 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import { mergeLines, type TransactionParts } from '../../domain/orders/merge-lines.ts'
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../settings.ts'
-import { beginChange, type Change, type Upserted } from '../lists/change.ts'
+import { beginChangeOf, stampedAs, stampOf } from '../lists/back-date.ts'
+import type { Change, Upserted } from '../lists/change.ts'
 import { byChange, filter, type PageRequest, readPage, unseen } from '../lists/page.ts'
 import { readSieved } from '../lists/sieve.ts'
 
@@ -11,7 +12,10 @@ type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
 /** Transactions that are in memory at a time, so that a batch of lines of many long ones does not need much of it. */
 const transactionsAtOnce = 200
 
-/** Merges rows, one a line, into the transactions: a line that is there is replaced, another one stays. Counts are of rows. */
+/**
+ * Merges rows, one a line, into the transactions: a line that is there is replaced, another one stays. A transaction whose source tells
+ * no time is of its sale date. Counts are of rows.
+ */
 export function upsertTransactions(
   db: Database,
   service: Service,
@@ -20,7 +24,7 @@ export function upsertTransactions(
   return db.transaction(async tx => {
     // One merge at a time: what another one is about to add cannot be seen, nor locked.
     await tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`)
-    const change = await beginChange(tx, service, ['retail_transaction'])
+    const change = await beginChangeOf(tx, service, 'retail_transaction', rows.map(dated))
     const byId = Map.groupBy(rows, row => row.header.id)
     const ids = [...byId.keys()]
     const sum = { inserted: 0, changed: 0 }
@@ -50,10 +54,17 @@ async function mergeSome(tx: Db, service: Service, change: Change, ids: string[]
   )
   const { merged, inserted, changed } = mergeLines(before, rows, service.settings.currency)
   if (merged.length) {
+    const times = new Map(rows.map(({ header, updateTimeStamp }) => [header.id, updateTimeStamp]))
+    const given = merged.map(transaction => {
+      const { id, customerId, saleDate } = transaction
+      return { id, customerId, saleDate, told: times.get(id) ?? saleDate, record: JSON.stringify(transaction) }
+    })
     await tx.run(sql`
       insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-      select ${service.id}, t.id, t."customerId", t."saleDate", ${change.at}, left(t.record, -1) || ${change.ending}
-        from json_to_recordset(${JSON.stringify(merged.map(columnsOf))}) as t (id text, "customerId" text, "saleDate" timestamp, record text)
+      select ${service.id}, t.id, t."customerId", t."saleDate", at.stamp, ${stampedAs(sql`t.record`, sql`at.stamp`, service, change)}
+        from json_to_recordset(${JSON.stringify(given)}) as t (id text, "customerId" text, "saleDate" timestamp, told timestamp, record text)
+        left join retail_transaction old on old.service_id = ${service.id} and old.id = t.id
+        cross join lateral (select ${stampOf({ told: sql`t.told`, was: sql`old.changed_at` }, service, change)} as stamp) at
       on conflict (service_id, id) do update
         set (customer_id, sale_date, changed_at, record) = (excluded.customer_id, excluded.sale_date, excluded.changed_at, excluded.record)`)
   }
@@ -72,11 +83,8 @@ function unstamped(record: string): Stored {
   return transaction
 }
 
-const columnsOf = (transaction: Stored) => ({
-  id: transaction.id,
-  customerId: transaction.customerId,
-  saleDate: transaction.saleDate,
-  record: JSON.stringify(transaction),
+const dated = ({ header, updateTimeStamp }: TransactionParts) => ({
+  updateTimeStamp: updateTimeStamp ?? header.saleDate,
 })
 
 interface Filters {
@@ -103,7 +111,12 @@ export function transactionPage(db: Db, service: Service, filters: Filters, aske
     [filters.soldAfter, filters.soldBefore],
     moment => sql`(select ${moment}::timestamptz at time zone ${service.settings.timeZone})`,
   )
-  const list = { table: sql`retail_transaction`, record: sql`record`, key: sql`id`, live: customerId !== undefined }
+  const list = {
+    table: 'retail_transaction',
+    record: sql`record`,
+    key: sql`id`,
+    live: customerId !== undefined,
+  } as const
   const follows = ascending === undefined && filters.updatedAfter !== undefined
   const [order, ranged, sieve] = follows ? [byChange, changed, sold] : [bySale, sold, changed]
   const walk = { ...list, order, descending: !follows && !ascending, where: sql`${whose} ${ranged ?? sql``}` }

@@ -44,10 +44,10 @@ export async function skusOfSoldItems(db: Db, service: Service, items: readonly 
 
 /** Stock whose store and SKU are known, both named. A product or a colour stands for its only SKU. */
 export const knownStock = (db: Db, service: Service, rows: readonly StockFeedRow[]) =>
-  db.rows<{ storeId: string; skuId: string; freeStock: number }>(sql`
-    select distinct on (s.store_id, v.sku_id) s.store_id as "storeId", v.sku_id as "skuId", r."freeStock"
+  db.rows<{ storeId: string; skuId: string; freeStock: number; updateTimeStamp: string | null }>(sql`
+    select distinct on (s.store_id, v.sku_id) s.store_id as "storeId", v.sku_id as "skuId", r."freeStock", r."updateTimeStamp"
       from json_to_recordset(${JSON.stringify(rows.map((row, place) => ({ ...row, place })))})
-           as r ("storeId" text, "skuId" text, "productId" text, "colourId" text, "freeStock" integer, place integer)
+           as r ("storeId" text, "skuId" text, "productId" text, "colourId" text, "freeStock" integer, "updateTimeStamp" text, place integer)
       join store s on s.service_id = ${service.id} and s.store_id = r."storeId"
       join lateral (
         select min(sku_id) as sku_id from variant

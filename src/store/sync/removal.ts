@@ -1,9 +1,10 @@
-import { type Database, type Sql, sql } from '../../db.ts'
+import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { WholeList } from '../../domain/port/feed.ts'
 import type { Service } from '../../settings.ts'
 import { renderProducts } from '../goods/products.ts'
 import { upsertStock } from '../goods/stock.ts'
-import { beginChange } from '../lists/change.ts'
+import { beginChange, type Change } from '../lists/change.ts'
+import { removeFrom } from '../lists/removals.ts'
 
 /** Products of a transaction: their SKUs have stock in every store. */
 const productsAtOnce = 100
@@ -28,6 +29,15 @@ interface Removal {
 const unseen = (service: Service, feed: string, list: WholeList, { table, id, where }: Removal) => sql`
   (select ${id} as id from ${table} where r.service_id = ${service.id} ${where}
    except select n.id from sync_seen n where n.service_id = ${service.id} and n.feed = ${feed} and n.list = ${list})`
+
+const someOf = async (tx: Db, gone: Sql) =>
+  (await tx.rows<{ id: string }>(sql`select id from ${gone} all_gone order by id limit ${productsAtOnce}`)).map(
+    row => row.id,
+  )
+
+/** Before the SKUs that it is of, which would take it with them unnoticed. */
+const removeStock = (tx: Db, service: Service, change: Change, where: Sql) =>
+  removeFrom(tx, service, change, { list: 'stock', id: sql`record::json->>'id'`, where })
 
 const removals: Readonly<Record<WholeList, Removal>> = {
   // Only what is shown as in stock: the back office does not show what is less than none.
@@ -55,10 +65,10 @@ const removals: Readonly<Record<WholeList, Removal>> = {
     some: (db, service, gone) =>
       db.transaction(async tx => {
         const change = await beginChange(tx, service, ['product', 'stock'])
+        const skus = await someOf(tx, gone)
+        await removeStock(tx, service, change, sql`sku_id = any(${skus})`)
         const removed = await tx.rows<{ product_id: string }>(sql`
-          with gone as materialized (select id from ${gone} all_gone order by id limit ${productsAtOnce})
-          delete from variant where service_id = ${service.id} and sku_id = any(array(select id from gone))
-          returning product_id`)
+          delete from variant where service_id = ${service.id} and sku_id = any(${skus}) returning product_id`)
         const ids = [...new Set(removed.map(row => row.product_id))]
         await tx.run(sql`
           delete from colour c where c.service_id = ${service.id} and c.product_id = any(${ids})
@@ -72,9 +82,13 @@ const removals: Readonly<Record<WholeList, Removal>> = {
     id: sql`r.product_id`,
     where: sql``,
     some: (db, service, gone) =>
-      db.run(sql`
-        with gone as materialized (select id from ${gone} all_gone order by id limit ${productsAtOnce})
-        delete from product where service_id = ${service.id} and product_id = any(array(select id from gone))`),
+      db.transaction(async tx => {
+        const change = await beginChange(tx, service, ['product', 'stock'])
+        const where = sql`product_id = any(${await someOf(tx, gone)})`
+        const skus = sql`select sku_id from variant where service_id = ${service.id} and ${where}`
+        await removeStock(tx, service, change, sql`sku_id in (${skus})`)
+        return removeFrom(tx, service, change, { list: 'product', id: sql`product_id`, where })
+      }),
   },
 }
 

@@ -24,6 +24,21 @@ async function taken(text: string, db: Database = shop.db) {
   return { ...counts, rejected: await readFile(rejected, 'utf8').catch(() => undefined) }
 }
 
+test('a person carries the time that the export tells; one that cannot be read is passed over', async () => {
+  const columns = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,RETAIL_REP,LAST_UPDATED\r\n'
+  await taken(`${columns}90,Z1,Zoe,Lee,Yes,6/05/2024 4:32:15 PM\r\n91,Z2,Zac,Lee,No,lately\r\n`)
+  const rows = await shop.rows(`
+    select id, to_char(changed_at, 'YYYY-MM-DD HH24:MI:SS') as at from customer union all
+    select id, to_char(changed_at, 'YYYY-MM-DD HH24:MI:SS') from staff order by id`)
+  const times = rows.map(({ id, at }) => [id, at < '2025' ? at : 'now'])
+  const told = '2024-05-06 16:32:15'
+  assert.deepEqual(times, [
+    ['90', told],
+    ['90', told],
+    ['91', 'now'],
+  ])
+})
+
 test('refused lines of an export are in our columns, those that one of them gives', async () => {
   const { read, inserted, refused, rejected } = await taken(
     `${head}1,A1,Ann,"Lee, jr",a@example.com,,Yes,No\r\n2,B1,Bo,Lee,A@example.com,,Yes,No\r\n3,C1,Cy,Lee,,1990-02-30,maybe,No\r\n`,

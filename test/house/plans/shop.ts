@@ -61,6 +61,8 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, 'r' || i, 0, ${one('o', orders)}, 0, 1, 10, 'size' ${upTo(returns)}`,
     'audit (service_id, id, changed_at, record)': sql`
       select ${service}, 'a' || i, ${moment}, ${record(200)} ${upTo(times(8_000))}`,
+    // Of services that are being filled themselves.
+    'first_load (service_id, kind)': sql`select ${service} * 10000 + i, 'customer' ${upTo(times(1_000))}`,
   }
   await db.transaction(async tx => {
     // What foreign keys would look up is right by the way it is made.

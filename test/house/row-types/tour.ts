@@ -11,6 +11,7 @@ import { migrate } from '../../../src/migrate.ts'
 import { staffRecord, upsertStaff } from '../../../src/store/goods/staff.ts'
 import { knownSkuIds, storesByNumber } from '../../../src/store/goods/stock.ts'
 import { knownStores } from '../../../src/store/goods/stores.ts'
+import { loading } from '../../../src/store/lists/first-load.ts'
 import { mappingRecord } from '../../../src/store/mappings/mappings.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { bringOrders } from '../../../src/store/orders/moving-in.ts'
@@ -56,7 +57,9 @@ export async function tour(api: TestService) {
   assert.ok(sold)
   await mapSkus(db, service, [{ ...sold, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
   await mappingRecord(db, service, 'skus', sold.skuId)
-  await upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
+  await loading(db, service, 'staff', () =>
+    upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith', updateTimeStamp: '2026-01-31 14:05:00' }]),
+  )
   await staffRecord(db, service, '77')
   await soldSkus(db, service, [])
   await storeNumbers(db, service)

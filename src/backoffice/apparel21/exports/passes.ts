@@ -3,6 +3,7 @@ import { isEmail } from '../../../domain/email.ts'
 import type { Service } from '../../../settings.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../store/sync/exports.ts'
+import { wallIn } from '../xml/values.ts'
 import type { ExportKind } from './files.ts'
 import type { ExportLine } from './lines.ts'
 
@@ -70,6 +71,7 @@ function personOf(line: ExportLine): Known {
     country: cell(line, 'COUNTRY'),
     privacy: cell(line, 'PRIVACY'),
     loyaltyCode: cell(line, 'LOYALTY_CODE'),
+    updateTimeStamp: changedAt(line),
   }
 }
 
@@ -78,6 +80,9 @@ function emailOf(line: ExportLine) {
   const text = cell(line, 'EMAIL')
   return text !== null && isEmail(text) ? text : null
 }
+
+/** When the person changed; nothing where it cannot be read. */
+const changedAt = (line: ExportLine) => wallIn(cell(line, 'LAST_UPDATED'))?.replace('T', ' ') ?? null
 
 /** The staff are persons with a tick; who has lost it has left. */
 const staff = (db: Database, service: Service): Pass => ({
@@ -96,6 +101,7 @@ const staff = (db: Database, service: Service): Pass => ({
         email: cell(line, 'EMAIL'),
         storeNumber: cell(line, 'STORE_NUMBER'),
         active: String(isStaff),
+        updateTimeStamp: changedAt(line),
       })
       return [made]
     })

@@ -9,6 +9,7 @@ import { translated } from '../xml/untranslatable.ts'
 import { every, text } from '../xml/values.ts'
 import { followPull } from './mark.ts'
 import { totalOf } from './products.ts'
+import { toldBy } from './told.ts'
 
 /**
  * All persons, or those that changed: nothing below release 2022.1, which would answer with everybody. Whoever is shown is due a
@@ -19,6 +20,7 @@ export async function* pullPersons(client: Client, release: Release, request: Pu
   if (since !== undefined && !(await release.has('personsByChange'))) return
   const pull = followPull({ ...client.connection, ...client.limits })
   const book = openReferenceBook(client, signal)
+  const told = toldBy(client, settings)
   const report: Report = {}
   const pages = pagesOf(
     client,
@@ -39,7 +41,10 @@ export async function* pullPersons(client: Client, release: Release, request: Pu
     const loyaltyCodes = isLoyal ? await book.loyaltyCodes() : new Map<string, string>()
     const { subscriptionMapping } = settings
     const reading = { typeNames, loyaltyCodes, subscriptionMapping }
-    const { rows, refused } = translated(page, person => customerFrom(person, reading))
+    const { rows, refused } = translated(page, person => ({
+      ...customerFrom(person, reading),
+      ...told(changedAt(person)),
+    }))
     const keys = page.flatMap(carried).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
     for (const person of page) pull.show(changedAt(person))
     yield {

@@ -9,6 +9,7 @@ import { carried } from '../records/references.ts'
 import { translated } from '../xml/untranslatable.ts'
 import { text } from '../xml/values.ts'
 import { followPull } from './mark.ts'
+import { toldBy } from './told.ts'
 
 /** The styles that the web store exports, or those that changed; nothing where the release cannot tell which did. */
 export async function* pullProducts(client: Client, release: Release, request: PullRequest): AsyncGenerator<Portion> {
@@ -17,6 +18,7 @@ export async function* pullProducts(client: Client, release: Release, request: P
   const pull = followPull({ ...client.connection, ...client.limits })
   const book = openReferenceBook(client, signal)
   const decimals = decimalsOf(settings.currency)
+  const told = toldBy(client, settings)
   const report: Report = {}
   const pages = pagesOf(
     client,
@@ -33,7 +35,11 @@ export async function* pullProducts(client: Client, release: Release, request: P
   )
   for await (const page of pages) {
     const typeNames = await book.namesFor(page)
-    const { rows, refused } = translated(page, product => productRowsFrom(product, { typeNames, decimals }))
+    const { rows, refused } = translated(page, product => {
+      const { rows, refused } = productRowsFrom(product, { typeNames, decimals })
+      const stamp = told(productChangedAt(product))
+      return { rows: rows.map(row => ({ ...row, product: { ...row.product, ...stamp } })), refused }
+    })
     const keys = page.flatMap(carried).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
     const ids = translated(page, productIdOf).rows
     for (const product of page) pull.show(productChangedAt(product))

@@ -8,6 +8,7 @@ import { translated } from '../xml/untranslatable.ts'
 import { text, wholeIn } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 import { followPull, wallAt } from './mark.ts'
+import { toldBy } from './told.ts'
 
 /** Rows of a portion. */
 const together = 1_000
@@ -19,14 +20,14 @@ const together = 1_000
 const firstReachMs = 26 * 3_600_000
 
 export async function* pullStock(client: Client, release: Release, request: PullRequest): AsyncGenerator<Portion> {
-  if (request.since !== undefined) return yield* pullChanges(client, request.since, request.signal)
+  if (request.since !== undefined) return yield* pullChanges(client, request.since, request)
   const beganMs = Date.now()
   yield* (await release.has('allStock')) ? pullAll(client, request.signal) : pullByStyle(client, request.signal)
   yield { end: { since: wallAt(beganMs - firstReachMs, client.connection.timeZone) } }
 }
 
 /** What changed in any store, as new absolute stock. */
-async function* pullChanges(client: Client, since: string, signal: AbortSignal): AsyncGenerator<Portion> {
+async function* pullChanges(client: Client, since: string, { settings, signal }: PullRequest): AsyncGenerator<Portion> {
   const pull = followPull({ ...client.connection, ...client.limits })
   const { records } = await client.list({
     endpoint: 'stock',
@@ -38,7 +39,10 @@ async function* pullChanges(client: Client, since: string, signal: AbortSignal):
     roots: ['stockByStore'],
     record: 'store',
   })
-  yield* portions(records, changedStockFrom, store => pull.show(lastChangeOf(store)))
+  const told = toldBy(client, settings)
+  // It tells when the stock of a store last changed, and not of which SKU.
+  const changed = (store: Xml) => changedStockFrom(store).map(row => ({ ...row, ...told(lastChangeOf(store)) }))
+  yield* portions(records, changed, store => pull.show(lastChangeOf(store)))
   yield { end: pull.end() }
 }
 

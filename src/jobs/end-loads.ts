@@ -1,0 +1,8 @@
+import { endDeadLoads } from '../store/lists/first-load.ts'
+import type { Work } from './job.ts'
+
+/** Shows what first loads have brought that died. */
+export async function endLoads({ db, log }: Work): Promise<void> {
+  const ended = await endDeadLoads(db)
+  if (ended) log.warn({ ended }, 'First loads of lists have died; what they had brought is shown.')
+}

@@ -1,0 +1,58 @@
+import { type Db, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { beginChange, type Change, kindOf, type List, localTime, numberOf, stamped } from './change.ts'
+
+/** A row that may say when its record changed: `YYYY-MM-DD HH:MM:SS`, on the service's wall clock. */
+export interface Dated {
+  updateTimeStamp?: string | null | undefined
+}
+
+/**
+ * Opens the change of a list by such rows, whose records take these times as far as the order of changes allows it (docs/decisions/0013).
+ * `others` are lists that show what is changed. Loads of one list go one after the other; who tells no times waits for nobody.
+ */
+export async function beginChangeOf(
+  tx: Db,
+  service: Service,
+  list: List,
+  rows: readonly Dated[],
+  others: readonly List[] = [],
+): Promise<Change> {
+  const from = rows.some(row => row.updateTimeStamp) ? await earliestStamp(tx, service, list) : null
+  const change = await beginChange(tx, service, [list, ...others])
+  return { ...change, from }
+}
+
+/** `back_date` in the migrations says why. */
+async function earliestStamp(tx: Db, service: Service, list: List) {
+  const row = await tx.row<{ from: string | null }>(
+    sql`select back_date(${service.id}, ${kindOf[list]}, ${numberOf(list)}, ${list})::text as "from"`,
+  )
+  return row?.from ?? null
+}
+
+/** When a record changed by its source, a `timestamp`, and its stamp until now; either may be null. */
+interface Told {
+  told: Sql
+  was: Sql
+}
+
+/** The same of a row of `merged`. */
+export const ofRow: Told = { told: sql`(i->>'update_time_stamp')::timestamp`, was: sql`old.changed_at` }
+
+/**
+ * The stamp of a record that has changed: the time that its source tells, or the nearest that is neither to come nor too early. One that
+ * is not later than the stamp that clients may have seen does not tell of this change, which is one of now.
+ */
+export function stampOf({ told, was }: Told, service: Service, { at, from }: Change): Sql {
+  if (from === null) return sql`${at}::timestamptz`
+  const moment = sql`(${told} at time zone ${service.settings.timeZone})`
+  const ofThis = sql`case when ${was} < ${from}::timestamptz and ${moment} <= ${was} then null else ${moment} end`
+  return sql`greatest(least(${ofThis}, ${at}::timestamptz), ${from}::timestamptz)`
+}
+
+/** A rendered body with the stamp of its record. */
+export const stampedAs = (body: Sql, stamp: Sql, service: Service, change: Change) =>
+  change.from === null
+    ? stamped(body, change)
+    : sql`left(${body}, -1) || format(',"updateTimeStamp":"%s"}', ${localTime(stamp, service)})`

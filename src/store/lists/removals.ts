@@ -1,0 +1,17 @@
+import { type Db, raw, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { type Change, kindOf, type List } from './change.ts'
+
+interface Leaving {
+  list: List
+  /** What a record shows as its identifier. */
+  id: Sql
+  where: Sql
+}
+
+/** Removes records from a list, and remembers that (`removal` in the migrations). Returns how many there were. */
+export const removeFrom = (tx: Db, service: Service, change: Change, { list, id, where }: Leaving) =>
+  tx.run(sql`
+    with gone as (delete from ${raw(list)} where service_id = ${service.id} and ${where} returning ${id} as id)
+    insert into removal (service_id, kind, id, changed_at) select ${service.id}, ${kindOf[list]}, id, ${change.at} from gone
+    on conflict (service_id, kind, id) do update set changed_at = excluded.changed_at`)

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type Database, type Db, openDatabase, sql } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { beginChange } from '../../../src/store/lists/change.ts'
+import { loading } from '../../../src/store/lists/first-load.ts'
+import { removeFrom } from '../../../src/store/lists/removals.ts'
+import { persistently } from '../../../src/store/running/contention.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
+import { customers, dated, poll, walk } from '../../support/walk.ts'
+
+const service = await startTestService()
+const writersDb = openDatabase(service.database.connection, { max: 10 })
+after(async () => {
+  await writersDb.close()
+  await service.stop()
+})
+
+const beginning = '1970-01-01T00:00:00.000000Z'
+
+/** Transactions that wait a little before they commit; one in ten is ended instead, as by `kill -9`. */
+const slow: Database = {
+  ...writersDb,
+  transaction: <T>(work: (tx: Db) => Promise<T>) =>
+    writersDb.transaction(async tx => {
+      const done = await work(tx)
+      await delay(Math.random() ** 3 * 120)
+      if (Math.random() < 0.1) await tx.run(sql`select pg_terminate_backend(pg_backend_pid())`)
+      return done
+    }),
+}
+
+const stored = ({ service: { id } }: Caller) =>
+  service.db.rows<{ id: string; firstname: string }>(
+    sql`select id, firstname from customer where service_id = ${id} order by id`,
+  )
+
+/** Follows `asOf` from the beginning until told to stop, and once more. */
+async function follow(shop: Caller, isOver: () => boolean, limit: number) {
+  const seen = new Map<string, string>()
+  let asOf = beginning
+  let polls = 0
+  for (let last = false; ; last = isOver()) {
+    const polled = await poll(shop, asOf, limit)
+    for (const { id, firstname } of polled.records) seen.set(id, firstname)
+    asOf = polled.asOf
+    polls++
+    if (last) return { seen, asOf, polls }
+  }
+}
+
+/** Has a process begin a first load, and kills it when some of it is there. */
+async function killLoader(shop: Caller) {
+  const given = { database: service.database.connection, service: shop.service }
+  const program = fileURLToPath(new URL('load.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, JSON.stringify(given)], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const exited = once(child, 'exit')
+  while ((await stored(shop)).length < 30 && child.exitCode === null) await delay(20)
+  child.kill('SIGKILL')
+  assert.equal((await exited)[1], 'SIGKILL')
+}
+
+/** Removes the newest customer, and another one. */
+const removeSome = (db: Database, { service: tenant }: Caller) =>
+  db.transaction(async tx => {
+    const change = await beginChange(tx, tenant, ['customer'])
+    const of = sql`(select id from customer where service_id = ${tenant.id} order by`
+    const where = sql`id in (${of} changed_at desc limit 1), ${of} random() limit 1))`
+    await removeFrom(tx, tenant, change, { list: 'customer', id: sql`id`, where })
+  })
+
+test('first loads that are killed, late arrivals, removals and changes of now, all at once, hide nothing from who follows', async () => {
+  const shop = await service.tenant({ readsPerMinute: 'off' })
+  await killLoader(shop)
+  assert.ok((await stored(shop)).length > 0)
+  assert.deepEqual((await walk(shop, '/customers/search')).ids, [], 'what was loaded is not shown')
+
+  const ids = customers(1, 60).map(({ id }) => id)
+  const some = (name: string) => ids.filter(() => Math.random() < 0.08).map(id => ({ id, firstname: name }))
+  const counts = { commits: 0, killed: 0 }
+  const ends = performance.now() + 8_000
+  const put = async (work: () => Promise<unknown>) => {
+    try {
+      await persistently(work)
+      counts.commits++
+    } catch {
+      counts.killed++
+    }
+  }
+  const writer = async (work: (turn: number) => Promise<unknown>) => {
+    for (let turn = 0; performance.now() < ends; turn++) await put(() => work(turn))
+  }
+  const upsert = (rows: readonly object[]) => upsertCustomers(slow, shop.service, rows)
+  const loader = async () => {
+    await loading(service.db, shop.service, 'customer', async () => {
+      for (let batch = 0; batch < 30; batch++)
+        await put(() => upsert(dated(customers(5_000 + batch * 10, 10, 'Loaded'))))
+    })
+    // A load that goes on after its end, as one that was taken to be dead.
+    await writer(turn => upsert(dated(customers(9_000 + turn * 3, 3, 'Late'))))
+  }
+
+  let over = false
+  const readers = [3, 50].map(limit => follow(shop, () => over, limit))
+  await Promise.all([
+    loader(),
+    writer(turn => upsert(dated(some(`feed${turn}`)))),
+    writer(turn => upsert(dated(some(`pull${turn}`)))),
+    writer(turn => upsert(some(`api${turn}`))),
+    writer(async () => {
+      await delay(200)
+      await removeSome(slow, shop)
+    }),
+  ]).finally(() => {
+    over = true
+  })
+  const final = (await stored(shop)).map(({ id, firstname }) => `${id} ${firstname}`)
+  for (const { seen, asOf, polls } of await Promise.all(readers)) {
+    assert.deepEqual(
+      final.filter(record => record !== `${record.slice(0, 6)} ${seen.get(record.slice(0, 6))}`),
+      [],
+    )
+    assert.ok(polls > 20, String(polls))
+    assert.deepEqual((await poll(shop, asOf)).ids, [], 'and then it is quiet')
+  }
+  assert.ok(counts.commits > 100 && counts.killed > 10, JSON.stringify(counts))
+})

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { type Database, type Db, openDatabase, type Sql, sql } from '../../../src/db.ts'
+import { endLoads } from '../../../src/jobs/end-loads.ts'
+import type { Work } from '../../../src/jobs/job.ts'
+import { customerPage, upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { upsertProducts } from '../../../src/store/goods/products.ts'
+import { upsertStock } from '../../../src/store/goods/stock.ts'
+import { upsertStores } from '../../../src/store/goods/stores.ts'
+import { beginLoad, loading } from '../../../src/store/lists/first-load.ts'
+import { removeUnseen } from '../../../src/store/sync/removal.ts'
+import { holdFeed, noteSeen } from '../../../src/store/sync/sync.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
+import { poll, walk } from '../../support/walk.ts'
+
+const service = await startTestService()
+const writersDb = openDatabase(service.database.connection)
+after(async () => {
+  await writersDb.close()
+  await service.stop()
+})
+
+const beginning = '1970-01-01T00:00:00.000000Z'
+const ann = (id: string, updateTimeStamp?: string) => ({ id, firstname: 'Ann', updateTimeStamp })
+const put = ({ service: tenant }: Caller, ...rows: object[]) => upsertCustomers(service.db, tenant, rows)
+
+/** A service whose list of customers was loaded with the first row. */
+async function loaded(...rows: object[]) {
+  const shop = await service.tenant()
+  await loading(service.db, shop.service, 'customer', () => put(shop, ...rows))
+  return shop
+}
+
+test('an empty list is complete up to the beginning', async () => {
+  assert.equal((await walk(service, '/customers/search')).asOf, beginning)
+})
+
+test('the first load appears as one, with the times of its source; a load that died is gone on with', async () => {
+  const shop = await service.tenant()
+  assert.ok(await beginLoad(service.db, shop.service, 'customer'), 'the load that dies')
+  await put(shop, ann('new', '2025-06-01 10:00:00'))
+  const { asOf, ids } = await walk(shop, '/customers/search')
+  assert.deepEqual([asOf, ids], [beginning, []])
+  const load = await beginLoad(service.db, shop.service, 'customer')
+  await put(shop, ann('old', '2024-06-01 10:00:00'))
+  await load?.end()
+  const { json } = await shop.get('/customers/search')
+  const times = json.data.map((record: { id: string; updateTimeStamp: string }) => [record.id, record.updateTimeStamp])
+  assert.deepEqual(times, [
+    ['old', '2024-06-01 10:00:00'],
+    ['new', '2025-06-01 10:00:00'],
+  ])
+  assert.equal(await beginLoad(service.db, shop.service, 'customer'), undefined, 'there is one first load')
+})
+
+test('a load that somebody gets ahead of, between its looks, is no first one', async () => {
+  const shop = await service.tenant()
+  let ahead = () => put(shop, ann('now'))
+  const db: Db = {
+    ...service.db,
+    async run(statement) {
+      const done = await service.db.run(statement)
+      await ahead()
+      ahead = async () => ({ inserted: 0, changed: 0 })
+      return done
+    },
+  }
+  assert.equal(await beginLoad(db, shop.service, 'customer'), undefined)
+  assert.deepEqual((await walk(shop, '/customers/search')).ids, ['now'])
+})
+
+test('a first load that nobody goes on with is ended by a job; one that lives is left alone', async () => {
+  const [dead, alive] = [await service.tenant(), await service.tenant()]
+  for (const shop of [dead, alive]) {
+    await beginLoad(service.db, shop.service, 'customer')
+    await put(shop, ann('1', '2025-06-01 10:00:00'))
+  }
+  await service.db.run(
+    sql`update first_load set alive_at = now() - interval '16 minutes' where service_id = ${dead.service.id}`,
+  )
+  await endLoads({ db: service.db, log: pino({ level: 'silent' }) } as Work)
+  assert.deepEqual((await walk(dead, '/customers/search')).ids, ['1'])
+  assert.deepEqual((await walk(alive, '/customers/search')).ids, [])
+})
+
+test('what comes late is stamped right after the newest, and the next poll has it', async () => {
+  const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
+  const { asOf } = await walk(shop, '/customers/search')
+  await put(shop, ann('2', '2025-03-01 10:00:00'))
+  const next = await poll(shop, asOf)
+  assert.deepEqual([next.ids, Date.parse(next.asOf) - Date.parse(asOf) <= 1], [['2'], true])
+  await put(shop, ann('3', '2025-07-01 10:00:00'))
+  const { json } = await shop.get(`/customers/search?updated_after=${next.asOf}`)
+  assert.equal(json.data[0].updateTimeStamp, '2025-07-01 10:00:00')
+})
+
+/** A transaction that has merged a row and stays open until `commit`. */
+async function open(t: TestContext, shop: Caller, row: object) {
+  const worked = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const held: Database = {
+    ...writersDb,
+    transaction: <T>(work: (tx: Db) => Promise<T>) =>
+      writersDb.transaction(async tx => {
+        const done = await work(tx)
+        worked.resolve()
+        await released.promise
+        return done
+      }),
+  }
+  const ended = upsertCustomers(held, shop.service, [row])
+  await Promise.race([worked.promise, ended])
+  const commit = async () => {
+    released.resolve()
+    await ended
+  }
+  // A test that fails half-way leaves no transaction open.
+  t.after(commit)
+  return commit
+}
+
+test('a late arrival that is still open when a change of now ends is seen by who polls in between', async t => {
+  const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
+  const { asOf } = await walk(shop, '/customers/search')
+  const commitNow = await open(t, shop, ann('now'))
+  const commitLate = await open(t, shop, ann('late', '2025-03-01 10:00:00'))
+  await commitNow()
+  const between = await poll(shop, asOf)
+  await commitLate()
+  const after = await poll(shop, between.asOf)
+  assert.deepEqual(new Set([...between.ids, ...after.ids].filter(id => id !== '1')), new Set(['now', 'late']))
+})
+
+test('of two late arrivals at once the second is later than what a reader was shown who began before both', async t => {
+  const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
+  const asked = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  // A process that is halted once it knows up to when the list is complete, before it reads the page.
+  const halted: Database = {
+    ...service.db,
+    async row<T extends object>(statement: Sql) {
+      const row = await service.db.row<T>(statement)
+      asked.resolve()
+      await released.promise
+      return row
+    },
+  }
+  const page = customerPage(halted, shop.service, { ecommerceIds: false }, { limit: 100 })
+  await asked.promise
+  const commitFirst = await open(t, shop, ann('first', '2025-03-01 10:00:00'))
+  const second = open(t, shop, ann('second', '2025-03-01 10:00:00'))
+  await Promise.race([second, delay(300)])
+  await commitFirst()
+  const commitSecond = await second
+  released.resolve()
+  const { records, asOf } = await page
+  await commitSecond()
+  const shown = JSON.parse(`[${records}]`).map((record: { id: string }) => record.id)
+  assert.deepEqual([...shown, ...(await poll(shop, asOf)).ids], ['1', 'first', 'second'])
+})
+
+test('while a late arrival is open, its list stays where it was', async t => {
+  const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
+  const { asOf } = await walk(shop, '/customers/search')
+  const commit = await open(t, shop, ann('late', '2025-03-01 10:00:00'))
+  await put(shop, ann('now'))
+  const held = await walk(shop, '/customers/search')
+  assert.deepEqual([held.ids, held.asOf], [['1'], asOf])
+  await commit()
+  assert.deepEqual((await walk(shop, '/customers/search')).ids, ['1', 'late', 'now'])
+})
+
+const product = (productId: string, updateTimeStamp?: string) => ({
+  product: { productId, productCode: productId, name: productId, updateTimeStamp },
+  colour: { productId, colourId: 'c' },
+  variant: { productId, colourId: 'c', skuId: `${productId}k`, sizeCode: 'M', price: '10.00' },
+})
+
+test('what comes after the newest was removed is later than what was said of it', async () => {
+  const shop = await service.tenant()
+  const { db } = service
+  const bring = (...rows: ReturnType<typeof product>[]) => upsertProducts(db, shop.service, rows)
+  const [first, newest] = [product('p1', '2025-06-01 10:00:00'), product('p2', '2025-09-01 10:00:00')]
+  await loading(db, shop.service, 'product', () => bring(first, newest))
+  await upsertStores(db, shop.service, [{ storeId: '1', storeNumber: '1', name: 'Collins Street' }])
+  await upsertStock(db, shop.service, [{ storeId: '1', skuId: 'p2k', freeStock: 3 }])
+  const { asOf, ids } = await walk(shop, '/products')
+  assert.deepEqual(ids, ['p1', 'p2'])
+  await pullOnly(shop, 'p1', 'p1k')
+  assert.deepEqual((await walk(shop, '/products')).ids, ['p1'])
+  await bring(product('p3', '2025-07-01 10:00:00'))
+  assert.deepEqual((await walk(shop, `/products?updated_after=${asOf}`)).ids, ['p3'])
+  const removed = await db.rows(sql`select kind, id from removal where service_id = ${shop.service.id} order by kind`)
+  assert.deepEqual(removed, [
+    { kind: 'inventory', id: '1-p2k' },
+    { kind: 'product', id: 'p2' },
+  ])
+})
+
+/** A whole pull shows this product and nothing else. */
+async function pullOnly({ service: tenant }: Caller, productId: string, skuId: string) {
+  const { db } = service
+  await holdFeed(db, tenant, 'products')
+  await noteSeen(db, tenant, 'products', 'variant', [skuId])
+  await noteSeen(db, tenant, 'products', 'product', [productId])
+  for (const list of ['variant', 'product'] as const)
+    assert.deepEqual(await removeUnseen(db, tenant, 'products', list, async () => {}), { kept: 0 })
+}

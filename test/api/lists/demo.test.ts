@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { demoSettings, fillDemoShop } from '../../../src/demo/shop.ts'
+import { startTestService } from '../../support/service.ts'
+import { walk } from '../../support/walk.ts'
+
+const shop = await startTestService({ settings: { ...demoSettings, readsPerMinute: 'off' } })
+after(() => shop.stop())
+await fillDemoShop(shop.db, shop.keys, shop.service)
+
+const lists = ['/customers/search', '/products', '/inventory?store_number=001', '/orders/transactions/search']
+const after2026 = (list: string, day: string) => `${list}${list.includes('?') ? '&' : '?'}updated_after=2026-${day}`
+
+for (const list of lists)
+  test(`the records of ${list} have changed over the years: \`updated_after\` finds some of them`, async () => {
+    const { records, asOf } = await walk(shop, list)
+    const days = new Set(
+      records.map(record => (record as unknown as { updateTimeStamp: string }).updateTimeStamp.slice(0, 10)),
+    )
+    assert.ok(days.size > Math.min(300, records.length / 3), `${days.size} days`)
+    assert.ok([...days].every(day => day >= '2023-11-01' && day <= '2026-10-31'))
+    assert.ok(asOf < '2026-11-01')
+    const [year, month, week] = await Promise.all(
+      ['01-01', '10-01', '10-25'].map(async day => (await walk(shop, after2026(list, day))).ids.length),
+    )
+    assert.ok(week && month && year, 'each finds something')
+    assert.ok(week < month && month < year && year < records.length, `${week} ${month} ${year} ${records.length}`)
+  })
+
+test('stores and staff have changed before the reference day, too', async () => {
+  for (const list of ['/staff', '/stores']) {
+    const { asOf } = (await shop.get(list)).json.meta
+    assert.ok(asOf > '2026-01-01' && asOf < '2026-11-01', asOf)
+  }
+})

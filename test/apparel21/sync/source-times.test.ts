@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { settings, startApparel21Service } from '../../drivers/apparel21.ts'
+import { walk } from '../../support/walk.ts'
+
+// The head office is in Melbourne, the service in London.
+const zone = 'Europe/London'
+const head = await startApparel21Service({ settings: { ...settings, timeZone: zone } })
+const { simulator, api } = head
+after(() => head.stop())
+
+interface Shown {
+  id: string
+  updateTimeStamp: string
+}
+
+/** What is on the wall in London when this, in milliseconds, is on the wall of the head office. */
+const inLondon = (wallMs: number) =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(wallMs / 1_000) * 1_000)
+    .toZonedDateTimeISO('UTC')
+    .toPlainDateTime()
+    .toZonedDateTime('Australia/Melbourne')
+    .withTimeZone(zone)
+    .toPlainDateTime()
+    .toString({ smallestUnit: 'second' })
+    .replace('T', ' ')
+
+const shown = async (path: string) => (await walk(api, path)).records as unknown as Shown[]
+
+test('what is pulled carries the head office’s time, on the service’s wall', async () => {
+  await api.db.run(sql`
+    insert into sync_state (service_id, feed, since, finished_at, full_at)
+    values (${api.service.id}, 'stock', '2020-01-01T00:00:00', now(), now())`)
+  const [sku] = [...simulator.state.skus.values()].filter(({ colour }) => !colour.style.special)
+  const [store] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
+  assert.ok(sku && store)
+  const lately = Temporal.Now.instant().subtract({ minutes: 1 }).round('second')
+  simulator.clock.freeze(lately.toString())
+  simulator.change({ kind: 'set-stock', skuId: sku.id, storeId: store.id, quantity: 7 })
+  await head.sync()
+
+  const { persons, styles, transactions } = simulator.state
+  const customers = await shown('/customers/search')
+  assert.equal(customers.length, persons.size)
+  for (const { id, updateTimeStamp } of customers)
+    assert.equal(updateTimeStamp, inLondon(persons.get(Number(id))?.updated ?? 0), id)
+  const products = (await shown('/products')).filter(({ id }) => styles.get(Number(id))?.updated)
+  assert.ok(products.length > 3)
+  for (const { id, updateTimeStamp } of products)
+    assert.equal(updateTimeStamp, inLondon(styles.get(Number(id))?.updated ?? 0), id)
+  const stock = await shown('/inventory')
+  assert.equal(
+    stock.find(({ id }) => id === `${store.id}-${sku.id}`)?.updateTimeStamp,
+    inLondon(simulator.clock.wall()),
+    'when the stock of its store last changed',
+  )
+  const sales = await shown('/orders/transactions/search')
+  assert.ok(sales.length > 0 && sales.length <= transactions.length)
+  for (const sale of sales)
+    assert.equal(sale.updateTimeStamp, (sale as unknown as { saleDate: string }).saleDate, 'it tells nothing but that')
+})
