@@ -15,28 +15,32 @@ const version = '4.32.5'
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const cli = join(checkout, 'src/cli.ts')
 
+function end(why: string): never {
+  console.error(why)
+  process.exit(1)
+}
+
 /** Schemathesis in an environment of its own, made at the first run. */
 function schemathesis(): string {
   const home = join(checkout, 'node_modules/.cache', `schemathesis-${version}`)
   const program = join(home, 'bin/schemathesis')
   if (existsSync(program)) return program
   console.log(`Installing Schemathesis ${version} …`)
-  // Made beside it first: an installation that was cut short is not taken for one.
   const steps: [string, ...string[]][] = [
     ['python3', '-m', 'venv', '--clear', home],
     [join(home, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', `schemathesis==${version}`],
   ]
   for (const [command, ...args] of steps) {
     const { error, status } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
-    if (error)
-      throw new Error('Schemathesis is written in Python: python3 (3.10 or later, with venv) is not installed.')
+    if (error) end('Schemathesis is written in Python: python3 (3.10 or later, with venv) is not installed.')
     if (status === 0) continue
     rmSync(home, { recursive: true, force: true })
-    throw new Error(`Schemathesis cannot be installed: \`${[command, ...args].join(' ')}\` failed.`)
+    end(`Schemathesis cannot be installed: \`${[command, ...args].join(' ')}\` failed.`)
   }
   return program
 }
 
+const program = schemathesis()
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-schemathesis-'))
 const dataDir = join(directory, 'data')
 const environment = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }
@@ -71,7 +75,6 @@ async function forgetFailures(): Promise<() => Promise<void>> {
 
 // Ctrl-C reaches Schemathesis and the service too: what they leave is removed once they have ended.
 process.on('SIGINT', () => {})
-const program = schemathesis()
 mkdirSync(dataDir, { mode: 0o711 })
 console.log('Starting a service with the demo shop …')
 const server = spawn(process.execPath, [cli, 'start'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -84,7 +87,7 @@ try {
   )
   const { 'openapi.json': document = '' } = await documents()
   writeFileSync(join(directory, 'openapi.json'), JSON.stringify(told(JSON.parse(document))))
-  const end = await forgetFailures()
+  const endForgetting = await forgetFailures()
   const config = fileURLToPath(new URL('schemathesis.toml', import.meta.url))
   const run = [
     ...['--config-file', config, 'run', join(directory, 'openapi.json'), '--url', baseUrl, '--checks', 'all'],
@@ -93,7 +96,7 @@ try {
   ]
   const trial = spawn(program, run, { cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] })
   const [status] = await once(trial, 'exit')
-  await end()
+  await endForgetting()
   process.exitCode = status ?? 1
 } finally {
   server.kill('SIGTERM')
