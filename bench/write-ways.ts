@@ -13,7 +13,6 @@ import { carryOut } from '../src/http/once/carrying-out.ts'
 import { identityOf } from '../src/http/once/idempotency.ts'
 import type { Keys } from '../src/secrets.ts'
 import type { Service } from '../src/settings.ts'
-import { record } from '../src/store/running/audit.ts'
 import type { Running } from './processes.ts'
 
 /** Each write, by whatever way; the JSON text of what was written. */
@@ -66,9 +65,11 @@ export function overPool(db: Database, keys: Keys, service: Service): Way {
       return async tx => {
         const written = await finish(tx)
         if (written instanceof ApiError) return written
-        await record(tx, service, { ...by, operation, subject: operation, body })
         const text = 'record' in written ? String(written.record) : JSON.stringify(written)
-        return { status: 201, body: text, headers: {} }
+        return {
+          answer: { status: 201, body: text, headers: {} },
+          audited: { ...by, operation, subject: operation, body },
+        }
       }
     })
     return answer.body

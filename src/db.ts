@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Duplex } from 'node:stream'
 import pg from 'pg'
 
 /** SQL text with its values apart; made by the `sql` tag only. */
@@ -120,23 +121,28 @@ interface Connecting {
   statementTimeoutMs?: number
   /** Called when an idle connection breaks. */
   onFault?: (error: Error) => void
+  /** Plans each statement once a connection, whatever its values: for short ones that find what they touch by its key. */
+  settled?: boolean
 }
 
 /** Opens a pool. `connection` is a URL, or what `pg` takes. */
 export function openDatabase(
   connection: string | pg.ClientConfig,
-  { max = 6, statementTimeoutMs = 15_000, onFault }: Connecting = {},
+  { max = 6, statementTimeoutMs = 15_000, onFault, settled = false }: Connecting = {},
 ): Database {
   const settings = {
     timezone: 'UTC',
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
+    ...(settled && { plan_cache_mode: 'force_generic_plan' }),
   }
   const pool = new pg.Pool({
     ...(typeof connection === 'string' ? { connectionString: connection } : connection),
     max,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
+    // What is asked without waiting for the answer before goes out at once.
+    pipeline: true,
     options: Object.entries(settings)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
@@ -151,9 +157,12 @@ export function openDatabase(
     transaction: work =>
       lend(pool, async client => {
         const tx = runner(config => watch.ask(client, config))
-        await tx.run(sql`begin`)
+        // Nobody waits for it: it goes out with the first statement, and where it fails there is no connection.
+        const begun = tx.run(sql`begin`)
+        begun.catch(() => {})
         try {
           const result = await work(tx)
+          await begun
           await commit(tx)
           return result
         } catch (error) {
@@ -192,6 +201,13 @@ async function lend<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T
   }
 }
 
+/** Sends what is asked of a connection in one turn of the event loop with one write: each would wake PostgreSQL up on its own. */
+function inOneFlush(client: pg.ClientBase) {
+  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
+  stream.cork()
+  process.nextTick(() => stream.uncork())
+}
+
 /**
  * Ends the connections of statements that take longer than `limitMs` (0: none), so that they fail as an outage. `pg` knows such a
  * limit too, but what it sets up for each statement keeps the statement's rows until the next whole collection of garbage: with
@@ -210,6 +226,7 @@ function watchStatements(limitMs: number) {
       new Promise<pg.QueryResult>((resolve, reject) => {
         const one = { client, since: performance.now() }
         asked.add(one)
+        inOneFlush(client)
         client.query(config, (error, result) => {
           asked.delete(one)
           if (error) reject(error)

@@ -5,13 +5,12 @@ import type { Finish, Write } from '../domain/write.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
 import { refuse } from '../refuse.ts'
-import { record } from '../store/running/audit.ts'
 import type { Answer } from '../store/running/idempotency.ts'
 import { readBody } from './body.ts'
 import type { Gate } from './gate.ts'
 import { canonicalJson } from './json.ts'
 import type { Warning } from './lists.ts'
-import { carryOut } from './once/carrying-out.ts'
+import { carryOut, type Done } from './once/carrying-out.ts'
 import { AnsweredBefore, identityOf, readIdempotencyKey } from './once/idempotency.ts'
 import { tryOut } from './once/trying-out.ts'
 import { type Context, contextOf, type Described, instanceOf, json, namesTag, type Params, tagOf } from './operation.ts'
@@ -118,7 +117,9 @@ export async function handleWrite(gate: Gate, how: How, request: FastifyRequest,
   }
   reply.type(json)
   if (isTrial(context.header('prefer'))) {
-    const answer = await tryOut(gate, service, carrying => begun(how, { ...asked, ...carrying, requireMatch }, work))
+    const { answer } = await tryOut(gate, service, carrying =>
+      begun(how, { ...asked, ...carrying, requireMatch }, work),
+    )
     reply.header('preference-applied', 'tx=rollback').code(answer.status)
     return reply.send(withoutMade(answer.body, how.made, body))
   }
@@ -149,8 +150,8 @@ function withoutMade(answer: string, made: readonly string[], body: unknown) {
 }
 
 /** Does what comes before the last transaction of a write; returns all that is done in it. */
-export async function begun(how: How, context: WriteContext, work: WriteWork): Promise<Finish<Answer | ApiError>> {
-  const { service, username, requestId, body } = context
+export async function begun(how: How, context: WriteContext, work: WriteWork): Promise<Finish<Done | ApiError>> {
+  const { username, requestId, body } = context
   failpoint('before_effect')
   const finish = await work(context)
   return async tx => {
@@ -158,8 +159,8 @@ export async function begun(how: How, context: WriteContext, work: WriteWork): P
     failpoint('after_effect')
     if (written instanceof ApiError) return written
     const { operation } = how
-    if (how.audited) await record(tx, service, { username, requestId, operation, subject: written.subject, body })
-    return answerOf(how, written)
+    const audited = how.audited ? { username, requestId, operation, subject: written.subject, body } : undefined
+    return { answer: answerOf(how, written), audited }
   }
 }
 

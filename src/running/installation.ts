@@ -144,14 +144,15 @@ async function connect(
 ): Promise<OpenedDatabase> {
   await requireVersion(connection)
   let closing = false
-  const opened = () =>
+  const opened = (settled: boolean) =>
     openDatabase(connection, {
+      settled,
       max: config.databasePool,
       statementTimeoutMs,
       onFault: error => closing || onNotice?.(`A connection to the database broke: ${error.message}`),
     })
-  // A transaction may wait for a back office that does not answer: reads have connections that none can take from them.
-  const [reads, writes] = [opened(), opened()]
+  // Reads have connections that no crowd of writes can take from them, and plans for what they filter by.
+  const [reads, writes] = [opened(false), opened(true)]
   const close = async () => {
     await Promise.all([reads.close(), writes.close()])
   }

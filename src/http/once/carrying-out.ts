@@ -4,6 +4,7 @@ import { type Finish, type Holding, NeverDone, type Steps, type Write } from '..
 import { ApiError } from '../../errors.ts'
 import { failpoint } from '../../failpoints.ts'
 import type { Service } from '../../settings.ts'
+import { type Audited, record } from '../../store/running/audit.ts'
 import { type Answer, keepAnswer } from '../../store/running/idempotency.ts'
 import {
   claimIntent,
@@ -19,6 +20,13 @@ import { holdingsOf, type Site, transact } from './steps.ts'
 
 /** What a write is told of itself while it is carried out. */
 export type Carrying = Pick<Write, 'step' | 'learn' | 'note' | 'reference' | 'isKeyed' | 'isSettling' | 'isTrial'>
+
+/** What a write has come to. */
+export interface Done {
+  answer: Answer
+  /** The line that it leaves in the audit; absent where it leaves none. */
+  audited?: Audited | undefined
+}
 
 /** Seconds of a claim that have to be left where a back office is told something: as long as it may take to answer. */
 const telling = 12
@@ -38,7 +46,7 @@ export async function carryOut(
   service: Service,
   { id, requestHash, keyed }: Identity,
   requested: Requested,
-  work: (carrying: Carrying) => Promise<Finish<Answer | ApiError>>,
+  work: (carrying: Carrying) => Promise<Finish<Done | ApiError>>,
   left?: { token: string },
 ): Promise<Answer> {
   const { db, keys } = site
@@ -74,7 +82,12 @@ export async function carryOut(
     return done
   }
 
-  const finish = (of: Finish<Answer | ApiError>) =>
+  async function kept(tx: Db, { answer, audited }: Done) {
+    await Promise.all([audited && record(tx, service, audited), keyed && keepAnswer(tx, keys, service, keyed, answer)])
+    return answer
+  }
+
+  const finish = (of: Finish<Done | ApiError>) =>
     transact(
       site,
       service,
@@ -86,11 +99,10 @@ export async function carryOut(
         }
         if (keyed && !isClaimed) await takeKeyOrAnswer(tx, keys, service, keyed)
         answered = undefined
-        const answer = await of(tx)
-        if (keyed && !(answer instanceof ApiError)) await keepAnswer(tx, keys, service, keyed, answer)
+        const done = await of(tx)
+        answered = done instanceof ApiError ? done : await kept(tx, done)
         failpoint('before_commit')
-        answered = answer
-        return answer
+        return answered
       },
       keyed !== undefined || isClaimed,
     )

@@ -58,8 +58,8 @@ export class AnsweredBefore extends Error {
 
 /** Takes the key for this transaction. Throws `AnsweredBefore` where there is an answer, and where another transaction has the key. */
 export async function takeKeyOrAnswer(tx: Db, keys: Keys, service: Service, write: KeyedWrite): Promise<void> {
-  if (!(await takeKey(tx, write))) throw inProgress()
-  const stored = await storedAnswer(tx, keys, service, write)
+  const [isTaken, stored] = await Promise.all([takeKey(tx, write), storedAnswer(tx, keys, service, write)])
+  if (!isTaken) throw inProgress()
   if (!stored) return
   if (!stored.requestHash.equals(write.requestHash)) throw new ApiError('idempotency_key_reused')
   throw new AnsweredBefore(stored.answer)

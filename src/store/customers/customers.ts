@@ -43,8 +43,11 @@ export const upsertCustomers = (db: Database, service: Service, rows: readonly o
 
 /** The same within a transaction. A subscription is consent, so it outranks privacy. */
 export async function mergeCustomers(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
-  await lockCustomers(tx, service, sql`and c.id = any(${rows.map(row => (row as { id: string }).id)})`)
-  const change = await beginChangeOf(tx, service, 'customer', rows)
+  const ids = rows.map(row => (row as { id: string }).id)
+  const [, change] = await Promise.all([
+    lockCustomers(tx, service, sql`and c.id = any(${ids})`),
+    beginChangeOf(tx, service, 'customer', rows),
+  ])
   return countUpserted(
     await tx.rows<{ inserted: boolean }>(sql`
       insert into customer (${content.list}, changed_at, record, ecommerce_ids)

@@ -29,9 +29,8 @@ interface CustomerRow {
 
 /** Puts a customer in and returns its whole record, as JSON text; undefined where another one has the e-mail address. */
 export async function putCustomer(tx: Db, service: Service, row: CustomerRow): Promise<string | undefined> {
-  await tx.run(sql`savepoint customer`)
   try {
-    await mergeCustomers(tx, service, [row])
+    await Promise.all([tx.run(sql`savepoint customer`), mergeCustomers(tx, service, [row])])
   } catch (error) {
     if (!isEmailTaken(error)) throw error
     await tx.run(sql`rollback to savepoint customer`)

@@ -1,10 +1,9 @@
 import { type Db, sql } from '../../db.ts'
 import { defaultSettings, type Service } from '../../settings.ts'
-import { beginChange } from '../lists/change.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 
 /** A write as the audit keeps it. */
-interface Audited {
+export interface Audited {
   username: string
   requestId: string
   /** Method and path, its parameters by their names: `PUT /customers/:id`. */
@@ -17,14 +16,15 @@ interface Audited {
 
 /** Leaves a line about a write, in its transaction. */
 export async function record(tx: Db, service: Service, { username, requestId, operation, subject, body }: Audited) {
-  const change = await beginChange(tx, service, ['audit'])
   // The write may have been one of the time zone.
   const zone = sql`(select coalesce(settings->>'timeZone', ${defaultSettings.timeZone}) from service where service_id = ${service.id})`
   await tx.run(sql`
     insert into audit (service_id, id, changed_at, record)
-    select ${service.id}, id, ${change.at}, row_to_json(r)::text
-      from (select gen_random_uuid()::text as id, to_char(${change.at}::timestamptz at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
-                   ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(fieldsOf(body))}::json as fields, ${requestId}::text as "requestId") r`)
+    select ${service.id}, id, changed_at, row_to_json(r)::text
+      from begin_change(${service.id}, (select max(changed_at) from audit where service_id = ${service.id})) changed_at
+     cross join lateral (
+       select gen_random_uuid()::text as id, to_char(changed_at at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
+              ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(fieldsOf(body))}::json as fields, ${requestId}::text as "requestId") r`)
 }
 
 /** The fields of a body by their paths, `contact.email`, those of a list's entries once. */

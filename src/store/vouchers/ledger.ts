@@ -26,13 +26,14 @@ export interface Passed {
 export async function takeRow(tx: Db, service: Service, number: string): Promise<(TakenVoucher & Passed) | undefined> {
   const here = sql`service_id = ${service.id} and number = ${number}`
   // A statement of its own: the next one sees what whoever had it before has left, and reads the clock after the wait.
-  await tx.run(sql`select from voucher where ${here} for update`)
-  const row = await tx.row<Omit<TakenVoucher, 'balance'> & Passed & { balance: string }>(sql`
+  const held = tx.run(sql`select from voucher where ${here} for update`)
+  const read = tx.row<Omit<TakenVoucher, 'balance'> & Passed & { balance: string }>(sql`
     select number, state, currency, balance::text, validation_hash as "validationHash", superseded_hashes as "supersededHashes",
            ${localTime(sql`locked_until`, service)} as "lockedUntil", coalesce(validated_until > statement_timestamp(), false) as "isFresh",
            coalesce(locked_until <= statement_timestamp(), false) as "hasLapsed",
            coalesce(expiry_date < ${today(service)}, false) as "isPast"
       from voucher where ${here}`)
+  const [, row] = await Promise.all([held, read])
   return row && { ...row, balance: minorUnits(row.balance, decimalsOf(row.currency)) ?? 0n }
 }
 
