@@ -13,9 +13,12 @@ import { refundUpTo } from './vouchers/draw.ts'
 
 /** Ships an order that is being written: its lines are sold, the sale is in the shopper's history, and earns rewards. */
 export async function ship(tx: Db, service: Service, change: Change, order: HeldOrder) {
-  await setLineStatus(tx, service, order, lineSteps.ship.to)
-  await addSale(tx, service, change, order)
-  const goods = sum((await linesOf(tx, service, order)).map(line => line.value))
+  const [, , lines] = await Promise.all([
+    setLineStatus(tx, service, order, lineSteps.ship.to),
+    addSale(tx, service, change, order),
+    linesOf(tx, service, order),
+  ])
+  const goods = sum(lines.map(line => line.value))
   await earnRewards(tx, service, {
     customerId: order.customerId,
     orderNumber: order.number,

@@ -20,31 +20,39 @@ export async function placeOrder(write: Finishing, input: OrderInput): Promise<W
   const { currency, shipOrders } = service.settings
   const decimals = decimalsOf(currency)
   const skus = input.lines.map(line => line.sku)
-  const variants = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
-  const known = { ...(await knownToOrder(tx, service, input)), giftCardSkuId: await giftCardSkuId(tx, service) }
+  const [sold, named, giftCard] = await Promise.all([
+    variantsOf(tx, service, skus, decimals),
+    knownToOrder(tx, service, input),
+    giftCardSkuId(tx, service),
+  ])
+  const variants = new Map(sold.map(variant => [variant.sku, variant]))
+  const known = { ...named, giftCardSkuId: giftCard }
   const priced = priceOrder(input, { ...known, variants }, currency, decimals)
   refuse(priced.faults)
 
   const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
-  const order =
-    typeof input.orderNumber === 'string'
-      ? await insert(input.orderNumber)
-      : await withNextNumber(tx, service, 'order', insert)
+  const skuIds = [...variants.values()].map(variant => variant.skuId)
+  const [order, sources] = await Promise.all([
+    typeof input.orderNumber === 'string' ? insert(input.orderNumber) : withNextNumber(tx, service, 'order', insert),
+    stockSources(tx, service, skuIds, input.pickupStoreNumber ?? undefined),
+  ])
   if (!order) throw faulty([numberTaken('/orderNumber', `There is an order ${input.orderNumber} already.`)])
 
   await drawVouchers(write, order, input)
-  const skuIds = [...variants.values()].map(variant => variant.skuId)
-  const sources = await stockSources(tx, service, skuIds, input.pickupStoreNumber ?? undefined)
   const moves = input.lines.flatMap(({ sku, quantity }) => {
     const skuId = variants.get(sku)?.skuId ?? ''
     const storeId = sources.get(skuId)
     return storeId === undefined ? [] : [{ storeId, skuId, quantity: -quantity }]
   })
-  await holdStock(tx, service, moves)
-  const change = await beginChange(tx, service, ['stock', 'retail_transaction'])
-  await insertLines(tx, service, order, input.lines, priced.lines, variants, sources)
-  await insertPayments(tx, service, order, input.payments)
-  await moveStock(tx, service, change, moves)
+  const [, change] = await Promise.all([
+    holdStock(tx, service, moves),
+    beginChange(tx, service, ['stock', 'retail_transaction']),
+  ])
+  await Promise.all([
+    insertLines(tx, service, order, input.lines, priced.lines, variants, sources),
+    insertPayments(tx, service, order, input.payments),
+    moveStock(tx, service, change, moves),
+  ])
   if (shipOrders === 'immediately') await ship(tx, service, change, order)
   const record = await orderRecord(tx, service, order.id)
   if (!record) throw new Error('what was just written is there')

@@ -83,16 +83,12 @@ export const holdStock = (tx: Db, service: Service, moves: readonly StockMove[])
 /** Moves stock, which may fall below zero. What is no longer kept anywhere does not move. */
 export async function moveStock(tx: Db, service: Service, change: Change, moves: readonly StockMove[]) {
   // An integer's reach is beyond any stock; reaching it must not keep an order from being placed.
-  await tx.run(sql`
+  const move = tx.run(sql`
     update stock s set free_stock = least(greatest(s.free_stock + m.quantity, -2147483648), 2147483647)
       from (select "storeId", "skuId", sum(quantity) as quantity from ${moved(moves)} group by 1, 2) m
      where s.service_id = ${service.id} and s.store_id = m."storeId" and s.sku_id = m."skuId"`)
-  await renderStock(
-    tx,
-    service,
-    change,
-    sql`and (s.store_id, s.sku_id) in (select "storeId", "skuId" from ${moved(moves)})`,
-  )
+  const where = sql`and (s.store_id, s.sku_id) in (select "storeId", "skuId" from ${moved(moves)})`
+  await Promise.all([move, renderStock(tx, service, change, where)])
 }
 
 const moved = (moves: readonly StockMove[]) =>

@@ -45,14 +45,13 @@ export async function knownToOrder(
   service: Service,
   { customerId, pickupStoreNumber, orderNumber }: OrderInput,
 ): Promise<Omit<KnownToOrder, 'variants' | 'giftCardSkuId'>> {
-  const customers = await knownCustomers(tx, service, [customerId])
-  const stores = pickupStoreNumber ? await storesByNumber(tx, service, [pickupStoreNumber]) : undefined
-  return {
-    customer: customers.length > 0,
-    store: stores === undefined || stores.length > 0,
-    numberTaken: typeof orderNumber === 'string' && (await orderNumberTaken(tx, service, orderNumber)),
-    gateways: await gatewayNames(tx, service),
-  }
+  const [customers, stores, numberTaken, gateways] = await Promise.all([
+    knownCustomers(tx, service, [customerId]),
+    pickupStoreNumber ? storesByNumber(tx, service, [pickupStoreNumber]) : undefined,
+    typeof orderNumber === 'string' && orderNumberTaken(tx, service, orderNumber),
+    gatewayNames(tx, service),
+  ])
+  return { customer: customers.length > 0, store: stores === undefined || stores.length > 0, numberTaken, gateways }
 }
 
 /** What an order is known by. */
