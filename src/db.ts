@@ -167,7 +167,7 @@ export function openDatabase(
           return result
         } catch (error) {
           // The end of a connection undoes all of it too.
-          await tx.run(sql`rollback`).catch(() => client.end())
+          await tx.run(sql`rollback`).catch(() => streamOf(client).destroy())
           throw error
         }
       }),
@@ -201,9 +201,11 @@ async function lend<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T
   }
 }
 
+const streamOf = (client: pg.ClientBase) => (client as unknown as { connection: { stream: Duplex } }).connection.stream
+
 /** Sends what is asked of a connection in one turn of the event loop with one write: each would wake PostgreSQL up on its own. */
 function inOneFlush(client: pg.ClientBase) {
-  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
+  const stream = streamOf(client)
   stream.cork()
   process.nextTick(() => stream.uncork())
 }
@@ -217,8 +219,8 @@ function watchStatements(limitMs: number) {
   const asked = new Set<{ client: pg.ClientBase; since: number }>()
   const look = () => {
     const latest = performance.now() - limitMs
-    // Ended while a statement is under way, it fails at once.
-    for (const { client, since } of asked) if (since < latest) void (client as pg.Client).end()
+    // What is under way fails at once.
+    for (const { client, since } of asked) if (since < latest) streamOf(client).destroy()
   }
   const timer = limitMs ? setInterval(look, Math.min(limitMs, 1_000)).unref() : undefined
   return {
