@@ -8,7 +8,7 @@ import { NeverDone, type Write } from '../../domain/write.ts'
 import { ApiError, type ErrorCode, type Fault, faulty } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
-import { customerRecord, knownCustomers } from '../../store/customers/customers.ts'
+import { customerRecord } from '../../store/customers/customers.ts'
 import { storesByNumber } from '../../store/goods/stock.ts'
 import { orderRecord } from '../../store/orders/orders.ts'
 import {
@@ -76,10 +76,12 @@ async function judgedOrder(upstream: Upstream, write: Write, input: OrderInput, 
   const judge = () =>
     step(
       async tx => {
-        const number = input.orderNumber ?? (await freeNumber(tx, write))
-        const isKnown = (await knownCustomers(tx, service, [input.customerId])).length > 0
-        const judged = await judgedIn(tx, upstream.client, write, input, { number, decimals }).catch(orApiError)
-        return { number, isKnown, judged }
+        const [number, known] = await Promise.all([
+          input.orderNumber ?? freeNumber(tx, write),
+          knownToOrder(tx, service, input),
+        ])
+        const judged = await judgedIn(tx, upstream.client, write, input, known, { number, decimals }).catch(orApiError)
+        return { number, isKnown: known.customer, judged }
       },
       { names: vouchers, untilKnown: true },
     )
@@ -98,14 +100,18 @@ async function judgedIn(
   client: Client,
   write: Write,
   input: OrderInput,
+  known: Awaited<ReturnType<typeof knownToOrder>>,
   { number, decimals }: { number: string; decimals: number },
 ): Promise<Judged> {
   const { service } = write
   const skus = input.lines.map(line => line.sku)
-  const variants = new Map((await variantsOf(tx, service, skus, decimals)).map(variant => [variant.sku, variant]))
-  const known = { ...(await knownToOrder(tx, service, input)), giftCardSkuId: await soldAs(tx, service) }
-  const priced = priceOrder(input, { ...known, variants }, service.settings.currency, decimals)
-  const contact = known.customer ? await contactOf(tx, service, input.customerId) : undefined
+  const [found, giftCardSkuId, contact] = await Promise.all([
+    variantsOf(tx, service, skus, decimals),
+    soldAs(tx, service),
+    contactOf(tx, service, input.customerId),
+  ])
+  const variants = new Map(found.map(variant => [variant.sku, variant]))
+  const priced = priceOrder(input, { ...known, giftCardSkuId, variants }, service.settings.currency, decimals)
   const faults = [...priced.faults, ...faultsOfOrder(input, priced.freight)]
   if (known.customer && !contact) faults.push(noAddress)
   refuse(inOrder(faults))

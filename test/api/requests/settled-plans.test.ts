@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, test } from 'node:test'
+import { embedded } from '../../../src/backoffice/embedded/embedded.ts'
+import { openDatabase, sql } from '../../../src/db.ts'
+import type { Finish, Write } from '../../../src/domain/write.ts'
+import { carryOut } from '../../../src/http/once/carrying-out.ts'
+import { identityOf } from '../../../src/http/once/idempotency.ts'
+import { john } from '../../support/customer-bodies.ts'
+import { orderOf, startOrderShop } from '../../support/order-shop.ts'
+
+const { api } = await startOrderShop()
+const { keys, service } = api
+const { options } = api.db.pool
+// As the service opens the pool of its writes; of one connection, so that it can be asked what it has planned.
+const db = openDatabase(options, { max: 1, settled: true })
+after(async () => {
+  await db.close()
+  await api.stop()
+})
+
+async function write(operation: string, body: object, work: (write: Write) => Promise<Finish<{ record: string }>>) {
+  const by = { username: 'planner', requestId: randomUUID() }
+  const identity = identityOf(keys, service, operation, randomUUID(), JSON.stringify(body))
+  const requested = { ...by, operation, params: {}, body, isKeyed: true }
+  await carryOut({ db, keys }, service, identity, requested, async carrying => {
+    const standing = { service, keys, origin: { address: '' }, requireMatch() {} }
+    const finish = await work({ ...by, ...standing, ...carrying })
+    return async tx => ({ answer: { status: 201, body: (await finish(tx)).record, headers: {} } })
+  })
+}
+
+test('no statement of a write is planned anew for its values', async () => {
+  const office = embedded(service)
+  for (let i = 0; i < 12; i++) {
+    const customer = john()
+    await write('POST /customers', customer, by => office.createCustomer(by, customer))
+    const order = orderOf([{ sku: 'HOOD-S', quantity: 1 }])
+    await write('POST /orders', order, by => office.placeOrder(by, order))
+  }
+  const plans = await db.rows<{ statement: string; custom: string; generic: string }>(
+    sql`select statement, custom_plans::text as custom, generic_plans::text as generic from pg_prepared_statements`,
+  )
+  assert.ok(plans.length > 20, String(plans.length))
+  assert.deepEqual(
+    plans.filter(({ custom }) => custom !== '0').map(({ statement }) => statement),
+    [],
+  )
+})
