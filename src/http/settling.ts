@@ -1,11 +1,10 @@
 import type { Logger } from 'pino'
 import { NeverDone } from '../domain/write.ts'
-import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
 import { endIntent, type Left, leaveIntent, lookAgain } from '../store/running/intents.ts'
 import type { Api } from './api.ts'
 import type { Gate } from './gate.ts'
-import { carryOut } from './once/carrying-out.ts'
+import { carryOut, isRefusal } from './once/carrying-out.ts'
 import { AnsweredBefore } from './once/idempotency.ts'
 import { begun, type How, howOf, type WriteWork } from './writes.ts'
 
@@ -72,7 +71,7 @@ export async function settle({ gate, writes, log }: Settling, service: Service, 
     log.info(about, 'A write whose outcome nobody knew was carried out: it is stored.')
   } catch (error) {
     if (error instanceof AnsweredBefore) return
-    const isFinal = error instanceof NeverDone || (error instanceof ApiError && error.status < 500)
+    const isFinal = error instanceof NeverDone || isRefusal(error)
     if (isFinal && looks + 1 < looksInVain) await lookAgain(db, service, left, betweenLooks)
     else if (isFinal) {
       await db.transaction(tx => endIntent(tx, service, left))

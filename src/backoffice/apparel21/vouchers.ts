@@ -9,7 +9,7 @@ import type {
   VoucherReading,
   VoucherWrites,
 } from '../../domain/vouchers/vouchers.ts'
-import { after, type Finish, type Write } from '../../domain/write.ts'
+import { after, type Finish, NeverDone, type Write } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
@@ -46,6 +46,8 @@ export const voucherWrites = ({ client, release }: Upstream): VoucherWrites => (
   validateVoucher: (reading, validation) => validateVoucher(client, reading, validation),
 
   async lockVoucher(write, lock) {
+    // What may be a lock was noted before the back office was told of it.
+    if (write.isSettling) throw new NeverDone()
     if ('validationId' in lock) return lockBy(client, write, lock)
     const { service, step, username } = write
     const { number, lockSeconds } = lock
@@ -128,8 +130,11 @@ async function lockBy(
       return shownVoucher(tx, service, taken.voucher)
     }
   const upstreamId = upstreamValidationOf(keys, service, taken)
-  note('about to be')
-  const refusal = await lockUpstream(client, number, upstreamId, lockSeconds).catch(async error => {
+  const tell = async () => {
+    note('about to be')
+    return lockUpstream(client, number, upstreamId, lockSeconds)
+  }
+  const refusal = await tell().catch(async error => {
     const isRefused = error instanceof ApiError && error.code !== 'outcome_unknown'
     if (isRefused && isNew) await step(tx => noteHeld(tx, service, number, 0, username))
     throw error

@@ -16,7 +16,7 @@ import {
   type Requested,
 } from '../../store/running/intents.ts'
 import { AnsweredBefore, type Identity, inProgress, takeKeyOrAnswer } from './idempotency.ts'
-import { holdingsOf, type Site, transact } from './steps.ts'
+import { holdingsOf, inTheWay, type Site, TakenOver, transact } from './steps.ts'
 
 /** What a write is told of itself while it is carried out. */
 export type Carrying = Pick<Write, 'step' | 'learn' | 'note' | 'reference' | 'isKeyed' | 'isSettling' | 'isTrial'>
@@ -32,9 +32,6 @@ export interface Done {
 const telling = 12
 /** Seconds after which it is found out what has become of a write, if its caller has not repeated it. */
 const settleAfter = 5
-
-/** An attempt whose claim ran out, and was taken over. What it has done is another one's to finish. */
-class TakenOver extends Error {}
 
 /**
  * Carries out one write, once (docs/decisions/0012). What needs nobody else is one transaction: key, effect, audit and answer. Where a
@@ -54,6 +51,8 @@ export async function carryOut(
   const holdings = holdingsOf(site, service, id)
   let endsAt = performance.now() + claimSeconds * 1_000
   let isClaimed = left !== undefined
+  /** Whether an attempt before this one was left open: of that, nothing is known until this one finds out. */
+  let wasOpen = false
   let effect = 'none' as 'none' | 'about to be' | 'done'
   /** Of an attempt whose commit nobody knows. */
   let answered: Answer | ApiError | undefined
@@ -61,8 +60,10 @@ export async function carryOut(
   async function begin(tx: Db) {
     if (keyed) await takeKeyOrAnswer(tx, keys, service, keyed)
     endsAt = performance.now() + claimSeconds * 1_000
-    const against = await claimIntent(tx, keys, service, { ...claim, keyHash: keyed?.keyHash, requestHash, requested })
-    if (against) throw against === 'other' ? new ApiError('idempotency_key_reused') : inProgress()
+    const found = await claimIntent(tx, keys, service, { ...claim, keyHash: keyed?.keyHash, requestHash, requested })
+    if (found === 'other') throw new ApiError('idempotency_key_reused')
+    if (found === 'running') throw inProgress()
+    wasOpen = found === 'open'
   }
 
   async function step<T>(of: (tx: Db) => Promise<T>, holding?: Holding): Promise<T> {
@@ -77,6 +78,7 @@ export async function carryOut(
       },
       true,
     )
+    holdings.taken(holding)
     if (!isClaimed) failpoint('after_claim')
     isClaimed = true
     return done
@@ -92,11 +94,13 @@ export async function carryOut(
       site,
       service,
       async tx => {
+        const keeps = await holdings.keeps(tx)
         if (isClaimed && !(await endIntent(tx, service, claim))) {
           if (keyed) await takeKeyOrAnswer(tx, keys, service, keyed)
           if (answered) return answered
           throw new TakenOver()
         }
+        if (!keeps) throw new TakenOver()
         if (keyed && !isClaimed) await takeKeyOrAnswer(tx, keys, service, keyed)
         answered = undefined
         const done = await of(tx)
@@ -109,7 +113,7 @@ export async function carryOut(
 
   /** Whether the back office may have done it, for all that is known. */
   const isOpen = (error: unknown) =>
-    effect === 'done' ? !isRefusal(error) : effect === 'about to be' && isUnknown(error)
+    wasOpen || effect === 'done' ? !isRefusal(error) : effect === 'about to be' && isUnknown(error)
 
   const carrying: Carrying = {
     step,
@@ -130,7 +134,7 @@ export async function carryOut(
   try {
     answer = await finish(await work(carrying))
   } catch (error) {
-    if (error instanceof TakenOver) throw keyed ? inProgress() : unknown(error)
+    if (error instanceof TakenOver) throw keyed && !left ? inProgress() : unknown(error)
     // Of what was never carried out nothing stays; the rest stays as it is until it is found out. Where not even that can be written
     // down the claim ends by itself.
     if (isClaimed && !left && !(error instanceof AnsweredBefore))
@@ -138,7 +142,7 @@ export async function carryOut(
         ? leaveIntent(db, service, claim, settleAfter)
         : db.transaction(tx => endIntent(tx, service, claim))
       ).catch(() => {})
-    throw effect === 'done' && !isRefusal(error) ? unknown(error) : error
+    throw (wasOpen || effect === 'done') && !isRefusal(error) ? unknown(error) : error
   } finally {
     holdings.released()
   }
@@ -146,7 +150,9 @@ export async function carryOut(
   return answer
 }
 
-const isRefusal = (error: unknown) => error instanceof ApiError && error.status < 500
+/** Whether it says what there is to know of the write; not where something is in use. */
+export const isRefusal = (error: unknown) =>
+  error instanceof ApiError && error.status < 500 && error.code !== 'concurrent_update'
 const isUnknown = (error: unknown) => !(error instanceof ApiError) || error.code === 'outcome_unknown'
 
 const away = () => new ApiError('back_office_unavailable', undefined, { retryAfter: 2 })
@@ -162,23 +168,26 @@ export async function inSteps<T>(site: Site, service: Service, work: (steps: Ste
   const owner = randomUUID()
   const holdings = holdingsOf(site, service, owner)
   let holds = false
-  const step: Steps['step'] = (of, holding) => {
+  const step: Steps['step'] = async (of, holding) => {
     holds ||= holding !== undefined
-    return transact(site, service, async tx => {
+    const done = await transact(site, service, async tx => {
       await holdings.take(tx, holding)
       return of(tx)
     })
+    holdings.taken(holding)
+    return done
   }
   try {
     const finish = await work({ step, learn: of => step(of) })
     const found = await transact(site, service, async tx => {
+      if (!(await holdings.keeps(tx))) throw new TakenOver()
       if (holds) await giveBackHolds(tx, service, owner)
       return finish(tx)
     })
     return found
   } catch (error) {
     if (holds) await giveBackHolds(site.db, service, owner).catch(() => {})
-    throw error
+    throw error instanceof TakenOver ? inTheWay() : error
   } finally {
     holdings.released()
   }

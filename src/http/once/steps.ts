@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { isContention } from '../../store/running/contention.ts'
-import { takeHolds } from '../../store/running/intents.ts'
+import { keepHolds, takeHolds } from '../../store/running/intents.ts'
 
 /** Where writes are carried out. */
 export interface Site {
@@ -30,6 +30,9 @@ class Held extends Error {
     this.names = names
   }
 }
+
+/** An attempt that thought for too long: what it had is another one's, and so is what it has done to be finished. */
+export class TakenOver extends Error {}
 
 /** Who in this process waits for what is held, in the order in which they came. */
 const waiting = new Map<string, Set<() => void>>()
@@ -68,15 +71,22 @@ export async function transact<T>(
   }
 }
 
-const inTheWay = () => new ApiError('concurrent_update', undefined, { retryAfter: 1 })
+export const inTheWay = () => new ApiError('concurrent_update', undefined, { retryAfter: 1 })
 
 /** What one write, or one reading, holds by names, from the first of its steps that takes it. */
 export function holdingsOf({ keys }: Pick<Site, 'keys'>, service: Service, owner: string) {
   const held = new Set<string>()
   return {
+    /** Throws `TakenOver` where something that it held before is another one's by now. */
     async take(tx: Db, { names, untilKnown = false }: Holding = { names: [] }) {
+      if (!(await this.keeps(tx))) throw new TakenOver()
       if (!names.length) return
       if (!(await takeHolds(tx, keys, service, owner, { names, untilKnown }))) throw new Held(names)
+    },
+    /** Whether all that was taken before is still its own, and stays so until the transaction ends. */
+    keeps: async (tx: Db) => held.size === 0 || (await keepHolds(tx, service, owner)) >= held.size,
+    /** What was taken is committed. */
+    taken({ names }: Holding = { names: [] }) {
       for (const name of names) held.add(name)
     },
     /** All of it is free: whoever waits here longest may look. */

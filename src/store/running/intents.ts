@@ -30,23 +30,26 @@ export const claimSeconds = 45
 const lease = sql`statement_timestamp() + ${claimSeconds} * interval '1 s'`
 
 /**
- * Claims a write for one attempt, and writes down what it was asked for. Returns why not: another attempt is under way (`running`), or
- * what was asked for under the key is something else (`other`).
+ * Claims a write for one attempt, and writes down what it was asked for. Returns what stands there: nothing before it (`new`), an attempt
+ * that was left open (`open`); or why not: another attempt is under way (`running`), or what was asked for under the key is something else
+ * (`other`).
  */
 export async function claimIntent(
   tx: Db,
   keys: Keys,
   service: Service,
   { id, token, keyHash, requestHash, requested }: Intent,
-): Promise<'running' | 'other' | undefined> {
+): Promise<'new' | 'open' | 'running' | 'other'> {
   const sealed = seal(keys.sealed, placeOf(service, id), JSON.stringify(requested))
-  const claimed = await tx.run(sql`
+  const claimed = await tx.row<{ wasOpen: boolean }>(sql`
+    with earlier as (select from intent where service_id = ${service.id} and id = ${id} and token <> ${token})
     insert into intent as i (service_id, id, operation, key_hash, request_hash, request, token, claimed_until, look_at)
     values (${service.id}, ${id}, ${requested.operation}, ${keyHash}, ${requestHash}, ${sealed}, ${token}, ${lease}, ${lease})
     on conflict (service_id, id) do update
-      set (request, token, claimed_until, look_at) = (excluded.request, excluded.token, excluded.claimed_until, excluded.look_at)
-      where i.request_hash = excluded.request_hash and (i.claimed_until <= statement_timestamp() or i.token = excluded.token)`)
-  if (claimed) return
+      set (request, token, claimed_until, look_at, looks) = (excluded.request, excluded.token, excluded.claimed_until, excluded.look_at, 0)
+      where i.request_hash = excluded.request_hash and (i.claimed_until <= statement_timestamp() or i.token = excluded.token)
+    returning exists (select from earlier) as "wasOpen"`)
+  if (claimed) return claimed.wasOpen ? 'open' : 'new'
   const found = await tx.row<{ isOther: boolean }>(sql`
     select request_hash <> ${requestHash} as "isOther" from intent where service_id = ${service.id} and id = ${id}`)
   return found?.isOther ? 'other' : 'running'
@@ -135,6 +138,10 @@ export async function takeHolds(
              and not (h.until_known and exists (select from intent i where i.service_id = h.service_id and i.id = h.owner)))`)
   return taken === subjects.length
 }
+
+/** Takes for this transaction what a write or a reading holds. Returns how many things: one whose time was up may be another one's now. */
+export const keepHolds = (tx: Db, service: Service, owner: string) =>
+  tx.run(sql`select from hold where service_id = ${service.id} and owner = ${owner} for update`)
 
 export const giveBackHolds = (tx: Db, service: Service, owner: string) =>
   tx.run(sql`delete from hold where service_id = ${service.id} and owner = ${owner}`)

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { beforeEach, test } from 'node:test'
+import { raw, sql } from '../../../src/db.ts'
+import { takeHolds } from '../../../src/store/running/intents.ts'
+import { isProblem } from '../../support/problem.ts'
+import { lock } from '../../support/voucher-shop.ts'
+import { keyed, post, put } from '../../support/write.ts'
+import { count, shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { tee, customerId, order, placed, rows, validated, voucher } = await ordersOf(shop)
+const { number, pin } = voucher('6000001')
+
+beforeEach(async () => {
+  for (const table of ['upstream_voucher', 'intent', 'hold']) await api.db.run(sql`delete from ${raw(table)}`)
+  voucher(number).lockedUntil = 0
+})
+const open = async () => [await count(api, api, 'intent'), await count(api, api, 'hold')]
+const slow = (path: string, seconds: number, method?: string) =>
+  simulator.faults.add({ kind: 'latency', path, seconds, applied: true, times: 1, ...(method && { method }) })
+const loseAnswer = (path: string, method: string) =>
+  simulator.faults.add({ kind: 'lost-answer', method, path, times: 1 })
+/** Waits until the simulator has had so many calls. */
+async function asked(path: string, times = 1) {
+  while (simulator.ledger.callsTo({ path }).length < times) await new Promise(resolve => setTimeout(resolve, 10))
+}
+/** As when somebody has thought for so long that what they held is anybody's. */
+const holdsRunOut = () => api.db.run(sql`update hold set held_until = now() - interval '1 s'`)
+const read = () => api.request(`/vouchers/${number}?amount=5.00`, { headers: { 'x-voucher-pin': pin } })
+
+for (const [how, late] of Object.entries({
+  'POST /vouchers/validate': () => post(api, '/vouchers/validate', { number, pin, amount: '5.00' }),
+  'GET /vouchers/{number}': read,
+  'PUT /vouchers/{number}/lock': () => put(api, `/vouchers/${number}/lock`, { pin, lockSeconds: 60 }),
+}))
+  test(`a validation that comes too late does not end the lock of whoever had the voucher meanwhile: ${how}`, async () => {
+    slow('/Voucher/GVValid/*', 1.5)
+    const coming = late()
+    await asked('/Voucher/GVValid/*')
+    await holdsRunOut()
+    const { validationId } = await validated(number, pin, '7.00')
+    assert.equal((await lock(api, number, validationId, 600)).status, 200)
+    const { status, json } = await coming
+    assert.ok(status === 409 || status === 504, json.code)
+    assert.equal((await lock(api, number, validationId, 600)).status, 200, 'the holder renews')
+    for (let looks = 0; looks < 2; looks++) await shop.followUp()
+    assert.equal((await lock(api, number, validationId, 0)).status, 200, 'and gives it back')
+    assert.deepEqual(await open(), [0, 0])
+  })
+
+test('a lock that is refused too late does not end the lock of whoever had the voucher meanwhile', async () => {
+  const mine = (await validated(number, pin, '5.00')).validationId
+  simulator.faults.add({ kind: 'latency', path: '/Voucher/Lock/*', seconds: 1.5, times: 1 })
+  const coming = lock(api, number, mine, 1)
+  await asked('/Voucher/Lock/*')
+  await holdsRunOut()
+  await api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 ms'`)
+  const { validationId } = await validated(number, pin, '7.00')
+  assert.equal((await lock(api, number, validationId, 600)).status, 200)
+  isProblem(await coming, 'outcome_unknown', api.baseUrl)
+  await shop.followUp()
+  assert.equal((await lock(api, number, validationId, 0)).status, 200, 'it is still held')
+})
+
+test('following up a lock holds nothing, and validates nothing', async () => {
+  const { validationId } = await validated(number, pin, '5.00')
+  loseAnswer('/Voucher/Lock/*', 'PUT')
+  isProblem(await lock(api, number, validationId, 600), 'outcome_unknown', api.baseUrl)
+  assert.equal((await lock(api, number, validationId, 0)).status, 200)
+  loseAnswer('/Voucher/Lock/*', 'PUT')
+  isProblem(await put(api, `/vouchers/${number}/lock`, { pin, lockSeconds: 600 }), 'outcome_unknown', api.baseUrl)
+  await api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 ms'`)
+  simulator.clock.advance(601)
+  const next = await validated(number, pin, '7.00')
+  simulator.ledger.clear()
+  for (let looks = 0; looks < 2; looks++) await shop.followUp()
+  assert.deepEqual([simulator.ledger.calls.length, await open()], [0, [0, 0]])
+  const seen = await post(api, '/vouchers/lookup', { number, pin })
+  assert.equal(seen.json.data.status, 'active')
+  assert.equal((await lock(api, number, next.validationId, 0)).status, 200, 'the newest validation still counts')
+})
+
+test('a repeat that finds the back office away leaves what an earlier attempt has left open', async () => {
+  const payment = await validated(number, pin, tee.price)
+  const body = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
+  const [key, before] = [keyed(), await rows()]
+  loseAnswer('/Persons/*/Orders', 'POST')
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  simulator.faults.add({ kind: 'status', status: 503, retryAfter: 0, method: 'POST' })
+  simulator.faults.add({ kind: 'status', status: 503, retryAfter: 0, method: 'GET' })
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assert.deepEqual(await open(), [1, 1])
+  simulator.faults.clear()
+  await shop.followUp()
+  assert.deepEqual([placed(), await rows(), await open()], [1, before + 1, [0, 0]])
+})
+
+test('a repeat whose answer is lost is looked for as often as a first attempt', async () => {
+  const [body, key, before] = [order(), keyed(), await rows()]
+  const lose = () => simulator.faults.add({ kind: 'reset-before', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  lose()
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  await shop.followUp()
+  lose()
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  await shop.followUp()
+  assert.deepEqual(await open(), [1, 0], 'it may still arrive')
+  await shop.followUp()
+  assert.deepEqual([placed(), await rows(), await open()], [0, before, [0, 0]])
+})
+
+test('a write whose thing is in use when it is followed up is not taken for one that was never carried out', async () => {
+  loseAnswer('/Persons/*', 'PUT')
+  isProblem(await put(api, `/customers/${customerId}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
+  const names = [`customer ${customerId}`]
+  await takeHolds(api.db, api.keys, api.service, randomUUID(), { names, untilKnown: false })
+  await shop.followUp()
+  const left = await api.db.row(sql`select looks from intent where service_id = ${api.service.id}`)
+  assert.deepEqual([left, await open()], [{ looks: 0 }, [1, 1]])
+  await api.db.run(sql`delete from hold`)
+  const lines = await count(api, api, 'audit')
+  await shop.followUp()
+  assert.deepEqual([await count(api, api, 'audit'), await open()], [lines + 1, [0, 0]])
+})
