@@ -32,6 +32,8 @@ export interface Shop {
   undo(writes: number): void
   /** Follows up what was left open, as the job does once it is due. Returns how many. */
   followUp(): Promise<number>
+  /** A further server of this installation, as another process is one: with a connection to the back office of its own. */
+  secondServer(): Promise<TestService>
   /** What a test has done to the simulator is over: no faults, no undoing, nothing in the ledger. */
   settle(): Promise<void>
   /** Two SKUs with a price. */
@@ -62,6 +64,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     backOffice: service => undoing(backOffice(service)),
   })
   await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }, { name: 'wrong' }, { name: 'cash' }])
+  const beside: (() => Promise<void>)[] = []
   const feeds = feedsOf(client, release)
   const writes = writesOf(resources)
   const sync = async (name: string) => {
@@ -106,6 +109,12 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
       }
       return seen.size
     },
+    async secondServer() {
+      const own = behind(simulator, { gateways, limits })
+      const second = await startTestService({ beside: api, backOffice: own.backOffice })
+      beside.push(() => second.stop().then(own.client.close))
+      return second
+    },
     async settle() {
       undone = 0
       simulator.faults.clear()
@@ -121,6 +130,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
       return { tee, hat }
     },
     async stop() {
+      for (const stop of beside) await stop()
       await api.stop()
       client.close()
       await simulator.close()

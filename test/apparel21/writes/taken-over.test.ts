@@ -125,3 +125,11 @@ test('a write whose thing is in use when it is followed up is not taken for one 
   await shop.followUp()
   assert.deepEqual([await count(api, api, 'audit'), await open()], [lines + 1, [0, 0]])
 })
+
+test('a caller does not wait for the orders of a person any longer than for another call', async () => {
+  const payment = { gateway: 'paypal', amount: tee.price, voucher: { number, validationId: 'none' } }
+  simulator.faults.add({ kind: 'hang', method: 'GET', path: '/Persons/*/Orders' })
+  const from = performance.now()
+  isProblem(await post(api, '/orders', order({ payments: [payment] }), keyed()), 'back_office_unavailable', api.baseUrl)
+  assert.ok(performance.now() - from < 5_000)
+})

@@ -13,13 +13,14 @@ const isId = (id: string) => /^\d{1,22}$/.test(id)
 
 const ordersIn = (root: Xml | undefined) => (root?.name === 'Orders' ? every(root, 'Order') : root ? [root] : [])
 
-/** All orders of a person, as they are now. */
+/** All orders of a person, as they are now. Somebody waits for them: all of the pages have the time of one call. */
 async function* ordersOf(client: Client, personId: string): AsyncGenerator<Xml> {
   const pages = pagesOf(client, {
     endpoint: 'orders',
     path: ['Persons', personId, 'Orders'],
     roots: ['Orders'],
     record: 'Order',
+    signal: AbortSignal.timeout(client.limits.deadlineMs),
     keyOf: order => text(order, 'Id') ?? '',
   })
   for await (const page of pages) yield* page

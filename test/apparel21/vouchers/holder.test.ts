@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
+import { raw, sql } from '../../../src/db.ts'
+import { cents, dollars } from '../../support/order-shop.ts'
+import type { Answer } from '../../support/service.ts'
+import { forgetFailures, lock } from '../../support/voucher-shop.ts'
+import { keyed, post, put } from '../../support/write.ts'
+import { count, shopOfTests } from '../shop.ts'
+import { ordersOf } from '../writes/orders.ts'
+import { type Act, historyOf, type Mishap, type Round, rounds, shoppers } from './holder-model.ts'
+
+/** Runs of the model; longer: `HOLDER_RUNS=500`. */
+const runs = Number(process.env.HOLDER_RUNS ?? 12)
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const servers = [api, await shop.secondServer()] as const
+const { tee, order, voucher } = await ordersOf(shop)
+const { number, pin } = voucher('6000001')
+const lockSeconds = 60
+
+/** A voucher of 100.00 that nobody has done anything with. */
+async function fresh() {
+  await shop.settle()
+  for (const table of ['upstream_voucher', 'intent', 'hold']) await api.db.run(sql`delete from ${raw(table)}`)
+  Object.assign(voucher(number), { used: 0, lockedUntil: 0, validationId: '' })
+}
+
+const paths = {
+  'look up': '/Voucher/6*',
+  validate: '/Voucher/GVValid/*',
+  lock: '/Voucher/Lock/*',
+  unlock: '/Voucher/Lock/*',
+  'lock by PIN': '/Voucher/*',
+  draw: '/Persons/*/Orders',
+  repeat: '/Persons/*/Orders',
+} as const
+
+function arrange(deed: Act['deed'], mishap: Mishap) {
+  const path = paths[deed]
+  if (mishap === 'killed') shop.undo(1)
+  else if (mishap === 'late' || mishap === 'late after its effect')
+    simulator.faults.add({ kind: 'latency', path, seconds: 0.15, applied: mishap !== 'late', times: 1 })
+  else simulator.faults.add({ kind: mishap, path, times: 1 })
+}
+
+/** As when the time of all that is claimed and held is over. */
+async function timeIsUp() {
+  await api.db.run(sql`update hold set held_until = now() - interval '1 s'`)
+  await api.db.run(sql`update intent set claimed_until = now() - interval '1 s'`)
+}
+
+const body = (act: Act, validationId: string) => {
+  const amount = Math.min(act.cents, cents(tee.price))
+  const rest = cents(tee.price) - amount
+  const paid = { gateway: 'paypal', amount: dollars(amount), voucher: { number, validationId } }
+  return order({ payments: [paid, ...(rest ? [{ gateway: 'visa', amount: dollars(rest) }] : [])] })
+}
+
+/** What one shopper knows. */
+interface Shopper {
+  validationId: string | undefined
+  open: { body: object; headers: Record<string, string> } | undefined
+}
+
+/** Does it, unless there is nothing to do it with. */
+function ask(shopper: Shopper, act: Act): Promise<Answer> | undefined {
+  const by = servers[act.server]
+  const { validationId: id, open } = shopper
+  if (act.deed === 'look up') return post(by, '/vouchers/lookup', { number, pin })
+  if (act.deed === 'validate') return post(by, '/vouchers/validate', { number, pin, amount: dollars(act.cents) })
+  if (act.deed === 'lock by PIN') return put(by, `/vouchers/${number}/lock`, { pin, lockSeconds })
+  if (act.deed === 'repeat') return open && post(by, '/orders', open.body, open.headers)
+  if (id === undefined) return
+  if (act.deed === 'lock') return lock(by, number, id, lockSeconds)
+  if (act.deed === 'unlock') return lock(by, number, id, 0)
+  shopper.open = { body: body(act, id), headers: keyed() }
+  return post(by, '/orders', shopper.open.body, shopper.open.headers)
+}
+
+async function play(round: Round, crowd: readonly Shopper[], history: ReturnType<typeof historyOf>) {
+  const acts = round.acts.flatMap((act, i) => (act && crowd[i] ? [{ act, i, shopper: crowd[i] }] : []))
+  for (const { deed, mishap } of acts.map(({ act }) => act)) if (mishap) arrange(deed, mishap)
+  const isLate = acts.some(({ act }) => act.mishap?.startsWith('late'))
+  await Promise.all([
+    ...acts.map(async ({ act, i, shopper }) => {
+      await delay(act.waitMs)
+      const wasHolding = history.begins(i, act.deed)
+      const from = performance.now()
+      const answer = await ask(shopper, act)
+      if (!answer) return
+      const { status, json } = answer
+      const outcome = String(json.code ?? status)
+      history.ends({ shopper: i, deed: act.deed, from, outcome }, wasHolding)
+      if (status < 300 && json.data.validationId) shopper.validationId = json.data.validationId
+      if (act.deed === 'draw' && outcome !== 'outcome_unknown') shopper.open = undefined
+    }),
+    isLate && delay(80).then(timeIsUp),
+  ])
+  simulator.faults.clear()
+  shop.undo(0)
+  await forgetFailures(api)
+  const isOpen = acts.some(({ act }) => act.mishap && (act.deed === 'draw' || act.deed === 'repeat'))
+  if (isOpen || round.next === 'follow up') await shop.followUp()
+  if (round.next === 'locks run out') await locksRunOut(history)
+}
+
+async function locksRunOut(history: ReturnType<typeof historyOf>) {
+  history.locksRunOut()
+  simulator.clock.advance(lockSeconds + 1)
+  await api.db.run(
+    sql`update upstream_voucher set locked_until = now() - interval '1 ms' where locked_until is not null`,
+  )
+}
+
+/** Once all is followed up, what we have of the voucher is what the back office has, and it can be used as any other. */
+async function settled(history: ReturnType<typeof historyOf>) {
+  await timeIsUp()
+  for (let i = 0; i < 3; i++) await shop.followUp()
+  assert.deepEqual([await count(api, api, 'intent'), await count(api, api, 'hold')], [0, 0])
+  const there = voucher(number)
+  const paid = await api.db.row<{ paid: string }>(sql`
+    select coalesce(sum(amount), 0)::text as paid from order_payment where service_id = ${api.service.id} and voucher_number = ${number}`)
+  const row = await api.db.row<{ used: string; isHeld: boolean }>(sql`
+    select used_amount::text as used, coalesce(locked_until > now(), false) as "isHeld" from upstream_voucher where number = ${number}`)
+  const [drawn, said] = [cents(paid?.paid ?? '0') - before, cents(row?.used ?? '0')]
+  before += drawn
+  assert.equal(drawn, Math.round(there.used * 100), 'what orders were paid with is what was drawn')
+  assert.ok(drawn <= 10_000)
+  assert.equal(said, drawn, 'what we have of the voucher')
+  if (there.lockedUntil > simulator.clock.now())
+    assert.equal(row?.isHeld, true, 'what is locked there is not free here')
+  await locksRunOut(history)
+  const validated = await post(api, '/vouchers/validate', { number, pin, amount: '0.01' })
+  assert.equal(validated.status, 200, validated.text)
+  assert.equal((await lock(servers[1], number, validated.json.data.validationId, 1)).status, 200)
+}
+let before = 0
+
+test('whatever shoppers do at two servers, and whatever breaks off, nobody ends the lock of who holds a voucher, and no more is drawn than there is', async () => {
+  await fc.assert(
+    fc.asyncProperty(rounds, async played => {
+      await fresh()
+      const crowd = Array.from({ length: shoppers }, (): Shopper => ({ validationId: undefined, open: undefined }))
+      const history = historyOf()
+      for (const round of played) await play(round, crowd, history)
+      history.judge()
+      await settled(history)
+    }),
+    { numRuns: runs, endOnFailure: true, ...(process.env.HOLDER_SEED && { seed: Number(process.env.HOLDER_SEED) }) },
+  )
+})
