@@ -1,6 +1,8 @@
+import { Agent, get } from 'node:https'
+import { sql } from '../src/db.ts'
 import { ask, type Bench } from './bench.ts'
-import type { Cluster, Size } from './database.ts'
-import { startService } from './processes.ts'
+import { type Cluster, type Loaded, type Size, serviceName } from './database.ts'
+import { type Running, startService } from './processes.ts'
 import { median, type Section, tenths, whole } from './report.ts'
 import { scenariosOf } from './scenarios.ts'
 
@@ -16,7 +18,8 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
   for (const size of sizes) {
     const loaded = await cluster.open(size)
     const scenarios = (await scenariosOf(loaded)).filter(({ name }) => listed.test(name))
-    served.push({ size, scenarios, service: await startService(bench.directory, { DATABASE_URL: loaded.url }) })
+    const service = await startService(bench.directory, { DATABASE_URL: loaded.url })
+    served.push({ size, scenarios, service, loaded, paths: await filtered(loaded) })
   }
   const times = new Map<string, number[][]>()
   for (let round = 0; round < bench.rounds; round++)
@@ -27,6 +30,14 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
         times.set(scenario.name, bySize)
         bySize[i]?.push(p50)
       }
+  const walks = new Map<string, Walked[]>()
+  for (const { service, loaded, paths } of served) {
+    bench.say('  every filter of the large lists')
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    for (const [name, path] of paths)
+      walks.set(name, [...(walks.get(name) ?? []), await walked(service, loaded, agent, path)])
+    agent.destroy()
+  }
   for (const { service } of served) await service.stop()
 
   const last = sizes.length - 1
@@ -48,8 +59,31 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
           tenths(grown(name)),
         ]),
       },
+      {
+        caption: `Every filter, alone and together, in each direction: the first ${near} pages of a walk, and those up to the ${deep}th`,
+        head: [
+          'request',
+          ...sizes.flatMap(size => [`of ${whole(size.customers)}`, 'deep']),
+          'deep/first',
+          'largest/tenth',
+        ],
+        rows: [...walks].map(([name, of]) => [
+          name,
+          ...of.flatMap(({ first, late }) => [tenths(first), tenths(late)]),
+          tenths((of.at(-1)?.late ?? 0) / (of.at(-1)?.first ?? 0)),
+          tenths((of.at(-1)?.first ?? 0) / (of.at(-2)?.first ?? 0)),
+        ]),
+      },
     ],
     targets: [
+      worst('a page deep in a walk, whatever the filters', 'first', [...walks.values()], of => [
+        of.at(-1)?.late,
+        of.at(-1)?.first,
+      ]),
+      worst('a first page of the largest list', 'of one a tenth as large', [...walks.values()], of => [
+        of.at(-1)?.first,
+        of[0]?.first,
+      ]),
       {
         what: 'customers: deepest page in time',
         wanted: '≤ 1.15 × first',
@@ -58,4 +92,88 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
       },
     ],
   }
+}
+
+/** Pages of a walk that are timed at its beginning, and how far it is walked. */
+const near = 5
+const deep = 40
+/** Milliseconds below which a page is as good as another, whatever the ratio. */
+const negligible = 2
+
+/** Median milliseconds of the first pages of a walk, and of its last ones. */
+interface Walked {
+  first: number
+  late: number
+}
+
+type Pair = [now: number | undefined, before: number | undefined]
+
+/** The largest ratio among pages that take long enough to matter. */
+function worst(what: string, than: string, walks: Walked[][], of: (walk: Walked[]) => Pair) {
+  const ratios = walks.map(of).flatMap(([now = 0, before = 0]) => (now > negligible ? [now / before] : []))
+  const most = Math.max(0, ...ratios)
+  return { what, wanted: `at most 2 times ${than}, or ${negligible} ms`, found: `${tenths(most)} ×`, met: most <= 2 }
+}
+
+/** The large lists, by a name, with every filter alone and together, in each direction. */
+async function filtered({ db, service }: Loaded): Promise<[name: string, path: string][]> {
+  const quarters = async (table: ReturnType<typeof sql>, column: ReturnType<typeof sql>) => {
+    const row = await db.row<{ low: string; high: string }>(sql`
+      select to_char(q[1], 'YYYY-MM-DD HH24:MI:SS') as low, to_char(q[2], 'YYYY-MM-DD HH24:MI:SS') as high
+        from (select percentile_disc(array[0.25, 0.75]) within group (order by ${column}::timestamp) as q from ${table} where service_id = ${service.id}) of`)
+    if (!row) throw new Error('an aggregate has a row')
+    return row
+  }
+  const [customers, changed, sold] = await Promise.all([
+    quarters(sql`customer`, sql`changed_at`),
+    quarters(sql`retail_transaction`, sql`changed_at`),
+    quarters(sql`retail_transaction`, sql`sale_date`),
+  ])
+  const filters = [
+    ['updated_after', changed.low],
+    ['updated_before', changed.high],
+    ['sold_after', sold.low],
+    ['sold_before', sold.high],
+  ] as const
+  const sales = Array.from({ length: 16 }, (_, bits) => filters.filter((_, i) => bits & (1 << i))).flatMap(chosen =>
+    [undefined, 'true', 'false'].map((asc): [string, string] => {
+      const query = new URLSearchParams([
+        ...chosen.map(([name, value]): [string, string] => [name, value]),
+        ...(asc ? [['asc', asc] as [string, string]] : []),
+      ])
+      const name = ['transactions', ...chosen.map(([filter]) => filter), ...(asc ? [`asc=${asc}`] : [])].join(', ')
+      return [name, `/orders/transactions/search?${query}`]
+    }),
+  )
+  return [
+    ['customers, updated_after', `/customers/search?${new URLSearchParams({ updated_after: customers.low })}`],
+    ...sales,
+  ]
+}
+
+/** Walks a list, one page after the other. */
+async function walked({ port, ca }: Running, { password }: Loaded, agent: Agent, path: string): Promise<Walked> {
+  const headers = {
+    authorization: `Basic ${Buffer.from(`${serviceName}:${password}`).toString('base64')}`,
+    'x-service-name': serviceName,
+  }
+  const page = (of: string) =>
+    new Promise<{ meta: { hasNextPage: boolean; endCursor: string | null } }>((resolve, reject) => {
+      const options = { host: '127.0.0.1', servername: 'localhost', port, ca, agent, path: of, headers }
+      get(options, async answer => {
+        const text = Buffer.concat(await answer.toArray()).toString()
+        if (answer.statusCode === 200) resolve(JSON.parse(text))
+        else reject(new Error(`${of}: ${answer.statusCode} ${text}`))
+      }).on('error', reject)
+    })
+  // Once for nothing: plans and pages of the disk.
+  await page(path)
+  const times: number[] = []
+  for (let next: string | undefined = path; next !== undefined && times.length < deep; ) {
+    const from = performance.now()
+    const { meta } = await page(next)
+    times.push(performance.now() - from)
+    next = meta.hasNextPage ? `${path}${path.endsWith('?') ? '' : '&'}after_cursor=${meta.endCursor}` : undefined
+  }
+  return { first: median(times.slice(0, near)), late: median(times.slice(-near)) }
 }
