@@ -47,6 +47,8 @@ interface Listed<Q extends TObject, P extends Params> extends Read<Q, P> {
 export interface PageAnswer {
   page: Page
   warnings?: Warning[]
+  /** When it was last brought up to date, where that is not said by the feed. */
+  syncedAt?: string | undefined
 }
 
 type Write = <B extends TSchema, P extends Params>(
@@ -143,8 +145,8 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
           faults,
         )
         const answered = await page({ ...context, query: chosen as never, params: context.params as never }, asked)
-        const { page: found, warnings } = 'page' in answered ? answered : { page: answered, warnings: undefined }
-        const syncedAt = feed && gate.syncedAt?.(service)?.get(feed)
+        const told: PageAnswer = 'page' in answered ? answered : { page: answered }
+        const { page: found, warnings, syncedAt = feed && gate.syncedAt?.(service)?.get(feed) } = told
         return reply.type(json).send(envelope(walk, asked, found, { syncedAt, warnings }))
       })
     },

@@ -127,18 +127,21 @@ export function customers(api: Api) {
   api.list(
     '/customers/:id/transactions',
     {
-      feed: 'transactions',
       tag,
       summary: 'The retail history of one customer, the newest first.',
+      description:
+        'A back office that keeps the history is asked for it. Where it does not answer within a few seconds, the list is what was last known of it: a warning says so, and `meta.syncedAt` how old that is.',
       params,
       query: Type.Object(soldBetween),
       item: RetailTransaction,
       errors: ['not_found', 'date_range_inverted'],
       judge: faultsOfSold,
     },
-    async ({ db, service, params, query: { sold_after: soldAfter, sold_before: soldBefore } }, asked) => {
+    async ({ backOffice, db, service, params, query: { sold_after: soldAfter, sold_before: soldBefore } }, asked) => {
       if (!(await customerRecord(db, service, params.id))) throw notFound('customer')
-      return transactionPage(db, service, { customerId: params.id, soldAfter, soldBefore }, asked)
+      const { warning, syncedAt } = (await backOffice.followHistory({ db, service }, params.id)) ?? {}
+      const page = await transactionPage(db, service, { customerId: params.id, soldAfter, soldBefore }, asked)
+      return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },
   )
 

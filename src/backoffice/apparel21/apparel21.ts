@@ -11,6 +11,7 @@ import type { Connection } from './calls/connection.ts'
 import type { Release } from './calls/release.ts'
 import { capabilitiesOf } from './capabilities.ts'
 import { customerWrites } from './customers.ts'
+import { historyReads } from './histories.ts'
 import { openUpstream, type Upstream } from './lookup/upstream.ts'
 import { orderWrites } from './orders.ts'
 import { feedsOf } from './pull/feeds.ts'
@@ -25,6 +26,7 @@ export const apparel21 = (upstream: Upstream, service: Service, hasExports = fal
   ...orderWrites(upstream),
   ...voucherWrites(upstream),
   ...rewardReads(upstream),
+  ...historyReads(upstream),
   capabilities: async db => {
     const merchants = Object.keys(upstream.client.connection.gateways ?? {})
     return capabilitiesOf(upstream.release, service, { hasExports, merchants }, db && (await configured(db, service)))
@@ -56,7 +58,7 @@ export function openApparel21(
   const feeds = feedsOf(client, release, settings.every)
   return {
     backOffice: of => apparel21(upstream, of, settings.exports !== undefined),
-    // The files have every sale, also those of nobody in particular; taken from both, lines would be there twice.
+    // The files have every sale, also those of nobody in particular.
     feeds: settings.exports === undefined ? feeds : feeds.filter(({ name }) => name !== 'transactions'),
     source: `apparel21 ${client.connection.url} ${client.connection.countryCode}`,
     get breaker() {

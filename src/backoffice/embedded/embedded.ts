@@ -23,6 +23,7 @@ export const embedded = (service: Service): BackOffice => ({
   lockVoucher: inOneTransaction(lockVoucher),
   issueVoucher: inOneTransaction(issueVoucher),
   ...rewardReads,
+  followHistory: async () => undefined,
   capabilities: async db => capabilitiesOf(service, db && (await configured(db, service))),
 })
 

@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import type { Database } from '../../db.ts'
+import type { Service } from '../../settings.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, Whole, Words } from '../fields.ts'
 
 export const channels = ['store', 'headOffice', 'web'] as const
@@ -91,6 +93,20 @@ export const RetailTransaction = Type.Object(
   },
   { $id: 'RetailTransaction', additionalProperties: false },
 )
+
+/** How far the stored history of a customer can be believed. */
+export interface Followed {
+  /** When the back office was last asked for it (RFC 3339); undefined: never. */
+  syncedAt: string | undefined
+  /** Why it is not as it stands there now. */
+  warning?: { code: string; detail: string }
+}
+
+/** What a driver does for the history of one customer (contract 5). */
+export interface HistoryReads {
+  /** Brings the stored history up to date, as far as that can be done while a caller waits. Undefined: it always is. */
+  followHistory(reading: { db: Database; service: Service }, customerId: string): Promise<Followed | undefined>
+}
 
 /** One row a line; what the lines of one transaction share is repeated. */
 export const TransactionRow = Type.Object({

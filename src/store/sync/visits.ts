@@ -29,6 +29,21 @@ export const staleVisits = (db: Db, service: Service, feed: string, seconds: num
              order by visited_at, id limit ${limit}) stale
      where v.service_id = ${service.id} and v.feed = ${feed} and v.id = stale.id`)
 
+/** When a record was last asked for (RFC 3339); undefined: never. */
+export const visitedAt = async (db: Db, service: Service, feed: string, id: string): Promise<string | undefined> =>
+  (
+    await db.row<{ at: string | null }>(sql`
+      select to_char(visited_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at
+        from sync_visit where service_id = ${service.id} and feed = ${feed} and id = ${id}`)
+  )?.at ?? undefined
+
+/** A record was asked for between two visits. One that is due stays so. */
+export const noteAsked = (db: Db, service: Service, feed: string, { id, at }: { id: string; at: Date }) =>
+  db.run(sql`
+    insert into sync_visit as v (service_id, feed, id, stamp, due, visited_at)
+    values (${service.id}, ${feed}, ${id}, '', false, ${at.toISOString()}::timestamptz)
+    on conflict (service_id, feed, id) do update set visited_at = greatest(v.visited_at, excluded.visited_at)`)
+
 /** A visit is done. One whose record has changed meanwhile stays due. */
 export const noteVisited = (db: Db, service: Service, feed: string, { id, stamp }: Visit) =>
   db.run(sql`

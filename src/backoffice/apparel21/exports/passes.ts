@@ -1,5 +1,6 @@
 import type { Database } from '../../../db.ts'
 import { isEmail } from '../../../domain/email.ts'
+import { exportedLine } from '../../../domain/orders/merge-lines.ts'
 import type { Service } from '../../../settings.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../store/sync/exports.ts'
@@ -109,8 +110,6 @@ const staff = (db: Database, service: Service): Pass => ({
 })
 
 const channels: Readonly<Record<string, string>> = { W: 'web', H: 'headOffice', D: 'store' }
-/** What the lines of exports are called, which have no identifier: the first of a transaction is `x1`. */
-const linePrefix = 'x'
 
 const sales = (db: Database, service: Service, leaveOut: (why: string) => void): Pass => {
   const counted = new Map<string, number>()
@@ -121,7 +120,7 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
     async cells(lines) {
       stores ??= storeNumbers(db, service)
       const { byId, byCode } = await stores
-      const told = await toldOtherwise(db, service, given(lines, 'TRANSACTION_ID'), linePrefix)
+      const told = await toldOtherwise(db, service, given(lines, 'TRANSACTION_ID'), exportedLine)
       const skus = new Map((await soldSkus(db, service, given(lines, 'SKUIDX'))).map(sku => [sku.skuId, sku]))
       return lines.flatMap((line): Cells[] => {
         const id = cell(line, 'TRANSACTION_ID') ?? ''
@@ -137,7 +136,7 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
         const made = saying({
           id,
           number,
-          lineId: `${linePrefix}${place}`,
+          lineId: `${exportedLine}${place}`,
           sequence: String(place),
           orderNumber: cell(line, 'ORDER_NUMBER'),
           channel: channels[number?.charAt(0).toUpperCase() ?? ''] ?? 'store',

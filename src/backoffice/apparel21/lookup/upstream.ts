@@ -1,3 +1,4 @@
+import type { ApiError } from '../../../errors.ts'
 import { type Client, openClient } from '../calls/client.ts'
 import type { Connection } from '../calls/connection.ts'
 import { type Release, releaseOf } from '../calls/release.ts'
@@ -11,6 +12,8 @@ export interface Upstream {
   release: Release
   referenceBook(): Promise<ReferenceBook>
   returnReasonIds(): Promise<ReadonlyMap<string, string>>
+  /** Histories that are being asked for, by service and customer: what each comes to (`histories.ts`). */
+  readonly histories: Map<string, Promise<ApiError | undefined>>
 }
 
 /** Milliseconds that types and values of references count: head office hardly ever adds one. */
@@ -25,5 +28,6 @@ export function openUpstream(connection: Connection): Upstream {
     release: releaseOf(client),
     referenceBook: remembered(async () => openReferenceBook(client, forever), referencesMs),
     returnReasonIds: remembered(() => returnReasonIds(client), referencesMs),
+    histories: new Map(),
   }
 }

@@ -1,12 +1,10 @@
 import type { Feed, Portion, PullRequest } from '../../../domain/port/feed.ts'
 import type { Client } from '../calls/client.ts'
-import { pagesOf } from '../calls/paging.ts'
 import type { Release } from '../calls/release.ts'
+import { historyOf } from '../lookup/history.ts'
 import { openReferenceBook } from '../lookup/reference-book.ts'
 import { storeFrom } from '../records/stores.ts'
-import { transactionRowsFrom } from '../records/transactions.ts'
 import { translated } from '../xml/untranslatable.ts'
-import { text } from '../xml/values.ts'
 import { pullOrders } from './orders.ts'
 import { pullPersons } from './persons.ts'
 import { pullProducts } from './products.ts'
@@ -89,18 +87,9 @@ async function* pullReferences(client: Client, { signal }: PullRequest): AsyncGe
   for (const typeId of (await book.names()).keys()) yield { rows: { references: await book.values(typeId) } }
 }
 
-/** The histories of the customers that are due: there is no list of everybody's. */
-const pullTransactions = (client: Client, { settings, signal, visits }: PullRequest) =>
+/** The histories of the customers that are due. */
+const pullTransactions = (client: Client, { settings: { currency }, signal, visits }: PullRequest) =>
   visited(visits, async ({ id }) => {
-    const pages = pagesOf(client, {
-      endpoint: 'transactions',
-      path: ['Persons', id, 'RetailTransactions'],
-      signal,
-      roots: ['Transactions'],
-      record: 'Transaction',
-      keyOf: transaction => text(transaction, 'Id') ?? '',
-    })
-    const found = (await Array.fromAsync(pages)).flat()
-    const { rows, refused } = translated(found, one => transactionRowsFrom(one, id, settings.currency))
-    return { rows: { transactions: rows.flat() }, refused }
+    const { rows, refused } = await historyOf(client, id, { currency, signal })
+    return { rows: { transactions: rows }, refused }
   })

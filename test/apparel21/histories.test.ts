@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { importExport } from '../../src/backoffice/apparel21/exports/import.ts'
+import { sql } from '../../src/db.ts'
+import { behind } from '../drivers/apparel21.ts'
+import { startTestService } from '../support/service.ts'
+import { count, shopOfTests } from './shop.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const persons = [...simulator.state.persons.keys()]
+const shops = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
+const directory = mkdtempSync(join(tmpdir(), 'tillbridge-histories-'))
+after(() => rmSync(directory, { recursive: true }))
+
+/** A sale to this person at a till; its identifier. */
+function sell(personId: number, quantity = 1) {
+  const lines = [{ skuId: Number(shop.sold().tee.sku), quantity }]
+  return simulator.change({ kind: 'till-sale', storeId: shops[0]?.id ?? 0, personId, lines })
+}
+const historyOf = async (personId: number, caller: Pick<typeof api, 'get'> = api) => {
+  const { status, json, text } = await caller.get(`/customers/${personId}/transactions`)
+  assert.equal(status, 200, text)
+  return { ids: json.data.map(({ id }: { id: string }) => id) as string[], meta: json.meta, data: json.data }
+}
+const asked = (personId: number) => simulator.ledger.callsTo({ path: `/Persons/${personId}/RetailTransactions` }).length
+const codesOf = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
+const isSince = (at: string, ms: number) =>
+  Date.parse(at) >= Math.floor(ms / 1_000) * 1_000 && Date.parse(at) <= Date.now()
+let next = 0
+const somebody = () => persons[next++] ?? assert.fail('there are more persons')
+
+test('a sale at a till is in the shopper’s history at once, and is stored', async () => {
+  const personId = somebody()
+  const sold = sell(personId, 2)
+  const began = Date.now()
+  const { ids, meta, data } = await historyOf(personId)
+  assert.equal(ids[0], sold)
+  assert.deepEqual([data[0].lines[0].quantity, data[0].storeNumber], [2, shops[0]?.number])
+  assert.ok(isSince(meta.syncedAt, began), meta.syncedAt)
+  assert.equal(meta.warnings, undefined)
+  assert.equal(
+    await api.db.run(sql`select from retail_transaction where service_id = ${api.service.id} and id = ${sold}`),
+    1,
+  )
+})
+
+test('while the back office is away the history is what was last known, with its age', async () => {
+  const [known, unknown] = [somebody(), somebody()]
+  const before = await historyOf(known)
+  sell(known)
+  await api.db.run(sql`update sync_visit set visited_at = visited_at - interval '1 hour' where id = ${String(known)}`)
+  await simulator.refuse()
+  const { ids, meta } = await historyOf(known)
+  assert.deepEqual(ids, before.ids)
+  assert.deepEqual(codesOf(meta), ['back_office_unavailable'])
+  assert.match(meta.warnings[0].detail, /as it was 36\d\d seconds ago/)
+  assert.equal(Date.parse(before.meta.syncedAt) - Date.parse(meta.syncedAt), 3_600_000)
+  const never = await historyOf(unknown)
+  assert.deepEqual(codesOf(never.meta), ['back_office_unavailable'])
+  assert.equal('syncedAt' in never.meta, false, 'nobody has looked')
+})
+
+test('many requests for one customer at once ask once, and for two customers twice', async () => {
+  const [one, two] = [somebody(), somebody()]
+  simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
+  const answers = await Promise.all([...Array(20).fill(one), two].map(id => historyOf(id)))
+  assert.ok(answers.every(({ meta }) => meta.warnings === undefined))
+  assert.deepEqual([asked(one), asked(two)], [1, 1])
+})
+
+test('a back office that hangs holds a list for a few seconds and no connection; what comes late is stored', async t => {
+  const { client, backOffice } = behind(simulator)
+  const patient = await startTestService({ beside: api, backOffice })
+  t.after(async () => {
+    await patient.stop()
+    client.close()
+  })
+  const personId = somebody()
+  const sold = sell(personId)
+  simulator.faults.add({ kind: 'latency', seconds: 4.5, path: '/Persons/*/RetailTransactions', times: 1 })
+  const began = Date.now()
+  const asking = historyOf(personId, patient)
+  await new Promise(resolve => setTimeout(resolve, 1_000))
+  const held = await api.db.row(sql`
+    select count(*)::integer as n from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`)
+  assert.deepEqual(held, { n: 0 })
+  const { ids, meta } = await asking
+  assert.ok(Date.now() - began < 4_300, 'it is not waited for')
+  assert.equal(ids.includes(sold), false)
+  assert.deepEqual(codesOf(meta), ['back_office_unavailable'])
+  await new Promise(resolve => setTimeout(resolve, 2_500))
+  await simulator.refuse()
+  const later = await historyOf(personId, patient)
+  assert.ok(later.ids.includes(sold), 'the answer that came late')
+})
+
+test('sales that cannot be read are warned of', async () => {
+  const personId = somebody()
+  sell(personId)
+  simulator.faults.add({ kind: 'malformed', path: '/Persons/*/RetailTransactions' })
+  assert.deepEqual(codesOf((await historyOf(personId)).meta), ['back_office_error'])
+})
+
+test('a sale that an export has told of is not there twice, whoever comes first', async () => {
+  const [first, second] = [somebody(), somebody()]
+  sell(first)
+  sell(second)
+  const live = await historyOf(first)
+  const path = join(directory, 'orders_1.csv')
+  await writeFile(path, await (await fetch(`${simulator.controlUrl}/export/orders.csv`)).text())
+  const file = { kind: 'orders' as const, name: 'orders_1.csv', path, rejected: `${path}.rejected.csv` }
+  const { refused } = await importExport(api.db, api.service, file, new AbortController().signal)
+  assert.equal(refused, 0)
+  const rows = await count(api, api, 'retail_transaction')
+  const linesOf = ({ data }: typeof live) =>
+    data.map(({ id, lines }: { id: string; lines: unknown[] }) => [id, lines.length])
+  const upstream = (personId: number) =>
+    new Map(
+      simulator.state.transactions
+        .filter(sale => sale.personId === personId)
+        .map(sale => [String(sale.id), sale.lines.length]),
+    )
+  for (const personId of [first, second]) {
+    assert.deepEqual(new Map(linesOf(await historyOf(personId))), upstream(personId))
+    sell(personId)
+    assert.deepEqual(new Map(linesOf(await historyOf(personId))), upstream(personId))
+  }
+  assert.equal(await count(api, api, 'retail_transaction'), rows + 2)
+})
