@@ -16,7 +16,7 @@ import { openUpstream, type Upstream } from './lookup/upstream.ts'
 import { orderWrites } from './orders.ts'
 import { feedsOf } from './pull/feeds.ts'
 import { rewardReads } from './reward-accounts.ts'
-import { soldAs } from './voucher-sale.ts'
+import { giftCardOf, soldAs } from './voucher-sale.ts'
 import { voucherWrites } from './vouchers.ts'
 import { every, text } from './xml/values.ts'
 
@@ -29,15 +29,30 @@ export const apparel21 = (upstream: Upstream, service: Service, hasExports = fal
   ...historyReads(upstream),
   capabilities: async db => {
     const merchants = Object.keys(upstream.client.connection.gateways ?? {})
-    return capabilitiesOf(upstream.release, service, { hasExports, merchants }, db && (await configured(db, service)))
+    return capabilitiesOf(
+      upstream.release,
+      service,
+      { hasExports, merchants },
+      db && (await configured(upstream, db, service)),
+    )
   },
 })
 
-/** What the tables of a service have of what its settings name. */
-const configured = async (db: Db, service: Service): Promise<Configured> => ({
-  gateways: await gatewayNames(db, service),
-  hasGiftCard: (await soldAs(db, service)) !== undefined,
-})
+/** What there is of what a service's settings name, in its tables and at the back office. */
+async function configured({ giftCards }: Upstream, db: Db, service: Service): Promise<Configured> {
+  const card = service.settings.vouchersEnabled ? await giftCardOf(db, service) : undefined
+  return {
+    gateways: await gatewayNames(db, service),
+    hasGiftCard: (await soldAs(db, service)) !== undefined,
+    // One that does not answer is judged by what is known here.
+    unsold: card ? await giftCards.faultsOf(card).catch(noneWhileAway) : [],
+  }
+}
+
+const noneWhileAway = (error: unknown) => {
+  if (!(error instanceof ApiError)) throw error
+  return []
+}
 
 export function openApparel21(
   settings: BackOfficeSettings,

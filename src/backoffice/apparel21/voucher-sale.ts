@@ -7,6 +7,7 @@ import { type Finish, NeverDone, type Write } from '../../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
+import { keptSku } from '../../store/goods/stock.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
 import { voucherDays } from '../../store/vouchers/issue.ts'
 import { isVoucherSale, noteVoucherSale, type VoucherSale } from '../../store/vouchers/upstream-sales.ts'
@@ -15,7 +16,9 @@ import type { Client } from './calls/client.ts'
 import { effect } from './calls/effect.ts'
 import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type Release, since } from './calls/release.ts'
+import type { GiftCard } from './lookup/gift-cards.ts'
 import { orderNumbered } from './lookup/order-search.ts'
+import type { Upstream } from './lookup/upstream.ts'
 import { receiverOf } from './receiver.ts'
 import { derivedNumber } from './records/numbers.ts'
 import { isThisSale, type Sale, salePayload } from './records/sale-write.ts'
@@ -27,20 +30,21 @@ import { text } from './xml/values.ts'
  * an outcome that nobody knows finds the order of the first attempt, and makes no second one.
  */
 export async function sellVoucher(
-  client: Client,
-  release: Release,
+  { client, release, giftCards }: Pick<Upstream, 'client' | 'release' | 'giftCards'>,
   write: Write,
   input: VoucherInput,
 ): Promise<Finish<IssuedVoucher>> {
   const { settings } = write.service
-  const { currency, voucherType } = settings
-  const { skuId, faults, today } = await faultsOf(release, write, input)
+  const { currency } = settings
+  const { card, faults, today } = await faultsOf(release, write, input)
   refuse(faults)
-  if (voucherType === null || skuId === undefined) throw faulty([unknownGiftCard(settings)])
+  if (card === undefined) throw faulty([unknownGiftCard(settings)])
+  // One that is settled may have been sold before head office changed its mind.
+  if (!write.isSettling) refuse(await giftCards.faultsOf(card))
 
   const gateway = gatewayOf(input, settings)
   const sold = { ...input, gateway, deliveryDate: input.deliveryDate === today ? null : (input.deliveryDate ?? null) }
-  const sale = await place(client, write, { ...sold, skuId, voucherType })
+  const sale = await place(client, write, { ...sold, skuId: card.skuId, voucherType: card.voucherType })
   const nothing = amount(0n, decimalsOf(currency))
   return async tx => {
     if (!(await noteVoucherSale(tx, write.service, sale))) throw numberTaken()
@@ -90,15 +94,25 @@ export async function soldAs(db: Db, service: Service): Promise<string | undefin
   return giftCardSku !== null && /^\d{1,18}$/.test(giftCardSku) ? giftCardSku : undefined
 }
 
+/** What vouchers are sold as; undefined where settings do not say, or nothing is known by the name that they say. */
+export async function giftCardOf(db: Db, service: Service): Promise<GiftCard | undefined> {
+  const { voucherType } = service.settings
+  const skuId = await soldAs(db, service)
+  if (skuId === undefined || voucherType === null) return
+  const kept = (await keptSku(db, service, skuId)) ?? { productId: undefined, wasInStock: false }
+  return { skuId, voucherType, ...kept }
+}
+
 async function faultsOf(release: Release, write: Write, input: VoucherInput) {
   const { step, service } = write
   const { settings } = service
-  const { days, skuId, gateways } = await step(async tx => ({
+  const { days, card, hasSku, gateways } = await step(async tx => ({
     days: await voucherDays(tx, service),
-    skuId: await soldAs(tx, service),
+    card: await giftCardOf(tx, service),
+    hasSku: (await soldAs(tx, service)) !== undefined,
     gateways: await gatewayNames(tx, service),
   }))
-  const faults: Fault[] = unconfigured(settings, skuId !== undefined)
+  const faults: Fault[] = unconfigured(settings, hasSku)
   faults.push(...issueFaults(input, settings, { gateways, ...days }))
   const { deliveryDate, orderNumber } = input
   // Releases before ignore the day, and a present that comes early is spoilt.
@@ -114,7 +128,7 @@ async function faultsOf(release: Release, write: Write, input: VoucherInput) {
       code: 'invalid_field',
       detail: `\`orderNumber\` has at most ${longestNumber} characters.`,
     })
-  return { skuId, faults, today: days.today }
+  return { card, faults, today: days.today }
 }
 
 const longestNumber = 30

@@ -33,7 +33,7 @@ import { sellVoucher } from './voucher-sale.ts'
  * office ends a validation when anybody asks for the next one, so it is not asked while somebody holds the voucher, and about one
  * voucher there is one question at a time. Guesses are counted here, before the back office is asked.
  */
-export const voucherWrites = ({ client, release }: Upstream): VoucherWrites => ({
+export const voucherWrites = ({ client, release, giftCards }: Upstream): VoucherWrites => ({
   async lookUpVoucher(reading, opening) {
     const opened = await openVoucher(client, reading, opening)
     const { service } = reading
@@ -68,7 +68,7 @@ export const voucherWrites = ({ client, release }: Upstream): VoucherWrites => (
     return after(held, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
   },
 
-  issueVoucher: (write, input) => sellVoucher(client, release, write, input),
+  issueVoucher: (write, input) => sellVoucher({ client, release, giftCards }, write, input),
 })
 
 /** Validates a voucher for an amount, or for all that is left. */

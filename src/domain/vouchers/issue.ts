@@ -10,6 +10,8 @@ export interface Configured {
   gateways: readonly string[]
   /** Whether the SKU is known that gift vouchers are sold as, where one is set. */
   hasGiftCard: boolean
+  /** Why vouchers cannot be sold as it in the type that is set, where a back office says so. */
+  unsold?: readonly Fault[]
 }
 
 /** What has to be set before vouchers can be made, where it is not: every setting at once. `hasGiftCard`: whether the SKU they are sold as is there; undefined: not looked at. */
@@ -46,7 +48,11 @@ export const gatewayOf = ({ gateway }: Pick<VoucherInput, 'gateway'>, { voucherG
 export function whyNoVouchers(settings: Settings, known?: Configured): string | undefined {
   const { voucherGateway } = settings
   const noSuch = known && voucherGateway !== null && !known.gateways.includes(voucherGateway)
-  const faults = [...unconfigured(settings, known?.hasGiftCard), ...(noSuch ? [unknownGateway(voucherGateway)] : [])]
+  const faults = [
+    ...unconfigured(settings, known?.hasGiftCard),
+    ...(noSuch ? [unknownGateway(voucherGateway)] : []),
+    ...(known?.unsold ?? []),
+  ]
   const reasons = faults.map(({ detail }) => detail)
   return reasons.length ? reasons.join(' ') : undefined
 }

@@ -127,6 +127,12 @@ export const knownSkuIds = (db: Db, service: Service, ids: readonly string[]) =>
     sql`select sku, sku_id as "skuId" from variant where service_id = ${service.id} and sku_id = any(${ids})`,
   )
 
+/** The product that has a SKU, and whether a store has, or had, any of it; undefined where the SKU is not known. */
+export const keptSku = (db: Db, service: Service, skuId: string) =>
+  db.row<{ productId: string; wasInStock: boolean }>(sql`
+    select product_id as "productId", exists (select from stock s where s.service_id = v.service_id and s.sku_id = v.sku_id) as "wasInStock"
+      from variant v where service_id = ${service.id} and sku_id = ${skuId}`)
+
 /** Store identifiers and names by store number. */
 export const storesByNumber = (db: Db, service: Service, numbers: readonly string[]) =>
   db.rows<{ store_id: string; store_number: string; name: string }>(

@@ -9,7 +9,7 @@ import { doctorCommand } from '../../../src/commands/doctor.ts'
 import { sql } from '../../../src/db.ts'
 import { migrate } from '../../../src/migrate.ts'
 import { staffRecord, upsertStaff } from '../../../src/store/goods/staff.ts'
-import { knownSkuIds, storesByNumber } from '../../../src/store/goods/stock.ts'
+import { keptSku, knownSkuIds, storesByNumber } from '../../../src/store/goods/stock.ts'
 import { knownStores } from '../../../src/store/goods/stores.ts'
 import { loading } from '../../../src/store/lists/first-load.ts'
 import { mappingRecord } from '../../../src/store/mappings/mappings.ts'
@@ -56,6 +56,7 @@ export async function tour(api: TestService) {
     sql`select sku_id as "skuId" from variant where service_id = ${service.id} limit 1`,
   )
   assert.ok(sold)
+  await keptSku(db, service, sold.skuId)
   await mapSkus(db, service, [{ ...sold, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
   await mappingRecord(db, service, 'skus', sold.skuId)
   await loading(db, service, 'staff', () =>

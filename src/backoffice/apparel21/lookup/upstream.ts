@@ -3,6 +3,7 @@ import { type Client, openClient } from '../calls/client.ts'
 import type { Connection } from '../calls/connection.ts'
 import { type Release, releaseOf } from '../calls/release.ts'
 import { remembered } from '../calls/remembered.ts'
+import { type GiftCards, openGiftCards } from './gift-cards.ts'
 import { openReferenceBook, type ReferenceBook } from './reference-book.ts'
 import { returnReasonIds } from './return-reasons.ts'
 
@@ -12,6 +13,7 @@ export interface Upstream {
   release: Release
   referenceBook(): Promise<ReferenceBook>
   returnReasonIds(): Promise<ReadonlyMap<string, string>>
+  giftCards: GiftCards
   /** Histories that are being asked for, by service and customer: what each comes to (`histories.ts`). */
   readonly histories: Map<string, Promise<ApiError | undefined>>
 }
@@ -28,6 +30,7 @@ export function openUpstream(connection: Connection): Upstream {
     release: releaseOf(client),
     referenceBook: remembered(async () => openReferenceBook(client, forever), referencesMs),
     returnReasonIds: remembered(() => returnReasonIds(client), referencesMs),
+    giftCards: openGiftCards(client),
     histories: new Map(),
   }
 }

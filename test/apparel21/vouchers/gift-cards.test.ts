@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { settings } from '../../drivers/apparel21.ts'
+import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
+import { put } from '../../support/write.ts'
+import { salesOf, vouchersOfTests } from './vouchers.ts'
+
+const { simulator, api } = await vouchersOfTests()
+const { issue } = salesOf({ simulator, api })
+
+interface Named {
+  name: string
+}
+
+test('a SKU that is goods at head office, and a type of voucher that it lacks, are named before anything is sold', async () => {
+  const [goods] = [...simulator.state.skus.values()].filter(({ colour, price }) => !colour.style.special && price > 0)
+  const [shelf] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
+  assert.ok(goods && shelf)
+  simulator.change({ kind: 'set-stock', skuId: goods.id, storeId: shelf.id, quantity: 3 })
+  const giftCardSku = String(goods.id)
+  const shop = await api.tenant({ ...settings, giftCardSku, voucherType: 'GV_NONE' })
+  await put(shop, '/settings', { gateways: ['paypal'] })
+  const reason = async () =>
+    (await shop.get('/capabilities')).json.data.capabilities.find(({ name }: Named) => name === 'vouchersIssue').reason
+  const refused = await issue({}, {}, shop)
+  isProblem(refused, 'voucher_not_configured', api.baseUrl, '/vouchers')
+  assert.equal(refused.json.errors.length, 2)
+  for (const told of [JSON.stringify(refused.json.errors), await reason()])
+    assert.match(told, new RegExp(`\`GV_NONE\`.*\`GV_EMAIL\`.*\`${giftCardSku}\`.*no gift voucher`))
+  assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, 0, 'nobody is made, and nothing sold')
+  await put(shop, '/settings', { giftCardSku: settings.giftCardSku, voucherType: settings.voucherType })
+  await until(async () => (await reason()) === undefined, 'the settings are in force', 10_000)
+  assert.equal((await issue({}, {}, shop)).status, 202)
+})
+
+test('what was found sound is not asked about again, and a back office that cannot say leaves it to the sale', async () => {
+  await issue()
+  simulator.ledger.clear()
+  assert.equal((await issue({ receiverEmail: 'again@example.com' })).status, 202)
+  assert.equal(simulator.ledger.callsTo({ path: '/References/*' }).length, 0)
+  const other = await api.tenant({ ...settings, voucherType: 'GV_CARD' })
+  simulator.faults.add({ kind: 'error', status: 404, code: 5008, path: '/References/368' })
+  await put(other, '/settings', { gateways: ['paypal'] })
+  assert.equal((await issue({}, {}, other)).status, 202)
+})
