@@ -43,7 +43,11 @@ const shopper = {
   },
 }
 
-const pathOf = (number: string | null) => (number === null ? '/vouchers' : `/vouchers/${encodeURIComponent(number)}`)
+const pathOf = (number: string) => `/vouchers/${encodeURIComponent(number)}`
+
+/** A voucher that has no number yet is found by the order that sells it. */
+const pathOfIssued = ({ number, orderNumber }: IssuedVoucher) =>
+  number === null ? `/orders/${encodeURIComponent(orderNumber ?? '')}` : pathOf(number)
 
 /** What was refused has been counted, and is committed as it is. */
 const answered = <T extends object>(found: T | ApiError, subject: string) =>
@@ -166,7 +170,7 @@ export function vouchers(api: Api) {
       tag,
       summary: 'Makes a digital gift voucher, and sends number and PIN to its receiver.',
       description:
-        '201 with number and PIN; 202 and the status `pending` where the back office makes them later, and sends them itself. Repeated with the same `Idempotency-Key` it answers with the same PIN.',
+        '201 with number and PIN; 202 and the status `pending` where the back office makes them later, and sends them itself: `Location` is the order then. Repeated with the same `Idempotency-Key` it answers with the same PIN.',
       body: VoucherInput,
       made: ['number', 'pin', 'orderNumber'],
       answer: IssuedVoucher,
@@ -176,7 +180,7 @@ export function vouchers(api: Api) {
     async ({ backOffice, body, ...write }) =>
       after(await backOffice.issueVoucher(write, body), issued => ({
         data: issued,
-        subject: pathOf(issued.number),
+        subject: pathOfIssued(issued),
         status: issued.status === 'pending' ? 202 : 201,
       })),
   )

@@ -10,7 +10,7 @@ import type { Service } from '../../settings.ts'
 import { keptSku } from '../../store/goods/stock.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
 import { voucherDays } from '../../store/vouchers/issue.ts'
-import { isVoucherSale, noteVoucherSale, type VoucherSale } from '../../store/vouchers/upstream-sales.ts'
+import { noteVoucherSale, type VoucherSale, voucherSaleNumbered } from '../../store/vouchers/upstream-sales.ts'
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
 import type { Client } from './calls/client.ts'
 import { effect } from './calls/effect.ts'
@@ -74,7 +74,7 @@ async function place(client: Client, write: Write, sale: Omit<Sale, 'number' | '
   let receiver: string | undefined
   for (let turn = 0; turn < (given ? 1 : mostTurns); turn++) {
     const number = given ?? derivedNumber('W', reference, turn)
-    if (await step(tx => isVoucherSale(tx, service, number), { names: [`voucher sale ${number}`] })) continue
+    if (await step(tx => voucherSaleNumbered(tx, service, number), { names: [`voucher sale ${number}`] })) continue
     receiver ??= await receiverOf(client, write, sale)
     const personId = receiver
     const placed = await placeOrder(client, write, { ...sale, number, personId })

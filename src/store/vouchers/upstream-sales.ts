@@ -11,13 +11,11 @@ export interface VoucherSale {
   orderId: string | undefined
 }
 
-/** Whether a voucher was sold with an order number. */
-export const isVoucherSale = async (tx: Db, service: Service, number: string): Promise<boolean> =>
-  Boolean(
-    await tx.row(
-      sql`select true as sold from upstream_voucher_sale where service_id = ${service.id} and order_number = ${number}`,
-    ),
-  )
+/** The order that sold a voucher, by its number; undefined where none did. */
+export const voucherSaleNumbered = (db: Db, service: Service, number: string) =>
+  db.row<{ orderId: string | null; customerId: string | null }>(sql`
+    select order_id as "orderId", customer_id as "customerId"
+      from upstream_voucher_sale where service_id = ${service.id} and order_number = ${number}`)
 
 /** Notes a voucher that was sold; false where one was with that order number. */
 export const noteVoucherSale = async (

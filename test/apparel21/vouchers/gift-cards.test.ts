@@ -44,3 +44,25 @@ test('what was found sound is not asked about again, and a back office that cann
   await put(other, '/settings', { gateways: ['paypal'] })
   assert.equal((await issue({}, {}, other)).status, 202)
 })
+
+test('the answer to a sale leads to its order, whatever its number, also when head office has forgotten it', async () => {
+  for (const [orderNumber, path] of [
+    ['W0000123', '/orders/W0000123'],
+    ['Shop #10/A & more', '/orders/Shop%20%2310%2FA%20%26%20more'],
+    ['#1002', '/orders/%231002'],
+  ] as const) {
+    const { status, headers } = await issue({ orderNumber })
+    assert.equal(status, 202)
+    assert.equal(headers.location, path)
+    const [order] = simulator.ledger.effectsOf('order created').slice(-1)
+    simulator.change({ kind: 'forget-order', id: Number(order?.id) })
+    const found = await api.get(path)
+    assert.equal(found.status, 200, found.text)
+    const { id, lines, total } = found.json.data
+    assert.deepEqual([found.json.data.orderNumber, id, total], [orderNumber, order?.id, '150.00'])
+    assert.deepEqual(
+      lines.map(({ sku, status }: { sku: string; status: string }) => [sku, status]),
+      [['9001', 'processing']],
+    )
+  }
+})

@@ -16,7 +16,7 @@ test('a voucher is sold as an order, is pending, and opens once its e-mail has c
     mobile: '+61 491 570 006',
   })
   assert.equal(status, 202)
-  assert.equal(headers.location, '/vouchers')
+  assert.equal(headers.location, '/orders/W0000123')
   assert.deepEqual(json.data, {
     number: null,
     pin: null,

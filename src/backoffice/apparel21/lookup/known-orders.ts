@@ -6,6 +6,7 @@ import { knownCustomers } from '../../../store/customers/customers.ts'
 import { beginChange } from '../../../store/lists/change.ts'
 import { followLines, type HeldLine, linesOf, stampOrder } from '../../../store/orders/lines.ts'
 import { type HeldOrder, holdOrder, orderNamed } from '../../../store/orders/orders.ts'
+import { voucherSaleNumbered } from '../../../store/vouchers/upstream-sales.ts'
 import { orderIds, statusesIn } from '../records/order-read.ts'
 import { idOf } from '../records/persons.ts'
 import type { Xml } from '../xml/xml.ts'
@@ -32,8 +33,12 @@ export async function knownOrder(
 ): Promise<KnownOrder | undefined> {
   const { service, step, learn } = write
   const { client, release } = upstream
-  const own = await step(tx => orderNamed(tx, service, { idOrNumber }))
-  const live = own === undefined ? await liveOrder(upstream, { idOrNumber }) : undefined
+  const name = { idOrNumber }
+  const { own, sale } = await step(async tx => ({
+    own: await orderNamed(tx, service, name),
+    sale: await voucherSaleNumbered(tx, service, idOrNumber),
+  }))
+  const live = own === undefined ? await liveOrder(upstream, name, sale) : undefined
   const { id, personId } = live ? readable(client, () => orderIds(live)) : { id: own, personId: '' }
   if (id === undefined) return
   const held = await step(tx => holdOrder(tx, service, { id }), { names: [`order ${id}`], untilKnown: true })
@@ -60,7 +65,8 @@ export async function findOrder(
   const own = await orderNamed(db, service, name)
   if (own !== undefined) return own
   const { client } = upstream
-  const live = await liveOrder(upstream, name)
+  const sale = await voucherSaleNumbered(db, service, 'number' in name ? name.number : name.idOrNumber)
+  const live = await liveOrder(upstream, name, sale)
   if (!live) return
   const { id, personId } = readable(client, () => orderIds(live))
   const known = await orderNamed(db, service, { idOrNumber: id })
@@ -75,8 +81,19 @@ export async function findOrder(
   })
 }
 
-/** An order as the back office has it now: by its identifier (releases that can), or by its number. */
-async function liveOrder({ client, release }: Upstream, name: OrderName): Promise<Xml | undefined> {
+/**
+ * An order as the back office has it now: by its identifier (releases that can), or by its number, which it forgets. Of one that sold a
+ * voucher here more is known.
+ */
+async function liveOrder(
+  { client, release }: Upstream,
+  name: OrderName,
+  sale: Awaited<ReturnType<typeof voucherSaleNumbered>>,
+): Promise<Xml | undefined> {
+  if (sale?.orderId && sale.customerId) {
+    const sold = await orderById(client, release, sale.orderId, sale.customerId)
+    if (sold) return sold
+  }
   const found =
     'number' in name
       ? await orderNumbered(client, name.number)
