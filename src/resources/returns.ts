@@ -82,7 +82,13 @@ export function returns(api: Api) {
 
   api.get(
     '/return-reasons',
-    { tag, summary: 'Why something may be returned.', answer: Type.Array(ReturnReason) },
-    async ({ service }) => ({ data: service.settings.returnReasons }),
+    {
+      tag,
+      summary: 'Why something may be returned.',
+      description: "The service's reasons (setting `returnReasons`), as far as its back office takes them.",
+      answer: Type.Array(ReturnReason),
+      errors: ['back_office_error', 'back_office_unavailable'],
+    },
+    async ({ backOffice, service }) => ({ data: await backOffice.returnReasons(service) }),
   )
 }

@@ -21,6 +21,7 @@ import { effect } from './calls/effect.ts'
 import { refusalBehind } from './calls/refusal.ts'
 import {
   comparable,
+  fetchValuesOf,
   personByEmail,
   personById,
   type Readied,
@@ -46,6 +47,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
   async createCustomer(write, given) {
     const { service, step } = write
     const input = withoutNulls(given)
+    await fetchValuesOf(upstream, write, input)
     const judged = await step(
       async tx => judge(write, input, undefined, await lockReferencesOf({ tx, service }, input)),
       { names: [`e-mail ${comparable(input.contact.email)}`] },
@@ -60,6 +62,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
     const { client } = upstream
     const { service, step } = write
     await step(async () => {}, { names: [`customer ${id}`] })
+    await fetchValuesOf(upstream, write, change)
     for (let tries = 1; ; tries++) {
       const person = await personById(client, id)
       if (!person || idOf(person) !== id) return async () => undefined

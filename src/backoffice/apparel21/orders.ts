@@ -31,7 +31,7 @@ import type { Upstream } from './lookup/upstream.ts'
 import { derivedNumber } from './records/numbers.ts'
 import { faultsOfOrder, isThisOrder, type OrderContact, orderPayload, type PlacedOrder } from './records/order-write.ts'
 import { noPayment, paymentByVoucher, paymentThrough } from './records/payment.ts'
-import { createReturn } from './returns.ts'
+import { createReturn, returnReasons } from './returns.ts'
 import { soldAs } from './voucher-sale.ts'
 import { drawableValidation, noteDrawn } from './vouchers.ts'
 import type { Fields } from './xml/payload.ts'
@@ -60,6 +60,7 @@ export const orderWrites = (upstream: Upstream): OrderWrites => ({
   },
   findOrder: (reading, name) => findOrder(upstream, reading, name),
   createReturn: createReturn(upstream),
+  returnReasons: returnReasons(upstream),
 })
 
 interface Judged {

@@ -18,7 +18,7 @@ import { knownOrder } from './lookup/known-orders.ts'
 import { orderNumbered } from './lookup/order-search.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { derivedNumber, markedNumber } from './records/numbers.ts'
-import { faultsOfReturn, returnPayload } from './records/return-write.ts'
+import { comparableReason, faultsOfReturn, returnPayload } from './records/return-write.ts'
 import { text } from './xml/values.ts'
 
 /**
@@ -35,14 +35,16 @@ export const createReturn =
     const { order, lines } = known
     const returnNumber = input.returnNumber ?? undefined
     const restock = input.restock ?? true
-    const reasonIds = await upstream.returnReasonIds()
+    const { returnReasons } = service.settings
     const { faults, portions, lines: returned } = judgeReturn(input, { number: order.number, lines }, service.settings)
+    const named = returnReasons.map(({ code }) => code).filter(code => returned.some(line => line.reasonCode === code))
+    const reasonIds = await upstream.returnReasons.idsOf(named)
     const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
     const number = await step(tx => freeNumber(tx, write, order.id, returnNumber))
     refuse(
       inOrder([
         ...faults,
-        ...faultsOfReturn(returned, service.settings.returnReasons, reasonIds),
+        ...faultsOfReturn(returned, returnReasons, reasonIds),
         ...(number === undefined ? [taken] : []),
       ]),
     )
@@ -73,6 +75,17 @@ export const createReturn =
       if (!record) throw new Error('what was just written is there')
       return { id: made.id, ...record }
     }
+  }
+
+/** The reasons of a service that the back office has as well: it takes no others. */
+export const returnReasons =
+  ({ returnReasons }: Upstream): OrderWrites['returnReasons'] =>
+  async ({ settings }) => {
+    // Where nobody can say what is new, what was known will do.
+    const ids = await returnReasons
+      .idsOf(settings.returnReasons.map(({ code }) => code))
+      .catch(() => returnReasons.idsOf([]))
+    return settings.returnReasons.filter(({ code }) => ids.has(comparableReason(code)))
   }
 
 /** A release that is not known is given a try: the call itself will tell. */

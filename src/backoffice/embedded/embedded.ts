@@ -17,6 +17,7 @@ export const embedded = (service: Service): BackOffice => ({
   updateCustomer: inOneTransaction(updateCustomer),
   placeOrder: inOneTransaction(placeOrder),
   createReturn: inOneTransaction(createReturn),
+  returnReasons: async ({ settings }) => settings.returnReasons,
   findOrder: ({ db, service }, name) => orderNamed(db, service, name),
   lookUpVoucher: inOneTransaction(lookUpVoucher),
   validateVoucher: inOneTransaction(validateVoucher),

@@ -46,7 +46,8 @@ export function referencesAfter(
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null))
 }
 
-const most = 100
+/** How many references a request may give a customer. */
+export const mostReferences = 100
 
 /**
  * Every fault of the references that a request gives. `allowed` are the types that a customer may be given; empty: any that the
@@ -58,7 +59,7 @@ export function faultsOfReferences(
   known: KnownReferences,
   allowed: readonly string[],
 ): Fault[] {
-  if (chosen.size > most) return [fault('/references', `There are at most ${most} references.`)]
+  if (chosen.size > mostReferences) return [fault('/references', `There are at most ${mostReferences} references.`)]
   return [...chosen].flatMap(([type, choice]) => {
     const at = pointerTo(type)
     const value = valueIdOf(choice)

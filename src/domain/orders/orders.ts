@@ -6,7 +6,7 @@ import { notBlank, notPadded } from '../characters.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
 import type { Finish, Write } from '../write.ts'
 import { Discount, DiscountInput } from './discounts.ts'
-import type { ReturnInput } from './returns.ts'
+import type { ReturnInput, ReturnReason } from './returns.ts'
 
 export const lineStatuses = ['processing', 'shipped', 'cancelled', 'returned'] as const
 export type LineStatus = (typeof lineStatuses)[number]
@@ -167,6 +167,8 @@ export interface OrderWrites {
   placeOrder(write: Write, input: OrderInput): Promise<Finish<WrittenRecord>>
   /** `order`: its identifier, or else its number. Throws `not_found` where the service has no such order. */
   createReturn(write: Write, order: string, input: ReturnInput): Promise<Finish<WrittenRecord>>
+  /** Why something may be returned: those of the service's reasons that the back office takes. */
+  returnReasons(service: Service): Promise<ReturnReason[]>
   /**
    * The identifier of an order in our tables; one that the back office alone knows is put there. Undefined: there is none. Where both
    * an identifier and a number could be meant, it is the identifier.

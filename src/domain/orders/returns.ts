@@ -132,6 +132,7 @@ export const Returnable = Type.Object(
   { $id: 'Returnable', additionalProperties: false },
 )
 
+export type ReturnReason = Static<typeof ReturnReason>
 export const ReturnReason = Type.Object(
   { code: reasonCode, name: Text('What a shopper reads.', 'Wrong size', 100) },
   { $id: 'ReturnReason', additionalProperties: false },

@@ -1,7 +1,9 @@
 import type { Db } from '../../../db.ts'
+import { valuesOfChange } from '../../../domain/customers/change.ts'
 import type { Consent } from '../../../domain/customers/consent.ts'
 import { type CustomerChange, ecommerceIdsOf } from '../../../domain/customers/input.ts'
-import type { FeedRows } from '../../../domain/port/feed.ts'
+import { mostReferences } from '../../../domain/customers/references.ts'
+import type { FeedRows, ReferenceKey } from '../../../domain/port/feed.ts'
 import type { Write } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Service } from '../../../settings.ts'
@@ -80,8 +82,29 @@ export async function readied(
   const book = await upstream.referenceBook()
   const names = await book.namesFor([person])
   const keys = carried(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
+  return { row, references: await missingValues(upstream, { service, learn }, keys) }
+}
+
+/** The values among these that the cache does not have, as the back office has them. */
+async function missingValues(
+  { referenceBook }: Upstream,
+  { service, learn }: Pick<Write, 'service' | 'learn'>,
+  keys: readonly ReferenceKey[],
+) {
   const unknown = keys.length ? await learn(tx => unknownReferences(tx, service, keys)) : []
-  return { row, references: unknown.length ? await book.missing(unknown) : [] }
+  return unknown.length ? (await referenceBook()).missing(unknown) : []
+}
+
+/** Fetches the values that a change gives a customer and that the cache does not have: they may be new at head office. */
+export async function fetchValuesOf(
+  upstream: Upstream,
+  { service, learn }: Pick<Write, 'service' | 'learn'>,
+  change: CustomerChange,
+) {
+  const values = valuesOfChange(change, service.settings.subscriptionMapping)
+  const keys = values.flatMap(([type, value]) => (/^\d{1,18}$/.test(value) ? [{ type, value }] : []))
+  const rows = keys.length > mostReferences ? [] : await missingValues(upstream, { service, learn }, keys)
+  if (rows.length) await learn(tx => mergeReferences(tx, service, rows))
 }
 
 /** A write, for what is kept here alone: e-commerce identifiers, and the subscriptions that no reference stands for. */

@@ -1,12 +1,34 @@
 import type { Client } from '../calls/client.ts'
+import { remembered } from '../calls/remembered.ts'
 import { comparableReason } from '../records/return-write.ts'
 import { every, text } from '../xml/values.ts'
 
 /** Retail return reasons; the same in every installation that is known. */
 const reasonType = '272'
 
-/** The back office's identifiers of return reasons, by their codes (`comparableReason`). */
-export async function returnReasonIds(client: Client): Promise<ReadonlyMap<string, string>> {
+/** The return reasons of a back office. */
+export interface ReturnReasons {
+  /** Their identifiers, by their codes (`comparableReason`). Where one of these codes is missing they are asked for anew: it may be new there. */
+  idsOf(codes: readonly string[]): Promise<ReadonlyMap<string, string>>
+}
+
+/** `ms`: how long an answer counts. */
+export function openReturnReasons(client: Client, ms: number): ReturnReasons {
+  const asked = () => remembered(() => returnReasonIds(client), ms)
+  let known = asked()
+  return {
+    async idsOf(codes) {
+      const ids = await known()
+      if (codes.every(code => ids.has(comparableReason(code)))) return ids
+      const anew = asked()
+      const newIds = await anew()
+      known = anew
+      return newIds
+    },
+  }
+}
+
+async function returnReasonIds(client: Client): Promise<ReadonlyMap<string, string>> {
   const roots = ['ReferencesbyType', 'ReferencesByType']
   const root = await client.document({ endpoint: 'references', path: ['References', reasonType], roots })
   return new Map(

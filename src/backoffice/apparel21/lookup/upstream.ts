@@ -5,14 +5,14 @@ import { type Release, releaseOf } from '../calls/release.ts'
 import { remembered } from '../calls/remembered.ts'
 import { type GiftCards, openGiftCards } from './gift-cards.ts'
 import { openReferenceBook, type ReferenceBook } from './reference-book.ts'
-import { returnReasonIds } from './return-reasons.ts'
+import { openReturnReasons, type ReturnReasons } from './return-reasons.ts'
 
 /** One Retail API as an opened driver has it: how to talk to it, and what is remembered of it. */
 export interface Upstream {
   client: Client
   release: Release
   referenceBook(): Promise<ReferenceBook>
-  returnReasonIds(): Promise<ReadonlyMap<string, string>>
+  returnReasons: ReturnReasons
   giftCards: GiftCards
   /** Histories that are being asked for, by service and customer: what each comes to (`histories.ts`). */
   readonly histories: Map<string, Promise<ApiError | undefined>>
@@ -29,7 +29,7 @@ export function openUpstream(connection: Connection): Upstream {
     client,
     release: releaseOf(client),
     referenceBook: remembered(async () => openReferenceBook(client, forever), referencesMs),
-    returnReasonIds: remembered(() => returnReasonIds(client), referencesMs),
+    returnReasons: openReturnReasons(client, referencesMs),
     giftCards: openGiftCards(client),
     histories: new Map(),
   }

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { created, isRefused, john } from '../../support/customer-bodies.ts'
+import { made } from '../../support/order-shop.ts'
+import { put } from '../../support/write.ts'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+import { returnsOf } from './returns.ts'
+
+const reason = (code: string) => ({ code, name: code.toLowerCase() })
+const mapping = { email: { type: 'eMailOptIn', yes: '4421', no: '4422' } }
+const shop = await shopOfTests({
+  returnReasons: [reason('SIZE'), reason('TORN')],
+  subscriptionMapping: mapping,
+})
+const { api, simulator } = shop
+const shopper = await ordersOf(shop)
+const { tee } = shopper
+const { bought, giveBack, lastReturn } = returnsOf(shop, shopper)
+const add = (typeId: number, code: string) => simulator.change({ kind: 'add-reference', typeId, code, name: code })
+const reasons = async () => (await api.get('/return-reasons')).json.data.map(({ code }: { code: string }) => code)
+
+test('a value of a reference that is new at head office is given to a new customer, and to one that changes', async () => {
+  const [first, second] = [add(1321, 'NEW1'), add(1321, 'NEW2')]
+  const customer = await created(api, john({ references: { shopsFor: first } }))
+  assert.deepEqual(customer.references.shopsFor, { code: 'NEW1', name: 'NEW1', referenceValueId: first })
+  const changed = await put(api, `/customers/${customer.id}`, { references: { shopsFor: second } })
+  assert.equal(changed.status, 200, changed.text)
+  assert.equal(changed.json.data.references.shopsFor.code, 'NEW2')
+  assert.equal(simulator.state.persons.get(Number(customer.id))?.references.get(1321), Number(second))
+})
+
+test('a value that head office does not have either is refused by its place, and nobody is written', async () => {
+  const id = (await created(api, john())).id
+  simulator.ledger.clear()
+  for (const value of ['987654', '4421', '../Persons', 'x', '9'.repeat(30)])
+    isRefused(
+      api,
+      await put(api, `/customers/${id}`, { references: { shopsFor: value } }),
+      'invalid_field',
+      '/references/shopsFor',
+    )
+  assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 0)
+})
+
+test('the reasons for a return are those that head office takes, one that is new there with them', async () => {
+  assert.deepEqual(await reasons(), ['SIZE'])
+  const order = await bought({ [tee.sku]: 2 })
+  const torn = { lines: [{ sku: tee.sku, quantity: 1, reasonCode: 'TORN' }] }
+  isRefused(api, await giveBack(order.id, {}, torn), 'invalid_field', '/lines/0/reasonCode')
+  const id = add(272, 'torn')
+  made(await giveBack(order.id, {}, torn))
+  assert.equal(lastReturn().lines[0]?.returnReasonId, id)
+  assert.deepEqual(await reasons(), ['SIZE', 'TORN'])
+})
+
+test('while head office is away a reason that it was asked about before is still known', async () => {
+  const known = await reasons()
+  await simulator.refuse()
+  assert.deepEqual(await reasons(), known)
+})
