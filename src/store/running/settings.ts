@@ -1,6 +1,7 @@
 import { type Db, sql } from '../../db.ts'
 import type { SettingsChange, ShownSettings } from '../../domain/settings.ts'
 import { defaultSettings, type Service, type Settings } from '../../settings.ts'
+import { readSubscriptions } from '../customers/subscriptions.ts'
 import { renderProducts } from '../goods/products.ts'
 import { renderStock } from '../goods/stock.ts'
 import { beginChange, localTime } from '../lists/change.ts'
@@ -35,8 +36,9 @@ export async function changeSettings(tx: Db, service: Service, change: SettingsC
   if (gateways !== undefined) await setGateways(tx, service, gateways ?? [])
   const { gateways: _, ...after } = await shownSettings(tx, service)
   const changed = { ...service, settings: after }
-  const differs = (name: keyof Settings) => after[name] !== before[name]
+  const differs = (name: keyof Settings) => JSON.stringify(after[name]) !== JSON.stringify(before[name])
   if (differs('timeZone')) await restamp(tx, changed)
+  if (differs('subscriptionMapping')) await readSubscriptions(tx, changed)
   if (differs('currency') || differs('inventoryBuffer')) {
     const change = await beginChange(tx, changed, ['product', 'stock'])
     await renderProducts(tx, changed, change, sql``)

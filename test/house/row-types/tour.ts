@@ -8,6 +8,7 @@ import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/standi
 import { doctorCommand } from '../../../src/commands/doctor.ts'
 import { sql } from '../../../src/db.ts'
 import { migrate } from '../../../src/migrate.ts'
+import { readSubscriptions } from '../../../src/store/customers/subscriptions.ts'
 import { staffRecord, upsertStaff } from '../../../src/store/goods/staff.ts'
 import { keptSku, knownSkuIds, storesByNumber } from '../../../src/store/goods/stock.ts'
 import { knownStores } from '../../../src/store/goods/stores.ts'
@@ -56,6 +57,7 @@ export async function tour(api: TestService) {
     sql`select sku_id as "skuId" from variant where service_id = ${service.id} limit 1`,
   )
   assert.ok(sold)
+  await db.transaction(tx => readSubscriptions(tx, service))
   await keptSku(db, service, sold.skuId)
   await mapSkus(db, service, [{ ...sold, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
   await mappingRecord(db, service, 'skus', sold.skuId)

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startTestService } from '../support/service.ts'
+import { post, put } from '../support/write.ts'
+import { shopOfTests } from './shop.ts'
+
+const { api, simulator, sync } = await shopOfTests()
+const admin = await api.account('admin')
+const email = { type: 'eMailOptIn', yes: '4421', no: '4422' }
+const sms = { type: 'smsOptIn', yes: '4431', no: '4432' }
+
+// Each with another answer, and every seventh with none.
+for (const [i, id] of [...simulator.state.persons.keys()].entries())
+  if (i % 7)
+    simulator.change({
+      kind: 'edit-person',
+      id,
+      fields: { privacy: i % 5 === 0, references: { 1322: 4421 + (i % 2), 1323: 4431 + (i % 3 ? 1 : 0) } },
+    })
+await sync('customers')
+
+/** Who takes e-mails and text messages, by our list. */
+async function subscribed(after = '1970-01-01') {
+  const { data } = (await api.get(`/customers/search?updated_after=${encodeURIComponent(after)}`)).json
+  const whoever = (flag: string) =>
+    data.filter((one: Record<string, boolean>) => one[flag]).map(({ id }: { id: string }) => id)
+  return { all: data.length, email: whoever('emailSubscription').sort(), sms: whoever('smsSubscription').sort() }
+}
+/** The same by the references that head office has. */
+const withReference = (type: number, value: number) =>
+  [...simulator.state.persons.values()]
+    .filter(({ privacy, references }) => !privacy && references.get(type) === value)
+    .map(({ id }) => String(id))
+    .sort()
+
+test('a new subscription mapping is what stored customers show at once, and whoever follows changes is told', async () => {
+  assert.deepEqual([(await subscribed()).email, (await subscribed()).sms], [[], []])
+  const { asOf } = (await api.get('/customers/search?limit=1')).json.meta
+  simulator.ledger.clear()
+  const set = await put(admin, '/settings', { subscriptionMapping: { email, sms } })
+  assert.equal(set.status, 200, set.text)
+  const [mails, texts] = [withReference(1322, 4421), withReference(1323, 4431)]
+  assert.ok(mails.length > 5 && texts.length > 5)
+  const now = await subscribed()
+  assert.deepEqual([now.email, now.sms], [mails, texts])
+  assert.equal((await subscribed(asOf)).all, new Set([...mails, ...texts]).size)
+  assert.equal(simulator.ledger.calls.length, 0)
+})
+
+test('another value for yes changes them again, one that is taken away leaves them, and the feed sees it the same way', async () => {
+  await put(admin, '/settings', { subscriptionMapping: { email: { ...email, yes: '4422', no: '4421' } } })
+  const turned = await subscribed()
+  assert.deepEqual([turned.email, turned.sms], [withReference(1322, 4422), withReference(1323, 4431)])
+  await sync('customers')
+  assert.deepEqual(await subscribed(), turned)
+})
+
+test('where customers are nobody else’s, a mapping does not change what they have agreed to', async t => {
+  const own = await startTestService()
+  t.after(() => own.stop())
+  const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' }, emailSubscription: true }
+  const { id } = (await post(own, '/customers', body)).json.data
+  await put(own, '/settings', { subscriptionMapping: { email } })
+  assert.equal((await own.get(`/customers/${id}`)).json.data.emailSubscription, true)
+})
