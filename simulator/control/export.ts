@@ -71,6 +71,7 @@ function orders({ transactions, stores, skus }: Shop) {
       SALE_DATE: r => r.sale.day,
       STORE_ID: r => r.sale.storeId,
       STORE_CODE: r => stores.get(r.sale.storeId)?.code ?? '',
+      STORE_NUMBER: r => stores.get(r.sale.storeId)?.number ?? '',
       SKUIDX: r => r.line.skuId,
       BARCODE: r => skus.get(r.line.skuId)?.barcode ?? '',
       QUANTITY: r => r.line.quantity,

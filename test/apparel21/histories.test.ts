@@ -27,6 +27,14 @@ const historyOf = async (personId: number, caller: Pick<typeof api, 'get'> = api
   assert.equal(status, 200, text)
   return { ids: json.data.map(({ id }: { id: string }) => id) as string[], meta: json.meta, data: json.data }
 }
+/** Imports what head office would export of sales now. */
+async function importOrders(name: string) {
+  const path = join(directory, name)
+  await writeFile(path, await (await fetch(`${simulator.controlUrl}/export/orders.csv`)).text())
+  const file = { kind: 'orders' as const, name, path, rejected: `${path}.rejected.csv` }
+  const { refused } = await importExport(api.db, api.service, file, new AbortController().signal)
+  assert.equal(refused, 0)
+}
 const asked = (personId: number) => simulator.ledger.callsTo({ path: `/Persons/${personId}/RetailTransactions` }).length
 const codesOf = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
 const isSince = (at: string, ms: number) =>
@@ -106,16 +114,28 @@ test('sales that cannot be read are warned of', async () => {
   assert.deepEqual(codesOf((await historyOf(personId)).meta), ['back_office_error'])
 })
 
+test('a web sale is of the number of its store, told by the API or by an export', async () => {
+  const web = simulator.state.transactions.filter(
+    ({ orderNumber, personId }) => orderNumber !== '' && personId !== null,
+  )
+  const [live, exported] = web
+  assert.ok(live?.personId && exported && live.personId !== exported.personId)
+  const store = simulator.state.stores.get(live.storeId)
+  assert.deepEqual([store?.kind, store?.number], ['web', '999'])
+  await historyOf(live.personId)
+  await importOrders('orders_2.csv')
+  for (const { id, personId } of [live, exported]) {
+    const { data } = await historyOf(personId ?? 0)
+    assert.equal(data.find((sale: { id: string }) => sale.id === String(id))?.storeNumber, '999')
+  }
+})
+
 test('a sale that an export has told of is not there twice, whoever comes first', async () => {
   const [first, second] = [somebody(), somebody()]
   sell(first)
   sell(second)
   const live = await historyOf(first)
-  const path = join(directory, 'orders_1.csv')
-  await writeFile(path, await (await fetch(`${simulator.controlUrl}/export/orders.csv`)).text())
-  const file = { kind: 'orders' as const, name: 'orders_1.csv', path, rejected: `${path}.rejected.csv` }
-  const { refused } = await importExport(api.db, api.service, file, new AbortController().signal)
-  assert.equal(refused, 0)
+  await importOrders('orders_1.csv')
   const rows = await count(api, api, 'retail_transaction')
   const linesOf = ({ data }: typeof live) =>
     data.map(({ id, lines }: { id: string; lines: unknown[] }) => [id, lines.length])

@@ -119,7 +119,7 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
     columns: ['TRANSACTION_ID', 'SALE_DATE', 'SKUIDX', 'QUANTITY', 'PRICE'],
     async cells(lines) {
       stores ??= storeNumbers(db, service)
-      const { byId, byCode } = await stores
+      const known = await stores
       const told = await toldOtherwise(db, service, given(lines, 'TRANSACTION_ID'), exportedLine)
       const skus = new Map((await soldSkus(db, service, given(lines, 'SKUIDX'))).map(sku => [sku.skuId, sku]))
       return lines.flatMap((line): Cells[] => {
@@ -130,7 +130,6 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
         if (told.has(id)) return left('are of transactions that the API has told of, with more about them')
         if (currency && currency !== service.settings.currency) return left('are in another currency')
         const number = cell(line, 'NUMBER')
-        const [storeId, storeCode] = [cell(line, 'STORE_ID') ?? '', cell(line, 'STORE_CODE')]
         const { skuId: _, ...sold } = skus.get(cell(line, 'SKUIDX') ?? '') ?? { skuId: '' }
         const day = cell(line, 'SALE_DATE')
         const made = saying({
@@ -143,7 +142,7 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
           type: typeIn(cell(line, 'TYPE')),
           saleDate: day && (day.length === 10 ? `${day} 00:00:00` : day.replace('T', ' ')),
           customerId: cell(line, 'PERIDX'),
-          storeNumber: byId.get(storeId) ?? byCode.get(storeCode ?? '') ?? storeCode,
+          storeNumber: storeNumberIn(line, known),
           skuId: cell(line, 'SKUIDX'),
           ...sold,
           quantity: cell(line, 'QUANTITY'),
@@ -158,6 +157,13 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
     leaveOut(why)
     return []
   }
+}
+
+/** Web stores and warehouses are not among the stores: only the file can tell the number of one, which may have none. */
+function storeNumberIn(line: ExportLine, { byId, byCode }: Awaited<ReturnType<typeof storeNumbers>>) {
+  const code = cell(line, 'STORE_CODE')
+  const known = byId.get(cell(line, 'STORE_ID') ?? '') ?? byCode.get(code ?? '')
+  return known ?? (line.STORE_NUMBER === undefined ? code : cell(line, 'STORE_NUMBER'))
 }
 
 /** `Layby Update` is `laybyUpdate`. */
