@@ -39,6 +39,8 @@ interface Listed<Q extends TObject, P extends Params> extends Read<Q, P> {
   item: TSchema
   /** How many records come without a `limit`. */
   whole?: number
+  /** The capability of a back office without which the list is not whole; a warning says so. */
+  told?: string
   /** The feed that fills the list where a back office is pulled from; `meta.syncedAt` tells when it last did. */
   feed?: string
 }
@@ -130,7 +132,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         return described.etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
       })
     },
-    list(path, { item, whole = 100, feed, query: filters, judge, ...described }, page) {
+    list(path, { item, whole = 100, told: needed = '', feed, query: filters, judge, ...described }, page) {
       const shape = Type.Object({ ...(filters?.properties ?? {}), ...paging(whole) })
       read(path, { ...described, query: shape, answer: PageOf(item) }, async (request, reply, context) => {
         const { service } = context
@@ -145,9 +147,13 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
           faults,
         )
         const answered = await page({ ...context, query: chosen as never, params: context.params as never }, asked)
-        const told: PageAnswer = 'page' in answered ? answered : { page: answered }
-        const { page: found, warnings, syncedAt = feed && gate.syncedAt?.(service)?.get(feed) } = told
-        return reply.type(json).send(envelope(walk, asked, found, { syncedAt, warnings }))
+        const paged: PageAnswer = 'page' in answered ? answered : { page: answered }
+        const { page: found, warnings = [], syncedAt = feed && gate.syncedAt?.(service)?.get(feed) } = paged
+        const reason = context.backOffice.untold.get(needed)
+        if (reason !== undefined) warnings.push({ code: 'capability_unavailable', detail: reason })
+        return reply
+          .type(json)
+          .send(envelope(walk, asked, found, { syncedAt, warnings: warnings.length ? warnings : undefined }))
       })
     },
     post: write('POST'),

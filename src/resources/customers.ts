@@ -32,6 +32,7 @@ export function customers(api: Api) {
     '/customers/search',
     {
       feed: 'customers',
+      told: 'signUpStore',
       tag,
       summary: 'Customers by the time of their last change.',
       description: 'Ordered by change time, then id; with loyalty programme and joined store.',

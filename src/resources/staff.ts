@@ -11,6 +11,7 @@ export function staff(api: Api) {
     {
       tag: 'Staff',
       summary: 'The staff.',
+      told: 'staff',
       query: Type.Object({
         email: Filter('Exactly this e-mail address, whatever its case.', 'john.smith@example.com'),
         code: Filter('Exactly this code.', 'JSMITH'),

@@ -27,6 +27,7 @@ export function transactions(api: Api) {
     '/orders/transactions/search',
     {
       feed: 'transactions',
+      told: 'transactions',
       tag: 'Retail transactions',
       summary: 'Retail transactions by sale date, or by change for who follows them.',
       description:

@@ -9,7 +9,7 @@ import { gatewayNames } from '../../store/running/gateways.ts'
 import type { Client } from './calls/client.ts'
 import type { Connection } from './calls/connection.ts'
 import type { Release } from './calls/release.ts'
-import { capabilitiesOf } from './capabilities.ts'
+import { capabilitiesOf, exported } from './capabilities.ts'
 import { customerWrites } from './customers.ts'
 import { historyReads } from './histories.ts'
 import { openUpstream, type Upstream } from './lookup/upstream.ts'
@@ -27,6 +27,7 @@ export const apparel21 = (upstream: Upstream, service: Service, hasExports = fal
   ...voucherWrites(upstream),
   ...rewardReads(upstream),
   ...historyReads(upstream),
+  untold: hasExports ? new Map() : exported,
   capabilities: async db => {
     const merchants = Object.keys(upstream.client.connection.gateways ?? {})
     return capabilitiesOf(

@@ -10,7 +10,7 @@ const always = [
 ]
 
 /** What only the back office's export files tell, and what there is without them. */
-const exported: readonly [name: string, reason: string][] = [
+export const exported: ReadonlyMap<string, string> = new Map([
   ['staff', 'The back office has no staff to read: `GET /staff` has what its export files, or an import, bring.'],
   [
     'transactions',
@@ -20,7 +20,7 @@ const exported: readonly [name: string, reason: string][] = [
     'signUpStore',
     'The back office does not say which store a customer joined in: `joinedStoreId` and `joinedStoreCode` come with its export files only.',
   ],
-]
+])
 
 /** What this kind of back office cannot do whatever its release, and where it comes from instead. */
 const never: readonly Capability[] = [
@@ -55,7 +55,7 @@ export async function capabilitiesOf(
     release: known ?? 'unknown',
     capabilities: [
       ...always.map(name => ({ name, available: true })),
-      ...exported.map(([name, reason]) => capability(name, hasExports ? undefined : reason)),
+      ...[...exported].map(([name, reason]) => capability(name, hasExports ? undefined : reason)),
       ...never,
       needing('customersUpdatedAfter', known, customersByChangeSince, 'GET /customers?updated_after='),
       needing('voucherDeliveryDate', known, since.voucherDeliveryDate, 'A `deliveryDate` other than today'),

@@ -24,6 +24,7 @@ export const embedded = (service: Service): BackOffice => ({
   lockVoucher: inOneTransaction(lockVoucher),
   issueVoucher: inOneTransaction(issueVoucher),
   ...rewardReads,
+  untold: new Map(),
   followHistory: async () => undefined,
   capabilities: async db => capabilitiesOf(service, db && (await configured(db, service))),
 })

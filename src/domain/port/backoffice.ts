@@ -21,6 +21,8 @@ export interface Capabilities {
 
 /** What the API needs a retail back office to do. A driver is one object of this shape. */
 export interface BackOffice extends CustomerWrites, OrderWrites, VoucherWrites, RewardReads, HistoryReads {
+  /** What lists lack because this back office does not tell it, by the names of capabilities. Nobody is asked. */
+  readonly untold: ReadonlyMap<string, string>
   /** Without a database what depends on the records of the service is not looked at. */
   capabilities(db?: Db): Promise<Capabilities>
 }

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { apparel21 } from '../../src/backoffice/apparel21/apparel21.ts'
+import { behind } from '../drivers/apparel21.ts'
+import { startTestService } from '../support/service.ts'
+
+const simulator = await startSimulator({ sizes: { persons: 5 } })
+const { client, upstream, backOffice } = behind(simulator)
+const api = await startTestService({ backOffice })
+const exporting = await startTestService({ beside: api, backOffice: service => apparel21(upstream, service, true) })
+const embedded = await startTestService()
+after(async () => {
+  for (const server of [exporting, api, embedded]) await server.stop()
+  client.close()
+  await simulator.close()
+})
+
+const lists = [
+  ['/staff', 'staff'],
+  ['/orders/transactions/search', 'transactions'],
+  ['/customers/search', 'signUpStore'],
+] as const
+
+for (const [path, name] of lists)
+  test(`${path} says what head office does not tell it, unless export files do, and without asking`, async () => {
+    const { capabilities } = (await api.get('/capabilities')).json.data
+    const { reason } = capabilities.find((one: { name: string }) => one.name === name)
+    await simulator.refuse()
+    const { status, json } = await api.get(path)
+    await simulator.accept()
+    assert.equal(status, 200)
+    assert.deepEqual(json.meta.warnings, [{ code: 'capability_unavailable', detail: reason }])
+    for (const whole of [exporting, embedded]) assert.equal((await whole.get(path)).json.meta.warnings, undefined)
+  })
+
+test('what is whole has no such warning', async () => {
+  for (const path of ['/stores', '/products', '/customers?updated_after=2020-01-01'])
+    assert.equal((await api.get(path)).json.meta.warnings, undefined, path)
+})
