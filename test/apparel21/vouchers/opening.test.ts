@@ -241,26 +241,3 @@ test('while the back office is away vouchers are told to wait, and nothing is co
     await simulator.accept()
   }
 })
-
-test('look-ups that a back office hangs on hold no connection of the database, by GET and by POST', async () => {
-  simulator.faults.add({ kind: 'latency', path: '/Voucher/*', seconds: 2 })
-  const ask = (i: number) => {
-    const of = String(6_500_000 + i)
-    return i % 2 ? lookUp(api, of) : api.get(`/vouchers/${of}?amount=1.00`, { 'x-voucher-pin': pin })
-  }
-  const asked = Promise.all(Array.from({ length: 64 }, (_, i) => ask(i)))
-  // Until all of them have begun.
-  for (let begun = 0; begun < 64; await delay(20)) begun = await api.db.run(sql`select from hold`)
-  const [held] = await api.db.rows<{ open: number }>(sql`
-    select count(*)::integer as open from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`)
-  assert.deepEqual([held?.open, api.db.pool.waitingCount], [0, 0])
-  const begun = performance.now()
-  assert.equal((await api.get('/stores')).status, 200)
-  assert.equal((await api.get('/settings')).status, 200)
-  assert.ok(performance.now() - begun < 1_000)
-  const statuses = new Set((await asked).map(({ status }) => status))
-  assert.ok(
-    [...statuses].every(status => [403, 429, 503].includes(status)),
-    [...statuses].join(),
-  )
-})

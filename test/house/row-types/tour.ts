@@ -126,7 +126,7 @@ async function leaveOpen({ db, keys, service }: TestService) {
   const requested = { operation: 'POST /orders', params: {}, body: {}, username: '', requestId: '', isKeyed: false }
   const [id, token, other] = [randomUUID(), randomUUID(), randomUUID()]
   const intent = { id, token, keyHash: undefined, requestHash: Buffer.from('a'), requested }
-  assert.equal(await claimIntent(db, keys, service, intent), undefined)
+  assert.equal(await claimIntent(db, keys, service, intent), 'new')
   assert.equal(await claimIntent(db, keys, service, { ...intent, token: other }), 'running')
   assert.equal(await keepClaim(db, service, intent), true)
   await db.run(sql`update intent set claimed_until = now(), look_at = now()`)
