@@ -34,7 +34,7 @@ interface Running {
 }
 
 /**
- * Does what is due (`store/jobs.ts`), several at a time, in as many processes as there are: each holds what it does by a lease. While
+ * Does what is due (`store/running/jobs.ts`), several at a time, in as many processes as there are: each holds what it does by a lease. While
  * the database is away it waits; nothing that happens here ends the process.
  */
 export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> = jobs): Worker {
