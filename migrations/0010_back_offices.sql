@@ -95,6 +95,7 @@ create table sync_visit (
   stamp text not null,
   due boolean not null default true,
   visited_at timestamptz,
+  told_at timestamptz,
   primary key (service_id, feed, id)
 );
 create index sync_visit_due on sync_visit (service_id, feed, id) where due;
@@ -103,4 +104,5 @@ comment on table sync_visit is
   'What a feed has to ask for one by one, where the back office has no list of it: the transactions and the reward account of a customer.';
 comment on column sync_visit.id is 'The customer.';
 comment on column sync_visit.stamp is 'The back office''s own, of the last change that is known: a visit is due whenever it is another one.';
+comment on column sync_visit.told_at is 'When the back office was last asked for what it then told, so that it could be read.';
 comment on column sync_visit.visited_at is 'What was not visited for long is visited again, even if nothing is known to have changed.';

@@ -1047,6 +1047,7 @@ create table sync_visit (
   stamp text not null,           -- The back office's own, of the last change that is known: a visit is due whenever it is another one.
   due boolean not null default true,
   visited_at timestamptz,        -- What was not visited for long is visited again, even if nothing is known to have changed.
+  told_at timestamptz,           -- When the back office was last asked for what it then told, so that it could be read.
   primary key (service_id, feed, id),
   foreign key (service_id) references service(service_id) on delete cascade
 );

@@ -61,7 +61,7 @@ test('while the back office is away the history is what was last known, with its
   const [known, unknown] = [somebody(), somebody()]
   const before = await historyOf(known)
   sell(known)
-  await api.db.run(sql`update sync_visit set visited_at = visited_at - interval '1 hour' where id = ${String(known)}`)
+  await api.db.run(sql`update sync_visit set told_at = told_at - interval '1 hour' where id = ${String(known)}`)
   await simulator.refuse()
   const { ids, meta } = await historyOf(known)
   assert.deepEqual(ids, before.ids)
@@ -107,11 +107,18 @@ test('a back office that hangs holds a list for a few seconds and no connection;
   assert.ok(later.ids.includes(sold), 'the answer that came late')
 })
 
-test('sales that cannot be read are warned of', async () => {
+test('sales that cannot be read are warned of, and neither a request nor a run of the feed has seen them', async () => {
   const personId = somebody()
   sell(personId)
-  simulator.faults.add({ kind: 'malformed', path: '/Persons/*/RetailTransactions' })
-  assert.deepEqual(codesOf((await historyOf(personId)).meta), ['back_office_error'])
+  simulator.faults.add({ kind: 'malformed', path: `/Persons/${personId}/RetailTransactions` })
+  const began = Date.now()
+  await shop.sync('transactions')
+  const { meta } = await historyOf(personId)
+  assert.deepEqual([codesOf(meta), meta.syncedAt], [['back_office_error'], undefined])
+  simulator.faults.clear()
+  await shop.sync('transactions')
+  await simulator.refuse()
+  assert.ok(isSince((await historyOf(personId)).meta.syncedAt, began), 'the run has seen them')
 })
 
 test('a web sale is of the number of its store, told by the API or by an export', async () => {

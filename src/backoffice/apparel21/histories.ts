@@ -3,7 +3,7 @@ import type { Database } from '../../db.ts'
 import type { HistoryReads } from '../../domain/orders/transactions.ts'
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
-import { noteAsked, visitedAt } from '../../store/sync/visits.ts'
+import { noteAsked, toldAt } from '../../store/sync/visits.ts'
 import { takeIn } from '../rows/take-in.ts'
 import { intakes } from '../sync/intakes.ts'
 import { historyOf } from './lookup/history.ts'
@@ -22,7 +22,7 @@ const patienceMs = 3_000
 export const historyReads = (upstream: Upstream): HistoryReads => ({
   async followHistory({ db, service }, customerId) {
     const fault = await within(patienceMs, asked(upstream, db, service, customerId)).catch(orApiError)
-    const syncedAt = await visitedAt(db, service, feed, customerId)
+    const syncedAt = await toldAt(db, service, feed, customerId)
     return {
       syncedAt,
       ...(fault && { warning: { code: fault.code, detail: `${fault.message} ${asItWas(syncedAt)}` } }),
@@ -63,8 +63,10 @@ async function bring({ client }: Upstream, db: Database, service: Service, custo
   const reasons = [...refused]
   const refuse = (_at: number, { note }: { note: string }) => reasons.push(note)
   if (rows.length) await takeIn(rows, { db, service, intake: intakes.transactions, again: true, refuse })
-  await noteAsked(db, service, feed, { id: customerId, at })
-  if (!reasons.length) return
+  if (!reasons.length) {
+    await noteAsked(db, service, feed, { id: customerId, at })
+    return
+  }
   client.connection.log?.warn({ reasons }, 'Sales of a customer cannot be taken.')
   return new ApiError('back_office_error', 'The back office tells of sales that cannot be read, and are not shown.')
 }

@@ -177,7 +177,7 @@ async function put({ rows = {}, seen = [], refused = [], visits = [], visited }:
   for (const kind of Object.keys(intakes) as RowKind[]) await putRows(kind, rows[kind] ?? [], run)
   for (const { list, ids } of seen) await noteSeen(db, service, feed.name, list, ids)
   for (const { feed: other, due } of visits) if (due.length) await addVisits(db, service, other, due)
-  if (visited) await noteVisited(db, service, feed.name, visited)
+  if (visited) await noteVisited(db, service, feed.name, visited, refused.length ? undefined : visited.at)
   tally.read += refused.length
   tally.refused += refused.length
   for (const reason of refused) note(tally.notes, reason)

@@ -96,8 +96,8 @@ export interface Portion {
   isUnclear?: boolean
   /** What other feeds have to visit. */
   visits?: { feed: string; due: readonly Visit[] }[]
-  /** A visit that is done with this portion. */
-  visited?: Visit
+  /** A visit that is done with this portion, and when it was asked for. */
+  visited?: Visit & { at: Date }
   end?: PullEnd
 }
 

@@ -29,23 +29,25 @@ export const staleVisits = (db: Db, service: Service, feed: string, seconds: num
              order by visited_at, id limit ${limit}) stale
      where v.service_id = ${service.id} and v.feed = ${feed} and v.id = stale.id`)
 
-/** When a record was last asked for (RFC 3339); undefined: never. */
-export const visitedAt = async (db: Db, service: Service, feed: string, id: string): Promise<string | undefined> =>
+/** When the back office was last asked for what it told of a record (RFC 3339); undefined: never. */
+export const toldAt = async (db: Db, service: Service, feed: string, id: string): Promise<string | undefined> =>
   (
     await db.row<{ at: string | null }>(sql`
-      select to_char(visited_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at
+      select to_char(told_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at
         from sync_visit where service_id = ${service.id} and feed = ${feed} and id = ${id}`)
   )?.at ?? undefined
 
-/** A record was asked for between two visits. One that is due stays so. */
+/** A record was asked for, and told of, between two visits. One that is due stays so. */
 export const noteAsked = (db: Db, service: Service, feed: string, { id, at }: { id: string; at: Date }) =>
   db.run(sql`
-    insert into sync_visit as v (service_id, feed, id, stamp, due, visited_at)
-    values (${service.id}, ${feed}, ${id}, '', false, ${at.toISOString()}::timestamptz)
-    on conflict (service_id, feed, id) do update set visited_at = greatest(v.visited_at, excluded.visited_at)`)
+    insert into sync_visit as v (service_id, feed, id, stamp, due, visited_at, told_at)
+    values (${service.id}, ${feed}, ${id}, '', false, ${at.toISOString()}::timestamptz, ${at.toISOString()}::timestamptz)
+    on conflict (service_id, feed, id) do update
+      set (visited_at, told_at) = (greatest(v.visited_at, excluded.visited_at), greatest(v.told_at, excluded.told_at))`)
 
-/** A visit is done. One whose record has changed meanwhile stays due. */
-export const noteVisited = (db: Db, service: Service, feed: string, { id, stamp }: Visit) =>
+/** A visit is done. One whose record has changed meanwhile stays due. `told`: when it was asked for what could be read. */
+export const noteVisited = (db: Db, service: Service, feed: string, { id, stamp }: Visit, told: Date | undefined) =>
   db.run(sql`
-    update sync_visit set due = stamp <> ${stamp}, visited_at = now()
+    update sync_visit
+       set (due, visited_at, told_at) = (stamp <> ${stamp}, now(), greatest(told_at, ${told?.toISOString() ?? null}::timestamptz))
      where service_id = ${service.id} and feed = ${feed} and id = ${id}`)

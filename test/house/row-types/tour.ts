@@ -30,7 +30,7 @@ import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/
 import { finishedRuns, pulledByEnvironment } from '../../../src/store/sync/facts.ts'
 import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/plan.ts'
 import { syncStates } from '../../../src/store/sync/sync.ts'
-import { visitedAt } from '../../../src/store/sync/visits.ts'
+import { toldAt } from '../../../src/store/sync/visits.ts'
 import { readLedger } from '../../../src/store/vouchers/ledger.ts'
 import { member } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
@@ -78,7 +78,7 @@ export async function tour(api: TestService) {
   await hastenFeeds(db, 'sync-feed', feeds)
   await newlyStalled(db, feeds)
   await feedFigures(db)
-  await visitedAt(db, service, 'transactions', '65432')
+  await toldAt(db, service, 'transactions', '65432')
   await standings(db)
   await listAlerts(db)
 

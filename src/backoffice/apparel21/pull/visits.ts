@@ -14,24 +14,25 @@ export async function* visited(
   visits: AsyncIterable<Visit>,
   visit: (visit: Visit) => Promise<Portion>,
 ): AsyncGenerator<Portion> {
-  const underWay: { one: Visit; portion: Promise<Portion> }[] = []
+  const underWay: { visited: Visit & { at: Date }; portion: Promise<Portion> }[] = []
   let faults = 0
   async function* next(): AsyncGenerator<Portion> {
     const begun = underWay.shift()
     if (!begun) return
     try {
-      yield { ...(await begun.portion), visited: begun.one }
+      yield { ...(await begun.portion), visited: begun.visited }
       faults = 0
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'back_office_error' || ++faults > mostFaults) throw error
-      yield { refused: ['The answer about a record could not be read.'], visited: begun.one }
+      yield { refused: ['The answer about a record could not be read.'], visited: begun.visited }
     }
   }
   for await (const one of visits) {
+    const visited = { ...one, at: new Date() }
     const portion = visit(one)
     // It may fail before it is its turn.
     portion.catch(() => {})
-    underWay.push({ one, portion })
+    underWay.push({ visited, portion })
     if (underWay.length >= atOnce) yield* next()
   }
   while (underWay.length) yield* next()
