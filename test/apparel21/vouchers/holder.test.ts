@@ -12,7 +12,7 @@ import { ordersOf } from '../writes/orders.ts'
 import { type Act, historyOf, type Mishap, type Round, rounds, shoppers } from './holder-model.ts'
 
 /** Runs of the model; longer: `HOLDER_RUNS=500`. */
-const runs = Number(process.env.HOLDER_RUNS ?? 12)
+const runs = Number(process.env.HOLDER_RUNS ?? 6)
 
 const shop = await shopOfTests()
 const { api, simulator } = shop
