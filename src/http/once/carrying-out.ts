@@ -134,10 +134,11 @@ export async function carryOut(
   try {
     answer = await finish(await work(carrying))
   } catch (error) {
+    if (error instanceof AnsweredBefore) throw error
     if (error instanceof TakenOver) throw keyed && !left ? inProgress() : unknown(error)
     // Of what was never carried out nothing stays; the rest stays as it is until it is found out. Where not even that can be written
     // down the claim ends by itself.
-    if (isClaimed && !left && !(error instanceof AnsweredBefore))
+    if (isClaimed && !left)
       await (isOpen(error)
         ? leaveIntent(db, service, claim, settleAfter)
         : db.transaction(tx => endIntent(tx, service, claim))

@@ -42,7 +42,7 @@ function arrange(deed: Act['deed'], mishap: Mishap) {
   const path = paths[deed]
   if (mishap === 'killed') shop.undo(1)
   else if (mishap === 'late' || mishap === 'late after its effect')
-    simulator.faults.add({ kind: 'latency', path, seconds: 0.15, applied: mishap !== 'late', times: 1 })
+    simulator.faults.add({ kind: 'latency', path, seconds: 0.7, applied: mishap !== 'late', times: 1 })
   else simulator.faults.add({ kind: mishap, path, times: 1 })
 }
 
@@ -61,6 +61,8 @@ const body = (act: Act, validationId: string) => {
 
 /** What one shopper knows. */
 interface Shopper {
+  /** What it has begun, and is not done with: what is late goes on while others do what they do. */
+  doing: Promise<unknown>
   validationId: string | undefined
   open: { body: object; headers: Record<string, string> } | undefined
 }
@@ -83,22 +85,22 @@ function ask(shopper: Shopper, act: Act): Promise<Answer> | undefined {
 async function play(round: Round, crowd: readonly Shopper[], history: ReturnType<typeof historyOf>) {
   const acts = round.acts.flatMap((act, i) => (act && crowd[i] ? [{ act, i, shopper: crowd[i] }] : []))
   for (const { deed, mishap } of acts.map(({ act }) => act)) if (mishap) arrange(deed, mishap)
-  const isLate = acts.some(({ act }) => act.mishap?.startsWith('late'))
-  await Promise.all([
-    ...acts.map(async ({ act, i, shopper }) => {
-      await delay(act.waitMs)
-      const wasHolding = history.begins(i, act.deed)
-      const from = performance.now()
-      const answer = await ask(shopper, act)
-      if (!answer) return
-      const { status, json } = answer
-      const outcome = String(json.code ?? status)
-      history.ends({ shopper: i, deed: act.deed, from, outcome }, wasHolding)
-      if (status < 300 && json.data.validationId) shopper.validationId = json.data.validationId
-      if (act.deed === 'draw' && outcome !== 'outcome_unknown') shopper.open = undefined
-    }),
-    isLate && delay(80).then(timeIsUp),
-  ])
+  const isLate = (act: Act) => act.mishap?.startsWith('late')
+  const doing = async ({ act, i, shopper }: (typeof acts)[number]) => {
+    await shopper.doing
+    await delay(act.waitMs)
+    const wasHolding = history.begins(i, act.deed)
+    const from = performance.now()
+    const answer = await ask(shopper, act)
+    if (!answer) return
+    const { status, json } = answer
+    const outcome = String(json.code ?? status)
+    history.ends({ shopper: i, deed: act.deed, from, outcome }, wasHolding)
+    if (status < 300 && json.data.validationId) shopper.validationId = json.data.validationId
+    if (act.deed === 'draw' && outcome !== 'outcome_unknown') shopper.open = undefined
+  }
+  for (const each of acts) each.shopper.doing = doing(each)
+  await Promise.all(acts.map(({ act, shopper }) => (isLate(act) ? delay(80).then(timeIsUp) : shopper.doing)))
   simulator.faults.clear()
   shop.undo(0)
   await forgetFailures(api)
@@ -109,6 +111,7 @@ async function play(round: Round, crowd: readonly Shopper[], history: ReturnType
 
 async function locksRunOut(history: ReturnType<typeof historyOf>) {
   history.locksRunOut()
+  await timeIsUp()
   simulator.clock.advance(lockSeconds + 1)
   await api.db.run(
     sql`update upstream_voucher set locked_until = now() - interval '1 ms' where locked_until is not null`,
@@ -143,9 +146,13 @@ test('whatever shoppers do at two servers, and whatever breaks off, nobody ends 
   await fc.assert(
     fc.asyncProperty(rounds, async played => {
       await fresh()
-      const crowd = Array.from({ length: shoppers }, (): Shopper => ({ validationId: undefined, open: undefined }))
+      const crowd = Array.from(
+        { length: shoppers },
+        (): Shopper => ({ validationId: undefined, open: undefined, doing: Promise.resolve() }),
+      )
       const history = historyOf()
       for (const round of played) await play(round, crowd, history)
+      await Promise.all(crowd.map(({ doing }) => doing))
       history.judge()
       await settled(history)
     }),

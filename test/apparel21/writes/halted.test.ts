@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { begin, type Environment, serve, stop, until } from '../../support/processes.ts'
+import { halted, shopOfProcesses } from './processes.ts'
+
+const { simulator, environmentOf, send, rows, order, claimsRunOut } = await shopOfProcesses()
+const steady = await serve(['--no-demo'], environmentOf('steady'))
+const placed = () => simulator.ledger.effectsOf('order created').length
+const open = async () => [await rows('intent'), await rows('hold')]
+const doomed = (failpoint: string, more: Environment = {}) =>
+  serve(['--no-demo'], environmentOf(failpoint.replace(':', '-'), { FAILPOINT: failpoint, ...more }))
+
+for (const border of ['after_claim', 'after_upstream'])
+  test(`of a process that is halted at ${border} until another one has carried out its write there is one effect, and it is told what came of it`, async () => {
+    simulator.ledger.clear()
+    const [key, body, before, lines] = [`halted ${border}`, order(), await rows('sales_order'), await rows('audit')]
+    const late = await doomed(`${border}:stop`)
+    const coming = send(late, '/orders', body, { key })
+    await halted(late)
+    const early = await send(steady, '/orders', body, { key })
+    assert.deepEqual([early.status, early.code], [409, 'idempotency_in_progress'], 'while its claim lasts')
+    await claimsRunOut()
+    const told = await send(steady, '/orders', body, { key })
+    assert.equal(told.status, 201, told.code)
+    late.child.kill('SIGCONT')
+    const { status, data } = await coming
+    assert.deepEqual([status, data], [201, told.data])
+    assert.deepEqual([placed(), await rows('sales_order'), await rows('audit')], [1, before + 1, lines + 1])
+    assert.deepEqual(await open(), [0, 0])
+    await stop(late)
+  })
+
+test('of a process that is halted while the job settles its write nothing is stored twice', async () => {
+  simulator.ledger.clear()
+  const [before, lines] = [await rows('sales_order'), await rows('audit')]
+  const late = await doomed('after_upstream:stop')
+  const coming = send(late, '/orders', order())
+  await halted(late)
+  await claimsRunOut(true)
+  const worker = begin(['worker'], environmentOf('worker'))
+  await until(async () => (await rows('intent')) === 0, 'the job settles it', 20_000)
+  await stop(worker)
+  assert.equal(await rows('sales_order'), before + 1)
+  late.child.kill('SIGCONT')
+  const { status, code } = await coming
+  assert.deepEqual([status, code], [504, 'outcome_unknown'])
+  assert.deepEqual([placed(), await rows('sales_order'), await rows('audit')], [1, before + 1, lines + 1])
+  assert.deepEqual(await open(), [0, 0])
+  await stop(late)
+})
+
+test('a process that was halted for the whole time of its claim does not tell the back office any more', async () => {
+  simulator.ledger.clear()
+  const before = await rows('sales_order')
+  const late = await doomed('after_claim:stop')
+  const coming = send(late, '/orders', order(), { key: 'a whole claim' })
+  await halted(late)
+  await delay(34_000)
+  late.child.kill('SIGCONT')
+  const { status, code } = await coming
+  assert.deepEqual([status, code, placed()], [503, 'back_office_unavailable', 0], 'too little of it is left')
+  assert.deepEqual(await open(), [0, 0])
+  const again = await send(late, '/orders', order(), { key: 'a whole claim' })
+  assert.deepEqual([again.status, placed(), await rows('sales_order')], [201, 1, before + 1])
+  await stop(late)
+})

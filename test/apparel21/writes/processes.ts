@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:https'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { addAccount, addService } from '../../../src/accounts.ts'
+import { feedsOf } from '../../../src/backoffice/apparel21/pull/feeds.ts'
+import { syncFeed } from '../../../src/backoffice/sync/sync.ts'
+import { sql } from '../../../src/db.ts'
+import { keysFrom } from '../../../src/secrets.ts'
+import type { Service } from '../../../src/settings.ts'
+import { setBackOffice } from '../../../src/store/running/back-office.ts'
+import { upsertGateways } from '../../../src/store/running/gateways.ts'
+import { behind, settings } from '../../drivers/apparel21.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { address } from '../../support/order-shop.ts'
+import { directory, type Environment, type Running, type Serving, until } from '../../support/processes.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+export type Answered = { status: number; retryAfter: string | undefined; code: string; data: any }
+
+export interface Asked {
+  method?: 'POST' | 'PUT'
+  key?: string
+  /** Whose service; the one in front of the simulator unless something else is said. */
+  by?: Record<string, string>
+}
+
+/** A service in front of a simulator, and a neighbour with tables of its own, for processes that are started one by one. */
+export type ShopOfProcesses = Awaited<ReturnType<typeof shopOfProcesses>>
+
+export async function shopOfProcesses() {
+  const home = directory()
+  const simulator = await startSimulator({ sizes: { stores: 3, styles: 3, persons: 40, vouchers: 3 } })
+  const { db, connection, drop } = await freshDatabase()
+  const agents = new Map<string, Agent>()
+  after(async () => {
+    for (const agent of agents.values()) agent.destroy()
+    await drop()
+    await simulator.close()
+  })
+  const secret = randomBytes(32).toString('hex')
+  const keys = keysFrom(secret)
+  const service = (await addService(db, 'luma', settings)) ?? assert.fail()
+  const neighbour = (await addService(db, 'neighbour', settings)) ?? assert.fail()
+  await setBackOffice(db, keys, service, { driver: 'apparel21', url: simulator.url, country: 'AU' })
+  await upsertGateways(db, service, [{ name: 'visa' }])
+  const { client, release } = behind(simulator)
+  for (const feed of feedsOf(client, release))
+    if (['references', 'stores', 'products', 'customers'].includes(feed.name)) await syncFeed(db, service, feed)
+  client.close()
+  const headersOf = async (of: Service) => ({
+    authorization: `Basic ${Buffer.from(`${of.name}:${await addAccount(db, keys, of.name, of, 'maintainer')}`).toString('base64')}`,
+    'x-service-name': of.name,
+    'content-type': 'application/json',
+  })
+  const own = await headersOf(service)
+  const agentOf = ({ baseUrl, caFile = '' }: Serving) => {
+    const agent = agents.get(baseUrl) ?? new Agent({ keepAlive: true, ca: readFileSync(caFile), maxSockets: 400 })
+    agents.set(baseUrl, agent)
+    return agent
+  }
+
+  return {
+    simulator,
+    db,
+    service,
+    neighbour: await headersOf(neighbour),
+    /** What a process needs; each has a directory of its own. */
+    environmentOf: (name: string, more: Environment = {}): Environment => ({
+      DATA_DIR: join(home, name),
+      DATABASE_URL: urlOf(connection),
+      SECRET_KEY: secret,
+      JOBS: 'off',
+      ...more,
+    }),
+    /** One write; rejects where the connection ends without an answer. */
+    send: (to: Serving, path: string, body: object, { method = 'POST', key, by = own }: Asked = {}) =>
+      new Promise<Answered>((resolve, reject) => {
+        const headers = { ...by, ...(key !== undefined && { 'idempotency-key': key }) }
+        const asked = request(
+          `${to.baseUrl}${path}`,
+          { method, agent: agentOf(to), timeout: 70_000, headers },
+          answer => {
+            let text = ''
+            answer.setEncoding('utf8').on('data', part => (text += part))
+            answer.on('error', reject)
+            answer.on('end', () => {
+              const retryAfter = answer.headers['retry-after']
+              resolve({ status: answer.statusCode ?? 0, retryAfter, ...JSON.parse(text) })
+            })
+          },
+        )
+        asked.on('timeout', () => asked.destroy(new Error('no answer')))
+        asked.on('error', reject)
+        asked.end(JSON.stringify(body))
+      }),
+    /** How many rows the service has in a table. */
+    rows: async (table: string) =>
+      (await db.pool.query(`select count(*)::integer as n from ${table} where service_id = $1`, [service.id])).rows[0]
+        .n as number,
+    /** As when the time of every claim is over; `isDue`: nobody has repeated it either. */
+    async claimsRunOut(isDue = false) {
+      await db.run(sql`
+        update intent set claimed_until = now() - interval '1 s', look_at = now() + ${isDue ? -1 : 3_600} * interval '1 s'`)
+      await db.run(sql`update hold set held_until = now() - interval '1 s'`)
+    },
+    /** An order of one piece, by one of the shoppers. */
+    order(of = 0, more: object = {}) {
+      const sku = [...simulator.state.skus.values()].find(({ colour, price }) => !colour.style.special && price > 0)
+      const shoppers = [...simulator.state.persons.values()].filter(({ email }) => email !== '')
+      return {
+        customerId: String(shoppers[of % shoppers.length]?.id),
+        billingAddress: address,
+        deliveryAddress: address,
+        lines: [{ sku: String(sku?.id), quantity: 1 }],
+        payments: [{ gateway: 'visa', amount: sku?.price.toFixed(2) }],
+        ...more,
+      }
+    },
+    person: (name: string = randomUUID()) => ({
+      firstname: 'Ann',
+      surname: 'Crash',
+      contact: { email: `${name}@example.com` },
+    }),
+  }
+}
+
+function urlOf(connection: Awaited<ReturnType<typeof freshDatabase>>['connection']) {
+  if (typeof connection === 'string') return connection
+  const { user, host, port, database: name } = connection
+  return `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host ?? '')}&port=${port}`
+}
+
+/** Waits until a process has halted itself. */
+export const halted = ({ pid }: Running) =>
+  until(() => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] === 'T', 'the process is halted')

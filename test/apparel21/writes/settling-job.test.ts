@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { begin, serve, stop, until } from '../../support/processes.ts'
+import { halted, shopOfProcesses } from './processes.ts'
+
+const { simulator, db, environmentOf, send, rows, order, claimsRunOut } = await shopOfProcesses()
+const steady = await serve(['--no-demo'], environmentOf('steady'))
+let workers = 0
+const worker = (failpoint?: string) =>
+  begin(['worker'], environmentOf(`worker-${++workers}`, failpoint === undefined ? {} : { FAILPOINT: failpoint }))
+const placed = () => simulator.ledger.effectsOf('order created').length
+
+/** Leaves so many orders open that the back office has; returns how many there are here. */
+async function leave(orders: number) {
+  for (let i = 0; i < orders; i++) {
+    // One that goes well, so that nobody takes the back office to be away.
+    assert.equal((await send(steady, '/orders', order(i))).status, 201)
+    simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+    assert.equal((await send(steady, '/orders', order(i))).code, 'outcome_unknown')
+  }
+  await claimsRunOut(true)
+  return [await rows('sales_order'), await rows('audit')] as const
+}
+/** Asserts that each of them is stored once, with its audit line. */
+async function settled([before, lines]: readonly [number, number], orders: number) {
+  assert.deepEqual([await rows('sales_order'), await rows('audit')], [before + orders, lines + orders])
+  assert.deepEqual([placed(), await rows('hold')], [before + orders, 0])
+}
+/** As when all that a worker had taken, and its claims, have run out since it died. */
+async function leasesRunOut() {
+  await db.run(sql`update job set leased_until = now(), due_at = now() where leased_until is not null`)
+  await claimsRunOut(true)
+}
+
+for (const border of ['before_effect', 'after_effect', 'before_commit'])
+  test(`a job that is killed while it settles, ${border}, is followed by another one, and the order is stored once`, async () => {
+    const left = await leave(1)
+    const victim = worker(border)
+    assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
+    assert.deepEqual([await rows('intent'), await rows('sales_order')], [1, left[0]])
+    await leasesRunOut()
+    const next = worker()
+    await until(async () => (await rows('intent')) === 0, 'it is settled', 20_000)
+    await stop(next)
+    await settled(left, 1)
+  })
+
+test('a job that is halted until another one has settled the same order stores nothing', async () => {
+  const left = await leave(1)
+  const late = worker('before_effect:stop')
+  await halted(late)
+  await leasesRunOut()
+  const next = worker()
+  await until(async () => (await rows('intent')) === 0, 'it is settled', 20_000)
+  late.child.kill('SIGCONT')
+  await stop(late)
+  await stop(next)
+  await settled(left, 1)
+})
+
+test('of workers that settle side by side each order is stored once', async () => {
+  const left = await leave(12)
+  const several = [worker(), worker(), worker()]
+  await until(async () => (await rows('intent')) === 0, 'all are settled', 30_000)
+  for (const each of several) await stop(each)
+  await settled(left, 12)
+})
