@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from '../../../src/db.ts'
+import { begin, serve, stop, until } from '../../support/processes.ts'
+import { type Answered, shopOfProcesses } from './processes.ts'
+
+/** How many ask at once, and for how long; longer: `LOAD_CLIENTS=300 LOAD_SECONDS=30`. */
+const clients = Number(process.env.LOAD_CLIENTS ?? 64)
+const seconds = Number(process.env.LOAD_SECONDS ?? 5)
+/** Milliseconds that a transaction may wait for a busy process of ours; a back office takes longer than that. */
+const mostIdleMs = 250
+
+const { simulator, db, neighbour, environmentOf, send, rows, order, person, claimsRunOut } = await shopOfProcesses()
+const api = await serve(['--no-demo'], environmentOf('api'))
+
+/** Looks time and again how long anybody has been idle in a transaction, until it is over. */
+async function longestIdle(isOver: () => boolean) {
+  let longest = 0
+  let looks = 0
+  for (; !isOver(); looks++) {
+    const found = await db.row<{ ms: number }>(sql`
+      select coalesce(max(extract(epoch from clock_timestamp() - state_change)) * 1000, 0)::float8 as ms
+        from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`)
+    longest = Math.max(longest, found?.ms ?? 0)
+    await delay(20)
+  }
+  assert.ok(looks > 20, `${looks}`)
+  return longest
+}
+
+test(`${clients} clients at a back office that takes its time, or never answers, take nothing from anybody else, and leave nothing`, async () => {
+  const path = '/Persons/*/Orders'
+  simulator.faults.add({ kind: 'latency', method: 'POST', path, seconds: 0.4 })
+  simulator.faults.add({ kind: 'hang', method: 'POST', path, probability: 0.02 })
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path, probability: 0.03 })
+  const end = performance.now() + seconds * 1_000
+  const answers: Answered[] = []
+  const beside: { answer: Answered; ms: number }[] = []
+  let isOver = false
+  const idle = longestIdle(() => isOver)
+  await Promise.all([
+    ...Array.from({ length: clients }, async (_, i) => {
+      while (performance.now() < end) {
+        const answer = await send(api, '/orders', order(i))
+        answers.push(answer)
+        if (answer.status === 503) await delay(1_000 * Number(answer.retryAfter ?? 1))
+      }
+    }),
+    ...Array.from({ length: 4 }, async () => {
+      while (performance.now() < end) {
+        const from = performance.now()
+        const answer = await send(api, '/customers', person(), { by: neighbour })
+        beside.push({ answer, ms: performance.now() - from })
+        await delay(20)
+      }
+    }),
+  ])
+  isOver = true
+  assert.ok((await idle) < mostIdleMs, `${await idle} ms idle in a transaction`)
+
+  const made = answers.filter(({ status }) => status === 201).length
+  const wrong = answers.filter(
+    ({ status, code, retryAfter }) =>
+      status !== 201 && !(status === 503 && Number(retryAfter) > 0) && !(status === 504 && code === 'outcome_unknown'),
+  )
+  assert.deepEqual(wrong, [])
+  assert.ok(made >= clients, `${made} orders`)
+  assert.ok(answers.some(({ status }) => status === 504))
+  assert.deepEqual([...new Set(beside.map(({ answer }) => answer.status))], [201])
+  const slowest = beside.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(beside.length * 0.95)] ?? 0
+  assert.ok(slowest < 2_000, `a neighbour waited ${slowest} ms`)
+
+  simulator.faults.clear()
+  const worker = begin(['worker'], environmentOf('worker'))
+  await until(
+    async () => {
+      await claimsRunOut(true)
+      await delay(500)
+      return (await rows('intent')) === 0
+    },
+    'all is settled',
+    60_000,
+  )
+  await stop(worker)
+  const placed = simulator.ledger.effectsOf('order created').length
+  assert.deepEqual([await rows('hold'), await rows('sales_order')], [0, placed])
+  assert.ok(placed > made, 'some were stored by the job')
+})
