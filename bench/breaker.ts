@@ -1,11 +1,12 @@
 import { Agent, request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
+import { startSimulatorProcess } from '../simulator/control/process.ts'
 import { addAccount, addPassword, addService } from '../src/accounts.ts'
 import { sql } from '../src/db.ts'
 import { setBackOffice } from '../src/store/running/back-office.ts'
 import { ask, type Bench, type Sample } from './bench.ts'
 import type { Loaded } from './database.ts'
-import { type Running, startService, startSimulatorProcess } from './processes.ts'
+import { type Running, startService } from './processes.ts'
 import { medianBy, percent, type Section, tenths, whole } from './report.ts'
 import { scenariosOf } from './scenarios.ts'
 

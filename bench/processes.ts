@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { connectSimulator } from '../simulator/control/remote.ts'
 
 /** The service as its users start it, in a process of its own. */
 export interface Running {
@@ -41,32 +40,6 @@ export async function startService(directory: string, environment: Record<string
     port,
     ca: await read('ca.pem'),
     certificate: { cert: await read('cert.pem'), key: await read('key.pem') },
-    async stop() {
-      child.kill('SIGTERM')
-      await ended
-    },
-  }
-}
-
-const main = fileURLToPath(new URL('../simulator/main.ts', import.meta.url))
-
-/** A simulator of the back office in a process of its own. Returns once it answers. */
-export async function startSimulatorProcess(args: readonly string[] = []) {
-  const child = spawn(process.execPath, [main, '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = once(child, 'exit')
-  const url = await new Promise<string>((resolve, reject) => {
-    let said = ''
-    child.stdout.on('data', chunk => {
-      said += chunk
-      const found = /BACK_OFFICE_URL=(\S+)/.exec(said)?.[1]
-      if (found) resolve(found)
-    })
-    ended.then(([code]) => reject(new Error(`The simulator ended with code ${code}.`)))
-  })
-  const remote = connectSimulator(`${new URL(url).origin}/_simulator`)
-  return {
-    url,
-    remote,
     async stop() {
       child.kill('SIGTERM')
       await ended

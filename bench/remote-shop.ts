@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
+import { startSimulatorProcess } from '../simulator/control/process.ts'
 import { addAccount, addService } from '../src/accounts.ts'
 import { openUpstream } from '../src/backoffice/apparel21/lookup/upstream.ts'
 import { feedsOf } from '../src/backoffice/apparel21/pull/feeds.ts'
@@ -9,7 +10,7 @@ import { sql } from '../src/db.ts'
 import { setBackOffice } from '../src/store/running/back-office.ts'
 import { upsertGateways } from '../src/store/running/gateways.ts'
 import type { Loaded } from './database.ts'
-import { type Running, startService, startSimulatorProcess } from './processes.ts'
+import { type Running, startService } from './processes.ts'
 
 /** A service in front of a simulator of Apparel21, and another tenant in the same process. */
 export type RemoteShop = Awaited<ReturnType<typeof openRemoteShop>>

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { startSimulatorProcess } from '../simulator/control/process.ts'
 import { addService } from '../src/accounts.ts'
 import { sql } from '../src/db.ts'
 import { setBackOffice } from '../src/store/running/back-office.ts'
 import type { Bench } from './bench.ts'
 import type { Loaded } from './database.ts'
-import { startSimulatorProcess } from './processes.ts'
 import { type Section, tenths, whole } from './report.ts'
 import { memory } from './usage.ts'
 

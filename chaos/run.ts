@@ -1,54 +1,80 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Presets, SingleBar } from 'cli-progress'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { sql } from '../src/db.ts'
 import { commit } from '../trials/commit.ts'
 import { seeded } from '../trials/random.ts'
 import { clientOf } from './client.ts'
 import { judge } from './judge.ts'
+import { judgeUpstream } from './judge-upstream.ts'
 import { follow, readShop, shop } from './shoppers.ts'
-import { openWorld, type World } from './world.ts'
+import { timeIsUp, weather } from './upstream.ts'
+import { type BackOfficeName, openWorld, type World } from './world.ts'
 
 const whole = (text: string) => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It is a whole number.')
   return Number(text)
 }
 
-const { seed, kills, shoppers } = new Command('npm run chaos --')
+const { seed, kills, shoppers, backOffice } = new Command('npm run chaos --')
   .description(
     'Kills API processes, the worker and PostgreSQL at random (kill -9) while shoppers order, return and pay with\nvouchers over HTTPS, each repeating what was not answered with the same Idempotency-Key. Then it is judged whether\neach write took effect exactly once, and whether every ledger adds up.',
   )
   .option('--seed <number>', 'what chooses the kills and the purchases', whole, randomInt(1, 1_000_000))
   .option('--kills <number>', 'how many processes are killed', whole, 200)
   .option('--shoppers <number>', 'how many shoppers there are', whole, 6)
-  .addHelpText('after', '\nExamples:\n  npm run chaos -- --seed 7\n  npm run chaos -- --kills 20\n')
+  .addOption(
+    new Option(
+      '--back-office <driver>',
+      'what stands behind the service; an apparel21 is slow, hangs and loses answers',
+    )
+      .choices(['embedded', 'apparel21'])
+      .default('embedded'),
+  )
+  .addHelpText(
+    'after',
+    '\nExamples:\n  npm run chaos -- --seed 7\n  npm run chaos -- --kills 20\n  npm run chaos -- --back-office apparel21\n',
+  )
   .parse()
-  .opts<{ seed: number; kills: number; shoppers: number }>()
+  .opts<{ seed: number; kills: number; shoppers: number; backOffice: BackOfficeName }>()
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
 say(`Seed ${seed}, ${kills} kills, ${shoppers} shoppers, commit ${commit()}.`)
 
 const random = seeded(seed)
-const world = await openWorld(random, say)
+const world = await openWorld(backOffice, random, say)
+const { upstream } = world
 let over = false
 let settled = false
 try {
   const newClient = (of: number) => clientOf(world.apis, world.directory, world.headers, seeded(seed + of))
   const shared = await readShop(newClient(1))
+  if (upstream) {
+    const { remote } = upstream
+    const usable = (await remote.vouchers()).filter(
+      ({ currency, secure, state, expires }) => currency === 'AUD' && secure && state === 'issued' && !expires,
+    )
+    shared.vouchers.push(...usable.map(({ number, pin }) => ({ number, pin })))
+    shared.usedBefore = new Map(usable.map(({ number, used }) => [number, Math.round(used * 100)]))
+    shared.ship = id => remote.change({ kind: 'despatch-order', id: Number(id) })
+  }
   const isOver = () => over
   // It goes on until the last purchase is settled: what it has to see is what was acknowledged.
   const following = follow(newClient(2), () => settled)
   const shopping = Array.from({ length: shoppers }, (_, i) =>
     shop(`s${seed}-${i}`, newClient(100 + i), seeded(seed * 1_000 + i), shared, isOver),
   )
+  const failing = upstream && weather(upstream, seeded(seed + 3), isOver)
   const failed = Promise.all(shopping).then(() => new Promise<never>(() => {}))
   await Promise.race([killAtRandom(world), failed])
   over = true
+  await failing
   await Promise.all(shopping)
   settled = true
   say(`${shared.deeds.length} writes were settled. Judging …`)
-  const verdicts = await judge(world, shared, await following)
+  const seen = await following
+  const verdicts = upstream ? await judgeUpstream(world, upstream, shared, seen) : await judge(world, shared, seen)
   for (const { fact, holds, found } of verdicts)
     console.log(`${holds ? '✔' : '✖'} ${fact}${found ? ` (${found})` : ''}`)
   const killed = [...world.apis, world.worker].map(({ name, kills: times }) => `${name} ${times}`)
@@ -56,7 +82,9 @@ try {
     `Killed: ${killed.join(', ')}, PostgreSQL ${kills - [...world.apis, world.worker].reduce((sum, each) => sum + each.kills, 0)}.`,
   )
   if (verdicts.some(({ holds }) => !holds)) {
-    console.log(`To repeat it: npm run chaos -- --seed ${seed} --kills ${kills} --shoppers ${shoppers}`)
+    console.log(
+      `To repeat it: npm run chaos -- --seed ${seed} --kills ${kills} --shoppers ${shoppers} --back-office ${backOffice}`,
+    )
     process.exitCode = 1
   }
 } finally {
@@ -80,6 +108,7 @@ async function killAtRandom({ apis, worker, postgres, db }: World) {
     if (!isUp || !apis.some(api => api.isUp)) continue
     if (target) target.kill()
     else process.kill(postgres.pid, 'SIGKILL')
+    if (upstream) await timeIsUp(db).catch(() => {})
     killed++
     bar?.update(killed)
     if (!bar && killed % 20 === 0) say(`${killed} of ${kills} kills`)

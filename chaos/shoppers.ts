@@ -38,6 +38,10 @@ export interface Shop {
   customers: string[]
   orders: { id: string; lines: Line[] }[]
   vouchers: { number: string; pin: string }[]
+  /** What was used of each voucher before, in cents, where a back office knows. */
+  usedBefore: Map<string, number>
+  /** Has an order sent out, where somebody has to do that. */
+  ship(order: string): Promise<unknown>
   deeds: Deed[]
 }
 
@@ -48,10 +52,13 @@ export async function readShop(client: Client): Promise<Shop> {
   return {
     skus: products.data
       .flatMap(({ colours }) => colours.flatMap(({ sizes }) => sizes))
-      .map(({ ecommerceSku, price }) => ({ sku: ecommerceSku, price })),
+      .map(({ ecommerceSku, price }) => ({ sku: ecommerceSku, price }))
+      .filter(({ price }) => Number(price) > 0),
     customers: customers.data.map(({ id }) => id),
     orders: [],
     vouchers: [],
+    usedBefore: new Map(),
+    ship: async () => {},
     deeds: [],
   }
 }
@@ -91,7 +98,9 @@ export async function shop(name: string, client: Client, random: Random, shared:
     const customerId = random.pick(shared.customers)
     const body = { customerId, billingAddress: address, deliveryAddress: address, lines, payments }
     const placed = await write(kind, 'POST', '/orders', body, key)
-    if (placed) shared.orders.push({ id: placed.id, lines })
+    if (!placed) return
+    await shared.ship(placed.id)
+    shared.orders.push({ id: placed.id, lines })
   }
 
   const acts: (() => Promise<unknown>)[] = [

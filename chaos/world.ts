@@ -13,6 +13,7 @@ import type { Service } from '../src/settings.ts'
 import type { Random } from '../trials/random.ts'
 import { openMailbox } from './mailbox.ts'
 import { type Kept, keep } from './processes.ts'
+import { openBehind, type Upstream, upstreamSettings } from './upstream.ts'
 
 /** Everything that runs: PostgreSQL, two API processes, a worker, and somebody's mail server. */
 export interface World {
@@ -23,13 +24,21 @@ export interface World {
   headers: Record<string, string>
   apis: Kept[]
   worker: Kept
+  /** The back office, where it is none of our own. */
+  upstream: Upstream | undefined
   mails: Awaited<ReturnType<typeof openMailbox>>['mails']
   /** What the processes have logged as errors, but for what a kill explains. */
   log: string[]
   close(): Promise<void>
 }
 
-export async function openWorld(random: Random, say: (line: string) => void): Promise<World> {
+export type BackOfficeName = 'embedded' | 'apparel21'
+
+export async function openWorld(
+  backOffice: BackOfficeName,
+  random: Random,
+  say: (line: string) => void,
+): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-chaos-'))
   chmodSync(directory, 0o711)
   // As durable as in production: fsync stays on.
@@ -41,11 +50,16 @@ export async function openWorld(random: Random, say: (line: string) => void): Pr
 
   const secret = randomBytes(32).toString('hex')
   const keys = keysFrom(secret)
-  const service = await addService(db, 'chaos', { ...demoSettings, readsPerMinute: 'off', writesPerMinute: 'off' })
+  const service = await addService(db, 'chaos', {
+    ...(backOffice === 'embedded' ? demoSettings : upstreamSettings),
+    readsPerMinute: 'off',
+    writesPerMinute: 'off',
+  })
   if (!service) throw new Error('the service is new')
   const password = await addAccount(db, keys, 'shopper', service, 'admin')
-  say('Filling the demo shop …')
-  await fillDemoShop(db, keys, service)
+  say('Filling the shop …')
+  const upstream = backOffice === 'apparel21' ? await openBehind(db, keys, service) : undefined
+  if (!upstream) await fillDemoShop(db, keys, service)
 
   const mailbox = await openMailbox(() => random.chance(0.1))
   const log: string[] = []
@@ -74,10 +88,12 @@ export async function openWorld(random: Random, say: (line: string) => void): Pr
     },
     apis,
     worker,
+    upstream,
     mails: mailbox.mails,
     log,
     async close() {
       await Promise.all([...apis, worker].map(each => each.end()))
+      await upstream?.stop()
       await mailbox.close()
       await db.close()
       await postgres.stop()

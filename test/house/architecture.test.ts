@@ -67,7 +67,7 @@ test('the product, its client and the simulator know nothing of each other, nor 
 test('what tries and measures the product knows no other such tool, and no test', () => {
   const known: Record<string, string[]> = {
     trials: ['src'],
-    chaos: ['src', 'trials'],
+    chaos: ['src', 'trials', 'simulator'],
     soak: ['src', 'trials', 'simulator'],
     bench: ['src', 'simulator'],
   }
