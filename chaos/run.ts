@@ -52,8 +52,10 @@ try {
   const shared = await readShop(newClient(1))
   if (upstream) {
     const { remote } = upstream
+    const today = new Date().toISOString().slice(0, 10)
     const usable = (await remote.vouchers()).filter(
-      ({ currency, secure, state, expires }) => currency === 'AUD' && secure && state === 'issued' && !expires,
+      ({ currency, secure, state, expires }) =>
+        currency === 'AUD' && secure && state === 'issued' && (!expires || expires > today),
     )
     shared.vouchers.push(...usable.map(({ number, pin }) => ({ number, pin })))
     shared.usedBefore = new Map(usable.map(({ number, used }) => [number, Math.round(used * 100)]))

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { NeverDone } from '../domain/write.ts'
 import type { Service } from '../settings.ts'
-import { endIntent, type Left, leaveIntent, lookAgain } from '../store/running/intents.ts'
+import { endIntent, type Left, leaveIntent } from '../store/running/intents.ts'
 import type { Api } from './api.ts'
 import type { Gate } from './gate.ts'
 import { carryOut, isRefusal } from './once/carrying-out.ts'
@@ -72,7 +72,7 @@ export async function settle({ gate, writes, log }: Settling, service: Service, 
   } catch (error) {
     if (error instanceof AnsweredBefore) return
     const isFinal = error instanceof NeverDone || isRefusal(error)
-    if (isFinal && looks + 1 < looksInVain) await lookAgain(db, service, left, betweenLooks)
+    if (isFinal && looks + 1 < looksInVain) await leaveIntent(db, service, left, betweenLooks, 1)
     else if (isFinal) {
       await db.transaction(tx => endIntent(tx, service, left))
       log.info({ ...about, err: error }, 'A write whose outcome nobody knew was not carried out.')

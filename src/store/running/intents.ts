@@ -70,11 +70,20 @@ export const endIntent = async (tx: Db, service: Service, { id, token }: Pick<In
          given_back as (delete from hold where service_id = ${service.id} and owner in (select id from ended))
     select from ended`)) > 0
 
-/** Gives a claim back, with the outcome unknown: a repeat may have it at once, the job that settles after so many seconds. */
-export const leaveIntent = (db: Db, service: Service, { id, token }: Pick<Intent, 'id' | 'token'>, seconds: number) =>
+/**
+ * Gives a claim back, with the outcome unknown: a repeat may have it at once, the job that settles after so many seconds. `looksInVain`
+ * are counted.
+ */
+export const leaveIntent = (
+  db: Db,
+  service: Service,
+  { id, token }: Pick<Intent, 'id' | 'token'>,
+  seconds: number,
+  looksInVain = 0,
+) =>
   db.run(sql`
     with left_open as (
-      update intent set claimed_until = statement_timestamp(), look_at = statement_timestamp() + ${seconds} * interval '1 s'
+      update intent set claimed_until = statement_timestamp(), look_at = statement_timestamp() + ${seconds} * interval '1 s', looks = looks + ${looksInVain}
        where service_id = ${service.id} and id = ${id} and token = ${token} returning id)
     delete from hold where service_id = ${service.id} and not until_known and owner in (select id from left_open)`)
 
@@ -108,12 +117,6 @@ export async function takeLeft(db: Db, keys: Keys): Promise<Left | undefined> {
   const requested = JSON.parse(unseal(keys.sealed, `${row.serviceId} intent ${row.id}`, request)) as Requested
   return { ...rest, keyHash: keyHash ?? undefined, requested }
 }
-
-/** Notes a look in vain, and when the next one is due. */
-export const lookAgain = (db: Db, service: Service, { id, token }: Pick<Intent, 'id' | 'token'>, seconds: number) =>
-  db.run(sql`
-    update intent set claimed_until = statement_timestamp(), looks = looks + 1, look_at = statement_timestamp() + ${seconds} * interval '1 s'
-     where service_id = ${service.id} and id = ${id} and token = ${token}`)
 
 const placeOf = (service: Service, id: string) => `${service.id} intent ${id}`
 

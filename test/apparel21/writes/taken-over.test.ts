@@ -133,3 +133,11 @@ test('a caller does not wait for the orders of a person any longer than for anot
   isProblem(await post(api, '/orders', order({ payments: [payment] }), keyed()), 'back_office_unavailable', api.baseUrl)
   assert.ok(performance.now() - from < 5_000)
 })
+
+test('a look in vain holds nothing until the next one', async () => {
+  simulator.faults.add({ kind: 'reset-before', method: 'PUT', path: '/Persons/*', times: 1 })
+  isProblem(await put(api, `/customers/${customerId}`, { title: 'Sir' }), 'outcome_unknown', api.baseUrl)
+  await shop.followUp()
+  assert.deepEqual(await open(), [1, 0])
+  assert.equal((await put(api, `/customers/${customerId}`, { title: 'Dr' })).status, 200)
+})
