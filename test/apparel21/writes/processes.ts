@@ -98,9 +98,12 @@ export async function shopOfProcesses() {
         asked.end(JSON.stringify(body))
       }),
     /** How many rows the service has in a table. */
-    rows: async (table: string) =>
-      (await db.pool.query(`select count(*)::integer as n from ${table} where service_id = $1`, [service.id])).rows[0]
-        .n as number,
+    rows: async (table: string, and = 'true') =>
+      (
+        await db.pool.query(`select count(*)::integer as n from ${table} where service_id = $1 and ${and}`, [
+          service.id,
+        ])
+      ).rows[0].n as number,
     /** As when the time of every claim is over; `isDue`: nobody has repeated it either. */
     async claimsRunOut(isDue = false) {
       await db.run(sql`
