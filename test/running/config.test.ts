@@ -42,6 +42,7 @@ test('without any setting everything has its default', () => {
     backOfficeUser: undefined,
     backOfficePassword: undefined,
     backOfficeCaFile: undefined,
+    backOfficeConcurrency: undefined,
     backOfficeTimeZone: undefined,
     backOfficeRelease: undefined,
     backOfficeExports: undefined,
