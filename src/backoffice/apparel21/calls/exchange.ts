@@ -60,8 +60,10 @@ export function openWire({ url, ca }: Pick<Connection, 'url' | 'ca'>, concurrenc
           const connected = () => {
             isConnected = true
           }
-          if (asked.reusedSocket) connected()
-          else socket.once(isSecure ? 'secureConnect' : 'connect', connected)
+          // A connection that goes over to who has waited for it is not told to be a used one.
+          const isNew = socket.connecting || ('secureConnecting' in socket && socket.secureConnecting === true)
+          if (isNew) socket.once(isSecure ? 'secureConnect' : 'connect', connected)
+          else connected()
         })
         asked.on('error', failed)
         asked.end(body)
