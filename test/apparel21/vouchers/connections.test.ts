@@ -21,7 +21,8 @@ test('look-ups that a back office hangs on hold no connection of the database, b
   const begun = performance.now()
   assert.equal((await api.get('/stores')).status, 200)
   assert.equal((await api.get('/settings')).status, 200)
-  assert.ok(performance.now() - begun < 1_000)
+  // Less than a held connection would be waited for.
+  assert.ok(performance.now() - begun < 1_900)
   const statuses = new Set((await asked).map(({ status }) => status))
   assert.ok(
     [...statuses].every(status => [403, 429, 503].includes(status)),

@@ -8,8 +8,8 @@ import { type Answered, shopOfProcesses } from './processes.ts'
 /** How many ask at once, and for how long; longer: `LOAD_CLIENTS=300 LOAD_SECONDS=30`. */
 const clients = Number(process.env.LOAD_CLIENTS ?? 64)
 const seconds = Number(process.env.LOAD_SECONDS ?? 5)
-/** Milliseconds that a transaction may wait for a busy process of ours; a back office takes longer than that. */
-const mostIdleMs = 250
+/** Milliseconds that a transaction may wait for a busy process of ours; those that a back office hangs on would wait for ten seconds. */
+const mostIdleMs = 2_000
 
 const { simulator, db, neighbour, environmentOf, send, rows, order, person, claimsRunOut } = await shopOfProcesses()
 const api = await serve(['--no-demo'], environmentOf('api'))
