@@ -59,7 +59,7 @@ export function overPool(db: Database, keys: Keys, service: Service): Way {
     const requestId = randomUUID()
     const by = { username: 'bench', requestId, origin: { address: '127.0.0.1' } }
     const identity = identityOf(keys, service, operation, requestId, JSON.stringify(body))
-    const requested = { ...by, operation, params: {}, body, isKeyed: true }
+    const requested = { ...by, operation, params: {}, body }
     const answer = await carryOut({ db, keys }, service, identity, requested, async carrying => {
       const finish = await work({ ...by, ...carrying, service, keys, requireMatch: () => {} })
       return async tx => {

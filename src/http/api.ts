@@ -73,7 +73,7 @@ export interface Api {
     described: Listed<Q, P>,
     page: (context: Context<Static<Q>, P>, asked: PageRequest) => Promise<Page | PageAnswer>,
   ): void
-  /** A write, in one transaction with what it leaves behind (contract 1.5). */
+  /** A write; what it leaves behind is in its last transaction (contract 1.5). */
   post: Write
   put: Write
   operations: Operation[]

@@ -90,7 +90,7 @@ export function howOf<B extends TSchema, P extends Params>(
   }
 }
 
-/** One write: body, key, effect, audit and answer; the last four in one transaction (contract 1.5). */
+/** One write: body, key, effect, audit and answer; the last three in one transaction (contract 1.5). */
 export async function handleWrite(gate: Gate, how: How, request: FastifyRequest, reply: FastifyReply, work: WriteWork) {
   const { db: _, query: __, inSteps: ___, ...context } = contextOf(gate, request)
   const { service, params } = context
@@ -113,7 +113,6 @@ export async function handleWrite(gate: Gate, how: How, request: FastifyRequest,
     body,
     username: asked.username,
     requestId: request.id,
-    isKeyed: key !== undefined,
   }
   reply.type(json)
   if (isTrial(context.header('prefer'))) {

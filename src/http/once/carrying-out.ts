@@ -58,9 +58,10 @@ export async function carryOut(
   let answered: Answer | ApiError | undefined
 
   async function begin(tx: Db) {
-    if (keyed) await takeKeyOrAnswer(tx, keys, service, keyed)
     endsAt = performance.now() + claimSeconds * 1_000
     const found = await claimIntent(tx, keys, service, { ...claim, keyHash: keyed?.keyHash, requestHash, requested })
+    // Not before: the claim waits for an attempt that is about to end, whose answer is seen only then.
+    if (keyed) await takeKeyOrAnswer(tx, keys, service, keyed)
     if (found === 'other') throw new ApiError('idempotency_key_reused')
     if (found === 'running') throw inProgress()
     wasOpen = found === 'open'
@@ -72,7 +73,8 @@ export async function carryOut(
       service,
       async tx => {
         if (!isClaimed) await begin(tx)
-        else if (!(await keepClaim(tx, service, claim))) throw new TakenOver()
+        const kept = await Promise.all([!isClaimed || keepClaim(tx, service, claim), holdings.keeps(tx)])
+        if (!kept.every(Boolean)) throw new TakenOver()
         await holdings.take(tx, holding)
         return of(tx)
       },
@@ -94,8 +96,8 @@ export async function carryOut(
       site,
       service,
       async tx => {
-        const keeps = await holdings.keeps(tx)
-        if (isClaimed && !(await endIntent(tx, service, claim))) {
+        const [keeps, isEnded] = await Promise.all([holdings.keeps(tx), isClaimed && endIntent(tx, service, claim)])
+        if (isClaimed && !isEnded) {
           if (keyed) await takeKeyOrAnswer(tx, keys, service, keyed)
           if (answered) return answered
           throw new TakenOver()
@@ -172,6 +174,7 @@ export async function inSteps<T>(site: Site, service: Service, work: (steps: Ste
   const step: Steps['step'] = async (of, holding) => {
     holds ||= holding !== undefined
     const done = await transact(site, service, async tx => {
+      if (!(await holdings.keeps(tx))) throw new TakenOver()
       await holdings.take(tx, holding)
       return of(tx)
     })

@@ -77,9 +77,7 @@ export const inTheWay = () => new ApiError('concurrent_update', undefined, { ret
 export function holdingsOf({ keys }: Pick<Site, 'keys'>, service: Service, owner: string) {
   const held = new Set<string>()
   return {
-    /** Throws `TakenOver` where something that it held before is another one's by now. */
     async take(tx: Db, { names, untilKnown = false }: Holding = { names: [] }) {
-      if (!(await this.keeps(tx))) throw new TakenOver()
       if (!names.length) return
       if (!(await takeHolds(tx, keys, service, owner, { names, untilKnown }))) throw new Held(names)
     },

@@ -10,7 +10,6 @@ export interface Requested {
   body: unknown
   username: string
   requestId: string
-  isKeyed: boolean
 }
 
 /** A write that a back office is told of, from before that until effect, audit and answer are stored. */
@@ -40,7 +39,7 @@ export async function claimIntent(
   service: Service,
   { id, token, keyHash, requestHash, requested }: Intent,
 ): Promise<'new' | 'open' | 'running' | 'other'> {
-  const sealed = seal(keys.sealed, placeOf(service, id), JSON.stringify(requested))
+  const sealed = seal(keys.sealed, placeOf(service.id, id), JSON.stringify(requested))
   const claimed = await tx.row<{ wasOpen: boolean }>(sql`
     with earlier as (select from intent where service_id = ${service.id} and id = ${id} and token <> ${token})
     insert into intent as i (service_id, id, operation, key_hash, request_hash, request, token, claimed_until, look_at)
@@ -114,11 +113,11 @@ export async function takeLeft(db: Db, keys: Keys): Promise<Left | undefined> {
     returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, looks`)
   if (!row) return
   const { keyHash, request, ...rest } = row
-  const requested = JSON.parse(unseal(keys.sealed, `${row.serviceId} intent ${row.id}`, request)) as Requested
+  const requested = JSON.parse(unseal(keys.sealed, placeOf(row.serviceId, row.id), request)) as Requested
   return { ...rest, keyHash: keyHash ?? undefined, requested }
 }
 
-const placeOf = (service: Service, id: string) => `${service.id} intent ${id}`
+const placeOf = (serviceId: number, id: string) => `${serviceId} intent ${id}`
 
 /**
  * Takes things, by their names, for a write or a reading (`owner`), until it gives them back; false where another one has one of them,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from '../../../src/db.ts'
 import { begin, type Environment, serve, stop, until } from '../../support/processes.ts'
 import { halted, shopOfProcesses } from './processes.ts'
 
-const { simulator, environmentOf, send, rows, order, claimsRunOut } = await shopOfProcesses()
+const { simulator, db, environmentOf, send, rows, order, claimsRunOut } = await shopOfProcesses()
 const steady = await serve(['--no-demo'], environmentOf('steady'))
 const placed = () => simulator.ledger.effectsOf('order created').length
 const open = async () => [await rows('intent'), await rows('hold')]
@@ -30,6 +31,31 @@ for (const border of ['after_claim', 'after_upstream'])
     assert.deepEqual(await open(), [0, 0])
     await stop(late)
   })
+
+test('a repeat that comes while its write is being committed is answered as that is, and has no effect of its own', async () => {
+  simulator.ledger.clear()
+  const [key, body, before, lines] = [
+    'halted before its commit',
+    order(),
+    await rows('sales_order'),
+    await rows('audit'),
+  ]
+  const late = await doomed('before_commit:stop')
+  const coming = send(late, '/orders', body, { key })
+  await halted(late)
+  const repeated = send(steady, '/orders', body, { key })
+  const waits = async () =>
+    (await db.row(
+      sql`select true as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`,
+    )) !== undefined
+  await until(waits, 'the repeat waits for the end of the first', 10_000)
+  late.child.kill('SIGCONT')
+  const [first, again] = [await coming, await repeated]
+  assert.deepEqual([first.status, again.status, again.data], [201, 201, first.data])
+  assert.deepEqual([placed(), await rows('sales_order'), await rows('audit')], [1, before + 1, lines + 1])
+  assert.deepEqual(await open(), [0, 0])
+  await stop(late)
+})
 
 test('of a process that is halted while the job settles its write nothing is stored twice', async () => {
   simulator.ledger.clear()

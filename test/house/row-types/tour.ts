@@ -123,7 +123,7 @@ async function askDoctor({ database: { connection } }: TestService) {
 
 /** A write that is left open, is asked for by somebody else, and is followed up. */
 async function leaveOpen({ db, keys, service }: TestService) {
-  const requested = { operation: 'POST /orders', params: {}, body: {}, username: '', requestId: '', isKeyed: false }
+  const requested = { operation: 'POST /orders', params: {}, body: {}, username: '', requestId: '' }
   const [id, token, other] = [randomUUID(), randomUUID(), randomUUID()]
   const intent = { id, token, keyHash: undefined, requestHash: Buffer.from('a'), requested }
   assert.equal(await claimIntent(db, keys, service, intent), 'new')
