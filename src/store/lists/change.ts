@@ -27,7 +27,15 @@ export interface Change {
 
 /** Opens the change of a transaction: announces it and takes its stamp (`begin_change` in the migrations says why). */
 export async function beginChange(tx: Db, service: Service, lists: readonly (List | 'audit')[]): Promise<Change> {
-  const newest = lists.map(list => `(select max(changed_at) from ${list} where service_id = ${service.id})`)
+  const newest = lists.flatMap(list => {
+    const ofRecords = `(select max(changed_at) from ${list} where service_id = ${service.id})`
+    if (list === 'audit') return [ofRecords]
+    // What has left the list had the newest stamp, perhaps.
+    return [
+      ofRecords,
+      `(select max(changed_at) from removal where service_id = ${service.id} and kind = '${kindOf[list]}')`,
+    ]
+  })
   const change = await tx.row<Omit<Change, 'from'>>(sql`
     select at::text, format(',"updateTimeStamp":"%s"}', ${localTime(sql`at`, service)}) as ending
       from begin_change(${service.id}, greatest(${raw(newest.join(', '))})) at`)

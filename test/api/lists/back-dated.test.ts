@@ -199,6 +199,20 @@ test('what comes after the newest was removed is later than what was said of it'
   ])
 })
 
+test('what comes back after a clock was set back is later than its removal', async () => {
+  const shop = await service.tenant()
+  const { db } = service
+  const here = sql`service_id = ${shop.service.id}`
+  const bring = (...rows: ReturnType<typeof product>[]) => upsertProducts(db, shop.service, rows)
+  await bring(product('p1'), product('p2'))
+  await db.run(sql`update product set changed_at = now() + interval '1 hour' where ${here} and product_id = 'p2'`)
+  await pullOnly(shop, 'p1', 'p1k')
+  await bring(product('p2'))
+  const [stamps] = await db.rows(sql`
+    select (select changed_at from product where ${here} and product_id = 'p2') > changed_at as "isLater" from removal where ${here}`)
+  assert.deepEqual(stamps, { isLater: true })
+})
+
 /** A whole pull shows this product and nothing else. */
 async function pullOnly({ service: tenant }: Caller, productId: string, skuId: string) {
   const { db } = service
