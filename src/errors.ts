@@ -49,4 +49,10 @@ export function faulty(faults: [Fault, ...Fault[]]) {
   return new ApiError(faults[0].code, faults.map(fault => fault.detail).join(' '), { faults })
 }
 
+/** An error that says what a caller is told, as a value; any other is thrown. */
+export function orApiError(error: unknown): ApiError {
+  if (!(error instanceof ApiError)) throw error
+  return error
+}
+
 export const notFound = (kind: string) => new ApiError('not_found', `There is no such ${kind}.`)

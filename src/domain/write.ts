@@ -25,7 +25,9 @@ export interface Steps {
    * for what it is to hold where somebody else has it; `concurrent_update` where that takes too long.
    */
   step<T>(work: (tx: Db) => Promise<T>, holding?: Holding): Promise<T>
-  /** The same for what a back office has told, which is true whatever becomes of the write, and kept in a trial too. */
+  /** Reads what our tables have, with no transaction: after the first step of a write, which claims it. */
+  read<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** A step for what a back office has told, which is true whatever becomes of the write, and kept in a trial too. */
   learn<T>(work: (tx: Db) => Promise<T>): Promise<T>
 }
 

@@ -36,6 +36,12 @@ test('lines of a transaction need not be neighbours, nor in one file', async () 
   assert.deepEqual([again.unchanged, again.changed, await shop.everything()], [2502, 0, before])
 })
 
+test('a line of a file may be called as those of an export are', async () => {
+  await shop.feed('transactions', `${header}\nxmas,2024-12-24,1,1,1.00\n`)
+  const { inserted } = await shop.feed('transactions', `${header}\nxmas,2024-12-24,x2,1,2.00\n`)
+  assert.deepEqual([inserted, (await transaction('xmas')).total], [1, '3.00'])
+})
+
 test('lines that contradict each other about their transaction change nothing the second time', async () => {
   const lines = Array.from({ length: 1200 }, (_, i) => `torn,2024-05-01 10:0${i % 2},${i},1,1\n`)
   const file = `${header}\n${lines.join('')}`

@@ -3,7 +3,7 @@ import type { BackOffice } from '../../domain/port/backoffice.ts'
 import type { Driver, DriverLog, OnCredentials, Sight } from '../../domain/port/driver.ts'
 import type { BackOfficeSettings } from '../../domain/port/settings.ts'
 import type { Configured } from '../../domain/vouchers/issue.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, orApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
 import type { Client } from './calls/client.ts'
@@ -41,18 +41,11 @@ export const apparel21 = (upstream: Upstream, service: Service, hasExports = fal
 
 /** What there is of what a service's settings name, in its tables and at the back office. */
 async function configured({ giftCards }: Upstream, db: Db, service: Service): Promise<Configured> {
-  const card = service.settings.vouchersEnabled ? await giftCardOf(db, service) : undefined
-  return {
-    gateways: await gatewayNames(db, service),
-    hasGiftCard: (await soldAs(db, service)) !== undefined,
-    // One that does not answer is judged by what is known here.
-    unsold: card ? await giftCards.faultsOf(card).catch(noneWhileAway) : [],
-  }
-}
-
-const noneWhileAway = (error: unknown) => {
-  if (!(error instanceof ApiError)) throw error
-  return []
+  const [gateways, skuId] = await Promise.all([gatewayNames(db, service), soldAs(db, service)])
+  const card = service.settings.vouchersEnabled ? await giftCardOf(db, service, skuId) : undefined
+  // One that does not answer is judged by what is known here.
+  const unsold = card ? await giftCards.faultsOf(card).catch(orApiError) : []
+  return { gateways, hasGiftCard: skuId !== undefined, unsold: unsold instanceof ApiError ? [] : unsold }
 }
 
 export function openApparel21(

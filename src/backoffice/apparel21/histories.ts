@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Database } from '../../db.ts'
 import type { HistoryReads } from '../../domain/orders/transactions.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, orApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
 import { noteAsked, toldAt } from '../../store/sync/visits.ts'
 import { takeIn } from '../rows/take-in.ts'
@@ -17,7 +17,7 @@ const patienceMs = 3_000
 
 /**
  * Histories are asked for while the caller waits, and written through: what the list shows is what our tables have. Where a sale came
- * in an export already, it stays as it is there (`mergeLines`).
+ * in an export already, it stays as it is there (`toldFirst`).
  */
 export const historyReads = (upstream: Upstream): HistoryReads => ({
   async followHistory({ db, service }, customerId) {
@@ -34,11 +34,6 @@ function asItWas(syncedAt: string | undefined): string {
   if (syncedAt === undefined) return 'It was not asked for this history before: sales may be missing.'
   const seconds = Math.max(0, Math.round((Date.now() - Date.parse(syncedAt)) / 1_000))
   return `The history is as it was ${seconds} seconds ago: later sales may be missing.`
-}
-
-const orApiError = (error: unknown) => {
-  if (!(error instanceof ApiError)) throw error
-  return error
 }
 
 /** What is asked for by several callers at once is asked for once. Answers what is wrong with a history that was stored in part. */

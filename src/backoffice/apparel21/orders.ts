@@ -5,7 +5,7 @@ import type { OrderInput, OrderWrites } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import { pointedAt } from '../../domain/vouchers/use.ts'
 import { NeverDone, type Write } from '../../domain/write.ts'
-import { ApiError, type ErrorCode, type Fault, faulty } from '../../errors.ts'
+import { ApiError, type ErrorCode, type Fault, faulty, orApiError } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
 import { customerRecord } from '../../store/customers/customers.ts'
@@ -32,6 +32,7 @@ import { derivedNumber } from './records/numbers.ts'
 import { faultsOfOrder, isThisOrder, type OrderContact, orderPayload, type PlacedOrder } from './records/order-write.ts'
 import { noPayment, paymentByVoucher, paymentThrough } from './records/payment.ts'
 import { createReturn, returnReasons } from './returns.ts'
+import { nameOf } from './voucher-opening.ts'
 import { soldAs } from './voucher-sale.ts'
 import { drawableValidation, noteDrawn } from './vouchers.ts'
 import type { Fields } from './xml/payload.ts'
@@ -73,7 +74,7 @@ interface Judged {
 /** Judges an order, and holds the vouchers that pay: its number, and what it is, or why it is refused. */
 async function judgedOrder(upstream: Upstream, write: Write, input: OrderInput, decimals: number) {
   const { service, step } = write
-  const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [`voucher ${voucher.number}`] : []))
+  const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [nameOf(voucher.number)] : []))
   const judge = () =>
     step(
       async tx => {
@@ -88,11 +89,6 @@ async function judgedOrder(upstream: Upstream, write: Write, input: OrderInput, 
     )
   const judged = await judge()
   return !judged.isKnown && (await isCustomer(upstream, write, input.customerId)) ? judge() : judged
-}
-
-const orApiError = (error: unknown) => {
-  if (!(error instanceof ApiError)) throw error
-  return error
 }
 
 /** Throws all that is wrong with an order. */

@@ -95,9 +95,8 @@ export async function soldAs(db: Db, service: Service): Promise<string | undefin
 }
 
 /** What vouchers are sold as; undefined where settings do not say, or nothing is known by the name that they say. */
-export async function giftCardOf(db: Db, service: Service): Promise<GiftCard | undefined> {
+export async function giftCardOf(db: Db, service: Service, skuId: string | undefined): Promise<GiftCard | undefined> {
   const { voucherType } = service.settings
-  const skuId = await soldAs(db, service)
   if (skuId === undefined || voucherType === null) return
   const kept = (await keptSku(db, service, skuId)) ?? { productId: undefined, wasInStock: false }
   return { skuId, voucherType, ...kept }
@@ -106,13 +105,15 @@ export async function giftCardOf(db: Db, service: Service): Promise<GiftCard | u
 async function faultsOf(release: Release, write: Write, input: VoucherInput) {
   const { step, service } = write
   const { settings } = service
-  const { days, card, hasSku, gateways } = await step(async tx => ({
-    days: await voucherDays(tx, service),
-    card: await giftCardOf(tx, service),
-    hasSku: (await soldAs(tx, service)) !== undefined,
-    gateways: await gatewayNames(tx, service),
-  }))
-  const faults: Fault[] = unconfigured(settings, hasSku)
+  const { days, card, skuId, gateways } = await step(async tx => {
+    const [days, skuId, gateways] = await Promise.all([
+      voucherDays(tx, service),
+      soldAs(tx, service),
+      gatewayNames(tx, service),
+    ])
+    return { days, skuId, gateways, card: await giftCardOf(tx, service, skuId) }
+  })
+  const faults: Fault[] = unconfigured(settings, skuId !== undefined)
   faults.push(...issueFaults(input, settings, { gateways, ...days }))
   const { deliveryDate, orderNumber } = input
   // Releases before ignore the day, and a present that comes early is spoilt.
@@ -137,24 +138,19 @@ const longestNumber = 30
 async function placeOrder(client: Client, write: Write, sale: Sale): Promise<{ id: string | undefined } | 'taken'> {
   const path = ['Persons', sale.personId, 'Orders']
   const body = salePayload(client.connection, sale)
+  let neverTold: NeverDone | undefined
   try {
     return { id: (await effect(client, write, { endpoint: 'orders', method: 'POST', path, body })).id }
   } catch (error) {
-    if (error instanceof NeverDone) return foundSale(client, sale, error)
-    if (refusalBehind(error)?.code !== numberExists) throw asOfVoucher(error)
-    write.note('done')
+    if (error instanceof NeverDone) neverTold = error
+    else if (refusalBehind(error)?.code !== numberExists) throw asOfVoucher(error)
+    else write.note('done')
   }
   const order = await orderNumbered(client, sale.number, sale.personId)
+  if (order && isThisSale(order, sale)) return { id: text(order, 'Id') ?? undefined }
+  if (neverTold) throw neverTold
   // A number of our own making is nobody else's, whatever is still known of its order.
-  if (!order && !sale.orderNumber) return { id: undefined }
-  return isThisSale(order, sale) ? { id: text(order, 'Id') ?? undefined } : 'taken'
-}
-
-/** The order that an earlier attempt has placed; `error` is thrown where there is none. */
-async function foundSale(client: Client, sale: Sale, error: NeverDone) {
-  const order = await orderNumbered(client, sale.number, sale.personId)
-  if (!order || !isThisSale(order, sale)) throw error
-  return { id: text(order, 'Id') ?? undefined }
+  return !order && !sale.orderNumber ? { id: undefined } : 'taken'
 }
 
 /** What the errors of an order are to whoever buys a voucher; those that point into an order are faults of ours. */

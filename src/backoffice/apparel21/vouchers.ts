@@ -24,6 +24,7 @@ import {
 } from '../../store/vouchers/upstream.ts'
 import { countWrongId } from '../vouchers/guesses.ts'
 import type { Client } from './calls/client.ts'
+import { effect } from './calls/effect.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { judgedGuess, nameOf, openVoucher, shownVoucher, validateUpstream } from './voucher-opening.ts'
 import { sellVoucher } from './voucher-sale.ts'
@@ -103,9 +104,10 @@ async function validateVoucher(
 /** Holds a voucher for its newest validation, holds it anew, or gives it back. */
 async function lockBy(
   client: Client,
-  { step, keys, service, username, origin, note, isTrial }: Write,
+  write: Write,
   { number, validationId, lockSeconds }: { number: string; validationId: string; lockSeconds: number },
 ): Promise<Finish<Voucher | ApiError>> {
+  const { step, keys, service, username, origin } = write
   const judged = await step(
     async tx => {
       const taken = await takeUpstream(tx, service, number)
@@ -124,22 +126,12 @@ async function lockBy(
   )
   if (judged instanceof ApiError) return async () => judged
   const { taken, isNew } = judged
-  if (isTrial)
-    return async tx => {
-      await noteHeld(tx, service, number, lockSeconds, username)
-      return shownVoucher(tx, service, taken.voucher)
-    }
   const upstreamId = upstreamValidationOf(keys, service, taken)
-  const tell = async () => {
-    note('about to be')
-    return lockUpstream(client, number, upstreamId, lockSeconds)
-  }
-  const refusal = await tell().catch(async error => {
+  const refusal = await lockUpstream(client, write, { number, upstreamId, lockSeconds }).catch(async error => {
     const isRefused = error instanceof ApiError && error.code !== 'outcome_unknown'
     if (isRefused && isNew) await step(tx => noteHeld(tx, service, number, 0, username))
     throw error
   })
-  note('done')
   return async tx => {
     // Somebody has validated the voucher elsewhere, at a till: what we have opens nothing any more.
     if (refusal) await endUpstreamValidation(tx, service, number)
@@ -149,13 +141,17 @@ async function lockBy(
 }
 
 /** Locks, renews or unlocks at the back office; returns the error where it does not know the validation any more. */
-async function lockUpstream(client: Client, number: string, validationId: string, lockSeconds: number) {
+async function lockUpstream(
+  client: Client,
+  write: Write,
+  { number, upstreamId, lockSeconds }: { number: string; upstreamId: string; lockSeconds: number },
+) {
   try {
-    await client.write({
+    await effect(client, write, {
       endpoint: 'voucherLock',
       method: 'PUT',
       path: ['Voucher', 'Lock', number],
-      query: { ValidationId: validationId, LockSeconds: lockSeconds },
+      query: { ValidationId: upstreamId, LockSeconds: lockSeconds },
     })
   } catch (error) {
     if (error instanceof ApiError && error.code === 'validation_id_incorrect') return error

@@ -8,7 +8,7 @@ import { upsertReferences } from '../../store/goods/references.ts'
 import { upsertStock } from '../../store/goods/stock.ts'
 import { upsertStores } from '../../store/goods/stores.ts'
 import type { List, Upserted } from '../../store/lists/change.ts'
-import { upsertTransactions } from '../../store/orders/transactions.ts'
+import { upsertSalesTold } from '../../store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
 import {
   keepLots,
@@ -96,5 +96,5 @@ export const intakes: { readonly [K in RowKind]: PullIntake<K> } = {
   rewardAccounts: plain<FeedRows['rewardAccounts']>(upsertRewardAccounts),
   rewardLots: { prepare: lotsOf, write: upsertRewardLots },
   orders: plain<FeedRows['orders']>(followOrders),
-  transactions: { prepare: identified, write: upsertTransactions, list: 'retail_transaction' },
+  transactions: { prepare: identified, write: upsertSalesTold, list: 'retail_transaction' },
 }

@@ -22,7 +22,7 @@ interface GuessLimit extends FailureLimit {
   alert: Alert
 }
 
-/** A guess at a PIN. Until the transaction ends nobody else guesses at the same number. */
+/** A guess at a PIN. Nobody else guesses at the same number until the transaction ends; an Apparel21, asked after it, has its hold of the voucher for that. */
 export interface Guess extends Pick<Guarded, 'pinHash' | 'failures' | 'isRefused'> {
   number: string
   subject: Buffer

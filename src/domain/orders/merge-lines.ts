@@ -30,22 +30,25 @@ interface Draft {
   lines: Map<string, Line>
 }
 
-/**
- * Lines of exports, which have no identifier, are called `x1`, `x2` …; the same sale has others in the API. Whoever tells of it first
- * is heard: of both, its lines would be there twice.
- */
+/** Lines of a head office's exports, which have no identifier, are called `x1`, `x2` …; the same sale has others in its API. */
 export const exportedLine = 'x'
 const isExported = ({ id }: Pick<Line, 'id'>) => id.startsWith(exportedLine)
-const isToldOtherwise = (stored: Stored | undefined, line: Pick<Line, 'id'>) =>
-  stored?.lines.some(one => isExported(one) !== isExported(line)) === true
+
+/** What a head office's export or its API tells of sales that the other one has not told of: of both, their lines would be there twice. */
+export const toldFirst = (
+  before: ReadonlyMap<string, Stored>,
+  given: readonly TransactionParts[],
+): readonly TransactionParts[] =>
+  given.filter(
+    ({ header, line }) => !before.get(header.id)?.lines.some(stored => isExported(stored) !== isExported(line)),
+  )
 
 /** Lines into the transactions they belong to. `before` holds those that exist; amounts get the currency's decimals. */
 export function mergeLines(
   before: ReadonlyMap<string, Stored>,
-  given: readonly TransactionParts[],
+  rows: readonly TransactionParts[],
   currency: string,
 ): Merged {
-  const rows = given.filter(({ header, line }) => !isToldOtherwise(before.get(header.id), line))
   const decimals = decimalsOf(currency)
   const drafts = new Map<string, Draft>()
   for (const { header, line } of rows) {

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { OrderAddress } from '../address.ts'
 import { Id, LocalTime, Money, Text, Whole, Words } from '../fields.ts'
-import { lineStatuses } from './orders.ts'
+import { lineStatuses, orderNumber, quantity } from './orders.ts'
 import { TransactionRow } from './transactions.ts'
 
 const sold = TransactionRow.properties
@@ -42,7 +42,7 @@ export const orderLine = {
   colourCode: sold.colourCode,
   colourName: sold.colourName,
   sizeCode: sold.sizeCode,
-  quantity: Type.Optional(Type.Integer({ description: 'Units sold.', minimum: 1, maximum: 9_999, examples: [1] })),
+  quantity: Type.Optional(quantity),
   price: Type.Optional(sold.price),
   discountType: sold.discountType,
   discountReason: sold.discountReason,
@@ -65,13 +65,7 @@ export const orderPayment = {
 
 /** One row a line, or a payment, or both; what the rows of one order share is repeated, or stands in the first one. */
 export const OrderRow = Type.Object({
-  orderNumber: Type.String({
-    description: 'The number of the order, unique in the service.',
-    minLength: 1,
-    maxLength: 30,
-    pattern: '^\\S(.*\\S)?$',
-    examples: ['W0000123'],
-  }),
+  orderNumber,
   ...orderHeader,
   ...orderLine,
   ...orderPayment,

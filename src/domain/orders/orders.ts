@@ -19,7 +19,7 @@ export const lineSteps = {
   cancelReturn: { from: 'returned', to: 'shipped' },
 } as const satisfies Record<string, { from: LineStatus; to: LineStatus }>
 
-const orderNumber = Type.String({
+export const orderNumber = Type.String({
   description: 'The number of the order, unique in the service.',
   minLength: 1,
   maxLength: 30,
@@ -29,7 +29,7 @@ const orderNumber = Type.String({
 const customerId = Id('The shopper.', '65432')
 const pickupStoreNumber = Id('The store where the shopper collects the goods.', '123')
 const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
-const quantity = Type.Integer({ description: 'Units sold.', minimum: 1, maximum: 9_999, examples: [1] })
+export const quantity = Type.Integer({ description: 'Units sold.', minimum: 1, maximum: 9_999, examples: [1] })
 const freight = Money('What the delivery costs.', '9.95')
 const gateway = Id('The payment gateway, as `GET /payment-gateways` names it.', 'paypal')
 const paid = Money('What is paid with it.', '35.94')

@@ -38,6 +38,7 @@ export async function tryOut<T>(
   }
   const finish = await work({
     step: undone,
+    read: of => of(site.db),
     learn: of => transact(site, service, of),
     reference: randomUUID().replaceAll('-', ''),
     isKeyed: false,

@@ -1,5 +1,5 @@
 import { type Database, type Db, type Sql, sql } from '../../db.ts'
-import { mergeLines, type TransactionParts } from '../../domain/orders/merge-lines.ts'
+import { mergeLines, type TransactionParts, toldFirst } from '../../domain/orders/merge-lines.ts'
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../settings.ts'
 import { beginChangeOf, stampedAs, stampOf } from '../lists/back-date.ts'
@@ -16,10 +16,18 @@ const transactionsAtOnce = 200
  * Merges rows, one a line, into the transactions: a line that is there is replaced, another one stays. A transaction whose source tells
  * no time is of its sale date. Counts are of rows.
  */
-export function upsertTransactions(
+export const upsertTransactions = (db: Database, service: Service, rows: readonly TransactionParts[]) =>
+  merge(db, service, rows, (_, given) => given)
+
+/** The same for what a head office tells, by its API or its exports: what one has told of stays as that has it. */
+export const upsertSalesTold = (db: Database, service: Service, rows: readonly TransactionParts[]) =>
+  merge(db, service, rows, toldFirst)
+
+function merge(
   db: Database,
   service: Service,
   rows: readonly TransactionParts[],
+  among: typeof toldFirst,
 ): Promise<Upserted> {
   return db.transaction(async tx => {
     // One merge at a time: what another one is about to add cannot be seen, nor locked.
@@ -36,6 +44,7 @@ export function upsertTransactions(
         change,
         some,
         some.flatMap(id => byId.get(id) ?? []),
+        among,
       )
       sum.inserted += inserted
       sum.changed += changed
@@ -45,14 +54,21 @@ export function upsertTransactions(
 }
 
 /** Merges the rows of some transactions. */
-async function mergeSome(tx: Db, service: Service, change: Change, ids: string[], rows: readonly TransactionParts[]) {
+async function mergeSome(
+  tx: Db,
+  service: Service,
+  change: Change,
+  ids: string[],
+  rows: readonly TransactionParts[],
+  among: typeof toldFirst,
+) {
   const stored = await tx.rows<{ record: string }>(
     sql`select record from retail_transaction where service_id = ${service.id} and id = any(${ids}) order by id for update`,
   )
   const before = new Map(
     stored.map(({ record }) => unstamped(record)).map(transaction => [transaction.id, transaction]),
   )
-  const { merged, inserted, changed } = mergeLines(before, rows, service.settings.currency)
+  const { merged, inserted, changed } = mergeLines(before, among(before, rows), service.settings.currency)
   if (merged.length) {
     const times = new Map(rows.map(({ header, updateTimeStamp }) => [header.id, updateTimeStamp]))
     const given = merged.map(transaction => {

@@ -70,16 +70,12 @@ export const bringVouchers = (db: Database, service: Service, vouchers: readonly
     const decimals = decimalsOf(service.settings.currency)
     const there = await storedOf(tx, service, vouchers)
     const said = vouchers.filter(({ number, digest }) => !there.get(number)?.digest?.equals(digest))
-    const [changed, fresh] = [said.filter(one => there.has(one.number)), said.filter(one => !there.has(one.number))]
     const written = said.map(one => follow(one, there.get(one.number), decimals))
-    await addFresh(
-      tx,
-      service,
-      written.filter(({ number }) => !there.has(number)),
-    )
+    const fresh = written.filter(({ number }) => !there.has(number))
+    await addFresh(tx, service, fresh)
     await addEntries(tx, service, written, decimals)
     await note(tx, service, written)
-    return { inserted: fresh.length, changed: changed.length }
+    return { inserted: fresh.length, changed: written.length - fresh.length }
   })
 
 async function storedOf(tx: Db, service: Service, vouchers: readonly BroughtVoucher[]) {

@@ -27,8 +27,8 @@ export async function takeGuess(
   { subject, counted }: { subject: Buffer; counted: readonly Buffer[] },
 ): Promise<Guarded> {
   // A statement of its own: the next one sees what whoever guessed before has left.
-  await tx.run(sql`select pg_advisory_xact_lock(${subject.readInt32BE(0)}, ${subject.readInt32BE(4)})`)
-  const guarded = await tx.row<Guarded>(sql`
+  const held = tx.run(sql`select pg_advisory_xact_lock(${subject.readInt32BE(0)}, ${subject.readInt32BE(4)})`)
+  const read = tx.row<Guarded>(sql`
     select v.pin_hash as "pinHash", coalesce(g.failures, 0) as failures, coalesce(g.refused_until > statement_timestamp(), false) as "isRefused",
            array(select coalesce(f.failures, 0) from unnest(${counted}::bytea[]) with ordinality c(subject, place)
                    left join failure f on f.subject = c.subject and f.window_start = date_trunc('minute', now()) order by place) as counted,
@@ -36,6 +36,7 @@ export async function takeGuess(
       from (values (1)) always
       left join voucher v on v.service_id = ${service.id} and v.number = ${number}
       left join pin_guard g on g.service_id = ${service.id} and g.subject = ${subject}`)
+  const [, guarded] = await Promise.all([held, read])
   if (!guarded) throw new Error('a row of one value has a row')
   return guarded
 }

@@ -44,13 +44,14 @@ const placeOf = (service: Service, number: string) => `${service.id} upstream va
 export async function takeUpstream(tx: Db, service: Service, number: string): Promise<TakenUpstream | undefined> {
   const here = sql`service_id = ${service.id} and number = ${number}`
   // A statement of its own: the next one sees what whoever had it before has left, and reads the clock after the wait.
-  await tx.run(sql`select from upstream_voucher where ${here} for update`)
-  const row = await tx.row<Row>(sql`
+  const held = tx.run(sql`select from upstream_voucher where ${here} for update`)
+  const read = tx.row<Row>(sql`
     select number, currency, original_amount::text as original, used_amount::text as used, available_amount::text as available,
            expiry_date::text as "expiryDate", validation_hash as "validationHash", superseded_hashes as "supersededHashes",
            upstream_validation as "upstreamValidation", coalesce(validated_until > statement_timestamp(), false) as "isFresh",
            coalesce(locked_until > statement_timestamp(), false) as "isHeld", ${localTime(sql`locked_until`, service)} as "lockedUntil"
       from upstream_voucher where ${here}`)
+  const [, row] = await Promise.all([held, read])
   if (!row) return
   const { original, used, available, isHeld, lockedUntil, currency, number: _, expiryDate, ...rest } = row
   const decimals = decimalsOf(currency)
@@ -89,14 +90,15 @@ export async function keepValidation(
 ): Promise<void> {
   const { number, currency, originalAmount, usedAmount, availableAmount, expiryDate } = voucher
   const sealed = seal(keys.sealed, placeOf(service, number), upstreamId)
-  await endUpstreamValidation(tx, service, number)
-  await tx.run(sql`
+  const ended = endUpstreamValidation(tx, service, number)
+  const kept = tx.run(sql`
     insert into upstream_voucher as v (service_id, number, currency, original_amount, used_amount, available_amount, expiry_date, validation_hash, upstream_validation, validated_until)
     values (${service.id}, ${number}, ${currency}, ${originalAmount}, ${usedAmount}, ${availableAmount}, ${expiryDate}, ${hash}, ${sealed}, statement_timestamp() + interval '24 hours')
     on conflict (service_id, number) do update
       set (currency, original_amount, used_amount, available_amount, expiry_date, validation_hash, upstream_validation, validated_until)
         = (excluded.currency, excluded.original_amount, excluded.used_amount, excluded.available_amount, excluded.expiry_date,
            excluded.validation_hash, excluded.upstream_validation, excluded.validated_until)`)
+  await Promise.all([ended, kept])
 }
 
 /** Ends the validation of a voucher, and the lock that it held: it is spent, or the back office does not know it any more. */

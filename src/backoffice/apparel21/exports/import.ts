@@ -7,6 +7,7 @@ import type { Field } from '../../rows/columns.ts'
 import { holdKind } from '../../rows/hold.ts'
 import { importSheet } from '../../rows/import.ts'
 import { ImportError } from '../../rows/import-error.ts'
+import type { Kind } from '../../rows/kind.ts'
 import { kinds } from '../../rows/kinds.ts'
 import type { Line } from '../../rows/sheet.ts'
 import { addTaken, note, nothingTaken, type Taken } from '../../rows/taken.ts'
@@ -56,7 +57,8 @@ export async function importExport(
 }
 
 async function importPass(db: Database, service: Service, file: Importable, pass: Pass, signal: AbortSignal) {
-  const kind = kinds[pass.kind]
+  const known: Kind = kinds[pass.kind]
+  const kind = { ...known, write: pass.write ?? known.write }
   const letGo = await holdKind(db, service, pass.kind)
   try {
     const taken = nothingTaken()

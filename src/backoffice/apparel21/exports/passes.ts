@@ -3,7 +3,9 @@ import { isEmail } from '../../../domain/email.ts'
 import { exportedLine } from '../../../domain/orders/merge-lines.ts'
 import type { Service } from '../../../settings.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
+import { upsertSalesTold } from '../../../store/orders/transactions.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../store/sync/exports.ts'
+import type { Kind } from '../../rows/kind.ts'
 import { wallIn } from '../xml/values.ts'
 import type { ExportKind } from './files.ts'
 import type { ExportLine } from './lines.ts'
@@ -17,6 +19,8 @@ export interface Pass {
   kind: 'customers' | 'staff' | 'transactions' | 'reward-accounts'
   /** The columns without which it says nothing. */
   columns: readonly string[]
+  /** How its rows are put in, where that is not how a file's are. */
+  write?: Kind['write']
   cells(lines: readonly ExportLine[]): Promise<Cells[]>
 }
 
@@ -116,6 +120,7 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
   let stores: ReturnType<typeof storeNumbers> | undefined
   return {
     kind: 'transactions',
+    write: upsertSalesTold as Kind['write'],
     columns: ['TRANSACTION_ID', 'SALE_DATE', 'SKUIDX', 'QUANTITY', 'PRICE'],
     async cells(lines) {
       stores ??= storeNumbers(db, service)

@@ -32,27 +32,27 @@ const mayBeNew = ({ code, pointer = '' }: Partial<Fault>) =>
  */
 export async function earlierOrder(
   client: Client,
-  { step, service, isKeyed, isSettling }: Pick<Write, 'step' | 'service' | 'isKeyed' | 'isSettling'>,
+  { read, service, isKeyed, isSettling }: Pick<Write, 'read' | 'service' | 'isKeyed' | 'isSettling'>,
   input: OrderInput,
   { number, decimals, error }: { number: string; decimals: number; error: unknown },
 ): Promise<EarlierOrder | undefined> {
   if (!(isKeyed || isSettling) || !mayBeSaidOfRepeat(error)) return
   const found = await orderNumbered(client, number, input.customerId)
   if (!found) return
-  let read: ReturnType<typeof orderFrom>
+  let order: ReturnType<typeof orderFrom>
   try {
-    read = orderFrom(found, service.settings.currency)
+    order = orderFrom(found, service.settings.currency)
   } catch (fault) {
     if (fault instanceof Untranslatable) return
     throw fault
   }
-  const { id, personId, freight } = read
-  const total = sum(read.lines.map(line => line.value)) + freight
+  const { id, personId, freight } = order
+  const total = sum(order.lines.map(line => line.value)) + freight
   const paid = sum(input.payments.map(payment => units(payment.amount, decimals)))
   const skus = input.lines.map(({ sku }) => sku)
-  const variantsNow = await step(tx => variantsOf(tx, service, skus, decimals))
+  const variantsNow = await read(db => variantsOf(db, service, skus, decimals))
   const known = new Map(variantsNow.map(variant => [variant.sku, variant]))
-  const lines = matched(input, read.lines, known)
+  const lines = matched(input, order.lines, known)
   if (!lines || personId !== input.customerId || paid !== total) return
   const variants = new Map(input.lines.map(({ sku }, i) => [sku, known.get(sku) ?? soldAs(sku, lines[i])]))
   return { id, lines, freight, total, variants }

@@ -74,7 +74,7 @@ export async function findOrder(
   const [customer] = await knownCustomers(db, service, [personId])
   const person = customer ? undefined : await personById(client, personId)
   if (!customer && (!person || idOf(person) !== personId)) return
-  const ready = person && (await readied(upstream, { service, learn: work => db.transaction(work) }, person))
+  const ready = person && (await readied(upstream, { service, read: work => work(db) }, person))
   return db.transaction(async tx => {
     if (ready) await storePerson(tx, service, ready)
     return (await adopt(upstream, tx, service, live))?.id

@@ -3,7 +3,7 @@ import { valuesOfChange } from '../../../domain/customers/change.ts'
 import type { Consent } from '../../../domain/customers/consent.ts'
 import { type CustomerChange, ecommerceIdsOf } from '../../../domain/customers/input.ts'
 import { mostReferences } from '../../../domain/customers/references.ts'
-import type { FeedRows, ReferenceKey } from '../../../domain/port/feed.ts'
+import type { FeedRows } from '../../../domain/port/feed.ts'
 import type { Write } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Service } from '../../../settings.ts'
@@ -75,24 +75,15 @@ export interface Readied {
 /** Asks for all that storing a person needs. */
 export async function readied(
   upstream: Upstream,
-  { service, learn }: Pick<Write, 'service' | 'learn'>,
+  { service, read }: Pick<Write, 'service' | 'read'>,
   person: Xml,
 ): Promise<Readied> {
   const row = await rowOf(upstream, service, person)
   const book = await upstream.referenceBook()
   const names = await book.namesFor([person])
   const keys = carried(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
-  return { row, references: await missingValues(upstream, { service, learn }, keys) }
-}
-
-/** The values among these that the cache does not have, as the back office has them. */
-async function missingValues(
-  { referenceBook }: Upstream,
-  { service, learn }: Pick<Write, 'service' | 'learn'>,
-  keys: readonly ReferenceKey[],
-) {
-  const unknown = keys.length ? await learn(tx => unknownReferences(tx, service, keys)) : []
-  return unknown.length ? (await referenceBook()).missing(unknown) : []
+  const unknown = keys.length ? await read(db => unknownReferences(db, service, keys)) : []
+  return { row, references: unknown.length ? await book.missing(unknown) : [] }
 }
 
 /** Fetches the values that a change gives a customer and that the cache does not have: they may be new at head office. */
@@ -103,7 +94,9 @@ export async function fetchValuesOf(
 ) {
   const values = valuesOfChange(change, service.settings.subscriptionMapping)
   const keys = values.flatMap(([type, value]) => (/^\d{1,18}$/.test(value) ? [{ type, value }] : []))
-  const rows = keys.length > mostReferences ? [] : await missingValues(upstream, { service, learn }, keys)
+  if (!keys.length || keys.length > mostReferences) return
+  const unknown = await learn(tx => unknownReferences(tx, service, keys))
+  const rows = unknown.length ? await (await upstream.referenceBook()).missing(unknown) : []
   if (rows.length) await learn(tx => mergeReferences(tx, service, rows))
 }
 
@@ -128,8 +121,8 @@ export async function storePerson(tx: Db, service: Service, person: Readied, kep
     row.emailSubscription = flags.emailSubscription
   if (row.privacy === false && !mappedSms && flags.smsSubscription !== undefined)
     row.smsSubscription = flags.smsSubscription
-  const written = await putCustomer(tx, service, row)
-  if (written === undefined) await putCustomer(tx, service, { ...row, email: null })
+  const isPut = await putCustomer(tx, service, row)
+  if (!isPut) await putCustomer(tx, service, { ...row, email: null })
   const stored = await lockCustomer(tx, service, row.id)
   if (!stored) throw new Error('a customer that was put in is there')
   return stored
@@ -138,14 +131,14 @@ export async function storePerson(tx: Db, service: Service, person: Readied, kep
 /** Whether somebody is a customer here; one that the back office alone knows becomes one. */
 export async function isCustomer(
   upstream: Upstream,
-  { service, learn }: Pick<Write, 'service' | 'learn'>,
+  { service, read, learn }: Pick<Write, 'service' | 'read' | 'learn'>,
   id: string,
 ): Promise<boolean> {
-  const [known] = await learn(tx => knownCustomers(tx, service, [id]))
+  const [known] = await read(db => knownCustomers(db, service, [id]))
   if (known) return true
   const person = await personById(upstream.client, id)
   if (!person || idOf(person) !== id) return false
-  const ready = await readied(upstream, { service, learn }, person)
+  const ready = await readied(upstream, { service, read }, person)
   await learn(tx => storePerson(tx, service, ready))
   return true
 }
