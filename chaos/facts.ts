@@ -44,7 +44,11 @@ export function factsOf(db: Db, id: number, { deeds }: Shop) {
         (await db.rows<{ id: string }>(sql`select id from sales_return where service_id = ${id}`)).map(row => row.id),
       )
       return [
-        verdict('every write was settled', [], deeds.length),
+        verdict(
+          'every write was settled',
+          deeds.filter(({ answer }) => !answer.status || answer.status >= 500).map(({ key }) => key),
+          deeds.length,
+        ),
         await once(
           'customer',
           ['customer'],

@@ -1,14 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { startSimulatorProcess } from '../simulator/control/process.ts'
 import type { FaultInput } from '../simulator/faults/fault.ts'
-import { openUpstream } from '../src/backoffice/apparel21/lookup/upstream.ts'
-import { feedsOf } from '../src/backoffice/apparel21/pull/feeds.ts'
-import { syncFeed } from '../src/backoffice/sync/sync.ts'
 import { type Database, type Db, sql } from '../src/db.ts'
 import type { Keys } from '../src/secrets.ts'
 import type { Service, Settings } from '../src/settings.ts'
-import { setBackOffice } from '../src/store/running/back-office.ts'
-import { upsertGateways } from '../src/store/running/gateways.ts'
+import { putBehind } from '../trials/behind.ts'
 import type { Random } from '../trials/random.ts'
 
 export const upstreamSettings: Partial<Settings> = {
@@ -34,12 +30,7 @@ export async function openBehind(db: Database, keys: Keys, service: Service) {
     '--vouchers',
     '20',
   ])
-  await setBackOffice(db, keys, service, { driver: 'apparel21', url: simulator.url, country: 'AU' })
-  await upsertGateways(db, service, [{ name: 'card' }, { name: 'gift-card' }])
-  const { client, release } = openUpstream({ url: simulator.url, countryCode: 'AU', timeZone: 'Australia/Melbourne' })
-  for (const feed of feedsOf(client, release))
-    if (['references', 'stores', 'products', 'customers'].includes(feed.name)) await syncFeed(db, service, feed)
-  client.close()
+  await putBehind(db, keys, service, { url: simulator.url, gateways: ['card', 'gift-card'] })
   return simulator
 }
 

@@ -1,5 +1,4 @@
 import { realpath } from 'node:fs/promises'
-import { constants } from 'node:os'
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { importFile, type Summary } from '../backoffice/files/import.ts'
 import { type Format, formats, openSource } from '../backoffice/files/source.ts'
@@ -13,6 +12,7 @@ import { storedBackOffice } from '../store/running/back-office.ts'
 import { examples } from './terminal/examples.ts'
 import { progressDisplay } from './terminal/import-progress.ts'
 import { withDatabase } from './terminal/session.ts'
+import { stopBySignal } from './terminal/stop.ts'
 import { table } from './terminal/table.ts'
 
 interface Options {
@@ -69,20 +69,6 @@ Exit code: 0 when nothing was refused, 2 when lines were refused, 1 when the imp
         stop.end()
       }),
     )
-
-/** What Ctrl-C and SIGTERM ask for, once; a second one no longer waits. */
-function stopBySignal() {
-  const stop = new AbortController()
-  const onSignal = (signal: NodeJS.Signals) => {
-    process.exitCode = 128 + constants.signals[signal]
-    stop.abort()
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal)
-  const end = () => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, onSignal)
-  }
-  return { signal: stop.signal, end }
-}
 
 /** What an earlier system had is of use to the embedded back office: one behind us keeps its own. */
 async function requireOwnTables(db: Database, keys: Keys, service: Service, kind: string) {

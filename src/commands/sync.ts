@@ -12,6 +12,7 @@ import { type SyncFact, syncFacts } from '../store/sync/facts.ts'
 import { examples } from './terminal/examples.ts'
 import { quietLog } from './terminal/quiet-log.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
+import { stopBySignal } from './terminal/stop.ts'
 import { syncProgress } from './terminal/sync-progress.ts'
 import { table } from './terminal/table.ts'
 
@@ -71,10 +72,7 @@ function chosen({ feeds }: Driver, names: readonly string[]): readonly Feed[] {
 const figure = (value: number) => value.toLocaleString('en')
 
 async function pullAll({ db }: Session, service: Service, driver: Driver, feeds: readonly Feed[], full: boolean) {
-  const stop = new AbortController()
-  const onSignal = () => stop.abort(new Error('The run was stopped; the next one goes on from there.'))
-  process.once('SIGINT', onSignal)
-  process.once('SIGTERM', onSignal)
+  const stop = stopBySignal(new Error('The run was stopped; the next one goes on from there.'))
   const rows: string[][] = []
   const remarks: string[] = []
   let failed = false
@@ -103,8 +101,7 @@ async function pullAll({ db }: Session, service: Service, driver: Driver, feeds:
       fail(feed.name, stop.signal.aborted ? 'stopped; the next run goes on from there.' : describe(error))
     }
   }
-  process.off('SIGINT', onSignal)
-  process.off('SIGTERM', onSignal)
+  stop.end()
   if (rows.length) console.log(table(['feed', 'read', 'new', 'changed', 'unchanged', 'removed', 'refused', ''], rows))
   for (const remark of remarks) console.log(remark)
   if (failed) process.exitCode = 1

@@ -13,6 +13,8 @@ for (const [kind, columns, rest] of [
   ['staff', 'id,code,surname', ',A,Lee'],
   ['stores', 'storeNumber,storeId,name', ',1,One'],
   ['products', 'productId,productCode,name,colourId,skuId,sizeCode,price', ',M,One,C,S,S,10'],
+  ['orders', 'id,orderNumber,customerId,placedAt,total', ',1,1,2024-01-01,0'],
+  ['vouchers', 'number,pin,balance', ',004200,1.00'],
   ['reward-accounts', 'id,customerId,programId,tierId,joinDate', ',1,1,1,2024-01-01'],
 ] as const)
   test(`an identifier of ${kind} can stand in a path`, async () => {

@@ -6,7 +6,6 @@ import { batchesOf } from './batches.ts'
 import type { Field } from './columns.ts'
 import type { Judged } from './judge.ts'
 import type { Kind } from './kind.ts'
-import { ofRefusedOrder } from './orders.ts'
 import type { Reason } from './reason.ts'
 import type { Line, Sheet } from './sheet.ts'
 import { takeIn } from './take-in.ts'
@@ -64,7 +63,7 @@ async function putSheet(
 ): Promise<Left> {
   let lastLine = 0
   const put = async (batch: readonly Judged[]) => {
-    if (kind.whole) refuseWhole(batch, kind.together, sheet.fields)
+    refuseWhole(batch, kind, sheet.fields)
     const sound = batch.filter(({ row }) => row)
     const refuse = (at: number, { reason }: Violation) => {
       const one = sound[at]
@@ -114,12 +113,13 @@ async function* untilStopped<T>(items: AsyncGenerator<T>, signal: AbortSignal | 
 }
 
 /** Refuses each line that belongs together with a refused one. */
-function refuseWhole(batch: readonly Judged[], column = '', fields: readonly Field[]) {
+function refuseWhole(batch: readonly Judged[], { whole, together: column = '' }: Kind, fields: readonly Field[]) {
+  if (!whole) return
   const place = fields.find(({ name }) => name === column)?.place ?? -1
   const refused = new Set(batch.flatMap(({ line, reasons }) => (reasons ? line.cells[place] : [])))
   for (const judged of batch) {
     if (!judged.row || !refused.has(judged.row[column])) continue
-    judged.reasons = [ofRefusedOrder]
+    judged.reasons = [whole]
     delete judged.row
   }
 }

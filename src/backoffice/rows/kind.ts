@@ -1,4 +1,5 @@
 import type { Intake } from './intake.ts'
+import type { Reason } from './reason.ts'
 import type { Row } from './row.ts'
 import type { Rule } from './rules.ts'
 
@@ -13,8 +14,8 @@ export interface Kind extends Intake<Row> {
   key: readonly string[]
   /** Neighbouring lines with the same value in this column go in together. */
   together?: string
-  /** The lines that go in together are one record: all of them are taken, or none. */
-  whole?: true
+  /** The lines that go in together are one record, all of them or none: why one is refused with which nothing is wrong. */
+  whole?: Reason
   /** What the page says tells lines apart, where `key` leaves that to the store. */
   toldApart?: readonly string[]
   /** It comes from an earlier system, and is of use to the embedded back office alone. */

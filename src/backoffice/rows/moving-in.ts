@@ -3,6 +3,7 @@ import { VoucherFeedRow } from '../../domain/vouchers/voucher-row.ts'
 import { bringOrders } from '../../store/orders/moving-in.ts'
 import { bringVouchers } from '../../store/vouchers/moving-in.ts'
 import type { Kind } from './kind.ts'
+import { ofRefusedOrder } from './orders.ts'
 import { ordersFrom, vouchersFrom } from './prepare.ts'
 import { orderRule, voucherRule } from './rules.ts'
 
@@ -17,7 +18,7 @@ export const orders = {
   toldApart: ['orderNumber', 'sequence'],
   together: 'orderNumber',
   inPaths: ['id'],
-  whole: true,
+  whole: ofRefusedOrder,
   movesIn: true,
   rule: orderRule,
   prepare: ordersFrom,

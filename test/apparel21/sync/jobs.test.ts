@@ -93,8 +93,8 @@ test('every feed of a service whose back office has feeds is pulled, each after 
   assert.equal(counted?.customers, 20)
   assert.ok((counted?.stock ?? 0) > 500, 'the stock did not come before its products')
   assert.ok((counted?.sales ?? 0) > 0)
-  await until(async () => (await jobOf('transactions'))?.lease === null, 'the last job has ended')
   for (const { name, everySeconds } of feeds) {
+    await until(async () => (await jobOf(name))?.lease === null, `the job of ${name} has ended`)
     const { wait = 0, attempts } = (await jobOf(name)) ?? {}
     assert.ok(wait <= everySeconds && wait > 0.9 * everySeconds - 60, `${name}: ${wait} of ${everySeconds} s`)
     assert.equal(attempts, 0)

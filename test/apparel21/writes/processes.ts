@@ -6,14 +6,11 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { startSimulator } from '../../../simulator/simulator.ts'
 import { addAccount, addService } from '../../../src/accounts.ts'
-import { feedsOf } from '../../../src/backoffice/apparel21/pull/feeds.ts'
-import { syncFeed } from '../../../src/backoffice/sync/sync.ts'
 import { sql } from '../../../src/db.ts'
 import { keysFrom } from '../../../src/secrets.ts'
 import type { Service } from '../../../src/settings.ts'
-import { setBackOffice } from '../../../src/store/running/back-office.ts'
-import { upsertGateways } from '../../../src/store/running/gateways.ts'
-import { behind, settings } from '../../drivers/apparel21.ts'
+import { putBehind } from '../../../trials/behind.ts'
+import { settings } from '../../drivers/apparel21.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { address } from '../../support/order-shop.ts'
 import { directory, type Environment, type Running, type Serving, until } from '../../support/processes.ts'
@@ -45,12 +42,7 @@ export async function shopOfProcesses() {
   const keys = keysFrom(secret)
   const service = (await addService(db, 'luma', settings)) ?? assert.fail()
   const neighbour = (await addService(db, 'neighbour', settings)) ?? assert.fail()
-  await setBackOffice(db, keys, service, { driver: 'apparel21', url: simulator.url, country: 'AU' })
-  await upsertGateways(db, service, [{ name: 'visa' }])
-  const { client, release } = behind(simulator)
-  for (const feed of feedsOf(client, release))
-    if (['references', 'stores', 'products', 'customers'].includes(feed.name)) await syncFeed(db, service, feed)
-  client.close()
+  await putBehind(db, keys, service, { url: simulator.url, gateways: ['visa'] })
   const headersOf = async (of: Service) => ({
     authorization: `Basic ${Buffer.from(`${of.name}:${await addAccount(db, keys, of.name, of, 'maintainer')}`).toString('base64')}`,
     'x-service-name': of.name,
