@@ -82,7 +82,7 @@ export async function measureGrowth(bench: Bench, cluster: Cluster, largest: Siz
       ]),
       worst('a first page of the largest list', 'of one a tenth as large', [...walks.values()], of => [
         of.at(-1)?.first,
-        of[0]?.first,
+        of.at(-2)?.first,
       ]),
       {
         what: 'customers: deepest page in time',

@@ -7,11 +7,11 @@ import { measureColdStart } from './cold-start.ts'
 import { type Cluster, type Loaded, openCluster, type Size } from './database.ts'
 import { measureGrowth } from './growth.ts'
 import { measurePages } from './pages.ts'
-import { measureRemoteWrites } from './remote-writes.ts'
 import { factsOf, publish, type Section } from './report.ts'
 import { measureSync, type StockSize } from './sync.ts'
 import { measureWorkers } from './workers.ts'
-import { measureWrites } from './writes.ts'
+import { measureRemoteWrites } from './writes/remote.ts'
+import { measureWrites } from './writes/writes.ts'
 
 /** The parts, in the order in which they run. The last one runs once the database is stopped. */
 const parts = ['pages', 'growth', 'workers', 'writes', 'remote-writes', 'breaker', 'sync', 'cold-start'] as const

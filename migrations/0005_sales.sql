@@ -32,11 +32,13 @@ comment on column retail_transaction.record is 'All there is of it: its lines ha
 create table order_counter (
   service_id integer not null references service on delete cascade,
   kind text collate "C" not null check (kind in ('order', 'return')),
+  stream integer not null,
   last_number bigint not null,
-  primary key (service_id, kind)
+  primary key (service_id, kind, stream)
 );
 comment on table order_counter is
-  'The last number that was made here: W0000001 for an order, R0000001 for a return. Those that callers have given are passed over.';
+  'The last numbers that were made here: W0000001 for an order, R0000001 for a return. Those that callers have given are passed over. '
+  'There are several streams, each of every 32nd number, so that nobody waits for the commit of somebody else''s order.';
 
 create table sales_order (
   service_id integer not null references service on delete cascade,

@@ -412,12 +412,14 @@ create index retail_transaction_changed on retail_transaction (service_id, chang
 create index retail_transaction_customer on retail_transaction (service_id, customer_id, sale_date, id);
 create index retail_transaction_sale_date on retail_transaction (service_id, sale_date, id) include (changed_at);
 
--- The last number that was made here: W0000001 for an order, R0000001 for a return. Those that callers have given are passed over.
+-- The last numbers that were made here: W0000001 for an order, R0000001 for a return. Those that callers have given are passed over. There
+-- are several streams, each of every 32nd number, so that nobody waits for the commit of somebody else's order.
 create table order_counter (
   service_id integer not null,
   kind text collate "C" not null,
+  stream integer not null,
   last_number bigint not null,
-  primary key (service_id, kind),
+  primary key (service_id, kind, stream),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (kind in ('order', 'return'))
 );

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { streamOf, watchStatements } from './statements.ts'
 
 /** SQL text with its values apart; made by the `sql` tag only. */
 export class Sql {
@@ -69,7 +69,7 @@ export interface Db {
 }
 
 export interface Database extends Db {
-  /** Runs `work` in one transaction: all of it, or nothing. */
+  /** Runs `work` in one transaction: all of it, or nothing. What it asks last need not be waited for: it goes out with the commit. */
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** The pool underneath, for COPY and LISTEN. */
   pool: pg.Pool
@@ -86,7 +86,7 @@ function runner(ask: Ask): Db {
     try {
       return await ask({ text, values, ...(planned ? {} : { name: nameOf(text) }) })
     } catch (error) {
-      throw isOutage(error) ? new DatabaseAway(error) : error
+      throw told(error)
     }
   }
   return {
@@ -98,6 +98,8 @@ function runner(ask: Ask): Db {
   }
 }
 
+const told = (error: unknown) => (isOutage(error) ? new DatabaseAway(error) : error)
+
 /** Whether the database is away or too busy, rather than the statement wrong (SQLSTATE classes 08, 53, 57P; sockets). */
 function isOutage(error: unknown) {
   if (!(error instanceof Error)) return false
@@ -106,12 +108,33 @@ function isOutage(error: unknown) {
   return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message)
 }
 
-/** A connection that breaks here leaves open whether the work is kept. */
-async function commit(tx: Db) {
-  try {
-    await tx.run(sql`commit`)
-  } catch (error) {
-    throw error instanceof DatabaseAway ? new CommitUnknown(error.cause) : error
+/** What was asked of one connection and has not been answered yet. */
+function inOneLine(ask: Ask) {
+  const unanswered = new Set<Promise<pg.QueryResult>>()
+  const asked: Ask = config => {
+    const answer = ask(config)
+    unanswered.add(answer)
+    const answered = () => unanswered.delete(answer)
+    answer.then(answered, answered)
+    return answer
+  }
+  return {
+    tx: runner(asked),
+    /**
+     * Commits, together with what nobody has waited for: where any of it failed, nothing of the transaction is kept, and the failure is
+     * thrown. A connection that breaks here leaves open whether the work is kept.
+     */
+    async commit() {
+      const rest = [...unanswered]
+      const ended = ask({ text: 'commit', name: nameOf('commit') })
+      const [failed] = (await Promise.allSettled(rest)).flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
+      const { command } = await ended.catch(error => {
+        throw isOutage(error) && isOutage(failed ?? error) ? new CommitUnknown(error) : told(failed ?? error)
+      })
+      if (failed !== undefined) throw told(failed)
+      // PostgreSQL's answer to `commit` where a statement failed whose failure somebody has put up with.
+      if (command !== 'COMMIT') throw new Error('A transaction in which a statement had failed was to be committed.')
+    },
   }
 }
 
@@ -156,14 +179,12 @@ export function openDatabase(
     pool,
     transaction: work =>
       lend(pool, async client => {
-        const tx = runner(config => watch.ask(client, config))
+        const { tx, commit } = inOneLine(config => watch.ask(client, config))
         // Nobody waits for it: it goes out with the first statement, and where it fails there is no connection.
-        const begun = tx.run(sql`begin`)
-        begun.catch(() => {})
+        tx.run(sql`begin`).catch(() => {})
         try {
           const result = await work(tx)
-          await begun
-          await commit(tx)
+          await commit()
           return result
         } catch (error) {
           // The end of a connection undoes all of it too.
@@ -198,43 +219,5 @@ async function lend<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T
     client.release(broken)
     // A broken one may have more to complain of; it is not used again.
     if (!broken) client.off('error', onBreak)
-  }
-}
-
-const streamOf = (client: pg.ClientBase) => (client as unknown as { connection: { stream: Duplex } }).connection.stream
-
-/** Sends what is asked of a connection in one turn of the event loop with one write: each would wake PostgreSQL up on its own. */
-function inOneFlush(client: pg.ClientBase) {
-  const stream = streamOf(client)
-  stream.cork()
-  process.nextTick(() => stream.uncork())
-}
-
-/**
- * Ends the connections of statements that take longer than `limitMs` (0: none), so that they fail as an outage. `pg` knows such a
- * limit too, but what it sets up for each statement keeps the statement's rows until the next whole collection of garbage: with
- * pages of 68 KB the service then stood still for 5 ms some ten times a second.
- */
-function watchStatements(limitMs: number) {
-  const asked = new Set<{ client: pg.ClientBase; since: number }>()
-  const look = () => {
-    const latest = performance.now() - limitMs
-    // What is under way fails at once.
-    for (const { client, since } of asked) if (since < latest) streamOf(client).destroy()
-  }
-  const timer = limitMs ? setInterval(look, Math.min(limitMs, 1_000)).unref() : undefined
-  return {
-    ask: (client: pg.ClientBase, config: pg.QueryConfig) =>
-      new Promise<pg.QueryResult>((resolve, reject) => {
-        const one = { client, since: performance.now() }
-        asked.add(one)
-        inOneFlush(client)
-        client.query(config, (error, result) => {
-          asked.delete(one)
-          if (error) reject(error)
-          else resolve(result)
-        })
-      }),
-    end: () => clearInterval(timer),
   }
 }

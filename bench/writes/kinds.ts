@@ -1,64 +1,67 @@
 import { randomUUID } from 'node:crypto'
-import { embedded } from '../src/backoffice/embedded/embedded.ts'
-import type { Database } from '../src/db.ts'
-import type { OrderInput } from '../src/domain/orders/orders.ts'
-import { ApiError } from '../src/errors.ts'
-import { inSteps } from '../src/http/once/carrying-out.ts'
-import type { Keys } from '../src/secrets.ts'
-import type { Service } from '../src/settings.ts'
-import { productRows } from './records.ts'
-import { clients, contendedVoucher, ownVouchers, pin, shoppers } from './write-shop.ts'
-import type { Way } from './write-ways.ts'
-
-/** Clients that want one voucher. */
-export const contenders = 200
+import type { OrderInput } from '../../src/domain/orders/orders.ts'
+import { productRows } from '../records.ts'
+import type { Client } from './client.ts'
+import { clients, contendedVoucher, contenders, ownVouchers, pin, shoppers } from './shop.ts'
 
 /** One kind of write, done by clients that each begin again as soon as they are done. */
 export interface Kind {
   name: string
   clients: number
   /** What a client needs first; it is not timed. */
-  prepare?(way: Way, client: number): Promise<void>
-  write(way: Way, client: number): Promise<unknown>
+  prepare?(client: Client, number: number): Promise<void>
+  write(client: Client, number: number): Promise<unknown>
 }
 
 const address = { addressLine1: '111 Collins St', city: 'Melbourne', postcode: '3000', country: 'Australia' }
 
-/** The kinds of writes that are measured, of a shop as `openShop` makes it. */
-export async function kindsFor(db: Database, keys: Keys, service: Service): Promise<Kind[]> {
-  let counter = 0
-  const skuOf = (number: number) => productRows[number % productRows.length]?.variant.sku ?? ''
-  const orderOf = (sku: string, quantity: number): OrderInput => ({
+let counter = 0
+const skuOf = (number: number) => productRows[number % productRows.length]?.variant.sku ?? ''
+
+function orderOf(skus: readonly string[], quantity = 1): OrderInput {
+  const lines = skus.map(sku => ({ sku, quantity }))
+  return {
     customerId: String(++counter % shoppers),
     billingAddress: address,
     deliveryAddress: address,
-    lines: [{ sku, quantity }],
-    payments: [{ gateway: 'paypal', amount: `${52 * quantity}.00` }],
-  })
+    lines,
+    payments: [{ gateway: 'paypal', amount: `${52 * quantity * lines.length}.00` }],
+  }
+}
+
+const place = (by: Client, order: OrderInput) => by.write<{ id: string }>('POST', '/orders', order)
+
+/** The kinds of writes that are measured, of a shop as `openShop` makes it. */
+export async function kindsFor(client: Client): Promise<Kind[]> {
   const held = new Map<string, string>()
-  for (const number of [...ownVouchers, contendedVoucher]) held.set(number, await validate(db, keys, service, number))
-  const lock = (way: Way, number = contendedVoucher) =>
-    way.lockVoucher(number, { validationId: held.get(number) ?? '', lockSeconds: 3_600 })
+  for (const number of [...ownVouchers, contendedVoucher])
+    held.set(
+      number,
+      (await client.write<{ validationId: string }>('POST', '/vouchers/validate', { number, pin, amount: '150.00' }))
+        .validationId,
+    )
+  const lock = (by: Client, number = contendedVoucher) =>
+    by.write('PUT', `/vouchers/${number}/lock`, { validationId: held.get(number), lockSeconds: 3_600 })
   const bought: { id: string; sku: string; left: number }[] = []
   return [
     {
-      name: 'create a customer',
+      name: 'new customer',
       clients,
-      write: way =>
-        way.createCustomer({
+      write: by =>
+        by.write('POST', '/customers', {
           firstname: 'Ann',
           surname: 'Lee',
           contact: { email: `${randomUUID()}@example.com` },
           address,
         }),
     },
-    { name: 'lock a voucher', clients, write: (way, client) => lock(way, ownVouchers[client]) },
-    { name: 'lock one voucher', clients: contenders, write: way => lock(way) },
+    { name: 'lock of a voucher', clients, write: (by, number) => lock(by, ownVouchers[number]) },
+    { name: 'lock of one voucher', clients: contenders, write: by => lock(by) },
     {
-      name: 'issue a voucher',
+      name: 'voucher issued',
       clients,
-      write: way =>
-        way.issueVoucher({
+      write: by =>
+        by.write('POST', '/vouchers', {
           amount: '50.00',
           gateway: 'paypal',
           subject: 'A gift for you',
@@ -68,33 +71,28 @@ export async function kindsFor(db: Database, keys: Keys, service: Service): Prom
           senderName: 'John Smith',
         }),
     },
-    { name: 'place an order', clients, write: way => way.placeOrder(orderOf(skuOf(counter), 1)) },
     {
-      name: 'return of an order',
+      name: 'order of three lines',
       clients,
-      async prepare(way, client) {
-        if (bought[client]?.left) return
-        const sku = skuOf(client)
+      write: by => place(by, orderOf([1, 2, 3].map(each => skuOf(3 * counter + each)))),
+    },
+    {
+      name: 'return',
+      clients,
+      async prepare(by, number) {
+        if (bought[number]?.left) return
+        const sku = skuOf(number)
         const left = 10
-        bought[client] = { id: JSON.parse(await way.placeOrder(orderOf(sku, left))).id, sku, left }
+        bought[number] = { id: (await place(by, orderOf([sku], left))).id, sku, left }
       },
-      async write(way, client) {
-        const order = bought[client]
+      async write(by, number) {
+        const order = bought[number]
         if (!order) return
         order.left--
-        await way.createReturn(order.id, { lines: [{ sku: order.sku, quantity: 1, reasonCode: 'SIZE' }] })
+        await by.write('POST', `/orders/${order.id}/returns`, {
+          lines: [{ sku: order.sku, quantity: 1, reasonCode: 'SIZE' }],
+        })
       },
     },
   ]
-}
-
-async function validate(db: Database, keys: Keys, service: Service, number: string) {
-  const found = await inSteps({ db, keys }, service, ({ step }) =>
-    embedded(service).validateVoucher(
-      { step, keys, service, origin: { address: '127.0.0.1' }, isTrial: false },
-      { number, pin, amount: '150.00' },
-    ),
-  )
-  if (found instanceof ApiError) throw found
-  return found.validationId
 }

@@ -1,21 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { Agent, request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startSimulatorProcess } from '../simulator/control/process.ts'
-import { addAccount, addService } from '../src/accounts.ts'
-import { openUpstream } from '../src/backoffice/apparel21/lookup/upstream.ts'
-import { feedsOf } from '../src/backoffice/apparel21/pull/feeds.ts'
-import { syncFeed } from '../src/backoffice/sync/sync.ts'
-import { sql } from '../src/db.ts'
-import { setBackOffice } from '../src/store/running/back-office.ts'
-import { upsertGateways } from '../src/store/running/gateways.ts'
-import type { Loaded } from './database.ts'
-import { type Running, startService } from './processes.ts'
+import { startSimulatorProcess } from '../../simulator/control/process.ts'
+import { addAccount, addService } from '../../src/accounts.ts'
+import { sql } from '../../src/db.ts'
+import { putBehind } from '../../trials/behind.ts'
+import type { Loaded } from '../database.ts'
+import { startService } from '../processes.ts'
+import { type Client, clientOf } from './client.ts'
 
 /** A service in front of a simulator of Apparel21, and another tenant in the same process. */
 export type RemoteShop = Awaited<ReturnType<typeof openRemoteShop>>
-
-const feeds = ['references', 'stores', 'products', 'customers']
 
 export async function openRemoteShop(directory: string, loaded: Loaded, concurrency: number) {
   const { db, keys } = loaded
@@ -25,19 +19,9 @@ export async function openRemoteShop(directory: string, loaded: Loaded, concurre
   const service = await addService(db, names.shop, { ...settings, giftCardSku: '9001', voucherType: 'GV_EMAIL' })
   const other = await addService(db, names.neighbour, settings)
   if (!service || !other) throw new Error('their names are new')
-  await setBackOffice(db, keys, service, {
-    driver: 'apparel21',
-    url: simulator.url,
-    country: 'AU',
-    concurrency: String(concurrency),
-  })
-  await upsertGateways(db, service, [{ name: 'visa' }])
-  const upstream = openUpstream({ url: simulator.url, countryCode: 'AU', timeZone: 'Australia/Melbourne' })
-  for (const feed of feedsOf(upstream.client, upstream.release))
-    if (feeds.includes(feed.name)) await syncFeed(db, service, feed)
-  upstream.client.close()
+  await putBehind(db, keys, service, { url: simulator.url, concurrency, gateways: ['visa'] })
   const running = await startService(directory, { DATABASE_URL: loaded.url, JOBS: 'off', LOG_LEVEL: 'fatal' })
-  const sign = async (name: string, of: typeof service): Promise<Client> =>
+  const sign = async (name: string, of: typeof service) =>
     clientOf(running, name, (await addAccount(db, keys, name, of, 'maintainer')) ?? '')
   const [client, neighbour] = [await sign(names.shop, service), await sign(names.neighbour, other)]
   const [sold] = await db.rows<{ sku: string; price: string }>(
@@ -65,42 +49,11 @@ export async function openRemoteShop(directory: string, loaded: Loaded, concurre
   }
 }
 
-/** Somebody with an account. */
-export interface Client {
-  /** Posts a body under a key of its own. Returns the status; 0 where there was no answer. */
-  post(path: string, body: object): Promise<number>
-  end(): void
-}
-
 /** Somebody who sells one thing to several people. */
 export interface Selling {
   client: Client
   sold: { sku: string; price: string }
   people: readonly string[]
-}
-
-export function clientOf({ port, ca }: Running, name: string, password: string): Client {
-  const agent = new Agent({ keepAlive: true, ca })
-  const standing = {
-    authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
-    'x-service-name': name,
-    'content-type': 'application/json',
-  }
-  return {
-    post(path, body) {
-      const text = JSON.stringify(body)
-      const headers = { ...standing, 'idempotency-key': randomUUID(), 'content-length': Buffer.byteLength(text) }
-      return new Promise(resolve => {
-        const options = { host: '127.0.0.1', servername: 'localhost', port, agent, method: 'POST', path, headers }
-        const asked = request(options, answer => {
-          answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
-        })
-        asked.once('error', () => resolve(0))
-        asked.end(text)
-      })
-    },
-    end: () => agent.destroy(),
-  }
 }
 
 /** What came of orders; times in milliseconds. */
@@ -122,7 +75,10 @@ const address = {
   country: 'Australia',
 }
 /** Seconds until all clients are at it. */
-const warmSeconds = 2
+export const warmSeconds = 2
+
+/** What `Retry-After` says, at least. */
+const retryMs = 1_000
 
 /** So many shoppers, each ordering again as soon as it is answered. */
 export async function orders({ client, sold, people }: Selling, clients: number, seconds: number): Promise<Placed> {
@@ -134,7 +90,7 @@ export async function orders({ client, sold, people }: Selling, clients: number,
     Array.from({ length: clients }, async (_, i) => {
       while (performance.now() < end) {
         const from = performance.now()
-        const status = await client.post('/orders', {
+        const status = await client.send('POST', '/orders', {
           customerId: people[i % people.length],
           billingAddress: address,
           deliveryAddress: address,
@@ -146,8 +102,7 @@ export async function orders({ client, sold, people }: Selling, clients: number,
         if (status === 201) times.push(now - from)
         else if (status === 503) counts.refused++
         else counts.other++
-        // As `Retry-After` says.
-        if (status === 503) await delay(1_000)
+        if (status === 503) await delay(retryMs)
       }
     }),
   )
@@ -162,8 +117,8 @@ export function lookUps({ client }: Pick<Selling, 'client'>, clients: number) {
   const all = Promise.all(
     Array.from({ length: clients }, async (_, i) => {
       while (on) {
-        await client.post('/vouchers/lookup', { number: String(6_000_001 + i), pin: '1234' })
-        await delay(100)
+        const status = await client.send('POST', '/vouchers/lookup', { number: String(6_000_001 + i), pin: '1234' })
+        await delay(status === 503 ? retryMs : 100)
       }
     }),
   )
@@ -182,7 +137,7 @@ export async function customers(client: Client, clients: number, seconds: number
       while (performance.now() < end) {
         const from = performance.now()
         const contact = { email: `${randomUUID()}@example.com` }
-        const status = await client.post('/customers', { firstname: 'Ann', surname: 'Bench', contact })
+        const status = await client.send('POST', '/customers', { firstname: 'Ann', surname: 'Bench', contact })
         if (status !== 201) throw new Error(`a new customer was ${status}`)
         times.push(performance.now() - from)
         await delay(50)

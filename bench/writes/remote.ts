@@ -1,9 +1,9 @@
-import type { Bench } from './bench.ts'
-import { ask } from './bench.ts'
-import type { Loaded } from './database.ts'
-import { lookUps, openRemoteShop, orders, type Placed, type RemoteShop } from './remote-shop.ts'
-import { medianBy, percent, type Section, type Target, tenths, whole } from './report.ts'
-import { scenariosOf } from './scenarios.ts'
+import type { Bench } from '../bench.ts'
+import { ask } from '../bench.ts'
+import type { Loaded } from '../database.ts'
+import { medianBy, percent, type Section, type Target, tenths, whole } from '../report.ts'
+import { scenariosOf } from '../scenarios.ts'
+import { lookUps, openRemoteShop, orders, type Placed, type RemoteShop, warmSeconds } from './remote-shop.ts'
 
 /** Seconds that the back office takes for an order. */
 const delaySeconds = 0.4
@@ -34,12 +34,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
     const shop = await openRemoteShop(bench.directory, loaded, concurrency)
     try {
       const page = () => ask(bench, shop.running, scenario, { connections: 8, rate: 100, seconds })
-      await shop.simulator.remote.addFault({
-        kind: 'latency',
-        method: 'POST',
-        path: '/Persons/*/Orders',
-        seconds: delaySeconds,
-      })
+      await slow(shop)
       const rounds: Placed[] = []
       for (let round = 0; round < bench.rounds; round++) {
         bench.say(`  ${clients} clients, ${concurrency} at a time`)
@@ -61,7 +56,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
   }
   return {
     title: 'Writes through a slow back office',
-    about: `Shoppers who order through an Apparel21 (the simulator) that takes ${delaySeconds} s for an order, each anew as soon as it is answered; each order has an Idempotency-Key. The limit is what the back office takes: so many at a time, each for ${delaySeconds} s. The simulator runs on the same cores.`,
+    about: `Shoppers who order through an Apparel21 (the simulator) that takes ${delaySeconds} s for an order, each anew as soon as it is answered; each order has an Idempotency-Key. The limit is what the back office takes: so many at a time, each for ${delaySeconds} s. The simulator runs on the same cores. A measurement takes ${seconds} s, after ${warmSeconds} s to get going.`,
     tables: [
       {
         caption: 'Orders',
@@ -92,6 +87,10 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
   }
 }
 
+/** The back office takes its time for an order. */
+const slow = ({ simulator: { remote } }: RemoteShop) =>
+  remote.addFault({ kind: 'latency', method: 'POST', path: '/Persons/*/Orders', seconds: delaySeconds })
+
 /** Look-ups that nobody answers, and what another tenant's writes take beside them. */
 async function hanging(
   bench: Bench,
@@ -101,18 +100,12 @@ async function hanging(
 ) {
   bench.say('  look-ups of a back office that hangs')
   times.alone.push(await shop.neighbour(seconds))
-  const fault = await shop.simulator.remote.addFault({ kind: 'hang', path: '/Voucher/*' })
+  await shop.simulator.remote.addFault({ kind: 'hang', path: '/Voucher/*' })
   const stop = lookUps(shop, 300)
   times.meanwhile.push(await shop.neighbour(seconds))
   await shop.simulator.remote.clearFaults()
   await stop()
-  void fault
-  await shop.simulator.remote.addFault({
-    kind: 'latency',
-    method: 'POST',
-    path: '/Persons/*/Orders',
-    seconds: delaySeconds,
-  })
+  await slow(shop)
 }
 
 const middle = (values: readonly number[]) => medianBy(values, value => value)

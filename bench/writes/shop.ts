@@ -1,15 +1,15 @@
-import { addService } from '../src/accounts.ts'
-import { sql } from '../src/db.ts'
-import type { Service } from '../src/settings.ts'
-import { upsertCustomers } from '../src/store/customers/customers.ts'
-import { upsertProducts } from '../src/store/goods/products.ts'
-import { upsertStock } from '../src/store/goods/stock.ts'
-import { upsertStores } from '../src/store/goods/stores.ts'
-import { upsertPrograms, upsertRewardAccounts } from '../src/store/rewards/rewards.ts'
-import { upsertGateways } from '../src/store/running/gateways.ts'
-import { insertVouchers } from '../src/store/vouchers/vouchers.ts'
-import type { Loaded } from './database.ts'
-import { productRows, stockRows, stores } from './records.ts'
+import { addService } from '../../src/accounts.ts'
+import { sql } from '../../src/db.ts'
+import type { Service } from '../../src/settings.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { upsertProducts } from '../../src/store/goods/products.ts'
+import { upsertStock } from '../../src/store/goods/stock.ts'
+import { upsertStores } from '../../src/store/goods/stores.ts'
+import { upsertPrograms, upsertRewardAccounts } from '../../src/store/rewards/rewards.ts'
+import { upsertGateways } from '../../src/store/running/gateways.ts'
+import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
+import type { Loaded } from '../database.ts'
+import { productRows, stockRows, stores } from '../records.ts'
 
 /** Clients that write at once. */
 export const clients = 32
@@ -19,6 +19,8 @@ export const shoppers = 1_000
 /** Each client's own voucher, and the one that all want. */
 export const ownVouchers = Array.from({ length: clients }, (_, client) => `own-${client}`)
 export const contendedVoucher = 'contended'
+/** Clients that want it. */
+export const contenders = 200
 export const pin = '381940'
 
 /** A service of its own, beside the one with many records, in the same tables. */

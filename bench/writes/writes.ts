@@ -1,114 +1,203 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { addAccount } from '../src/accounts.ts'
-import { readConfig } from '../src/config.ts'
-import { openDatabase, sql } from '../src/db.ts'
-import type { Bench } from './bench.ts'
-import type { Loaded } from './database.ts'
-import { startService } from './processes.ts'
-import { medianBy, percent, type Section, tenths, whole } from './report.ts'
-import { contenders, type Kind, kindsFor } from './write-kinds.ts'
-import { openShop, shoppers } from './write-shop.ts'
-import { overHttps, overPool, type Way } from './write-ways.ts'
+import { addAccount } from '../../src/accounts.ts'
+import { sql } from '../../src/db.ts'
+import { startPostgresProxy } from '../../trials/postgres-proxy.ts'
+import type { Bench } from '../bench.ts'
+import type { Loaded } from '../database.ts'
+import { type Running, startService } from '../processes.ts'
+import { medianBy, percent, type Section, type Target, tenths, whole } from '../report.ts'
+import { cpuSeconds } from '../usage.ts'
+import { type Client, clientOf } from './client.ts'
+import { type Kind, kindsFor } from './kinds.ts'
+import { clients, contenders, openShop, shoppers } from './shop.ts'
+import { openTpcb, type Rate, type Tpcb } from './tpcb.ts'
 
-/** PostgreSQL plans a statement anew the first five times on each connection; a slow write needs a while for that. */
+/** Connections are made and statements planned meanwhile. */
 const warmMs = 2_000
+/** Seconds of a measurement at least: what is flushed comes in bursts. */
+const leastSeconds = 3
 
-interface Rate {
-  perSecond: number
-  /** Milliseconds. */
-  p50: number
-  p99: number
+/** What is wanted of each kind: its rate, as a share of the database's; milliseconds of CPU; waits for the database. */
+const wanted: Record<string, { share?: number; cpu?: number; trips?: number }> = {
+  'new customer': { share: 0.4, cpu: 1.4, trips: 5 },
+  'lock of a voucher': { share: 0.4, trips: 5 },
+  'lock of one voucher': { share: 0.5 },
+  'voucher issued': { share: 0.15 },
+  'order of three lines': { share: 0.1, cpu: 5, trips: 10 },
+  return: { share: 0.1 },
 }
 
-/** Every write over HTTPS, and beside it, in the same rounds, its transaction through the same pool without HTTP. */
+interface Found extends Rate {
+  p50: number
+  /** Milliseconds of CPU of each write: the service, and PostgreSQL. */
+  cpu: { service: number; postgres: number }
+}
+
+/** Every write over HTTPS, and beside it, in the same rounds, what the database does that writes and does nothing else. */
 export async function measureWrites(bench: Bench, loaded: Loaded): Promise<Section> {
+  const seconds = Math.max(bench.seconds, leastSeconds)
+  bench.say('  pgbench')
+  const tpcb = await openTpcb(loaded.connection)
   const name = `writes-${randomUUID()}`
   const service = await openShop(loaded, name)
-  const password = await addAccount(loaded.db, loaded.keys, name, service, 'maintainer')
+  const password = (await addAccount(loaded.db, loaded.keys, name, service, 'maintainer')) ?? ''
   const running = await startService(bench.directory, { DATABASE_URL: loaded.url })
-  const pool = openDatabase(loaded.connection, { max: readConfig({}).databasePool })
-  const alone = overPool(pool, loaded.keys, service)
-  const served = overHttps(running, name, password ?? '', contenders)
-  const rows: string[][] = []
+  const client = clientOf(running, name, password)
+  const kinds = await kindsFor(client)
+  const found = new Map<Kind, { served: Found; limit: Rate }[]>(kinds.map(kind => [kind, []]))
   try {
-    for (const kind of await kindsFor(pool, loaded.keys, service)) {
-      bench.say(`  ${kind.name}`)
-      const found: { served: Rate; alone: Rate }[] = []
-      for (let round = 0; round < bench.rounds; round++)
-        found.push({
-          served: await load(kind, served.way, bench.seconds),
-          alone: await load(kind, alone, bench.seconds),
-        })
-      const https = medianBy(found, rates => rates.served.perSecond).served
-      const database = medianBy(found, rates => rates.alone.perSecond).alone
-      rows.push([
-        kind.name,
-        String(kind.clients),
-        ...[https, database].flatMap(({ perSecond, p50, p99 }) => [whole(perSecond), tenths(p50), tenths(p99)]),
-        percent(https.perSecond / database.perSecond),
-      ])
-    }
+    for (let round = 0; round < bench.rounds; round++)
+      for (const [kind, rounds] of found) {
+        bench.say(`  ${kind.name}`)
+        const served = await load(bench, running, kind, client, seconds)
+        rounds.push({ served, limit: await limitOf(tpcb, kind, seconds) })
+      }
+    const trips = await roundTripsOf(bench, loaded, kinds, (at: Running) => clientOf(at, name, password))
+    return section(found, trips, tpcb !== undefined, seconds)
   } finally {
-    served.end()
+    client.end()
     await running.stop()
-    await pool.close()
     await loaded.db.run(sql`delete from service where service_id = ${service.id}`)
     await loaded.db.run(sql`delete from account where username = ${name}`)
   }
-  return {
-    title: 'Writes',
-    about:
-      'Clients on connections that stay open, each writing again as soon as it is answered, every write with an Idempotency-Key of its own. The database alone: the same transactions - key, ' +
-      `effect, audit, stored answer - through a pool of the same size, without HTTP. The orders are of ${whole(shoppers)} members of a reward programme. Each client returns goods of orders of its own, one unit at a time; ` +
-      `placing those is not timed, but shares the machine. The contended voucher is held anew by ${contenders} clients at once.`,
-    tables: [
-      {
-        caption: 'Over HTTPS, and the database alone',
-        head: [
-          'write',
-          'clients',
-          'writes/s',
-          'p50 ms',
-          'p99 ms',
-          'alone/s',
-          'p50 ms',
-          'p99 ms',
-          'of the database alone',
-        ],
-        rows,
-      },
-    ],
-    targets: [],
-  }
 }
 
-async function load({ clients, prepare, write }: Kind, way: Way, seconds: number): Promise<Rate> {
+const limitOf = async (tpcb: Tpcb | undefined, kind: Kind, seconds: number): Promise<Rate> =>
+  (await (kind.clients === contenders
+    ? tpcb?.oneRow(contenders, seconds)
+    : tpcb?.transactions(kind.clients, seconds))) ?? { perSecond: Number.NaN, p99: Number.NaN }
+
+async function load(
+  { postgresPid }: Bench,
+  running: Running,
+  { clients, prepare, write }: Kind,
+  client: Client,
+  seconds: number,
+): Promise<Found> {
   let times: number[] = []
   let on = true
   const all = Promise.all(
-    Array.from({ length: clients }, async (_, client) => {
+    Array.from({ length: clients }, async (_, number) => {
       while (on) {
-        await prepare?.(way, client)
+        await prepare?.(client, number)
         const from = performance.now()
-        await write(way, client)
+        await write(client, number)
         times.push(performance.now() - from)
       }
     }),
   )
   // A client that is refused ends the measurement.
   const run = async (ms: number) => void (await Promise.race([all, delay(ms)]))
+  const used = () => [running.pid, postgresPid].map(cpuSeconds)
   try {
     await run(warmMs)
     times = []
-    const from = performance.now()
+    const [from, before] = [performance.now(), used()]
     await run(seconds * 1_000)
+    const [service = 0, postgres = 0] = used().map((now, i) => ((now - (before[i] ?? 0)) * 1_000) / times.length)
     const perSecond = (times.length / (performance.now() - from)) * 1_000
     const sorted = Float64Array.from(times).sort()
     const quantile = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
-    return { perSecond, p50: quantile(0.5), p99: quantile(0.99) }
+    return { perSecond, p50: quantile(0.5), p99: quantile(0.99), cpu: { service, postgres } }
   } finally {
     on = false
     await all
+  }
+}
+
+/** How often one write of each kind waits for the database: the fewest of some. */
+async function roundTripsOf(bench: Bench, loaded: Loaded, kinds: readonly Kind[], clientAt: (at: Running) => Client) {
+  const proxy = await startPostgresProxy(loaded.url)
+  const running = await startService(bench.directory, { DATABASE_URL: proxy.connection, JOBS: 'off' })
+  const client = clientAt(running)
+  try {
+    const counts = new Map<Kind, number>()
+    for (const kind of kinds)
+      for (let i = 0; i < 8; i++) {
+        await kind.prepare?.(client, 0)
+        const before = proxy.roundTrips()
+        await kind.write(client, 0)
+        counts.set(kind, Math.min(counts.get(kind) ?? Number.POSITIVE_INFINITY, proxy.roundTrips() - before))
+      }
+    return counts
+  } finally {
+    client.end()
+    await running.stop()
+    proxy.close()
+  }
+}
+
+function section(
+  found: ReadonlyMap<Kind, { served: Found; limit: Rate }[]>,
+  trips: ReadonlyMap<Kind, number>,
+  hasPgbench: boolean,
+  seconds: number,
+): Section {
+  const rows: string[][] = []
+  const targets: Target[] = []
+  for (const [kind, rounds] of found) {
+    const { served } = medianBy(rounds, each => each.served.perSecond)
+    const { limit } = medianBy(rounds, each => each.limit.perSecond)
+    const share = served.perSecond / limit.perSecond
+    const { service, postgres } = served.cpu
+    const waits = trips.get(kind) ?? Number.NaN
+    rows.push([
+      kind.name,
+      String(kind.clients),
+      ...[whole(served.perSecond), tenths(served.p50), tenths(served.p99)],
+      ...[whole(limit.perSecond), tenths(limit.p99), Number.isNaN(share) ? '-' : percent(share)],
+      ...[tenths(service), tenths(postgres), String(waits)],
+    ])
+    const most = wanted[kind.name]
+    const what = (of: string) => `${kind.name}: ${of}`
+    if (most?.share !== undefined)
+      targets.push({
+        what: what(kind.clients === contenders ? 'of updates of one row' : 'of TPC-B'),
+        wanted: `at least ${percent(most.share)}`,
+        found: Number.isNaN(share) ? 'no pgbench here' : percent(share),
+        met: share >= most.share,
+      })
+    if (kind.clients === contenders)
+      targets.push({
+        what: what('p99 of that of updates of one row'),
+        wanted: 'at most 2 x',
+        found: `${(served.p99 / limit.p99).toFixed(1)} x`,
+        met: served.p99 <= 2 * limit.p99,
+      })
+    if (most?.cpu !== undefined)
+      targets.push({
+        what: what('CPU of service and PostgreSQL'),
+        wanted: `at most ${most.cpu} ms`,
+        found: `${tenths(service + postgres)} ms`,
+        met: service + postgres <= most.cpu,
+      })
+    if (most?.trips !== undefined)
+      targets.push({
+        what: what('waits for the database'),
+        wanted: `at most ${most.trips}`,
+        found: String(waits),
+        met: waits <= most.trips,
+      })
+  }
+  return {
+    title: 'Writes',
+    about:
+      'Clients on connections that stay open, each writing again as soon as it is answered, every write with an Idempotency-Key of its own. ' +
+      `The limit is what the same database does that writes and does nothing else${hasPgbench ? ': pgbench with as many clients, its own transaction (TPC-B, scale 50, prepared), for the contended voucher one row that all update' : '; there is no pgbench on this machine'}. ` +
+      `The orders are of ${whole(shoppers)} members of a reward programme, and shipped at once. Each client returns goods of orders of its own, one unit at a time; placing those is not timed, but shares the machine. ` +
+      `The contended voucher is held anew by ${contenders} clients at once. Waits for the database are counted by a proxy, of one write at a time: what goes out together is one. ` +
+      `The generator runs on the same cores, in a process that serves ${clients} clients. A measurement takes ${seconds} s, after ${warmMs / 1_000} s to get going.`,
+    tables: [
+      {
+        caption: 'Over HTTPS, and the limit',
+        head: [
+          ...['write', 'clients', 'writes/s', 'p50 ms', 'p99 ms', 'limit/s', 'p99 ms', 'of the limit'],
+          ...['CPU ms, service', 'CPU ms, PostgreSQL', 'waits'],
+        ],
+        rows,
+      },
+    ],
+    targets,
   }
 }

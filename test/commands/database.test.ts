@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { isRunning } from '../support/postgres-processes.ts'
+import { isRunning } from '../support/postgres/processes.ts'
 import {
   begin,
   checkout,

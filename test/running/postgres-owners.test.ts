@@ -18,7 +18,7 @@ import {
   start,
   temporary,
   until,
-} from '../support/postgres-processes.ts'
+} from '../support/postgres/processes.ts'
 
 test('a second start on one data directory is refused in one line', async t => {
   const home = temporary(t)

@@ -17,7 +17,7 @@ import {
   start,
   temporary,
   until,
-} from '../support/postgres-processes.ts'
+} from '../support/postgres/processes.ts'
 
 test('a new directory gets a durable database on a private socket', async t => {
   const home = temporary(t)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { isRunning } from '../support/postgres-processes.ts'
+import { isRunning } from '../support/postgres/processes.ts'
 import {
   ask,
   begin,

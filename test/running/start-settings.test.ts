@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
-import { isRunning } from '../support/postgres-processes.ts'
+import { isRunning } from '../support/postgres/processes.ts'
 import {
   ask,
   begin,

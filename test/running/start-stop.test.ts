@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isRunning } from '../support/postgres-processes.ts'
+import { isRunning } from '../support/postgres/processes.ts'
 import {
   ask,
   databaseOf,

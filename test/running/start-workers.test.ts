@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isRunning } from '../support/postgres-processes.ts'
+import { isRunning } from '../support/postgres/processes.ts'
 import {
   ask,
   databaseOf,

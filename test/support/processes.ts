@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { Access } from '../../src/running/access.ts'
-import { isRunning } from './postgres-processes.ts'
+import { isRunning } from './postgres/processes.ts'
 
 export const checkout = fileURLToPath(new URL('../..', import.meta.url))
 export const cli = join(checkout, 'src/cli.ts')

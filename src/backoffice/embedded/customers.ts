@@ -12,7 +12,7 @@ import type { KnownReferences } from '../../domain/customers/references.ts'
 import type { Finishing } from '../../domain/write.ts'
 import { refuse } from '../../refuse.ts'
 import { recordConsent } from '../../store/customers/consent.ts'
-import { customerWithEmail } from '../../store/customers/customers.ts'
+import { customerRecord, customerWithEmail } from '../../store/customers/customers.ts'
 import { lockReferencesOf } from '../../store/customers/references-written.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../store/customers/writes.ts'
 
@@ -48,16 +48,20 @@ async function carryOut(
 
   const { consent, references, warnings } = judged
   const id = before?.id ?? randomUUIDv7()
-  const record = await putCustomer(tx, service, {
+  const isPut = await putCustomer(tx, service, {
     ...(before ? {} : { code: codeFor(change), startDate: now.toString({ smallestUnit: 'second' }) }),
     ...columnsFrom(change),
     ...consent,
     id,
     referenceValues: references,
   })
-  if (record === undefined) throw emailTaken((await customerWithEmail(tx, service, change.contact?.email ?? ''))?.id)
-  await recordConsent(write, id, consentChanges(before?.consent, consent))
-  return { id, record, warnings }
+  if (!isPut) throw emailTaken((await customerWithEmail(tx, service, change.contact?.email ?? ''))?.id)
+  const [written] = await Promise.all([
+    customerRecord(tx, service, id),
+    recordConsent(write, id, consentChanges(before?.consent, consent)),
+  ])
+  if (!written) throw new Error('a customer that was put in is there')
+  return { id, record: written.record, warnings }
 }
 
 /** A code in the manner of `SMITJOHN22`; letters that are not Latin are left out. Identifiers tell customers apart, codes need not. */

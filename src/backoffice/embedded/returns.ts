@@ -60,19 +60,25 @@ export async function createReturn(
     const { storeId = null, skuId = '' } = bySequence.get(orderSequence) ?? {}
     return restock && storeId !== null ? [{ storeId, skuId, quantity }] : []
   })
-  await holdStock(tx, service, moves)
-  const change = await beginChange(tx, service, ['stock', 'retail_transaction'])
-  await insertReturnLines(tx, service, order, made.id, returned, portions)
-  await moveStock(tx, service, change, moves)
-  await addReturn(tx, service, change, made.id)
-  await stampOrder(tx, service, order, change)
-  await reverseRewards(tx, service, {
-    customerId: order.customerId,
-    orderNumber: order.number,
-    returnNumber: made.number,
-    amount: amount(sum(portions.map(portion => portion.value)), order.decimals),
-  })
-  const record = await returnRecord(tx, service, made.id)
+  const [, change] = await Promise.all([
+    holdStock(tx, service, moves),
+    beginChange(tx, service, ['stock', 'retail_transaction']),
+  ])
+  await Promise.all([
+    insertReturnLines(tx, service, order, made.id, returned, portions),
+    moveStock(tx, service, change, moves),
+  ])
+  const [record] = await Promise.all([
+    returnRecord(tx, service, made.id),
+    addReturn(tx, service, change, made.id),
+    stampOrder(tx, service, order, change),
+    reverseRewards(tx, service, {
+      customerId: order.customerId,
+      orderNumber: order.number,
+      returnNumber: made.number,
+      amount: amount(sum(portions.map(portion => portion.value)), order.decimals),
+    }),
+  ])
   if (!record) throw new Error('what was just written is there')
   return { id: made.id, ...record }
 }

@@ -19,7 +19,10 @@ import { AnsweredBefore, type Identity, inProgress, takeKeyOrAnswer } from './id
 import { holdingsOf, inTheWay, type Site, TakenOver, transact } from './steps.ts'
 
 /** What a write is told of itself while it is carried out. */
-export type Carrying = Pick<Write, 'step' | 'learn' | 'note' | 'reference' | 'isKeyed' | 'isSettling' | 'isTrial'>
+export type Carrying = Pick<
+  Write,
+  'step' | 'read' | 'learn' | 'note' | 'reference' | 'isKeyed' | 'isSettling' | 'isTrial'
+>
 
 /** What a write has come to. */
 export interface Done {
@@ -86,8 +89,10 @@ export async function carryOut(
     return done
   }
 
-  async function kept(tx: Db, { answer, audited }: Done) {
-    await Promise.all([audited && record(tx, service, audited), keyed && keepAnswer(tx, keys, service, keyed, answer)])
+  /** What goes out with the commit, which fails where it does: nobody waits for it. */
+  function kept(tx: Db, { answer, audited }: Done) {
+    for (const last of [audited && record(tx, service, audited), keyed && keepAnswer(tx, keys, service, keyed, answer)])
+      last?.catch(() => {})
     return answer
   }
 
@@ -106,7 +111,7 @@ export async function carryOut(
         if (keyed && !isClaimed) await takeKeyOrAnswer(tx, keys, service, keyed)
         answered = undefined
         const done = await of(tx)
-        answered = done instanceof ApiError ? done : await kept(tx, done)
+        answered = done instanceof ApiError ? done : kept(tx, done)
         failpoint('before_commit')
         return answered
       },
@@ -119,6 +124,7 @@ export async function carryOut(
 
   const carrying: Carrying = {
     step,
+    read: of => of(db),
     learn: of => step(of),
     reference: id.replaceAll('-', ''),
     isKeyed: keyed !== undefined,
@@ -182,7 +188,7 @@ export async function inSteps<T>(site: Site, service: Service, work: (steps: Ste
     return done
   }
   try {
-    const finish = await work({ step, learn: of => step(of) })
+    const finish = await work({ step, read: of => of(site.db), learn: of => step(of) })
     const found = await transact(site, service, async tx => {
       if (!(await holdings.keeps(tx))) throw new TakenOver()
       if (holds) await giveBackHolds(tx, service, owner)

@@ -2,7 +2,7 @@ import { type Db, sql } from '../../db.ts'
 import type { CustomerState } from '../../domain/customers/change.ts'
 import type { Consent } from '../../domain/customers/consent.ts'
 import type { Service } from '../../settings.ts'
-import { customerRecord, mergeCustomers } from './customers.ts'
+import { mergeCustomers } from './customers.ts'
 
 /** A customer as stored, and what a change of it depends on. */
 export interface StoredCustomer extends CustomerState {
@@ -27,18 +27,16 @@ interface CustomerRow {
   [column: string]: unknown
 }
 
-/** Puts a customer in and returns its whole record, as JSON text; undefined where another one has the e-mail address. */
-export async function putCustomer(tx: Db, service: Service, row: CustomerRow): Promise<string | undefined> {
+/** Puts a customer in; false where another one has the e-mail address. */
+export async function putCustomer(tx: Db, service: Service, row: CustomerRow): Promise<boolean> {
   try {
     await Promise.all([tx.run(sql`savepoint customer`), mergeCustomers(tx, service, [row])])
+    return true
   } catch (error) {
     if (!isEmailTaken(error)) throw error
     await tx.run(sql`rollback to savepoint customer`)
-    return
+    return false
   }
-  const written = await customerRecord(tx, service, row.id)
-  if (!written) throw new Error('a customer that was put in is there')
-  return written.record
 }
 
 const isEmailTaken = (error: unknown) => {

@@ -1,4 +1,4 @@
-import { type Db, raw, sql } from '../../db.ts'
+import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 
 /** The numbers that are made here, and where those that are taken stand. */
@@ -22,42 +22,59 @@ export async function withNextNumber<T>(
 ): Promise<T> {
   const { letter, table, column } = kinds[kind]
   for (;;) {
-    const last = (await increase(tx, service, kind)) ?? (await begin(tx, service, kind))
+    const { stream, last } = (await advance(tx, service, kind)) ?? (await begin(tx, service, kind))
     const taken = await take(letter + last.padStart(7, '0'))
     if (taken !== undefined) return taken
     // Callers give numbers of this form as well: the next one that they have left free.
     await tx.run(sql`
-      update order_counter set last_number = free.number - 1
-        from (select number from generate_series(${last}::bigint + 1, ${last}::bigint + 100000) number
+      update order_counter set last_number = free.number - ${streams}
+        from (select number from generate_series(${last}::bigint + ${streams}, ${last}::bigint + 100000 * ${streams}, ${streams}) number
                where not exists (select from ${table}
                                   where service_id = ${service.id}
                                     and ${column} = ${letter}::text || lpad(number::text, greatest(7, length(number::text)), '0'))
                order by number limit 1) free
-       where service_id = ${service.id} and kind = ${kind}`)
+       where service_id = ${service.id} and kind = ${kind} and stream = ${stream}`)
   }
 }
 
-const increase = async (tx: Db, service: Service, kind: string) =>
-  (
-    await tx.row<{ last: string }>(sql`
-      update order_counter set last_number = last_number + 1
-       where service_id = ${service.id} and kind = ${kind} returning last_number::text as last`)
-  )?.last
+/**
+ * How many numbers of a kind may be in the making at once: nobody waits for the commit of an order before. Each has a stream of its own,
+ * every 32nd number, and of those that are free the lowest is taken: without company numbers are made one after the other.
+ */
+const streams = 32
+
+interface Made {
+  stream: number
+  last: string
+}
+
+/** Takes a number until the transaction ends. Where all streams are taken one of them is waited for; undefined: there is none yet. */
+async function advance(tx: Db, service: Service, kind: string) {
+  const lowestOf = (wait: Sql) =>
+    tx.row<Made>(sql`
+      update order_counter set last_number = last_number + ${streams}
+       where service_id = ${service.id} and kind = ${kind}
+         and stream = (select stream from order_counter where service_id = ${service.id} and kind = ${kind} order by last_number limit 1 for update ${wait})
+      returning stream, last_number::text as last`)
+  return (await lowestOf(sql`skip locked`)) ?? lowestOf(sql``)
+}
 
 /** The first number of a service follows on the orders that were imported, and on those that are known from its newest sales. */
 async function begin(tx: Db, service: Service, kind: keyof typeof kinds) {
   const form = formOf(kind)
-  const row = await tx.row<{ last: string }>(sql`
-    insert into order_counter (service_id, kind, last_number)
-    select ${service.id}, ${kind}, coalesce(max(number), 0) + 1
-      from (select substring(record::json->>'orderNumber' from ${form})::bigint as number
-              from (select record from retail_transaction where service_id = ${service.id} order by sale_date desc, id desc limit 10000) newest
-            union all
-            select substring(order_number from ${form})::bigint from sales_order where service_id = ${service.id} and imported_at is not null) known
-    on conflict (service_id, kind) do update set last_number = order_counter.last_number + 1
-    returning last_number::text as last`)
-  if (!row) throw new Error('an upsert answers its row')
-  return row.last
+  await tx.run(sql`
+    insert into order_counter (service_id, kind, stream, last_number)
+    select ${service.id}, ${kind}, stream, highest + stream - ${streams}
+      from (select coalesce(max(number), 0) as highest
+              from (select substring(record::json->>'orderNumber' from ${form})::bigint as number
+                      from (select record from retail_transaction where service_id = ${service.id} order by sale_date desc, id desc limit 10000) newest
+                    union all
+                    select substring(order_number from ${form})::bigint from sales_order where service_id = ${service.id} and imported_at is not null) known) told
+     cross join generate_series(1, ${streams}) stream
+    on conflict (service_id, kind, stream) do nothing`)
+  const first = await advance(tx, service, kind)
+  if (!first) throw new Error('whose streams were begun has streams')
+  return first
 }
 
 /** Lets the next order that is made follow on these, where numbers were made before. */
@@ -65,5 +82,6 @@ export async function passOver(tx: Db, service: Service, numbers: readonly strin
   const form = new RegExp(formOf('order'))
   const highest = numbers.reduce((most, number) => Math.max(most, Number(form.exec(number)?.[1] ?? 0)), 0)
   await tx.run(sql`
-    update order_counter set last_number = ${highest} where service_id = ${service.id} and kind = 'order' and last_number < ${highest}`)
+    update order_counter set last_number = last_number + ${streams} * ceil((${highest}::bigint + 1 - ${streams} - last_number) / ${streams}::numeric)::bigint
+     where service_id = ${service.id} and kind = 'order' and last_number + ${streams} <= ${highest}`)
 }

@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
-import { type Postgres, type PostgresOptions, startPostgres } from '../../src/postgres/postgres.ts'
-import type { Connection } from '../../src/postgres/server.ts'
+import { type Postgres, type PostgresOptions, startPostgres } from '../../../src/postgres/postgres.ts'
+import type { Connection } from '../../../src/postgres/server.ts'
 
 export const isRoot = process.geteuid?.() === 0
 export const nobody = { uid: 65534, gid: 65534 }
@@ -84,7 +84,7 @@ export async function owner(t: TestContext, home: string, options?: OwnerOptions
 /** A process that starts a server and keeps it until its input ends or it is interrupted. */
 export function spawnOwner(t: TestContext, home: string, { script = '', ...how }: OwnerOptions = {}): OwnerProcess {
   const code = `
-    import { startPostgres } from ${JSON.stringify(new URL('../../src/postgres/postgres.ts', import.meta.url).href)}
+    import { startPostgres } from ${JSON.stringify(new URL('../../../src/postgres/postgres.ts', import.meta.url).href)}
     import { Client } from ${JSON.stringify(import.meta.resolve('pg'))}
     process.on('SIGINT', async () => {
       await new Promise(done => setTimeout(done, 300))

@@ -1,0 +1,87 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+
+/** What a database can do that writes and does nothing else: `pgbench`, of the machine. */
+export interface Tpcb {
+  /** Its own transaction (TPC-B: five statements and a commit), by so many clients. */
+  transactions(clients: number, seconds: number): Promise<Rate>
+  /** One row, updated by all clients. */
+  oneRow(clients: number, seconds: number): Promise<Rate>
+}
+
+export interface Rate {
+  perSecond: number
+  /** Milliseconds. */
+  p99: number
+}
+
+/** Branches, each with 100,000 accounts. */
+const scale = 50
+
+/** Undefined where the machine has no `pgbench`: the bundled PostgreSQL brings none. */
+export async function openTpcb(connection: pg.ClientConfig): Promise<Tpcb | undefined> {
+  const program = programOf()
+  if (!program) return
+  const database = 'tpcb'
+  const { host = '', port = 0, user = '' } = connection
+  const at = ['-h', host, '-p', String(port), '-U', user]
+  await fill({ ...connection, database }, () =>
+    execFileSync(program, [...at, '-i', '-s', String(scale), '-q', database]),
+  )
+
+  async function run(clients: number, seconds: number, ...more: string[]): Promise<Rate> {
+    const directory = await mkdtemp(join(tmpdir(), 'tillbridge-pgbench-'))
+    try {
+      const load = ['-M', 'prepared', '-n', '-c', String(clients), '-j', '2', '-T', String(Math.ceil(seconds))]
+      const options = { cwd: directory, maxBuffer: 1 << 30 }
+      const { stdout } = await promisify(execFile)(program ?? '', [...at, ...load, '-l', ...more, database], options)
+      const log = await promisify(execFile)('sh', ['-c', 'cut -d" " -f3 pgbench_log.*'], options)
+      const times = Float64Array.from(log.stdout.trim().split('\n'), Number).sort()
+      return {
+        perSecond: Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1]),
+        p99: (times[Math.floor(times.length * 0.99)] ?? Number.NaN) / 1_000,
+      }
+    } finally {
+      await rm(directory, { recursive: true, force: true })
+    }
+  }
+
+  return {
+    transactions: (clients, seconds) => run(clients, seconds, '-b', 'tpcb-like'),
+    async oneRow(clients, seconds) {
+      const script = join(await mkdtemp(join(tmpdir(), 'tillbridge-pgbench-')), 'one-row.sql')
+      await writeFile(script, 'update pgbench_branches set bbalance = bbalance + 1 where bid = 1;\n')
+      return run(clients, seconds, '-f', script)
+    },
+  }
+}
+
+function programOf() {
+  const [found] = [
+    ...(process.env.PATH ?? '').split(':').flatMap(folder => globSync(join(folder, 'pgbench'))),
+    ...globSync('/usr/lib/postgresql/*/bin/pgbench'),
+  ]
+  return found
+}
+
+/** Makes the database where there is none, or one that was not filled to the end. */
+async function fill(connection: pg.ClientConfig & { database: string }, make: () => unknown) {
+  const admin = new pg.Client({ ...connection, database: 'postgres' })
+  await admin.connect()
+  try {
+    const { rowCount } = await admin.query('select from pg_database where datname = $1', [connection.database])
+    if (!rowCount) await admin.query(`create database ${connection.database}`)
+  } finally {
+    await admin.end()
+  }
+  const client = new pg.Client(connection)
+  await client.connect()
+  const { rows } = await client.query(`select to_regclass('pgbench_accounts_pkey') is not null as full`)
+  await client.end()
+  if (!rows[0]?.full) make()
+}

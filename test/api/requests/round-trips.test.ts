@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startPostgresProxy } from '../../../trials/postgres-proxy.ts'
+import { john } from '../../support/customer-bodies.ts'
+import { orderOf, startOrderShop } from '../../support/order-shop.ts'
+import { type Answer, startTestService } from '../../support/service.ts'
+import { newVoucher, validationOf } from '../../support/voucher-shop.ts'
+import { keyed, post, put } from '../../support/write.ts'
+
+const { api } = await startOrderShop()
+const proxy = await startPostgresProxy(api.database.connection)
+const database = { ...api.database, connection: proxy.connection }
+const far = await startTestService({ beside: { ...api, database }, environment: { JOBS: 'off' } })
+after(async () => {
+  await far.stop()
+  proxy.close()
+  await api.stop()
+})
+
+/** How often a request waits for the database: the fewest of some, for now and then an account is looked up anew. */
+async function roundTripsOf(ask: () => Promise<Answer>, status: number) {
+  const counts: number[] = []
+  for (let i = 0; i < 5; i++) {
+    const before = proxy.roundTrips()
+    const answer = await ask()
+    assert.equal(answer.status, status, answer.text)
+    counts.push(proxy.roundTrips() - before)
+  }
+  return Math.min(...counts)
+}
+
+test('a new customer waits for the database five times at most', async () => {
+  assert.ok((await roundTripsOf(() => post(far, '/customers', john(), keyed()), 201)) <= 5)
+})
+
+test('an order of three lines waits for the database ten times at most', async () => {
+  const order = orderOf(['HOOD-S', 'HOOD-M', 'TEE'].map(sku => ({ sku, quantity: 1 })))
+  assert.ok((await roundTripsOf(() => post(far, '/orders', order, keyed()), 201)) <= 10)
+})
+
+test('the lock of a voucher waits for the database five times at most', async () => {
+  const number = await newVoucher(api)
+  const validationId = await validationOf(api, number)
+  const lock = () => put(far, `/vouchers/${number}/lock`, { validationId, lockSeconds: 60 }, keyed())
+  assert.ok((await roundTripsOf(lock, 200)) <= 5)
+})
