@@ -1,6 +1,6 @@
 import { request } from 'node:https'
-import { type Running, startService } from './processes.ts'
-import { median, type Section, tenths } from './report.ts'
+import { type Running, startService } from './rig/processes.ts'
+import { median, type Section, tenths } from './rig/report.ts'
 
 const starts = 5
 

@@ -1,10 +1,10 @@
 import { Agent, get } from 'node:https'
 import { sql } from '../src/db.ts'
-import { ask, type Bench } from './bench.ts'
-import { type Cluster, type Loaded, type Size, serviceName } from './database.ts'
-import { type Running, startService } from './processes.ts'
-import { median, type Section, tenths, whole } from './report.ts'
-import { scenariosOf } from './scenarios.ts'
+import { ask, type Bench } from './rig/bench.ts'
+import { type Cluster, type Loaded, type Size, serviceName } from './rig/database.ts'
+import { type Running, startService } from './rig/processes.ts'
+import { median, type Section, tenths, whole } from './rig/report.ts'
+import { scenariosOf } from './rig/scenarios.ts'
 
 const listed = /first page|deepest page/
 

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { get } from 'node:https'
-import { ask, askBare, askSql, type Bench, type Sample } from './bench.ts'
-import type { Loaded } from './database.ts'
-import { type Running, startService } from './processes.ts'
-import { median, medianBy, percent, type Section, type Target, tenths, whole } from './report.ts'
-import { type Scenario, scenariosOf } from './scenarios.ts'
+import { ask, askBare, askSql, type Bench, type Sample } from './rig/bench.ts'
+import type { Loaded } from './rig/database.ts'
+import { type Running, startService } from './rig/processes.ts'
+import { median, medianBy, percent, type Section, type Target, tenths, whole } from './rig/report.ts'
+import { type Scenario, scenariosOf } from './rig/scenarios.ts'
 
 const connections = 32
 

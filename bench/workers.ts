@@ -1,8 +1,8 @@
-import { ask, type Bench, type Sample } from './bench.ts'
-import type { Loaded } from './database.ts'
-import { startService } from './processes.ts'
-import { medianBy, type Section, tenths, whole } from './report.ts'
-import { scenariosOf } from './scenarios.ts'
+import { ask, type Bench, type Sample } from './rig/bench.ts'
+import type { Loaded } from './rig/database.ts'
+import { startService } from './rig/processes.ts'
+import { medianBy, type Section, tenths, whole } from './rig/report.ts'
+import { scenariosOf } from './rig/scenarios.ts'
 
 const measured = /^customers, (first|deepest)|^one customer/
 

@@ -105,7 +105,9 @@ function isOutage(error: unknown) {
   if (!(error instanceof Error)) return false
   const code = String((error as { code?: unknown }).code ?? '')
   if (/^(08|53|57)|^(ECONN|ENOENT|EPIPE|ETIMEDOUT)/.test(code)) return true
-  return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/.test(error.message)
+  return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Cannot use a pool after)/.test(
+    error.message,
+  )
 }
 
 /** What was asked of one connection and has not been answered yet. */

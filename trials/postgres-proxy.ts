@@ -12,7 +12,7 @@ export interface PostgresProxy {
 
 export async function startPostgresProxy(connection: string): Promise<PostgresProxy> {
   const direct = new URL(connection)
-  const host = direct.searchParams.get('host') ?? direct.hostname
+  const host = direct.searchParams.get('host') ?? decodeURIComponent(direct.hostname)
   const port = Number(direct.port || 5432)
   const open = new Set<Socket>()
   let count = 0

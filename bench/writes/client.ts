@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:https'
-import type { Running } from '../processes.ts'
+import type { Running } from '../rig/processes.ts'
 
 /** A client that writes, on connections that stay open, each write with an Idempotency-Key of its own. */
 export interface Client {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { OrderInput } from '../../src/domain/orders/orders.ts'
-import { productRows } from '../records.ts'
+import { productRows } from '../rig/records.ts'
 import type { Client } from './client.ts'
 import { clients, contendedVoucher, contenders, ownVouchers, pin, shoppers } from './shop.ts'
 
@@ -16,7 +16,8 @@ export interface Kind {
 const address = { addressLine1: '111 Collins St', city: 'Melbourne', postcode: '3000', country: 'Australia' }
 
 let counter = 0
-const skuOf = (number: number) => productRows[number % productRows.length]?.variant.sku ?? ''
+/** The first one is the gift card. */
+const skuOf = (number: number) => productRows[1 + (number % (productRows.length - 1))]?.variant.sku ?? ''
 
 function orderOf(skus: readonly string[], quantity = 1): OrderInput {
   const lines = skus.map(sku => ({ sku, quantity }))

@@ -4,8 +4,8 @@ import { startSimulatorProcess } from '../../simulator/control/process.ts'
 import { addAccount, addService } from '../../src/accounts.ts'
 import { sql } from '../../src/db.ts'
 import { putBehind } from '../../trials/behind.ts'
-import type { Loaded } from '../database.ts'
-import { startService } from '../processes.ts'
+import type { Loaded } from '../rig/database.ts'
+import { startService } from '../rig/processes.ts'
 import { type Client, clientOf } from './client.ts'
 
 /** A service in front of a simulator of Apparel21, and another tenant in the same process. */

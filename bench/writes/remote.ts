@@ -1,8 +1,8 @@
-import type { Bench } from '../bench.ts'
-import { ask } from '../bench.ts'
-import type { Loaded } from '../database.ts'
-import { medianBy, percent, type Section, type Target, tenths, whole } from '../report.ts'
-import { scenariosOf } from '../scenarios.ts'
+import type { Bench } from '../rig/bench.ts'
+import { ask } from '../rig/bench.ts'
+import type { Loaded } from '../rig/database.ts'
+import { medianBy, percent, type Section, type Target, tenths, whole } from '../rig/report.ts'
+import { scenariosOf } from '../rig/scenarios.ts'
 import { lookUps, openRemoteShop, orders, type Placed, type RemoteShop, warmSeconds } from './remote-shop.ts'
 
 /** Seconds that the back office takes for an order. */

@@ -34,12 +34,18 @@ export async function openTpcb(connection: pg.ClientConfig): Promise<Tpcb | unde
     execFileSync(program, [...at, '-i', '-s', String(scale), '-q', database]),
   )
 
-  async function run(clients: number, seconds: number, ...more: string[]): Promise<Rate> {
+  /** Its own transaction, unless there is another script. */
+  async function run(clients: number, seconds: number, script = ''): Promise<Rate> {
     const directory = await mkdtemp(join(tmpdir(), 'tillbridge-pgbench-'))
     try {
+      await writeFile(join(directory, 'script.sql'), script)
       const load = ['-M', 'prepared', '-n', '-c', String(clients), '-j', '2', '-T', String(Math.ceil(seconds))]
       const options = { cwd: directory, maxBuffer: 1 << 30 }
-      const { stdout } = await promisify(execFile)(program ?? '', [...at, ...load, '-l', ...more, database], options)
+      const { stdout } = await promisify(execFile)(
+        program ?? '',
+        [...at, ...load, '-l', ...(script ? ['-f', 'script.sql'] : []), database],
+        options,
+      )
       const log = await promisify(execFile)('sh', ['-c', 'cut -d" " -f3 pgbench_log.*'], options)
       const times = Float64Array.from(log.stdout.trim().split('\n'), Number).sort()
       return {
@@ -52,12 +58,9 @@ export async function openTpcb(connection: pg.ClientConfig): Promise<Tpcb | unde
   }
 
   return {
-    transactions: (clients, seconds) => run(clients, seconds, '-b', 'tpcb-like'),
-    async oneRow(clients, seconds) {
-      const script = join(await mkdtemp(join(tmpdir(), 'tillbridge-pgbench-')), 'one-row.sql')
-      await writeFile(script, 'update pgbench_branches set bbalance = bbalance + 1 where bid = 1;\n')
-      return run(clients, seconds, '-f', script)
-    },
+    transactions: (clients, seconds) => run(clients, seconds),
+    oneRow: (clients, seconds) =>
+      run(clients, seconds, 'update pgbench_branches set bbalance = bbalance + 1 where bid = 1;\n'),
   }
 }
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tlsOptions } from '../src/tls/tls.ts'
+import { tlsOptions } from '../../src/tls/tls.ts'
 import { answerAsks } from './child.ts'
 
 /** What a bare `node:http` server answers every request with: the limit of HTTP in one process. */

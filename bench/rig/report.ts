@@ -46,7 +46,7 @@ export async function publish(name: string, section: Section, facts: readonly st
     `## Measured on\n\n${facts.map(fact => `- ${fact}`).join('\n')}`,
   ].join('\n\n')
   console.log(`\n${text}\n`)
-  const folder = new URL('./results/', import.meta.url)
+  const folder = new URL('../results/', import.meta.url)
   await mkdir(folder, { recursive: true })
   await writeFile(new URL(`${name}.md`, folder), `${text}\n`)
 }
@@ -76,7 +76,7 @@ export function factsOf(postgresVersion: string, asked: string): string[] {
       return ''
     }
   }
-  const changed = git('status', '--porcelain', '--', '../src', '../migrations') ? ' and changes on top of it' : ''
+  const changed = git('status', '--porcelain', '--', '../../src', '../../migrations') ? ' and changes on top of it' : ''
   const gigabytes = Math.round(totalmem() / 2 ** 30)
   return [
     `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC, commit ${git('rev-parse', '--short', 'HEAD') || 'unknown'}${changed}`,

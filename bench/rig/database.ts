@@ -3,17 +3,17 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { addAccount, addPassword, addService, listServices } from '../src/accounts.ts'
-import { type Database, openDatabase, raw, sql } from '../src/db.ts'
-import { migrate } from '../src/migrate.ts'
-import { type Postgres, startPostgres } from '../src/postgres/postgres.ts'
-import { type Keys, keysFrom, secretIn } from '../src/secrets.ts'
-import type { Service } from '../src/settings.ts'
-import { upsertCustomers } from '../src/store/customers/customers.ts'
-import { upsertProducts } from '../src/store/goods/products.ts'
-import { upsertStock } from '../src/store/goods/stock.ts'
-import { upsertStores } from '../src/store/goods/stores.ts'
-import { upsertTransactions } from '../src/store/orders/transactions.ts'
+import { addAccount, addPassword, addService, listServices } from '../../src/accounts.ts'
+import { type Database, openDatabase, raw, sql } from '../../src/db.ts'
+import { migrate } from '../../src/migrate.ts'
+import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
+import { type Keys, keysFrom, secretIn } from '../../src/secrets.ts'
+import type { Service } from '../../src/settings.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { upsertProducts } from '../../src/store/goods/products.ts'
+import { upsertStock } from '../../src/store/goods/stock.ts'
+import { upsertStores } from '../../src/store/goods/stores.ts'
+import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import {
   currency,
   customers,
@@ -55,7 +55,11 @@ export interface Cluster {
 /** The bundled PostgreSQL as in production, under `directory`. It is kept: the next run finds the data loaded. */
 export async function openCluster(directory: string, say: (line: string) => void): Promise<Cluster> {
   await mkdir(directory, { recursive: true, mode: 0o711 })
-  const postgres = await startPostgres(join(directory, 'postgres'), { onNotice: say })
+  const postgres = await startPostgres(join(directory, 'postgres'), {
+    onNotice: say,
+    // For pgbench, which has a connection for each of its clients.
+    settings: { max_connections: '300' },
+  })
   const keys = keysFrom(await secretIn(join(directory, 'secret')))
   const opened: Loaded[] = []
   return {
