@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { documents } from '../../src/commands/docs.ts'
+import { installedByPip } from '../installed.ts'
 import { told } from './told.ts'
 
 // Tries the API with Schemathesis: requests made of the OpenAPI document, against a server of its own with the demo shop. What
 // follows `--` is passed on: npm run schemathesis -- --phases fuzzing --seed 7
 
-const version = '4.32.5'
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const cli = join(checkout, 'src/cli.ts')
 
@@ -20,27 +20,8 @@ function end(why: string): never {
   process.exit(1)
 }
 
-/** Schemathesis in an environment of its own, made at the first run. */
-function schemathesis(): string {
-  const home = join(checkout, 'node_modules/.cache', `schemathesis-${version}`)
-  const program = join(home, 'bin/schemathesis')
-  if (existsSync(program)) return program
-  console.log(`Installing Schemathesis ${version} …`)
-  const steps: [string, ...string[]][] = [
-    ['python3', '-m', 'venv', '--clear', home],
-    [join(home, 'bin/pip'), 'install', '--quiet', '--disable-pip-version-check', `schemathesis==${version}`],
-  ]
-  for (const [command, ...args] of steps) {
-    const { error, status } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] })
-    if (error) end('Schemathesis is written in Python: python3 (3.10 or later, with venv) is not installed.')
-    if (status === 0) continue
-    rmSync(home, { recursive: true, force: true })
-    end(`Schemathesis cannot be installed: \`${[command, ...args].join(' ')}\` failed.`)
-  }
-  return program
-}
-
-const program = schemathesis()
+const programs = installedByPip('schemathesis==4.32.5')
+if (!programs) end('Schemathesis is written in Python: it needs python3, 3.10 or later, with venv.')
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-schemathesis-'))
 const dataDir = join(directory, 'data')
 const environment = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }
@@ -94,7 +75,7 @@ try {
     ...['--tls-verify', join(dataDir, 'tls/ca.pem'), '--auth', `tester:${password?.[1]}`, '--workers', '1'],
     ...['--generation-database', 'none', '--max-examples', '25', '--max-time', '540', ...process.argv.slice(2)],
   ]
-  const trial = spawn(program, run, { cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] })
+  const trial = spawn(join(programs, 'schemathesis'), run, { cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] })
   const [status] = await once(trial, 'exit')
   await endForgetting()
   process.exitCode = status ?? 1

@@ -28,10 +28,11 @@ export const defaultOf = (name: string): unknown =>
 export type SettingsChange = { [name in keyof ShownSettings]?: ShownSettings[name] | null }
 export const SettingsChange = Type.Object(
   Object.fromEntries(
-    Object.entries<TSchema>(ShownSettings.properties).map(([name, shape]) => [
-      name,
-      Type.Optional(defaultOf(name) === null ? shape : Nullable(shape)),
-    ]),
+    Object.entries<TSchema>(ShownSettings.properties).map(([name, shown]) => {
+      // What a change leaves out stays as it is: nothing comes in its place.
+      const shape: TSchema = { ...shown, default: undefined }
+      return [name, Type.Optional(defaultOf(name) === null ? shape : Nullable(shape))]
+    }),
   ),
   { $id: 'SettingsChange', additionalProperties: false },
 )

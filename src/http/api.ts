@@ -103,9 +103,9 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     (path, described, work) => {
       const { params = {}, headers = {}, errors = [], role = 'maintainer', policy = 'write', ...rest } = described
       const how = howOf(method, path, described)
-      const { warns = false, statuses = [how.status], tag, summary, description, answer, body } = rest
+      const { warns = false, statuses = [how.status], operationId, tag, summary, description, answer, body } = rest
       const { etag, repeatable, keepsEmptyTexts } = how
-      const told = { tag, summary, ...(description === undefined ? {} : { description }), answer, body }
+      const told = { operationId, tag, summary, description, answer, body }
       const asked = { method, path, role, params, headers, query: none, errors }
       operations.push({ ...told, ...asked, statuses, etag, repeatable, warns, keepsEmptyTexts })
       server.route({

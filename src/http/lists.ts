@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { Nullable } from '../domain/fields.ts'
+import { Nullable, shapeName } from '../domain/fields.ts'
 import type { Fault } from '../errors.ts'
 import { refuse } from '../refuse.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
@@ -84,9 +84,12 @@ export const ListMeta = Type.Object(
   { $id: 'ListMeta', additionalProperties: false },
 )
 
-/** A list's answer. */
+/** A list's answer: of `Customer` it is `CustomerPage`. */
 export const PageOf = (item: TSchema) =>
-  Type.Object({ data: Type.Array(item), meta: Type.Ref('ListMeta') }, { additionalProperties: false })
+  Type.Object(
+    { data: Type.Array(item), meta: Type.Ref('ListMeta') },
+    { $id: `${shapeName(item)}Page`, additionalProperties: false },
+  )
 
 /** The page that a request asks for. A cursor that is not this walk's is one more fault of the request. */
 export function pageRequestOf(

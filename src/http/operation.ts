@@ -17,8 +17,10 @@ import { originOf } from './origin.ts'
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT'
   path: string
+  /** What a client calls it by: a verb and what it acts on, `placeOrder`. */
+  operationId: string
   summary: string
-  description?: string
+  description: string
   tag: string
   /** Who may; absent: anyone, without credentials. */
   role?: Role
@@ -52,8 +54,8 @@ interface OwnHeader {
   example: string
   /** True unless told otherwise. */
   required?: boolean
-  /** What JSON Schema can say of its text. */
-  keywords?: object
+  /** Its schema, where it is not any text. */
+  schema?: object
 }
 
 /** What a resource's function is given. */
@@ -74,8 +76,10 @@ export interface Context<Query = unknown, P extends Params = Params> {
 }
 
 export interface Described<P extends Params> {
+  /** What a client calls it by: a verb and what it acts on, `placeOrder`. */
+  operationId: string
   summary: string
-  description?: string
+  description: string
   tag: string
   role?: Role
   params?: P

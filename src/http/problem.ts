@@ -52,7 +52,7 @@ export const Problem = Type.Object(
               examples: ['`limit` is a whole number from 1 to 100.'],
             }),
           },
-          { additionalProperties: false },
+          { $id: 'Fault', additionalProperties: false },
         ),
         { description: 'Every fault of the request.' },
       ),

@@ -29,19 +29,37 @@ const lastAdmin = () => new ApiError('last_admin', 'Nobody else is an admin of t
 export function accounts(api: Api) {
   api.list(
     '/accounts',
-    { tag, role, summary: 'The accounts that may use this service, by their names.', item: Account },
+    {
+      operationId: 'listAccounts',
+      tag,
+      role,
+      summary: 'The accounts that may use this service, by their names.',
+      description: 'With the role that each has in this service; passwords are never shown.',
+      item: Account,
+    },
     ({ db, service }, asked) => accountPage(db, service, asked),
   )
 
   api.get(
     '/accounts/:username',
-    { tag, role, summary: 'One account.', params, answer: Account, kind, etag: true },
+    {
+      operationId: 'getAccount',
+      tag,
+      role,
+      summary: 'One account.',
+      description: 'As far as it may use this service.',
+      params,
+      answer: Account,
+      kind,
+      etag: true,
+    },
     ({ db, service, params }) => accountRecord(db, service, params.username),
   )
 
   api.post(
     '/accounts',
     {
+      operationId: 'createAccount',
       tag,
       role,
       summary: 'A new account for this service.',
@@ -63,6 +81,7 @@ export function accounts(api: Api) {
   api.put(
     '/accounts/:username',
     {
+      operationId: 'updateAccount',
       tag,
       role,
       summary: 'Gives an account another role in this service.',
@@ -85,6 +104,7 @@ export function accounts(api: Api) {
   api.post(
     '/accounts/:username/rotate',
     {
+      operationId: 'rotatePassword',
       tag,
       role,
       status: 200,
@@ -109,6 +129,7 @@ export function accounts(api: Api) {
   api.post(
     '/accounts/:username/revoke',
     {
+      operationId: 'revokeAccount',
       tag,
       role,
       status: 200,

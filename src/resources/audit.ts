@@ -9,6 +9,7 @@ export function audit(api: Api) {
   api.list(
     '/audit',
     {
+      operationId: 'listAudit',
       tag: 'Audit',
       role: 'admin',
       summary: 'Who wrote what, when; the oldest first.',

@@ -31,6 +31,7 @@ export function customers(api: Api) {
   api.list(
     '/customers/search',
     {
+      operationId: 'searchCustomers',
       feed: 'customers',
       told: 'signUpStore',
       tag,
@@ -46,6 +47,7 @@ export function customers(api: Api) {
   api.list(
     '/customers',
     {
+      operationId: 'findCustomers',
       feed: 'customers',
       tag,
       summary: 'The customer with an e-mail address, or customers by the time of their last change.',
@@ -80,13 +82,23 @@ export function customers(api: Api) {
 
   api.get(
     '/customers/:id',
-    { tag, summary: 'One customer.', params, answer: Customer, kind: 'customer', etag: true },
+    {
+      operationId: 'getCustomer',
+      tag,
+      summary: 'One customer.',
+      description: 'With loyalty programme, joined store and both e-commerce identifiers.',
+      params,
+      answer: Customer,
+      kind: 'customer',
+      etag: true,
+    },
     ({ db, service, params }) => customerRecord(db, service, params.id),
   )
 
   api.post(
     '/customers',
     {
+      operationId: 'createCustomer',
       tag,
       summary: 'A new customer.',
       description: `Needs \`firstname\`, \`surname\` and \`contact.email\`. ${consent}`,
@@ -107,6 +119,7 @@ export function customers(api: Api) {
   api.put(
     '/customers/:id',
     {
+      operationId: 'updateCustomer',
       tag,
       summary: 'Changes a customer.',
       description: `What the body does not mention stays, also within \`contact.phones\` and \`address\`; \`null\` clears. An empty text is \`null\`. What the service keeps itself, such as \`code\`, may come back as it was read, and is refused where it is another; \`updateTimeStamp\` is always refused. ${consent}`,
@@ -128,6 +141,7 @@ export function customers(api: Api) {
   api.list(
     '/customers/:id/transactions',
     {
+      operationId: 'listCustomerTransactions',
       tag,
       summary: 'The retail history of one customer, the newest first.',
       description:
@@ -149,6 +163,7 @@ export function customers(api: Api) {
   api.get(
     '/customers/:id/rewards',
     {
+      operationId: 'getCustomerRewards',
       tag,
       summary: 'The reward account of one customer.',
       description:

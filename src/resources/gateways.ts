@@ -2,14 +2,22 @@ import { Type } from 'typebox'
 import type { Api } from '../http/api.ts'
 import { gatewayNames } from '../store/running/gateways.ts'
 
+const PaymentGateway = Type.String({
+  $id: 'PaymentGateway',
+  description: 'The name of a payment gateway.',
+  examples: ['paypal'],
+})
+
 /** Contract 8. */
 export function paymentGateways(api: Api) {
   api.get(
     '/payment-gateways',
     {
+      operationId: 'listPaymentGateways',
       tag: 'Payment gateways',
       summary: 'The names of the payment gateways.',
-      answer: Type.Array(Type.String({ examples: ['paypal'] }), { examples: [['paypal', 'shopify', 'visa']] }),
+      description: 'What a payment of an order may name as its `gateway`. Merchant identifiers stay inside.',
+      answer: Type.Array(PaymentGateway, { examples: [['paypal', 'shopify', 'visa']] }),
     },
     async ({ db, service }) => ({ data: await gatewayNames(db, service) }),
   )

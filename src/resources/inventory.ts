@@ -10,6 +10,7 @@ export function inventory(api: Api) {
   api.list(
     '/inventory',
     {
+      operationId: 'listInventory',
       feed: 'stock',
       tag: 'Inventory',
       summary: 'Stock per store and SKU, with the buffer in force.',

@@ -24,6 +24,7 @@ import { mapSku } from '../store/mappings/writes.ts'
 export function mappings(api: Api) {
   mapping(api, {
     kind: 'stores',
+    name: 'Store',
     one: 'store',
     id: { description: "The back office's identifier of the store.", example: '1001' },
     state: 'has a location',
@@ -37,6 +38,7 @@ export function mappings(api: Api) {
 
   mapping(api, {
     kind: 'skus',
+    name: 'Sku',
     one: 'SKU',
     id: { description: "The back office's own identifier of the SKU.", example: '12001' },
     state: 'has a SKU there, other than its `skuId`',
@@ -54,6 +56,7 @@ export function mappings(api: Api) {
 
   mapping(api, {
     kind: 'customers',
+    name: 'Customer',
     one: 'customer',
     id: { description: 'The customer.', example: '65432' },
     state: 'has an identifier there, in either form',
@@ -68,6 +71,8 @@ export function mappings(api: Api) {
 
 interface Mapped<B extends TSchema> {
   kind: MappedKind
+  /** What it is in the names of its operations. */
+  name: string
   one: string
   id: { description: string; example: string }
   /** What a mapped one does. */
@@ -81,7 +86,7 @@ interface Mapped<B extends TSchema> {
 
 function mapping<B extends TSchema>(
   api: Api,
-  { kind, one, id, state, about, item, body, errors = [], map }: Mapped<B>,
+  { kind, name, one, id, state, about, item, body, errors = [], map }: Mapped<B>,
 ) {
   const [tag, role] = ['Mappings', 'admin'] as const
   const path = `/mappings/${kind}/:id`
@@ -89,6 +94,7 @@ function mapping<B extends TSchema>(
   api.list(
     `/mappings/${kind}`,
     {
+      operationId: `list${name}Mappings`,
       tag,
       role,
       summary: `The ${kind === 'skus' ? 'SKUs' : kind}, with what each is in the e-commerce platform.`,
@@ -104,9 +110,11 @@ function mapping<B extends TSchema>(
   api.get(
     path,
     {
+      operationId: `get${name}Mapping`,
       tag,
       role,
       summary: `What one ${one} is in the e-commerce platform.`,
+      description: 'Null where it is not mapped.',
       params: { id },
       answer: item,
       kind: one,
@@ -118,6 +126,7 @@ function mapping<B extends TSchema>(
   api.put(
     path,
     {
+      operationId: `map${name}`,
       tag,
       role,
       summary: `Says what one ${one} is in the e-commerce platform.`,

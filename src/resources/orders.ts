@@ -25,6 +25,7 @@ export function orders(api: Api) {
   api.post(
     '/orders',
     {
+      operationId: 'placeOrder',
       tag,
       summary: 'Places an order.',
       description:
@@ -47,8 +48,10 @@ export function orders(api: Api) {
   api.get(
     '/orders/:id',
     {
+      operationId: 'getOrder',
       tag,
       summary: 'One order.',
+      description: 'By its identifier or its number, with the status of each line.',
       params: ofOrder,
       answer: Order,
       kind: 'order',
@@ -64,6 +67,7 @@ export function orders(api: Api) {
   api.list(
     '/orders',
     {
+      operationId: 'findOrders',
       tag,
       summary: 'The order with a number.',
       description: 'A list of one order, or of none.',
@@ -82,8 +86,10 @@ export function orders(api: Api) {
   api.list(
     '/customers/:id/orders',
     {
+      operationId: 'listCustomerOrders',
       tag,
       summary: 'The orders of one customer, the newest first.',
+      description: 'Each with its lines and its payments.',
       params: { id: { description: 'The customer.', example: '65432' } },
       item: Order,
       errors: ['not_found'],

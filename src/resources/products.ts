@@ -9,9 +9,11 @@ export function products(api: Api) {
   api.list(
     '/products',
     {
+      operationId: 'listProducts',
       feed: 'products',
       tag: 'Products',
       summary: 'Products with their colours and sizes.',
+      description: 'A product holds all its colours, and each colour all its sizes with price and barcode.',
       query: Type.Object({
         code: Filter('Only the product with this style code.', 'MH01'),
         sku: Filter('Only the product that this e-commerce SKU belongs to.', 'MH01-XS-Black'),
@@ -26,8 +28,10 @@ export function products(api: Api) {
   api.get(
     '/products/:id',
     {
+      operationId: 'getProduct',
       tag: 'Products',
       summary: 'One product.',
+      description: 'With all its colours and sizes.',
       params: { id: { description: 'The product.', example: '5001' } },
       answer: Product,
       kind: 'product',

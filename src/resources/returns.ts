@@ -13,6 +13,7 @@ export function returns(api: Api) {
   api.post(
     '/orders/:id/returns',
     {
+      operationId: 'createReturn',
       tag,
       summary: 'Returns goods of an order.',
       description:
@@ -37,8 +38,10 @@ export function returns(api: Api) {
   api.list(
     '/orders/:id/returns',
     {
+      operationId: 'listOrderReturns',
       tag,
       summary: 'The returns of an order, the oldest first.',
+      description: 'Each with its status and its lines.',
       params: ofOrder,
       item: Return,
       errors: ['not_found', 'back_office_error'],
@@ -53,6 +56,7 @@ export function returns(api: Api) {
   api.get(
     '/orders/:id/returnable',
     {
+      operationId: 'listReturnableGoods',
       tag,
       summary: 'What of an order can still be returned, by SKU.',
       description: 'What is not shipped, or cancelled, is not sold.',
@@ -70,8 +74,10 @@ export function returns(api: Api) {
   api.get(
     '/returns/:id',
     {
+      operationId: 'getReturn',
       tag,
       summary: 'One return.',
+      description: 'Its status says how far it has come: requested, received, refunded or cancelled.',
       params: { id: { description: 'The return.', example: '019a7341-52c8-7e0f-8d64-91b7f3a2c5d0' } },
       answer: Return,
       kind: 'return',
@@ -83,6 +89,7 @@ export function returns(api: Api) {
   api.get(
     '/return-reasons',
     {
+      operationId: 'listReturnReasons',
       tag,
       summary: 'Why something may be returned.',
       description: "The service's reasons (setting `returnReasons`), as far as its back office takes them.",

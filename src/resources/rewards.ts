@@ -10,13 +10,20 @@ const liveRewards =
 export function rewards(api: Api) {
   api.get(
     '/rewards/programs',
-    { tag: 'Rewards', summary: 'The reward programmes with their tiers and gifts.', answer: Type.Array(RewardProgram) },
+    {
+      operationId: 'listRewardPrograms',
+      tag: 'Rewards',
+      summary: 'The reward programmes with their tiers and gifts.',
+      description: 'What points and spending lead to, tier by tier.',
+      answer: Type.Array(RewardProgram),
+    },
     async ({ db, service }) => ({ record: await rewardPrograms(db, service) }),
   )
 
   api.get(
     '/rewards/accounts/:id',
     {
+      operationId: 'getRewardAccount',
       tag: 'Rewards',
       summary: 'One reward account with its balances.',
       description: liveRewards,

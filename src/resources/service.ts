@@ -21,7 +21,7 @@ const SyncedFeed = Type.Object(
     }),
     nextAt: moment('When it is pulled next; null: not by itself.', '2026-11-21T09:35:01Z'),
   },
-  { additionalProperties: false },
+  { $id: 'SyncedFeed', additionalProperties: false },
 )
 
 const Capabilities = Type.Object(
@@ -31,7 +31,7 @@ const Capabilities = Type.Object(
         driver: Type.String({ description: 'What kind of back office it is.', examples: ['embedded'] }),
         release: Type.String({ description: 'The release it answers as.', examples: ['2022.1'] }),
       },
-      { additionalProperties: false },
+      { $id: 'BackOfficeRelease', additionalProperties: false },
     ),
     capabilities: Type.Array(
       Type.Object(
@@ -45,7 +45,7 @@ const Capabilities = Type.Object(
             }),
           ),
         },
-        { additionalProperties: false },
+        { $id: 'Capability', additionalProperties: false },
       ),
     ),
     sync: Type.Optional(
@@ -64,8 +64,11 @@ export function service(api: Api) {
   api.get(
     '/capabilities',
     {
+      operationId: 'getCapabilities',
       tag: 'Service',
-      summary: "The back office's release, what works, what does not and why, and how fresh is what is pulled from it.",
+      summary: 'What this service can do, and how fresh its data is.',
+      description:
+        "The back office's release, what works, what does not and why, and how fresh is what is pulled from it.",
       answer: Capabilities,
     },
     async ({ backOffice, db, service }) => {
@@ -82,9 +85,11 @@ export function service(api: Api) {
   api.get(
     '/settings',
     {
+      operationId: 'getSettings',
       tag: 'Service',
       role: 'admin',
       summary: 'The settings of the service.',
+      description: 'Each with its value in force: what was set, or else its default.',
       answer: ShownSettings,
       etag: true,
     },
@@ -94,6 +99,7 @@ export function service(api: Api) {
   api.put(
     '/settings',
     {
+      operationId: 'updateSettings',
       tag: 'Service',
       role: 'admin',
       summary: 'Changes settings of the service.',

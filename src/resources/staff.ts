@@ -9,8 +9,10 @@ export function staff(api: Api) {
   api.list(
     '/staff',
     {
+      operationId: 'listStaff',
       tag: 'Staff',
       summary: 'The staff.',
+      description: 'All of them, or who has an e-mail address or a code.',
       told: 'staff',
       query: Type.Object({
         email: Filter('Exactly this e-mail address, whatever its case.', 'john.smith@example.com'),
@@ -24,8 +26,10 @@ export function staff(api: Api) {
   api.get(
     '/staff/:id',
     {
+      operationId: 'getStaffMember',
       tag: 'Staff',
       summary: 'One staff member.',
+      description: 'Whoever has left is not active any more, and still found.',
       params: { id: { description: 'The staff member.', example: '77' } },
       answer: StaffMember,
       kind: 'staff member',

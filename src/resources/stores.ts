@@ -9,6 +9,7 @@ export function stores(api: Api) {
   api.list(
     '/stores',
     {
+      operationId: 'listStores',
       feed: 'stores',
       tag: 'Stores',
       summary: 'The stores.',
@@ -28,8 +29,10 @@ export function stores(api: Api) {
   api.get(
     '/stores/:storeNumber',
     {
+      operationId: 'getStore',
       tag: 'Stores',
       summary: 'One store.',
+      description: 'By its number, which is text: `008` is not `8`.',
       params: { storeNumber: { description: "The store's number.", example: '123' } },
       answer: Store,
       kind: 'store',

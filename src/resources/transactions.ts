@@ -26,6 +26,7 @@ export function transactions(api: Api) {
   api.list(
     '/orders/transactions/search',
     {
+      operationId: 'searchTransactions',
       feed: 'transactions',
       told: 'transactions',
       tag: 'Retail transactions',

@@ -39,7 +39,12 @@ const shopper = {
       'The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address.',
     example: '203.0.113.7',
     required: false,
-    keywords: { anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] },
+    schema: {
+      anyOf: [
+        { type: 'string', format: 'ipv4' },
+        { type: 'string', format: 'ipv6' },
+      ],
+    },
   },
 }
 
@@ -58,6 +63,7 @@ export function vouchers(api: Api) {
   api.get(
     '/vouchers/:number',
     {
+      operationId: 'getVoucher',
       tag,
       summary: 'The balance, expiry and status of a gift voucher.',
       description: `The PIN travels in a header, never in the URL. With an \`amount\` the voucher is validated too, as by \`POST /vouchers/validate\`. ${guarded}`,
@@ -96,6 +102,7 @@ export function vouchers(api: Api) {
   api.post(
     '/vouchers/lookup',
     {
+      operationId: 'lookUpVoucher',
       tag,
       role: 'visitor',
       policy: 'read',
@@ -117,6 +124,7 @@ export function vouchers(api: Api) {
   api.post(
     '/vouchers/validate',
     {
+      operationId: 'validateVoucher',
       tag,
       role: 'visitor',
       status: 200,
@@ -137,10 +145,14 @@ export function vouchers(api: Api) {
     },
   )
 
-  for (const hold of [api.put, api.post])
+  for (const [operationId, hold] of [
+    ['lockVoucher', api.put],
+    ['lockVoucherByPost', api.post],
+  ] as const)
     hold(
       '/vouchers/:number/lock',
       {
+        operationId,
         tag,
         role: 'visitor',
         repeatable: true,
@@ -167,6 +179,7 @@ export function vouchers(api: Api) {
   api.post(
     '/vouchers',
     {
+      operationId: 'issueVoucher',
       tag,
       summary: 'Makes a digital gift voucher, and sends number and PIN to its receiver.',
       description:

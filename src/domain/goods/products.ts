@@ -34,7 +34,7 @@ const Size = Type.Object(
     barcode: Nullable(barcode),
     ecommerceSku: sku,
   },
-  { additionalProperties: false },
+  { $id: 'ProductSize', additionalProperties: false },
 )
 
 const Colour = Type.Object(
@@ -46,7 +46,7 @@ const Colour = Type.Object(
     markdownStatus,
     sizes: Type.Array(Size),
   },
-  { additionalProperties: false },
+  { $id: 'ProductColour', additionalProperties: false },
 )
 
 /** Contract 3. */

@@ -23,7 +23,7 @@ export const DiscountInput = Type.Object(
     amount: discountAmount,
     percentage: Optional(percentage),
   },
-  { additionalProperties: false },
+  { $id: 'DiscountInput', additionalProperties: false },
 )
 
 /** What was taken off a line. */
@@ -34,5 +34,5 @@ export const Discount = Type.Object(
     amount: discountAmount,
     percentage: Nullable(percentage),
   },
-  { additionalProperties: false },
+  { $id: 'Discount', additionalProperties: false },
 )

@@ -66,7 +66,7 @@ export const ReturnInput = Type.Object(
     lines: Type.Array(
       Type.Object(
         { sku, quantity: Optional(asked), reasonCode: Optional(reason), notes: Optional(notes) },
-        { additionalProperties: false },
+        { $id: 'ReturnLineInput', additionalProperties: false },
       ),
       { description: 'What comes back; the same SKU may stand in several lines.', minItems: 1, maxItems: 200 },
     ),
@@ -112,7 +112,7 @@ export const Return = Type.Object(
           }),
           value: Money('What is refunded: the share of what was paid for the line of the order.', '25.99'),
         },
-        { additionalProperties: false },
+        { $id: 'ReturnLine', additionalProperties: false },
       ),
     ),
     createdAt: LocalTime('When it was made.'),

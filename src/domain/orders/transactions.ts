@@ -66,11 +66,11 @@ const TransactionLine = Type.Object(
           amount: discountAmount,
           percentage: Nullable(discountPercentage),
         },
-        { additionalProperties: false },
+        { $id: 'TransactionDiscount', additionalProperties: false },
       ),
     ),
   },
-  { additionalProperties: false },
+  { $id: 'TransactionLine', additionalProperties: false },
 )
 
 /** Contract 5. */

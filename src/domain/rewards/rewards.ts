@@ -29,7 +29,10 @@ const expiryDate = LocalDate('The last day on which it can be used.', '2027-01-0
 const points = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] })
 
-const Span = Type.Object({ months: Nullable(months), days: Nullable(days) }, { additionalProperties: false })
+const Span = Type.Object(
+  { months: Nullable(months), days: Nullable(days) },
+  { $id: 'Span', additionalProperties: false },
+)
 
 /** Contract 8. */
 export type RewardProgram = Static<typeof RewardProgram>
@@ -54,13 +57,13 @@ export const RewardProgram = Type.Object(
           pointsExpiry: Span,
           rewardExpiry: Span,
         },
-        { additionalProperties: false },
+        { $id: 'RewardTier', additionalProperties: false },
       ),
     ),
     gifts: Type.Array(
       Type.Object(
         { id: giftId, name: giftName, styles: Type.Array(Type.String({ examples: ['MH01'] })) },
-        { additionalProperties: false },
+        { $id: 'ProgramGift', additionalProperties: false },
       ),
     ),
   },
@@ -99,7 +102,7 @@ export const RewardAccount = Type.Object(
           available: points('Points left.', 120),
           expiryDate: Nullable(expiryDate),
         },
-        { additionalProperties: false },
+        { $id: 'Points', additionalProperties: false },
       ),
     ),
     rewards: Type.Array(
@@ -114,7 +117,7 @@ export const RewardAccount = Type.Object(
           available: Money('The value left.', '30.00'),
           expiryDate: Nullable(expiryDate),
         },
-        { additionalProperties: false },
+        { $id: 'Reward', additionalProperties: false },
       ),
     ),
     gifts: Type.Array(
@@ -126,7 +129,7 @@ export const RewardAccount = Type.Object(
           available: Flag('Whether the gift can still be taken.'),
           expiryDate: Nullable(expiryDate),
         },
-        { additionalProperties: false },
+        { $id: 'Gift', additionalProperties: false },
       ),
     ),
   },

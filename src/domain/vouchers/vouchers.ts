@@ -8,7 +8,7 @@ import { voucherStates } from './states.ts'
 
 const Email = Type.Object(
   { status: Words('How far the e-mail with number and PIN has come.', ['queued', 'sent', 'failed']) },
-  { description: 'The e-mail to the receiver.', additionalProperties: false },
+  { $id: 'VoucherEmail', description: 'The e-mail to the receiver.', additionalProperties: false },
 )
 const number = Id('The number printed on the voucher.', '2062389')
 const validationId = Type.String({
@@ -81,6 +81,8 @@ export const VoucherValidation = Type.Object(
   { $id: 'VoucherValidation', additionalProperties: false },
 )
 
+const having = (name: string) => ({ properties: { [name]: true }, required: [name] })
+
 export type VoucherLock = Static<typeof VoucherLock>
 export const VoucherLock = Type.Object(
   {
@@ -102,7 +104,10 @@ export const VoucherLock = Type.Object(
     description:
       'By a `validationId` that you have; or by the `pin`, which validates the voucher and holds it in one step.',
     additionalProperties: false,
-    oneOf: [{ required: ['validationId'] }, { required: ['pin'] }],
+    // Not `oneOf`: client generators take that for two shapes, neither of which has a field.
+    if: having('pin'),
+    else: having('validationId'),
+    dependentSchemas: { pin: { not: having('validationId') } },
     dependentRequired: { amount: ['pin'] },
     examples: [{ pin: '381940', amount: '39.95', lockSeconds: 900 }],
   },

@@ -43,5 +43,10 @@ export function orEmpty(schema: Schema): Schema {
   if (String(type) !== 'string,null') return schema
   const takesEmpty = !isStandard(text.format) && !text.minLength && new RegExp(String(text.pattern ?? ''), 'u').test('')
   if (takesEmpty) return schema
-  return { description, examples, readOnly, anyOf: [{ type: 'string', ...text }, { enum: ['', null] }] }
+  return {
+    description,
+    examples,
+    readOnly,
+    anyOf: [{ type: 'string', ...text }, { type: 'string', maxLength: 0 }, { type: 'null' }],
+  }
 }

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import manifest from '../../../package.json' with { type: 'json' }
 import { Reference } from '../../domain/references.ts'
 import { momentForms } from '../../domain/timestamp.ts'
@@ -8,6 +8,7 @@ import { ListMeta, Warning } from '../lists.ts'
 import type { Operation, OwnHeaders } from '../operation.ts'
 import { Problem } from '../problem.ts'
 import { errorsOfEveryWrite, errorsOfRepeatable } from '../writes.ts'
+import { Answer, AnswerWithWarnings } from './answers.ts'
 import { errorsOfEveryOperation, errorsOfEveryRequest, errorWriter } from './errors.ts'
 import { exampleOf } from './examples.ts'
 import { answerHeaders, headerParameters, headersOf, rateLimitHeaders } from './headers.ts'
@@ -30,7 +31,7 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
 
   const answers = (operation: Operation) => {
     const { method, statuses, etag, repeatable, warns } = operation
-    const content = json(isList(operation) ? operation.answer : (warns ? WarnedEnvelope : Envelope)(operation.answer))
+    const content = json(isList(operation) ? operation.answer : (warns ? AnswerWithWarnings : Answer)(operation.answer))
     const tagged = etag ? (['ETag'] as const) : []
     const repeated = repeatable ? (['Idempotent-Replayed'] as const) : []
     const answered = (status: number) => {
@@ -47,10 +48,10 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
   }
 
   const ownOperation = (operation: Operation) => ({
-    operationId: operationId(operation.path, operation.method),
+    operationId: operation.operationId,
     tags: [operation.tag],
     summary: heading(operation.summary),
-    ...(operation.description === undefined ? {} : { description: operation.description }),
+    description: operation.description,
     parameters: [
       { $ref: '#/components/parameters/ServiceName' },
       ...Object.entries(operation.params).map(([name, { description, example }]) =>
@@ -79,10 +80,10 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
   })
 
   const pageOperation = (page: PageOperation) => ({
-    operationId: operationId(page.path),
+    operationId: page.operationId,
     tags: [pagesTag],
     summary: heading(page.summary),
-    ...(page.description === undefined ? {} : { description: page.description }),
+    description: page.description,
     security: [],
     parameters: [
       ...Object.entries(page.params ?? {}).map(([name, { description, example, words }]) =>
@@ -105,7 +106,13 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
   const tags = new Set([...operations.map(({ tag }) => tag), pagesTag])
   return {
     openapi: '3.1.1',
-    info: { title: 'Tillbridge', version: manifest.version, summary: manifest.description, description: introduction },
+    info: {
+      title: 'Tillbridge',
+      version: manifest.version,
+      summary: manifest.description,
+      description: introduction,
+      contact: { name: 'Whoever runs this service' },
+    },
     servers: [{ url: publicUrl }],
     security: [{ basic: [] }],
     tags: [...tags].map(name => ({ name, description: tagDescriptions[name] })),
@@ -123,17 +130,6 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
 }
 
 const notModified = 'The record is still the one that `If-None-Match` names.'
-
-const Envelope = (shape: TSchema) => Type.Object({ data: shape }, { additionalProperties: false })
-
-const WarnedEnvelope = (shape: TSchema) =>
-  Type.Object(
-    {
-      data: shape,
-      meta: Type.Optional(Type.Object({ warnings: Type.Array(Type.Ref('Warning')) }, { additionalProperties: false })),
-    },
-    { additionalProperties: false },
-  )
 
 const isList = ({ query }: Operation) => 'after_cursor' in query.properties
 const isMoment = (shape: unknown) => (shape as { format?: string }).format === 'moment'
@@ -171,12 +167,14 @@ const pathParameter = (name: string, description: string, example: string, keywo
   example,
 })
 
-const ownHeader = (name: string, { description, example, required = true, keywords }: OwnHeaders[string]) => ({
+const anyText = { type: 'string' }
+
+const ownHeader = (name: string, { description, example, required = true, schema = anyText }: OwnHeaders[string]) => ({
   name,
   in: 'header',
   description,
   required,
-  schema: { type: 'string', ...keywords, examples: [example] },
+  schema: { ...schema, examples: [example] },
   example,
 })
 
@@ -204,10 +202,3 @@ const heading = (sentence: string) => sentence.replace(/\.$/, '')
 
 /** `:id` is `{id}`. */
 const documentedPath = (path: string) => path.replace(/:(\w+)/g, '{$1}')
-
-/** GET `/customers/:id/orders` is `getCustomersByIdOrders`. */
-const operationId = (path: string, method = 'GET') =>
-  `${method.toLowerCase()}${documentedPath(path)
-    .split(/[^A-Za-z{]+/)
-    .map(word => word.replace('{', 'by-').replace(/(^|-)[a-z]/g, letter => letter.at(-1)?.toUpperCase() ?? ''))
-    .join('')}`

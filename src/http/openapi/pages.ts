@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { LocalDate, Words } from '../../domain/fields.ts'
 import { catalogue, type ErrorCode } from '../../errors.ts'
+import { Answer } from './answers.ts'
 import type { AnswerHeader } from './headers.ts'
 
 /** One answer of a page: JSON of a shape, or HTML. */
@@ -14,8 +15,9 @@ export interface PageAnswer {
 /** An operation that needs no credentials (`public.ts`). */
 export interface PageOperation {
   path: string
+  operationId: string
   summary: string
-  description?: string
+  description: string
   params?: Record<string, { description: string; example: string; words: readonly string[] }>
   answers: Record<number, PageAnswer>
   errors?: readonly ErrorCode[]
@@ -23,11 +25,8 @@ export interface PageOperation {
 
 export const pagesTag = 'Health and documentation'
 
-const Status = (word: string) =>
-  Type.Object(
-    { data: Type.Object({ status: Words('How it is.', [word]) }, { additionalProperties: false }) },
-    { additionalProperties: false },
-  )
+const Status = (name: string, word: string) =>
+  Answer(Type.Object({ status: Words('How it is.', [word]) }, { $id: name, additionalProperties: false }))
 
 const Change = Type.Object(
   {
@@ -35,55 +34,69 @@ const Change = Type.Object(
     category: Words('What kind of change it is.', ['ADDED', 'FIXED', 'BREAKING', 'ANNOUNCEMENT']),
     change: Type.String({ description: 'What has changed.', examples: ['Stores and staff can be read.'] }),
   },
-  { $id: 'Change', additionalProperties: false },
+  { $id: 'ApiChange', additionalProperties: false },
 )
 
-const Changelog = Type.Object({ data: Type.Array(Change) }, { additionalProperties: false })
+const Changelog = Answer(Type.Array(Change))
 
 const Document = Type.Object(
   { openapi: Type.String({ description: 'The version of OpenAPI.', examples: ['3.1.1'] }) },
-  { description: 'An OpenAPI document.', additionalProperties: true },
+  { $id: 'OpenApiDocument', description: 'An OpenAPI document.', additionalProperties: true },
 )
 
 /** What anyone may ask for (contract 9). */
 export const pages: readonly PageOperation[] = [
   {
     path: '/health/live',
+    operationId: 'checkLive',
     summary: 'Whether the process runs.',
-    answers: { 200: { description: 'It runs.', shape: Status('live') } },
+    description: 'For who restarts it where there is no answer. Nothing else is looked at.',
+    answers: { 200: { description: 'It runs.', shape: Status('Liveness', 'live') } },
   },
   {
     path: '/health/ready',
+    operationId: 'checkReady',
     summary: 'Whether requests can be served.',
     description: 'Not while the database cannot be reached, nor once the process is on its way out.',
     answers: {
-      200: { description: 'They can.', shape: Status('ready') },
-      503: { description: 'They cannot, for now.', shape: Status('not ready'), headers: ['Retry-After'] },
+      200: { description: 'They can.', shape: Status('Readiness', 'ready') },
+      503: {
+        description: 'They cannot, for now.',
+        shape: Status('Unreadiness', 'not ready'),
+        headers: ['Retry-After'],
+      },
     },
   },
   {
     path: '/openapi.json',
+    operationId: 'getOpenApi',
     summary: 'This document.',
+    description: 'OpenAPI 3.1, made from what the service itself runs on.',
     answers: { 200: { description: 'The OpenAPI document.', shape: Document } },
   },
   {
     path: '/docs',
+    operationId: 'readDocs',
     summary: 'The API reference, for reading.',
     description: 'All its files are served from here, under `/docs/`.',
     answers: { 200: { description: 'A page for a browser.', headers: ['Content-Security-Policy', 'Referrer-Policy'] } },
   },
   {
     path: '/errors/{code}',
+    operationId: 'explainError',
     summary: 'The page about an error, which `type` points to.',
+    description: 'What the error means, and what to do.',
     params: {
       code: { description: 'The code of the error.', example: 'not_found', words: Object.keys(catalogue) },
     },
-    answers: { 200: { description: 'What the error means, and what to do.' } },
+    answers: { 200: { description: 'The page.' } },
     errors: ['not_found'],
   },
   {
     path: '/changelog',
+    operationId: 'listApiChanges',
     summary: 'What has changed, the newest first.',
+    description: 'The changes of the API, dated: what was added, fixed, broken or announced.',
     answers: { 200: { description: 'The changelog.', shape: Changelog } },
   },
 ]

@@ -30,7 +30,7 @@ const damages: [what: string, damage: (broken: Node) => void][] = [
     'a reference to nothing',
     broken => (broken.paths['/stores'].get.parameters[0].$ref = '#/components/parameters/None'),
   ],
-  ['an operation identifier twice', broken => (broken.paths['/stores'].get.operationId = 'getStaff')],
+  ['an operation identifier twice', broken => (broken.paths['/stores'].get.operationId = 'listStaff')],
   ['an example that its schema refuses', broken => (broken.components.schemas.Store.properties.name.examples = [5])],
   ['a path parameter that is not described', broken => broken.paths['/staff/{id}'].get.parameters.splice(1, 1)],
   ['a keyword that OpenAPI does not have', broken => (broken.paths['/stores'].get.answers = {})],
@@ -89,6 +89,24 @@ const operations = () =>
   Object.entries<Node>(document.paths).flatMap(([path, methods]) =>
     Object.entries<Node>(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   )
+
+const verbs =
+  /^(list|search|find|get|read|look|check|explain|create|update|place|issue|validate|lock|map|rotate|revoke)[A-Z][A-Za-z]+$/
+
+test('operations are called by verbs, each by its own', () => {
+  const ids: string[] = operations().map(({ operation }) => operation.operationId)
+  for (const id of ids) assert.match(id, verbs)
+  assert.equal(new Set(ids).size, ids.length)
+})
+
+test('every operation says in a sentence what it does, and every JSON that it answers or takes has a name', () => {
+  for (const { path, method, operation } of operations()) {
+    assert.match(operation.description, /\.$/, `${method} ${path}`)
+    for (const { content = {} } of [...Object.values<Node>(operation.responses), operation.requestBody ?? {}])
+      for (const [type, { schema }] of Object.entries<Node>(content))
+        assert.equal(Boolean(schema.$ref), type === 'application/json', `${method} ${path}: ${type}`)
+  }
+})
 
 interface Leaf {
   pointer: string

@@ -124,6 +124,23 @@ test('the document allows the amounts that the service reads, in the currency of
     },
   ))
 
+test('the document allows a lock by a validation or by a PIN, as the service does', async () => {
+  const [validationId, pin, amount] = ['v', '1', '1.00']
+  for (const body of [
+    { validationId },
+    { pin },
+    { pin, amount },
+    {},
+    { validationId, pin },
+    { validationId, amount },
+  ]) {
+    await forgetFailures(shop)
+    const { status } = await post(shop, '/vouchers/1/lock', body)
+    const faults = faultsOf(pointerTo('components', 'schemas', 'VoucherLock'), body)
+    assert.equal(faults.length === 0, status === 403, JSON.stringify(body))
+  }
+})
+
 test('an address of a shopper is optional, and an IP address', () => {
   for (const [path, method] of [
     ['/vouchers/{number}', 'get'],
