@@ -18,7 +18,7 @@ export const Address = Type.Object(
     postcode: Nullable(postcode),
     country: Nullable(country),
   },
-  { additionalProperties: false },
+  { $id: 'Address', additionalProperties: false },
 )
 
 /** Whom an address of an order, or a voucher, is of (contract 15); customers' addresses do not say. */
@@ -28,7 +28,7 @@ export const addressee = {
 }
 
 export type OrderAddress = Static<typeof OrderAddress>
-export const OrderAddress = Type.Object({ ...addressee, ...Address.properties }, { additionalProperties: false })
+export const OrderAddress = Type.Object({ ...addressee, ...Address.properties }, { $id: 'OrderAddress', additionalProperties: false })
 
 /** The address columns of a feed. */
 export const addressColumns = {

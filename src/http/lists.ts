@@ -15,7 +15,7 @@ export const Filter = (description: string, example: string, maxLength = 250) =>
   Type.Optional(Type.String({ description, minLength: 1, maxLength, examples: [example] }))
 
 /** A parameter that excludes another shows no example: those of an operation can be sent together. */
-export const excluding = <T extends TSchema>(shape: T): T => ({ ...shape, examples: undefined })
+export const excluding = <T extends TSchema>(shape: T): T => Type.Optional({ ...shape, examples: undefined }) as T
 
 export const updatedAfter = Moment(
   'Only what has changed later than this. The `asOf` of the last walk, and no change is missed.',

@@ -4,10 +4,11 @@ import { LocalTime, Words } from '../domain/fields.ts'
 import { ApiError, catalogue, type ErrorCode } from '../errors.ts'
 import { bodyErrors } from './body.ts'
 
-const code = Words(
-  'What went wrong, for programs; each has a page under `type`.',
-  Object.keys(catalogue) as ErrorCode[],
-)
+const code = Type.Enum(Object.keys(catalogue) as ErrorCode[], {
+  $id: 'ErrorCode',
+  description: 'What went wrong, for programs; each has a page under `type`.',
+  examples: ['not_found'],
+})
 
 /** RFC 9457 with our members (contract 1.1). */
 export type Problem = Static<typeof Problem>
@@ -20,7 +21,7 @@ export const Problem = Type.Object(
     }),
     title: Type.String({ description: 'The error in a sentence.', examples: [catalogue.not_found[1]] }),
     status: Type.Integer({ description: 'The HTTP status.', minimum: 400, maximum: 599, examples: [404] }),
-    code: { ...code, examples: ['not_found'] },
+    code,
     detail: Type.Optional(
       Type.String({
         description: 'What it is in this request. Absent for an unexpected fault.',
@@ -46,7 +47,7 @@ export const Problem = Type.Object(
             pointer: Type.Optional(
               Type.String({ description: 'The place in the body (RFC 6901).', examples: ['/lines/1/sku'] }),
             ),
-            code: { ...code, examples: ['invalid_parameter'] },
+            code,
             detail: Type.String({
               description: 'What is wrong there.',
               examples: ['`limit` is a whole number from 1 to 100.'],

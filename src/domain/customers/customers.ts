@@ -43,10 +43,10 @@ export const Customer = Type.Object(
         email: Nullable(email),
         phones: Type.Object(
           { home: Nullable(phone('Home')), mobile: Nullable(phone('Mobile')), work: Nullable(phone('Work')) },
-          { additionalProperties: false },
+          { $id: 'CustomerPhones', additionalProperties: false },
         ),
       },
-      { additionalProperties: false },
+      { $id: 'CustomerContact', additionalProperties: false },
     ),
     address: Address,
     references: References,

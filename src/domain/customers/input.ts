@@ -32,6 +32,7 @@ const ChosenReference = Type.Union(
         name: Optional(Text('What it says.', 'Collins Street')),
       },
       {
+        $id: 'ChosenReference',
         additionalProperties: false,
         description: 'As answers have it; `code` and `name` have to be those of the value.',
       },
@@ -57,7 +58,7 @@ const phones = Optional(
       mobile: Phone('Mobile telephone number'),
       work: Phone('Work telephone number'),
     },
-    { additionalProperties: false },
+    { $id: 'PhonesInput', additionalProperties: false },
   ),
 )
 
@@ -82,7 +83,7 @@ const optional = {
   ),
   emailSubscription: Optional(Flag('Whether the customer takes e-mails.')),
   smsSubscription: Optional(Flag('Whether the customer takes text messages.', false)),
-  address: Optional(Type.Partial(Address, { additionalProperties: false })),
+  address: Optional(Type.Partial(Address, { $id: 'AddressInput', additionalProperties: false })),
   references: Optional(
     Type.Record(Type.String(), ChosenReference, {
       description:

@@ -99,6 +99,15 @@ test('operations are called by verbs, each by its own', () => {
   assert.equal(new Set(ids).size, ids.length)
 })
 
+test('no parameter of a query is needed but the number that an order is found by', () => {
+  const needed = operations().flatMap(({ path, operation }) =>
+    operation.parameters.flatMap(({ in: place, name, required }: Node) =>
+      place === 'query' && required ? [`${path} ${name}`] : [],
+    ),
+  )
+  assert.deepEqual(needed, ['/orders order_number'])
+})
+
 test('every operation says in a sentence what it does, and every JSON that it answers or takes has a name', () => {
   for (const { path, method, operation } of operations()) {
     assert.match(operation.description, /\.$/, `${method} ${path}`)
