@@ -150,6 +150,9 @@ interface Connecting {
   settled?: boolean
 }
 
+/** A plan that is made while a table is empty is kept while it fills: it is one by index from the beginning. */
+const settledPlans = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' }
+
 /** Opens a pool. `connection` is a URL, or what `pg` takes. */
 export function openDatabase(
   connection: string | pg.ClientConfig,
@@ -159,7 +162,7 @@ export function openDatabase(
     timezone: 'UTC',
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
-    ...(settled && { plan_cache_mode: 'force_generic_plan' }),
+    ...(settled && settledPlans),
   }
   const pool = new pg.Pool({
     ...(typeof connection === 'string' ? { connectionString: connection } : connection),

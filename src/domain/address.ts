@@ -28,7 +28,10 @@ export const addressee = {
 }
 
 export type OrderAddress = Static<typeof OrderAddress>
-export const OrderAddress = Type.Object({ ...addressee, ...Address.properties }, { $id: 'OrderAddress', additionalProperties: false })
+export const OrderAddress = Type.Object(
+  { ...addressee, ...Address.properties },
+  { $id: 'OrderAddress', additionalProperties: false },
+)
 
 /** The address columns of a feed. */
 export const addressColumns = {

@@ -145,7 +145,7 @@ async function stored(
   const made = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
   if (!made) throw taken(number)
   if (payments) await forEachVoucher(input.payments, draw => noteDrawn(tx, service, draw))
-  await insertLines(tx, service, made, input.lines, priced.lines, variants, new Map())
+  await insertLines(tx, service, made, input.lines, priced.lines, variants)
   await insertPayments(tx, service, made, input.payments)
   const record = await orderRecord(tx, service, id)
   if (!record) throw new Error('what was just written is there')

@@ -11,26 +11,29 @@ import { addSale } from '../../store/orders/sales.ts'
 import { earnRewards } from '../../store/rewards/ledger.ts'
 import { refundUpTo } from './vouchers/draw.ts'
 
-/** Ships an order that is being written: its lines are sold, the sale is in the shopper's history, and earns rewards. */
-export async function ship(tx: Db, service: Service, change: Change, order: HeldOrder) {
-  const [, , lines] = await Promise.all([
-    setLineStatus(tx, service, order, lineSteps.ship.to),
+/** What an order comes to whose lines are shipped: the sale is in the shopper's history, and earns rewards. `goods` are the lines' values. */
+export const addShipped = (tx: Db, service: Service, change: Change, order: HeldOrder, goods: readonly bigint[]) =>
+  Promise.all([
     addSale(tx, service, change, order),
-    linesOf(tx, service, order),
+    earnRewards(tx, service, {
+      customerId: order.customerId,
+      orderNumber: order.number,
+      amount: amount(sum(goods), order.decimals),
+    }),
   ])
-  const goods = sum(lines.map(line => line.value))
-  await earnRewards(tx, service, {
-    customerId: order.customerId,
-    orderNumber: order.number,
-    amount: amount(goods, order.decimals),
-  })
-}
 
 /** Ships an order that waits for it; an error says why it cannot be. */
 export async function shipOrder(tx: Db, service: Service, number: string) {
-  const { order } = await processing(tx, service, number, 'shipped')
+  const { order, lines } = await processing(tx, service, number, 'shipped')
   const change = await beginChange(tx, service, ['retail_transaction'])
-  await ship(tx, service, change, order)
+  await setLineStatus(tx, service, order, lineSteps.ship.to)
+  await addShipped(
+    tx,
+    service,
+    change,
+    order,
+    lines.map(line => line.value),
+  )
   await stampOrder(tx, service, order, change)
 }
 

@@ -1,17 +1,17 @@
 import { decimalsOf } from '../../domain/money.ts'
 import { numberTaken, priceOrder } from '../../domain/orders/check.ts'
-import type { OrderInput, WrittenRecord } from '../../domain/orders/orders.ts'
+import { lineSteps, type OrderInput, type WrittenRecord } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import type { Finishing } from '../../domain/write.ts'
 import { faulty } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import { holdStock, moveStock, stockSources } from '../../store/goods/stock.ts'
 import { beginChange } from '../../store/lists/change.ts'
-import { withNextNumber } from '../../store/orders/numbers.ts'
+import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
 import { type HeldOrder, orderRecord } from '../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, knownToOrder, variantsOf } from '../../store/orders/placing.ts'
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
-import { ship } from './fulfilment.ts'
+import { addShipped } from './fulfilment.ts'
 import { drawVoucher } from './vouchers/draw.ts'
 
 /** Places an order in our own tables. Rows are held in one order: number, vouchers, stock, reward account. */
@@ -20,10 +20,13 @@ export async function placeOrder(write: Finishing, input: OrderInput): Promise<W
   const { currency, shipOrders } = service.settings
   const decimals = decimalsOf(currency)
   const skus = input.lines.map(line => line.sku)
-  const [sold, named, giftCard] = await Promise.all([
+  const { orderNumber } = input
+  const [sold, named, giftCard, sources, next] = await Promise.all([
     variantsOf(tx, service, skus, decimals),
     knownToOrder(tx, service, input),
     giftCardSkuId(tx, service),
+    stockSources(tx, service, skus, input.pickupStoreNumber ?? undefined),
+    typeof orderNumber === 'string' ? undefined : nextNumber(tx, service, 'order'),
   ])
   const variants = new Map(sold.map(variant => [variant.sku, variant]))
   const known = { ...named, giftCardSkuId: giftCard }
@@ -31,32 +34,30 @@ export async function placeOrder(write: Finishing, input: OrderInput): Promise<W
   refuse(priced.faults)
 
   const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
-  const skuIds = [...variants.values()].map(variant => variant.skuId)
-  const [order, sources] = await Promise.all([
-    typeof input.orderNumber === 'string' ? insert(input.orderNumber) : withNextNumber(tx, service, 'order', insert),
-    stockSources(tx, service, skuIds, input.pickupStoreNumber ?? undefined),
-  ])
+  const order = next ? await takeNumber(tx, service, 'order', next, insert) : await insert(orderNumber ?? '')
   if (!order) throw faulty([numberTaken('/orderNumber', `There is an order ${input.orderNumber} already.`)])
 
   await drawVouchers(write, order, input)
   const moves = input.lines.flatMap(({ sku, quantity }) => {
     const skuId = variants.get(sku)?.skuId ?? ''
-    const storeId = sources.get(skuId)
+    const storeId = sources.get(sku)
     return storeId === undefined ? [] : [{ storeId, skuId, quantity: -quantity }]
   })
   const [, change] = await Promise.all([
     holdStock(tx, service, moves),
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
-  await Promise.all([
-    insertLines(tx, service, order, input.lines, priced.lines, variants, sources),
+  const isShipped = shipOrders === 'immediately'
+  const goods = priced.lines.map(line => line.value)
+  const [, , , record] = await Promise.all([
+    insertLines(tx, service, order, input.lines, priced.lines, variants, {
+      sources,
+      status: isShipped ? lineSteps.ship.to : lineSteps.ship.from,
+    }),
     insertPayments(tx, service, order, input.payments),
     moveStock(tx, service, change, moves),
-  ])
-  // The record is asked for behind the lines that are shipped.
-  const [, record] = await Promise.all([
-    shipOrders === 'immediately' && ship(tx, service, change, order),
     orderRecord(tx, service, order.id),
+    isShipped && addShipped(tx, service, change, order, goods),
   ])
   if (!record) throw new Error('what was just written is there')
   return { id: order.id, ...record }

@@ -12,7 +12,7 @@ import type { Service } from '../../settings.ts'
 import { holdStock, moveStock } from '../../store/goods/stock.ts'
 import { beginChange } from '../../store/lists/change.ts'
 import { linesOf, stampOrder } from '../../store/orders/lines.ts'
-import { withNextNumber } from '../../store/orders/numbers.ts'
+import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
 import { type HeldOrder, holdOrder, orderNamed, voucherPayments } from '../../store/orders/orders.ts'
 import {
   type FoundReturn,
@@ -40,19 +40,21 @@ export async function createReturn(
   const id = await orderNamed(tx, service, { idOrNumber })
   const order = id === undefined ? undefined : await holdOrder(tx, service, { id })
   if (!order) throw notFound('order')
-  const sold = await linesOf(tx, service, order)
+  const [sold, isTaken, next] = await Promise.all([
+    linesOf(tx, service, order),
+    returnNumber !== undefined && returnNumberTaken(tx, service, returnNumber),
+    returnNumber === undefined ? nextNumber(tx, service, 'return') : undefined,
+  ])
   const {
     faults,
     portions,
     lines: returned,
   } = judgeReturn(input, { number: order.number, lines: sold }, service.settings)
   const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
-  const isTaken = returnNumber !== undefined && (await returnNumberTaken(tx, service, returnNumber))
   refuse(inOrder(isTaken ? [...faults, taken] : faults))
 
   const insert = (number: string) => insertReturn(tx, service, order, { number, restock })
-  const made =
-    returnNumber === undefined ? await withNextNumber(tx, service, 'return', insert) : await insert(returnNumber)
+  const made = next ? await takeNumber(tx, service, 'return', next, insert) : await insert(returnNumber ?? '')
   if (!made) throw faulty([taken])
 
   const bySequence = new Map(sold.map(line => [line.sequence, line]))

@@ -58,19 +58,20 @@ export interface StockMove {
   quantity: number
 }
 
-/** Where each SKU is taken from: the store of this number where it keeps the SKU, else the store with most of it. No entry: none keeps it. */
+/** Where each SKU, by its name in the e-commerce platform, is taken from: the store of this number where it keeps the SKU, else the store with most of it. No entry: none keeps it. */
 export async function stockSources(
   tx: Db,
   service: Service,
-  skuIds: readonly string[],
+  skus: readonly string[],
   storeNumber: string | undefined,
 ): Promise<Map<string, string>> {
-  const rows = await tx.rows<{ sku_id: string; store_id: string }>(sql`
-    select distinct on (s.sku_id) s.sku_id, s.store_id
-      from stock s join store c on c.service_id = s.service_id and c.store_id = s.store_id
-     where s.service_id = ${service.id} and s.sku_id = any(${skuIds})
-     order by s.sku_id, c.store_number = ${storeNumber ?? null}::text desc nulls last, s.free_stock desc, s.store_id`)
-  return new Map(rows.map(row => [row.sku_id, row.store_id]))
+  const named = sql`select store_id from store where service_id = ${service.id} and store_number = ${storeNumber ?? null}`
+  const rows = await tx.rows<{ sku: string; store_id: string }>(sql`
+    select distinct on (v.sku) v.sku, s.store_id
+      from variant v join stock s on s.service_id = v.service_id and s.sku_id = v.sku_id
+     where v.service_id = ${service.id} and v.sku = any(${skus})
+     order by v.sku, s.store_id = (${named}) desc nulls last, s.free_stock desc, s.store_id`)
+  return new Map(rows.map(row => [row.sku, row.store_id]))
 }
 
 /** Holds the stock that is about to move, in the order of its key, so that no two transactions wait for each other. Before `beginChange`. */
@@ -81,15 +82,17 @@ export const holdStock = (tx: Db, service: Service, moves: readonly StockMove[])
      order by store_id, sku_id for update`)
 
 /** Moves stock, which may fall below zero. What is no longer kept anywhere does not move. */
-export async function moveStock(tx: Db, service: Service, change: Change, moves: readonly StockMove[]) {
+export const moveStock = (tx: Db, service: Service, change: Change, moves: readonly StockMove[]) =>
   // An integer's reach is beyond any stock; reaching it must not keep an order from being placed.
-  const move = tx.run(sql`
-    update stock s set free_stock = least(greatest(s.free_stock + m.quantity, -2147483648), 2147483647)
-      from (select "storeId", "skuId", sum(quantity) as quantity from ${moved(moves)} group by 1, 2) m
-     where s.service_id = ${service.id} and s.store_id = m."storeId" and s.sku_id = m."skuId"`)
-  const where = sql`and (s.store_id, s.sku_id) in (select "storeId", "skuId" from ${moved(moves)})`
-  await Promise.all([move, renderStock(tx, service, change, where)])
-}
+  tx.run(sql`
+    update stock set free_stock = r.free_stock, record = left(r.body, -1) || ${change.ending}, changed_at = ${change.at}
+      from (select s.store_id, s.sku_id, s.free_stock, ${body(service)} as body
+              from (select "storeId", "skuId", sum(quantity) as quantity from ${moved(moves)} group by 1, 2) m
+              cross join lateral (select service_id, store_id, sku_id, buffer, least(greatest(free_stock + m.quantity, -2147483648), 2147483647)::integer as free_stock
+                                    from stock where service_id = ${service.id} and store_id = m."storeId" and sku_id = m."skuId") s
+              join store c on c.service_id = s.service_id and c.store_id = s.store_id
+              join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id) r
+     where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id and stock.free_stock <> r.free_stock`)
 
 const moved = (moves: readonly StockMove[]) =>
   sql`json_to_recordset(${JSON.stringify(moves)}) as moved ("storeId" text, "skuId" text, quantity bigint)`

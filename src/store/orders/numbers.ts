@@ -10,19 +10,23 @@ const kinds = {
 /** A number of the form that is made here; its digits apart. */
 const formOf = (kind: keyof typeof kinds) => `^${kinds[kind].letter}(\\d{7,9})$`
 
+/** Makes the next number of a kind, which is this transaction's until it ends. */
+export const nextNumber = async (tx: Db, service: Service, kind: keyof typeof kinds): Promise<Made> =>
+  (await advance(tx, service, kind)) ?? (await begin(tx, service, kind))
+
 /**
- * Makes the next number of a kind, `W0000001` or `R0000001`, and has it taken: `take` answers undefined where somebody has it
- * already, and is asked again with one that is free.
+ * Has a number that was made taken, as `W0000001` or `R0000001`: `take` answers undefined where somebody has it already, and is asked
+ * again with one that is free.
  */
-export async function withNextNumber<T>(
+export async function takeNumber<T>(
   tx: Db,
   service: Service,
   kind: keyof typeof kinds,
+  made: Made,
   take: (number: string) => Promise<T | undefined>,
 ): Promise<T> {
   const { letter, table, column } = kinds[kind]
-  for (;;) {
-    const { stream, last } = (await advance(tx, service, kind)) ?? (await begin(tx, service, kind))
+  for (let { stream, last } = made; ; { stream, last } = await nextNumber(tx, service, kind)) {
     const taken = await take(letter + last.padStart(7, '0'))
     if (taken !== undefined) return taken
     // Callers give numbers of this form as well: the next one that they have left free.
@@ -43,6 +47,7 @@ export async function withNextNumber<T>(
  */
 const streams = 32
 
+/** A number, and the stream that it is of. */
 interface Made {
   stream: number
   last: string

@@ -3,7 +3,7 @@ import { type Db, sql } from '../../db.ts'
 import type { OrderAddress } from '../../domain/address.ts'
 import { amount } from '../../domain/money.ts'
 import type { KnownToOrder, Priced } from '../../domain/orders/check.ts'
-import type { OrderInput } from '../../domain/orders/orders.ts'
+import type { LineStatus, OrderInput } from '../../domain/orders/orders.ts'
 import type { Service } from '../../settings.ts'
 import { knownCustomers } from '../customers/customers.ts'
 import { storesByNumber } from '../goods/stock.ts'
@@ -102,7 +102,7 @@ function addressOf(address: GivenAddress) {
   return JSON.stringify({ contactName, companyName, addressLine1, addressLine2, city, state, postcode, country })
 }
 
-/** Adds the lines of an order, as `processing`. `sources` says which store each SKU comes from. */
+/** Adds the lines of an order, of this status. `sources` says which store each SKU comes from. */
 export function insertLines(
   tx: Db,
   service: Service,
@@ -110,7 +110,7 @@ export function insertLines(
   input: OrderInput['lines'],
   priced: Priced['lines'],
   variants: ReadonlyMap<string, SoldVariant>,
-  sources: ReadonlyMap<string, string>,
+  { sources = new Map(), status = 'processing' }: { sources?: ReadonlyMap<string, string>; status?: LineStatus } = {},
 ) {
   const rows = input.map(({ sku, quantity, discounts }, i) => {
     const variant = variants.get(sku)
@@ -126,12 +126,12 @@ export function insertLines(
       })),
       price: amount(priced[i]?.price ?? 0n, order.decimals),
       value: amount(priced[i]?.value ?? 0n, order.decimals),
-      storeId: sources.get(variant?.skuId ?? '') ?? null,
+      storeId: sources.get(sku) ?? null,
     }
   })
   return tx.run(sql`
     insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, colour_code, colour_name, size_code, quantity, price, discounts, value, store_id)
-    select ${service.id}, ${order.id}, sequence, 'processing', "skuId", sku, "productCode", "productName", "colourCode", "colourName", "sizeCode", quantity, price, discounts, value, "storeId"
+    select ${service.id}, ${order.id}, sequence, ${status}, "skuId", sku, "productCode", "productName", "colourCode", "colourName", "sizeCode", quantity, price, discounts, value, "storeId"
       from json_to_recordset(${JSON.stringify(rows)}) as line (sequence integer, "skuId" text, sku text, "productCode" text, "productName" text, "colourCode" text,
            "colourName" text, "sizeCode" text, quantity integer, price numeric, discounts json, value numeric, "storeId" text)`)
 }

@@ -104,14 +104,17 @@ const lockAccount = (tx: Db, service: Service, customerId: string) =>
 
 /** All that decides a move: the tiers, and the lots of points that are open, or named. */
 async function standingOf(tx: Db, service: Service, account: Account, named: readonly string[]): Promise<Standing> {
-  const lots = await tx.rows<Omit<Lot, 'left'> & { left: string }>(sql`
-    select lot_id as id, ${left}::text as left, ${lotDates} from reward_lot
-     where service_id = ${service.id} and account_id = ${account.id} and kind = 'points' and ${left} > 0
-       and (expiry_date is null or expiry_date >= ${account.today} or lot_id = any(${named}))
-     order by lot_id for update`)
+  const [lots, tiers] = await Promise.all([
+    tx.rows<Omit<Lot, 'left'> & { left: string }>(sql`
+      select lot_id as id, ${left}::text as left, ${lotDates} from reward_lot
+       where service_id = ${service.id} and account_id = ${account.id} and kind = 'points' and ${left} > 0
+         and (expiry_date is null or expiry_date >= ${account.today} or lot_id = any(${named}))
+       order by lot_id for update`),
+    tiersOf(tx, service, account),
+  ])
   return {
     ...account,
-    tiers: await tiersOf(tx, service, account),
+    tiers,
     qualifyingSpend: unitsOf(account.qualifyingSpend),
     pointsOwed: BigInt(account.pointsOwed),
     points: lots.map(lot => ({ ...lot, left: BigInt(lot.left) })),
@@ -195,18 +198,20 @@ async function write(
   { lots, entries, place, qualifyingSpend }: Move,
   { orderNumber, returnNumber }: { orderNumber: string; returnNumber?: string },
 ) {
-  if (lots.length)
-    await tx.run(sql`
+  const opened =
+    lots.length > 0 &&
+    tx.run(sql`
       insert into reward_lot (service_id, account_id, kind, lot_id, created_at, description, total, expiry_date)
       select ${service.id}, ${account.id}, kind, id, ${account.now}, description, 0, "expiryDate"
         from json_to_recordset(${JSON.stringify(lots)}) as l (kind text, id text, description text, "expiryDate" date)`)
-  await tx.run(sql`
+  const entered = tx.run(sql`
     insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, into_lot_id, amount, spend, order_number, return_number)
     select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, ${orderNumber}, ${returnNumber ?? null}
       from json_to_recordset(${JSON.stringify(entries.map(textOf))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric)`)
-  await tx.run(sql`
+  const placed = tx.run(sql`
     update reward_account set tier_id = ${place.tierId}, tier_locked_until_date = ${place.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
      where service_id = ${service.id} and id = ${account.id}`)
+  await Promise.all([opened, entered, placed])
 }
 
 const textOf = ({ kind, lot, into, amount, spend = 0n }: Entry) => ({

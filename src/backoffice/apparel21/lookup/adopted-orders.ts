@@ -35,7 +35,7 @@ export async function adopt({ client }: Upstream, tx: Db, service: Service, live
     quantity,
     discounts,
   }))
-  await insertLines(tx, service, order, lines, read.lines, variants, new Map())
+  await insertLines(tx, service, order, lines, read.lines, variants)
   const payments = read.payments.map(({ voucherNumber, ...payment }) => ({
     ...payment,
     ...(voucherNumber !== null && { voucher: { number: voucherNumber, validationId: '' } }),
