@@ -37,10 +37,12 @@ export async function queueVoucherMail(tx: Db, keys: Keys, service: Service, mai
   const messageId = `<${id}@${senderOf(service).split('@').at(-1)}>`
   const sealed = seal(keys.sealed, placeOf(service, id), JSON.stringify(mail))
   const notBefore = mail.deliveryDate && beginningOf(mail.deliveryDate, service.settings.timeZone)
-  await tx.run(sql`
-    insert into mail (service_id, mail_id, voucher_number, message_id, sealed, not_before)
-    values (${service.id}, ${id}, ${mail.number}, ${messageId}, ${sealed}, greatest(now(), ${notBefore}::timestamptz))`)
-  await addJob(tx, service.id, sendMailJob, { subject: id, dueAt: notBefore })
+  await Promise.all([
+    tx.run(sql`
+      insert into mail (service_id, mail_id, voucher_number, message_id, sealed, not_before)
+      values (${service.id}, ${id}, ${mail.number}, ${messageId}, ${sealed}, greatest(now(), ${notBefore}::timestamptz))`),
+    addJob(tx, service.id, sendMailJob, { subject: id, dueAt: notBefore }),
+  ])
 }
 
 const beginningOf = (date: string, timeZone: string) =>

@@ -1,12 +1,14 @@
 import type { Db } from '../../../db.ts'
 import { againstHolding, againstValidating, tooManyHeld, unitsOf, unusable } from '../../../domain/vouchers/use.ts'
 import { judgeValidation, makeValidation } from '../../../domain/vouchers/validations.ts'
+import type { ReadVoucher } from '../../../domain/vouchers/vouchers.ts'
 import type { Origin } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Keys } from '../../../secrets.ts'
 import type { Service } from '../../../settings.ts'
 import { heldBy } from '../../../store/vouchers/ledger.ts'
 import { putValidation } from '../../../store/vouchers/validation.ts'
+import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import { countWrongId } from '../../vouchers/guesses.ts'
 import { takeStep, takeVoucher } from './steps.ts'
 
@@ -40,15 +42,15 @@ interface Lock {
 }
 
 /**
- * Holds a voucher for its newest validation, or renews that from now on, or gives the voucher back; returns what stands against it.
- * A failure is counted, and has to be committed.
+ * Holds a voucher for its newest validation, or renews that from now on, or gives the voucher back; returns the voucher as it is then, or
+ * what stands against it. A failure is counted, and has to be committed.
  */
 export async function hold(
   tx: Db,
   keys: Keys,
   service: Service,
   { number, validationId, lockSeconds, username, origin }: Lock,
-): Promise<ApiError | undefined> {
+): Promise<ReadVoucher | ApiError> {
   const voucher = await takeVoucher(tx, service, number)
   const judged = judgeValidation(keys, service, voucher, number, validationId)
   if (!voucher || judged === 'wrong') return countWrongId(tx, keys, service, origin)
@@ -58,7 +60,11 @@ export async function hold(
     unusable(voucher, service.settings) ??
     (lockSeconds > 0 && !isHeld ? tooManyHeld(await heldBy(tx, service, username)) : undefined)
   if (against) return against
-  if (lockSeconds > 0) await takeStep(tx, service, voucher, 'lock', { lockSeconds, heldBy: username })
-  else if (isHeld) await takeStep(tx, service, voucher, 'unlock')
-  return
+  const step =
+    lockSeconds > 0
+      ? takeStep(tx, service, voucher, 'lock', { lockSeconds, heldBy: username })
+      : isHeld && takeStep(tx, service, voucher, 'unlock')
+  const [, read] = await Promise.all([step, readVoucher(tx, service, number)])
+  if (!read) throw new Error('a voucher that is taken is there')
+  return read
 }

@@ -24,24 +24,26 @@ export async function issueVoucher(
   const { amount, orderNumber = null } = input
   const pin = makePin()
   const number = await insertVoucher(tx, service, { amount, expiryDate }, number => pinHash(keys, service, number, pin))
-  await addEntry(tx, service, number, { kind: 'issue', amount, state: 'active', orderNumber })
+  const [, isSold, , voucher] = await Promise.all([
+    addEntry(tx, service, number, { kind: 'issue', amount, state: 'active', orderNumber }),
+    insertSale(tx, service, number, { ...input, gateway: gatewayOf(input, service.settings) }),
+    queueVoucherMail(tx, keys, service, {
+      number,
+      pin,
+      amount,
+      currency: service.settings.currency,
+      expiryDate,
+      receiverName: input.receiverName,
+      receiverEmail: input.receiverEmail,
+      senderName: input.senderName,
+      message: input.message ?? null,
+      subject: input.subject,
+      deliveryDate: input.deliveryDate ?? null,
+    }),
+    readVoucher(tx, service, number),
+  ])
   // An order is sold once: its number also guards against a repeat without an Idempotency-Key.
-  if (!(await insertSale(tx, service, number, { ...input, gateway: gatewayOf(input, service.settings) })))
-    throw pointedAt('/orderNumber', new ApiError('order_number_taken'))
-  await queueVoucherMail(tx, keys, service, {
-    number,
-    pin,
-    amount,
-    currency: service.settings.currency,
-    expiryDate,
-    receiverName: input.receiverName,
-    receiverEmail: input.receiverEmail,
-    senderName: input.senderName,
-    message: input.message ?? null,
-    subject: input.subject,
-    deliveryDate: input.deliveryDate ?? null,
-  })
-  const voucher = await readVoucher(tx, service, number)
+  if (!isSold) throw pointedAt('/orderNumber', new ApiError('order_number_taken'))
   if (!voucher) throw new Error('a voucher that was made is there')
   return { ...voucher, pin, orderNumber }
 }
@@ -49,12 +51,12 @@ export async function issueVoucher(
 /** Throws all that a new voucher cannot be. Returns the last day on which it can be used. */
 async function judged(tx: Db, service: Service, input: VoucherInput): Promise<string> {
   const { settings } = service
-  const days = await voucherDays(tx, service)
-  const hasGiftCard = (await giftCardSkuId(tx, service)) !== undefined
-  refuse([
-    ...unconfigured(settings, hasGiftCard),
-    ...issueFaults(input, settings, { gateways: await gatewayNames(tx, service), ...days }),
+  const [days, giftCard, gateways] = await Promise.all([
+    voucherDays(tx, service),
+    giftCardSkuId(tx, service),
+    gatewayNames(tx, service),
   ])
+  refuse([...unconfigured(settings, giftCard !== undefined), ...issueFaults(input, settings, { gateways, ...days })])
   return days.expiryDate
 }
 

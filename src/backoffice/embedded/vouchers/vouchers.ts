@@ -44,9 +44,6 @@ export async function lockVoucher(write: Finishing, lock: LockOfVoucher): Promis
   const validated = 'pin' in lock ? await validateVoucher(write, lock) : undefined
   if (validated instanceof ApiError) return validated
   const validationId = 'validationId' in lock ? lock.validationId : (validated?.validationId ?? '')
-  const against = await hold(tx, keys, service, { number, validationId, lockSeconds, username, origin })
-  if (against) return against
-  const voucher = await readVoucher(tx, service, number)
-  if (!voucher) return new ApiError('validation_id_incorrect')
-  return validated ? { ...voucher, validationId } : voucher
+  const voucher = await hold(tx, keys, service, { number, validationId, lockSeconds, username, origin })
+  return validated && !(voucher instanceof ApiError) ? { ...voucher, validationId } : voucher
 }
