@@ -34,6 +34,13 @@ interface Found extends Rate {
   cpu: { service: number; postgres: number }
 }
 
+/** One round of a kind: by one process, by two, and the limit. */
+interface Round {
+  served: Found
+  two: Found
+  limit: Rate
+}
+
 /** Every write over HTTPS, and beside it, in the same rounds, what the database does that writes and does nothing else. */
 export async function measureWrites(bench: Bench, loaded: Loaded): Promise<Section> {
   const seconds = Math.max(bench.seconds, leastSeconds)
@@ -43,21 +50,27 @@ export async function measureWrites(bench: Bench, loaded: Loaded): Promise<Secti
   const service = await openShop(loaded, name)
   const password = (await addAccount(loaded.db, loaded.keys, name, service, 'maintainer')) ?? ''
   const running = await startService(bench.directory, { DATABASE_URL: loaded.url })
-  const client = clientOf(running, name, password)
+  const two = await startService(bench.directory, { DATABASE_URL: loaded.url, WORKERS: '2' })
+  const [client, clientOfTwo] = [clientOf(running, name, password), clientOf(two, name, password)]
   const kinds = await kindsFor(client)
-  const found = new Map<Kind, { served: Found; limit: Rate }[]>(kinds.map(kind => [kind, []]))
+  const found = new Map<Kind, Round[]>(kinds.map(kind => [kind, []]))
   try {
     for (let round = 0; round < bench.rounds; round++)
       for (const [kind, rounds] of found) {
         bench.say(`  ${kind.name}`)
-        const served = await load(bench, running, kind, client, seconds)
-        rounds.push({ served, limit: await limitOf(tpcb, kind, seconds) })
+        rounds.push({
+          served: await load(bench, running, kind, client, seconds),
+          two: await load(bench, two, kind, clientOfTwo, seconds),
+          limit: await limitOf(tpcb, kind, seconds),
+        })
       }
     const trips = await roundTripsOf(bench, loaded, kinds, (at: Running) => clientOf(at, name, password))
     return section(found, trips, tpcb !== undefined, seconds)
   } finally {
     client.end()
+    clientOfTwo.end()
     await running.stop()
+    await two.stop()
     await loaded.db.run(sql`delete from service where service_id = ${service.id}`)
     await loaded.db.run(sql`delete from account where username = ${name}`)
   }
@@ -129,7 +142,7 @@ async function roundTripsOf(bench: Bench, loaded: Loaded, kinds: readonly Kind[]
 }
 
 function section(
-  found: ReadonlyMap<Kind, { served: Found; limit: Rate }[]>,
+  found: ReadonlyMap<Kind, Round[]>,
   trips: ReadonlyMap<Kind, number>,
   hasPgbench: boolean,
   seconds: number,
@@ -139,6 +152,7 @@ function section(
   for (const [kind, rounds] of found) {
     const { served } = medianBy(rounds, each => each.served.perSecond)
     const { limit } = medianBy(rounds, each => each.limit.perSecond)
+    const { two } = medianBy(rounds, each => each.two.perSecond)
     const share = served.perSecond / limit.perSecond
     const { service, postgres } = served.cpu
     const waits = trips.get(kind) ?? Number.NaN
@@ -147,7 +161,7 @@ function section(
       String(kind.clients),
       ...[whole(served.perSecond), tenths(served.p50), tenths(served.p99)],
       ...[whole(limit.perSecond), tenths(limit.p99), Number.isNaN(share) ? '-' : percent(share)],
-      ...[tenths(service), tenths(postgres), String(waits)],
+      ...[tenths(service), tenths(postgres), String(waits), whole(two.perSecond)],
     ])
     const most = wanted[kind.name]
     const what = (of: string) => `${kind.name}: ${of}`
@@ -193,7 +207,7 @@ function section(
         caption: 'Over HTTPS, and the limit',
         head: [
           ...['write', 'clients', 'writes/s', 'p50 ms', 'p99 ms', 'limit/s', 'p99 ms', 'of the limit'],
-          ...['CPU ms, service', 'CPU ms, PostgreSQL', 'waits'],
+          ...['CPU ms, service', 'CPU ms, PostgreSQL', 'waits', '`WORKERS=2`, writes/s'],
         ],
         rows,
       },
