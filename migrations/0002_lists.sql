@@ -14,7 +14,7 @@ end $$;
 comment on function begin_change is
   'The stamp for what a transaction is about to change in lists. The transaction announces itself by a lock whose key holds the service '
   'and the moment it began, in milliseconds; the lock goes with the transaction, however that ends. A reader lists nothing from the '
-  'oldest announced moment on (list_horizon), so that a change which commits late is never behind a moment up to which some client '
+  'oldest announced moment on (list_horizons), so that a change which commits late is never behind a moment up to which some client '
   'was told that its list is complete. The stamp is later than `newest`, the newest one in these lists, whatever the clock says.';
 
 create table first_load (
@@ -46,6 +46,17 @@ comment on column removal.kind is 'In the words of the API: inventory.';
 comment on column removal.id is 'What the record showed as its identifier.';
 comment on column removal.changed_at is 'The stamp.';
 
+create table forgotten_removals (
+  service_id integer not null references service on delete cascade,
+  kind text collate "C" not null,
+  newest timestamptz not null,
+  primary key (service_id, kind)
+);
+comment on table forgotten_removals is
+  'That removals were forgotten, by a job, once they were as old as the setting `removalsKeptDays`. Who has not been told of changes '
+  'since then may have missed one, and begins anew.';
+comment on column forgotten_removals.newest is 'The stamp of the newest one that is forgotten; all before it are.';
+
 create function back_date(tenant integer, kind text, number integer, list text) returns timestamptz
 language plpgsql volatile as $$
 declare
@@ -75,17 +86,22 @@ comment on function back_date is
   'announces itself as begin_change does, with the millisecond after the newest stamp of the list in the place of the clock, and then '
   'looks at the newest stamp once more: each question is a statement that sees what was committed before it. A load that is the first holds its row.';
 
-create function list_horizon(tenant integer, number integer) returns timestamptz
+create function list_horizons(tenant integer) returns timestamptz[]
 language sql volatile as $$
-  select least(statement_timestamp(), min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0))) - interval '1 microsecond'
-    from pg_locks cross join lateral (select classid::bigint << 32 | objid::bigint as key) announced
-   where locktype = 'advisory' and objsubid = 1 and key >> 48 = tenant % 32768 and (key >> 44) & 15 in (0, number)
-     and database = (select oid from pg_database where datname = current_database())
+  select array_agg(least(statement_timestamp(), moment) - interval '1 microsecond' order by list)
+    from (select list, min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0)) as moment
+            from generate_series(0, 15) list
+            left join (select classid::bigint << 32 | objid::bigint as key
+                         from pg_locks
+                        where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database())) announced
+              on key >> 48 = tenant % 32768 and (key >> 44) & 15 in (0, list)
+           group by list) each
 $$;
-comment on function list_horizon is
-  'The moment before which no transaction in progress can still commit a change of the list of that number; 0 is of all lists that nobody '
-  'back-dates. statement_timestamp() is read before pg_locks is; a page has to be read by a later statement. Services whose numbers are '
-  'the same modulo 32768 wait for each other: the horizon is then earlier than it need be, and never later.';
+comment on function list_horizons is
+  'The moments before which no transaction in progress can still commit a change of a list: first that of all lists that nobody '
+  'back-dates, then, by their numbers, those of the others. statement_timestamp() is read before pg_locks is; a page has to be read by a '
+  'later statement. Services whose numbers are the same modulo 32768 wait for each other: the horizon is then earlier than it need be, '
+  'and never later.';
 
 create table reference (
   service_id integer not null references service on delete cascade,

@@ -62,10 +62,11 @@ create table sales_order (
   foreign key (service_id, customer_id) references customer
 );
 create index sales_order_customer on sales_order (service_id, customer_id, placed_at, id);
-create index sales_order_changed on sales_order (service_id, changed_at);
+create index sales_order_changed on sales_order (service_id, changed_at, id);
 comment on table sales_order is
   'Orders, as GET /orders/:id shows them: those that are placed here, those of an earlier system that were imported, and others of a '
   'back office behind us that something is returned of.';
+comment on column sales_order.changed_at is 'The stamp.';
 comment on column sales_order.pickup_store_number is 'The store where the shopper collects the goods.';
 comment on column sales_order.billing_address is 'Addresses are json, not jsonb: the record shows their fields in the order in which they stand.';
 comment on column sales_order.currency is 'As it was set when the order was placed.';
@@ -75,7 +76,7 @@ comment on column sales_order.imported_at is
   'What `changed_at` was made by an import: where that has moved since, something has happened to the order here. Null: it was not imported.';
 comment on column sales_order.import_digest is 'Of what the import said: who says it again changes nothing.';
 comment on constraint sales_order_service_id_customer_id_fkey on sales_order is 'Who has ordered is not deleted.';
-comment on index sales_order_changed is 'The orders of which a pull asks whether they were shipped.';
+comment on index sales_order_changed is 'For who follows changes; and the orders of which a pull asks whether they were shipped.';
 
 create table order_line (
   service_id integer not null,
@@ -147,8 +148,9 @@ create table sales_return (
   foreign key (service_id, order_id) references sales_order on delete cascade
 );
 create index sales_return_order on sales_return (service_id, order_id, created_at, id);
-create index sales_return_changed on sales_return (service_id, changed_at);
+create index sales_return_changed on sales_return (service_id, changed_at, id);
 comment on table sales_return is 'What comes back of an order, as GET /returns/:id shows it.';
+comment on column sales_return.changed_at is 'The stamp.';
 comment on column sales_return.authorisation_number is 'What the shopper writes on the parcel.';
 comment on column sales_return.restock is 'Whether the goods can be sold again, and so go into stock.';
 

@@ -60,6 +60,7 @@ comment on column reward_gift.styles is 'The product codes that the shopper may 
 create table reward_account (
   service_id integer not null,
   id text collate "C" not null,
+  changed_at timestamptz not null,
   customer_id text collate "C" not null,
   program_id text collate "C" not null,
   tier_id text collate "C",
@@ -73,9 +74,11 @@ create table reward_account (
   foreign key (service_id, program_id, tier_id) references reward_tier,
   foreign key (service_id, customer_id) references customer on delete cascade
 );
+create index reward_account_changed on reward_account (service_id, changed_at, id);
 comment on table reward_account is
   'A customer''s account in a programme, as GET /customers/:id/rewards shows it. Balances are the sums of its open lots. Who moves its '
   'points holds this row first: moves come one after the other.';
+comment on column reward_account.changed_at is 'The stamp: also of its lots, and of what else it shows. That a lot expires is no change.';
 comment on column reward_account.tier_locked_until_date is 'The tier is kept until this day, whatever is spent.';
 comment on column reward_account.qualifying_spend is 'What was spent in the qualifying period: it decides on the tier.';
 comment on column reward_account.points_owed is

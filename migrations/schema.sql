@@ -93,7 +93,7 @@ create table installation (
 
 -- The stamp for what a transaction is about to change in lists. The transaction announces itself by a lock whose key holds the service and
 -- the moment it began, in milliseconds; the lock goes with the transaction, however that ends. A reader lists nothing from the oldest
--- announced moment on (list_horizon), so that a change which commits late is never behind a moment up to which some client was told that
+-- announced moment on (list_horizons), so that a change which commits late is never behind a moment up to which some client was told that
 -- its list is complete. The stamp is later than `newest`, the newest one in these lists, whatever the clock says.
 create function begin_change(tenant integer, newest timestamptz) returns timestamptz language plpgsql as $$
 declare
@@ -127,6 +127,16 @@ create table removal (
 );
 create index removal_changed on removal (service_id, kind, changed_at, id);
 
+-- That removals were forgotten, by a job, once they were as old as the setting `removalsKeptDays`. Who has not been told of changes since
+-- then may have missed one, and begins anew.
+create table forgotten_removals (
+  service_id integer not null,
+  kind text collate "C" not null,
+  newest timestamptz not null,  -- The stamp of the newest one that is forgotten; all before it are.
+  primary key (service_id, kind),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
 -- Lets a transaction stamp records of one list (its table, and its number, 1 to 15) with times that are past (docs/decisions/0013), and
 -- answers from when on; null: it may not, for nobody knows what an empty list has told. One transaction at a time for each list. It
 -- announces itself as begin_change does, with the millisecond after the newest stamp of the list in the place of the clock, and then looks
@@ -155,14 +165,19 @@ begin
   return greatest(announced, newest + interval '1 microsecond');
 end $$;
 
--- The moment before which no transaction in progress can still commit a change of the list of that number; 0 is of all lists that nobody
--- back-dates. statement_timestamp() is read before pg_locks is; a page has to be read by a later statement. Services whose numbers are the
--- same modulo 32768 wait for each other: the horizon is then earlier than it need be, and never later.
-create function list_horizon(tenant integer, number integer) returns timestamptz language sql as $$
-  select least(statement_timestamp(), min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0))) - interval '1 microsecond'
-    from pg_locks cross join lateral (select classid::bigint << 32 | objid::bigint as key) announced
-   where locktype = 'advisory' and objsubid = 1 and key >> 48 = tenant % 32768 and (key >> 44) & 15 in (0, number)
-     and database = (select oid from pg_database where datname = current_database())
+-- The moments before which no transaction in progress can still commit a change of a list: first that of all lists that nobody back-dates,
+-- then, by their numbers, those of the others. statement_timestamp() is read before pg_locks is; a page has to be read by a later
+-- statement. Services whose numbers are the same modulo 32768 wait for each other: the horizon is then earlier than it need be, and never
+-- later.
+create function list_horizons(tenant integer) returns timestamptz[] language sql as $$
+  select array_agg(least(statement_timestamp(), moment) - interval '1 microsecond' order by list)
+    from (select list, min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0)) as moment
+            from generate_series(0, 15) list
+            left join (select classid::bigint << 32 | objid::bigint as key
+                         from pg_locks
+                        where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database())) announced
+              on key >> 48 = tenant % 32768 and (key >> 44) & 15 in (0, list)
+           group by list) each
 $$;
 
 -- The reference cache: what the references of customers and products actually say. Records that show a value are rendered anew when it
@@ -429,7 +444,7 @@ create table order_counter (
 create table sales_order (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamptz not null,
+  changed_at timestamptz not null,       -- The stamp.
   placed_at timestamptz not null,
   order_number text collate "C" not null,
   customer_id text collate "C" not null,
@@ -452,8 +467,8 @@ create table sales_order (
   check (total >= freight),
   constraint sales_order_imported check ((imported_at is null) = (import_digest is null))
 );
--- The orders of which a pull asks whether they were shipped.
-create index sales_order_changed on sales_order (service_id, changed_at);
+-- For who follows changes; and the orders of which a pull asks whether they were shipped.
+create index sales_order_changed on sales_order (service_id, changed_at, id);
 create index sales_order_customer on sales_order (service_id, customer_id, placed_at, id);
 
 -- What was sold with an order. SKU, product, colour and size are as they were then: what they are called later changes nothing here.
@@ -508,7 +523,7 @@ create table order_payment (
 create table sales_return (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamptz not null,
+  changed_at timestamptz not null,                 -- The stamp.
   created_at timestamptz not null,
   order_id text collate "C" not null,
   return_number text collate "C" not null,
@@ -520,7 +535,7 @@ create table sales_return (
   foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
   check (status in ('requested', 'received', 'refunded', 'cancelled'))
 );
-create index sales_return_changed on sales_return (service_id, changed_at);
+create index sales_return_changed on sales_return (service_id, changed_at, id);
 create index sales_return_order on sales_return (service_id, order_id, created_at, id);
 
 -- What a return takes from one line of the order.
@@ -757,6 +772,8 @@ create table reward_gift (
 create table reward_account (
   service_id integer not null,
   id text collate "C" not null,
+  changed_at timestamptz not null,                    -- The stamp: also of its lots, and of what else it shows. That a lot expires is no
+                                                      -- change.
   customer_id text collate "C" not null,
   program_id text collate "C" not null,
   tier_id text collate "C",
@@ -772,6 +789,7 @@ create table reward_account (
   foreign key (service_id, program_id, tier_id) references reward_tier(service_id, program_id, tier_id),
   check (points_owed >= 0)
 );
+create index reward_account_changed on reward_account (service_id, changed_at, id);
 
 -- What an account was given at one time, with an expiry of its own. What is left of it: total less redeemed, taken and pending. Of those
 -- that are open what expires first is used first.

@@ -114,6 +114,11 @@ export const catalogue = {
     'The back office cannot do this.',
     'See `GET /capabilities`; without `Prefer: handling=strict` the answer is empty, with a warning.',
   ],
+  cursor_expired: [
+    410,
+    'The cursor is too old.',
+    'What has left the data since then may be forgotten. Leave the cursor out: that begins anew, with everything as it stands.',
+  ],
   precondition_failed: [
     412,
     'The record is no longer the one that `If-Match` names.',

@@ -140,6 +140,14 @@ export const Settings = Type.Object(
     }),
     requireIfMatch: flag('Whether every PUT of a record has to name the state it changes in `If-Match`.'),
     requireIdempotencyKey: flag('Whether every write that takes an `Idempotency-Key` has to have one.'),
+    removalsKeptDays: Type.Integer({
+      description:
+        'How many days it is remembered what has left the data. Who follows changes, and was away for longer, begins anew.',
+      minimum: 1,
+      maximum: 3_650,
+      default: 90,
+      examples: [30],
+    }),
     readsPerMinute: rate('Reads an account may make in a minute, or `off`.', 6_000),
     writesPerMinute: rate('Writes an account may make in a minute, or `off`.', 1_200),
   },

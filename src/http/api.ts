@@ -59,13 +59,16 @@ type Write = <B extends TSchema, P extends Params>(
   work: WriteWork<Static<B>, P>,
 ) => void
 
+/** Data as the JSON text it is stored as, or as a value; beside it, where there is any, what the answer tells about it. */
+type Found = ({ record: string } | { data: unknown }) & { meta?: object }
+
 /** What the resources are made with: each call is one row of the contract. */
 export interface Api {
-  /** One record, as the JSON text it is stored as, or a value. Undefined: there is no such record. */
+  /** One record, or what else is no list. Undefined: there is no such record. */
   get<Q extends TObject, P extends Params>(
     path: string,
     described: Got<Q, P>,
-    answer: (context: Context<Static<Q>, P>) => Promise<{ record: string } | { data: unknown } | undefined>,
+    answer: (context: Context<Static<Q>, P>) => Promise<Found | undefined>,
   ): void
   /** A list with cursors (contract 1.4). */
   list<Q extends TObject, P extends Params>(
@@ -128,7 +131,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         refuse([...faults, ...(described.judge?.(query as never, given, context.service) ?? [])])
         const found = await answer({ ...context, query: query as never, params: context.params as never })
         if (!found) throw notFound(described.kind ?? 'record')
-        const body = 'record' in found ? `{"data":${found.record}}` : JSON.stringify(found)
+        const body = 'record' in found ? enveloped(found.record, found.meta) : JSON.stringify(found)
         return described.etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
       })
     },
@@ -160,6 +163,9 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     put: write('PUT'),
   }
 }
+
+const enveloped = (data: string, meta: object | undefined) =>
+  meta ? `{"data":${data},"meta":${JSON.stringify(meta)}}` : `{"data":${data}}`
 
 /** Answers with an ETag of the bytes; 304 where the caller has them already (RFC 9110, section 13). */
 function sendTagged(request: FastifyRequest, reply: FastifyReply, body: string) {

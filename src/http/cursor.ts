@@ -18,21 +18,31 @@ type Place = Pick<PageRequest, 'after'> & { asOf: string }
 
 const macLength = 16
 
-/** An opaque, authenticated text, bound to the walk's service, list and filters. */
-export function writeCursor(walk: Walk, { asOf, after }: Place): string {
-  const payload = Buffer.from(JSON.stringify(after ? [asOf, ...after] : [asOf]))
-  return Buffer.concat([mac(walk, payload), payload]).toString('base64url')
-}
+/** Where a page of the walk ended, as a cursor. */
+export const writeCursor = (walk: Walk, { asOf, after }: Place) => seal(walk, after ? [asOf, ...after] : [asOf])
 
 /** Where the next page begins; undefined where the cursor was changed or belongs to another walk. */
 export function readCursor(walk: Walk, text: string): Place | undefined {
+  const place = unseal(walk, text) as [string, string?, string?] | undefined
+  if (!place) return
+  const [asOf, order, id] = place
+  return { asOf, ...(order !== undefined && id !== undefined && { after: [order, id] as const }) }
+}
+
+/** An opaque, authenticated text of a value that JSON has, bound to the walk's service, list and filters. */
+export function seal(walk: Walk, value: unknown): string {
+  const payload = Buffer.from(JSON.stringify(value))
+  return Buffer.concat([mac(walk, payload), payload]).toString('base64url')
+}
+
+/** The value; undefined where the text was changed or belongs to another walk. */
+export function unseal(walk: Walk, text: string): unknown {
   const bytes = Buffer.from(text, 'base64url')
   // Decoding is lenient: only the one text that we would write stands for these bytes.
   if (bytes.length <= macLength || bytes.toString('base64url') !== text) return
   const payload = bytes.subarray(macLength)
   if (!timingSafeEqual(bytes.subarray(0, macLength), mac(walk, payload))) return
-  const [asOf, order, id] = JSON.parse(payload.toString()) as [string, string?, string?]
-  return { asOf, ...(order !== undefined && id !== undefined && { after: [order, id] as const }) }
+  return JSON.parse(payload.toString())
 }
 
 function mac({ service, list, filters, key }: Walk, payload: Buffer) {

@@ -2,6 +2,7 @@ import type { Offices } from '../backoffice/offices.ts'
 import { endLoads } from './end-loads.ts'
 import { expireVouchers } from './expire-vouchers.ts'
 import { forgetAnswers } from './forget-answers.ts'
+import { forgetRemovals } from './forget-removals.ts'
 import { importExports } from './import-exports.ts'
 import type { Job } from './job.ts'
 import { planSyncs } from './plan-syncs.ts'
@@ -16,6 +17,7 @@ export const jobs: Readonly<Record<string, Job>> = {
   'send-mail': { run: sendMail, atOnce: 4, waitsSeconds: [30, 2 * minute, 10 * minute, hour, 6 * hour, day] },
   'end-loads': { run: endLoads, everySeconds: minute, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'forget-answers': { run: forgetAnswers, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
+  'forget-removals': { run: forgetRemovals, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
   'expire-vouchers': { run: expireVouchers, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
 }
 

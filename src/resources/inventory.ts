@@ -3,7 +3,7 @@ import { StockLevel } from '../domain/goods/inventory.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Filter, updatedAfter } from '../http/lists.ts'
-import { skuIds, stockPage } from '../store/goods/stock.ts'
+import { skuIds, stockPage, stockRecord } from '../store/goods/stock.ts'
 
 /** Contract 3. */
 export function inventory(api: Api) {
@@ -34,5 +34,20 @@ export function inventory(api: Api) {
         asked,
       )
     },
+  )
+
+  api.get(
+    '/inventory/:id',
+    {
+      operationId: 'getStockLevel',
+      tag: 'Inventory',
+      summary: 'What one store has of one SKU.',
+      description: 'By the `id` that the list shows, which is the store and the SKU.',
+      params: { id: { description: 'Store and SKU.', example: '1001-MH01-XS-Black' } },
+      answer: StockLevel,
+      kind: 'stock level',
+      etag: true,
+    },
+    ({ db, service, params }) => stockRecord(db, service, params.id),
   )
 }

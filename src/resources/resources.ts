@@ -1,5 +1,6 @@
 import { accounts } from './accounts.ts'
 import { audit } from './audit.ts'
+import { changes } from './changes.ts'
 import { customers } from './customers.ts'
 import { paymentGateways } from './gateways.ts'
 import { inventory } from './inventory.ts'
@@ -27,6 +28,7 @@ export const resources = [
   rewards,
   vouchers,
   paymentGateways,
+  changes,
   service,
   accounts,
   mappings,

@@ -3,7 +3,7 @@ import { RetailTransaction } from '../domain/orders/transactions.ts'
 import type { Fault } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Moment, updatedAfter } from '../http/lists.ts'
-import { transactionPage } from '../store/orders/transactions.ts'
+import { transactionPage, transactionRecord } from '../store/orders/transactions.ts'
 
 /** The parameters of a range of sale dates. */
 export const soldBetween = {
@@ -58,5 +58,20 @@ export function transactions(api: Api) {
         },
         asked,
       ),
+  )
+
+  api.get(
+    '/transactions/:id',
+    {
+      operationId: 'getTransaction',
+      tag: 'Retail transactions',
+      summary: 'One retail transaction.',
+      description: 'A sale or a return, in a store or on the web.',
+      params: { id: { description: 'The transaction.', example: '13748' } },
+      answer: RetailTransaction,
+      kind: 'retail transaction',
+      etag: true,
+    },
+    ({ db, service, params }) => transactionRecord(db, service, params.id),
   )
 }

@@ -53,6 +53,13 @@ const exceptions: Exception[] = [
   },
   { list: '/orders', filters: ['order_number'], faults: ['a sort'], why: 'A number is of one order.' },
   { list: '/orders/{id}/returns', filters: [], faults: ['a sort'], why: 'By id or by number, an order is one of two.' },
+  { list: '/changes', filters: [], faults: ['a sort'], why: 'What is on the page is put in order again.' },
+  {
+    list: '/changes',
+    filters: ['records'],
+    faults: ['a whole table'],
+    why: 'Of programmes, tiers and gifts there are few.',
+  },
   { list: '/inventory', filters: ['sku', 'updated_after'], ...sieved },
   { list: '/orders/transactions/search', filters: ['updated_before'], ...sieved },
   { list: '/orders/transactions/search', filters: ['updated_after', 'asc'], ...sieved },

@@ -70,7 +70,7 @@ export const createReturn =
       const made = await insertReturn(tx, service, held, { number, restock, authorisation })
       if (!made) throw faulty([taken])
       await insertReturnLines(tx, service, held, made.id, returned, portions)
-      await stampOrder(tx, service, held, await beginChange(tx, service, ['retail_transaction']))
+      await stampOrder(tx, service, held, await beginChange(tx, service, ['sales_order']))
       const record = await returnRecord(tx, service, made.id)
       if (!record) throw new Error('what was just written is there')
       return { id: made.id, ...record }

@@ -25,7 +25,7 @@ export const addShipped = (tx: Db, service: Service, change: Change, order: Held
 /** Ships an order that waits for it; an error says why it cannot be. */
 export async function shipOrder(tx: Db, service: Service, number: string) {
   const { order, lines } = await processing(tx, service, number, 'shipped')
-  const change = await beginChange(tx, service, ['retail_transaction'])
+  const change = await beginChange(tx, service, ['retail_transaction', 'sales_order'])
   await setLineStatus(tx, service, order, lineSteps.ship.to)
   await addShipped(
     tx,
@@ -47,7 +47,7 @@ export async function cancelOrder(tx: Db, service: Service, number: string) {
     storeId === null ? [] : [{ storeId, skuId, quantity }],
   )
   await holdStock(tx, service, moves)
-  const change = await beginChange(tx, service, ['stock'])
+  const change = await beginChange(tx, service, ['stock', 'sales_order'])
   await setLineStatus(tx, service, order, lineSteps.cancel.to)
   await moveStock(tx, service, change, moves)
   await stampOrder(tx, service, order, change)

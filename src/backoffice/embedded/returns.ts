@@ -64,7 +64,7 @@ export async function createReturn(
   })
   const [, change] = await Promise.all([
     holdStock(tx, service, moves),
-    beginChange(tx, service, ['stock', 'retail_transaction']),
+    beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order']),
   ])
   await Promise.all([
     insertReturnLines(tx, service, order, made.id, returned, portions),
@@ -106,7 +106,7 @@ export async function stepReturn(tx: Db, service: Service, number: string, step:
   const givenBack = step === 'refund' ? await refundVouchers(tx, service, order, found) : []
   const moves = step === 'cancel' ? await leaving(tx, service, found) : []
   await holdStock(tx, service, moves)
-  const change = await beginChange(tx, service, ['stock', 'retail_transaction'])
+  const change = await beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'sales_return'])
   await setReturnStatus(tx, service, found.id, status, change.at)
   if (step !== 'cancel') return givenBack
   await takeBack(tx, service, found.id)

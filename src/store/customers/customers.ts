@@ -76,8 +76,8 @@ export async function renderCustomers(tx: Db, service: Service, change: Change, 
        and ${said(sql`customer.record || '}'`)} <> left(r.body, -1)`)
 }
 
-/** The whole record, and the one without the e-commerce identifiers. */
-const whole = sql`record || ecommerce_ids`
+/** The whole record of a row of `customer`. */
+export const customerText = sql`record || ecommerce_ids`
 const withoutEcommerceIds = sql`record || '}'`
 
 /** An e-mail address in the form in which two are compared; as the index `customer_email` has it. */
@@ -101,7 +101,7 @@ export const customerPage = (
     service,
     {
       table: 'customer',
-      record: ecommerceIds ? whole : withoutEcommerceIds,
+      record: ecommerceIds ? customerText : withoutEcommerceIds,
       ...(email === undefined ? { order: byChange } : { live: true }),
       key: sql`id`,
       where: sql`
@@ -114,7 +114,7 @@ export const customerPage = (
 /** The record of one customer, as JSON text. */
 export const customerRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
-    sql`select ${whole} as record from customer where service_id = ${service.id} and id = ${id}`,
+    sql`select ${customerText} as record from customer where service_id = ${service.id} and id = ${id}`,
   )
 
 /** The customer with an e-mail address. */

@@ -5,7 +5,7 @@ import { beginChangeOf, type Dated, stampedAs, stampOf } from '../lists/back-dat
 import { type Change, said, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, merging, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
-import { renderStock } from './stock.ts'
+import { renameStock } from './stock.ts'
 
 const products: Table = {
   name: 'product',
@@ -94,7 +94,7 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
       sql`and p.product_id = any(${[...givenProducts.map(row => row.productId), ...before.map(row => row.product_id)]})`,
       timeOf(givenProducts),
     )
-    if (skus.length) await renderStock(tx, service, change, sql`and s.sku_id = any(${skus})`)
+    if (skus.length) await renameStock(tx, service, change, sql`and s.sku_id = any(${skus})`)
     const inserted = touched.filter(row => row.inserted).length
     const changed = new Set([
       ...rows.filter(row => rendered.has(row.product.productId as string)).map(row => row.variant.skuId),

@@ -4,6 +4,7 @@ import { beginChangeOf, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
 import { type Change, countUpserted, said, type Upserted } from '../lists/change.ts'
 import { merged, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { rememberGone } from '../lists/removals.ts'
 import { readSieved } from '../lists/sieve.ts'
 
 const stock: Table = {
@@ -50,6 +51,19 @@ export const renderStock = (tx: Db, service: Service, change: Change, where: Sql
              where s.service_id = ${service.id} ${where}) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
        and ${said(sql`stock.record`)} <> left(r.body, -1)`)
+
+/** The same after SKUs have been renamed: stock goes by its store and its SKU, so that its name leaves the list. */
+export async function renameStock(tx: Db, service: Service, change: Change, where: Sql) {
+  const renamed = sql`
+    select ${stockId} as id
+      from stock s join variant v using (service_id, sku_id)
+     where service_id = ${service.id} ${where} and ${stockId} <> store_id || '-' || v.sku`
+  await rememberGone(tx, service, change, 'stock', renamed)
+  await renderStock(tx, service, change, where)
+}
+
+/** What a row of `stock` shows as its identifier. */
+export const stockId = sql`(record::json->>'id')`
 
 /** Units that come into a store's stock, or leave it below zero. */
 export interface StockMove {
@@ -117,6 +131,17 @@ export function stockPage(db: Db, service: Service, { skuId, storeNumber, update
     ? readPage(db, service, { ...list, live: true, where: sql`${ofSku} ${where}` }, asked)
     : readSieved(db, service, { ...list, order: byChange, where }, { where: ofSku, column: sql`sku_id` }, asked)
 }
+
+/** The stock that is shown under an identifier: a store's, a dash, and a SKU; either may have dashes too. */
+export const stockShownAs = (service: Service, id: Sql) => sql`
+  select s.* from generate_series(1, length(${id})) place
+    join variant v on v.service_id = ${service.id} and v.sku = substr(${id}, place + 1)
+    join stock s on s.service_id = v.service_id and s.store_id = left(${id}, place - 1) and s.sku_id = v.sku_id
+   where substr(${id}, place, 1) = '-'`
+
+/** The record of one SKU in one store, as JSON text. */
+export const stockRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(sql`select record from (${stockShownAs(service, sql`${id}::text`)}) stock`)
 
 /** The back office's identifiers of e-commerce SKUs. */
 export const skuIds = (db: Db, service: Service, skus: readonly string[]) =>

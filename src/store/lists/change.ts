@@ -1,7 +1,7 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 
-/** The tables of lists whose records may carry times of their source, with what the API calls such a record (contract 10). */
+/** The tables of records whose changes can be followed, with what the API calls such a record (contract 10). */
 export const kindOf = {
   store: 'store',
   staff: 'staff',
@@ -9,8 +9,12 @@ export const kindOf = {
   stock: 'inventory',
   customer: 'customer',
   retail_transaction: 'transaction',
+  sales_order: 'order',
+  sales_return: 'return',
+  reward_account: 'reward-account',
 } as const
 export type List = keyof typeof kindOf
+export type Kind = (typeof kindOf)[List]
 
 /** What a list is called where a change of it alone is announced (`back_date` in the migrations): from 1. */
 export const numberOf = (list: List) => Object.keys(kindOf).indexOf(list) + 1
@@ -27,6 +31,15 @@ export interface Change {
 
 /** Opens the change of a transaction: announces it and takes its stamp (`begin_change` in the migrations says why). */
 export async function beginChange(tx: Db, service: Service, lists: readonly (List | 'audit')[]): Promise<Change> {
+  const change = await tx.row<Omit<Change, 'from'>>(sql`
+    select at::text, format(',"updateTimeStamp":"%s"}', ${localTime(sql`at`, service)}) as ending
+      from ${stampOfNow(service, lists)} at`)
+  if (!change) throw new Error('begin_change answers one row')
+  return { ...change, from: null }
+}
+
+/** The stamp of now, for a statement that is all of a transaction's change of these lists: one that announces the change itself. */
+export function stampOfNow(service: Service, lists: readonly (List | 'audit')[]): Sql {
   const newest = lists.flatMap(list => {
     const ofRecords = `(select max(changed_at) from ${list} where service_id = ${service.id})`
     if (list === 'audit') return [ofRecords]
@@ -36,11 +49,7 @@ export async function beginChange(tx: Db, service: Service, lists: readonly (Lis
       `(select max(changed_at) from removal where service_id = ${service.id} and kind = '${kindOf[list]}')`,
     ]
   })
-  const change = await tx.row<Omit<Change, 'from'>>(sql`
-    select at::text, format(',"updateTimeStamp":"%s"}', ${localTime(sql`at`, service)}) as ending
-      from begin_change(${service.id}, greatest(${raw(newest.join(', '))})) at`)
-  if (!change) throw new Error('begin_change answers one row')
-  return { ...change, from: null }
+  return sql`begin_change(${service.id}, greatest(${raw(newest.join(', '))}))`
 }
 
 /** A `timestamptz` as the wall clock of the service's time zone (contract 1.2). */

@@ -1,5 +1,6 @@
 import { raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
+import type { Change } from './change.ts'
 
 /** A table that feeds' rows go into. */
 export interface Table {
@@ -24,14 +25,18 @@ export const merged = (service: Service, { name, key, fresh = {} }: Table, rows:
 /** A row that was merged: its key, and whether it is new. */
 export type Merged<Key extends string> = Record<Key, string> & { inserted: boolean }
 
-/** Merges rows into a table that no list shows. Its rows are those that are not what they were, as `Merged`. */
-export function merging(service: Service, table: Table, rows: readonly object[]): Sql {
+/**
+ * Merges rows into a table that keeps no records. Its rows are those that are not what they were, as `Merged`; `change` stamps them,
+ * where the table has stamps.
+ */
+export function merging(service: Service, table: Table, rows: readonly object[], change?: Change): Sql {
   const { list, of, excluded } = columnsOf(table)
   const name = raw(table.name)
+  const stamp = change ? { list: sql`, changed_at`, at: sql`, ${change.at}::timestamptz` } : { list: sql``, at: sql`` }
   return sql`
-    insert into ${name} (${list})
-    select ${of('given')} from ${merged(service, table, rows)} given
-    on conflict (service_id, ${raw(table.key.join(', '))}) do update set (${list}) = (${excluded})
+    insert into ${name} (${list}${stamp.list})
+    select ${of('given')}${stamp.at} from ${merged(service, table, rows)} given
+    on conflict (service_id, ${raw(table.key.join(', '))}) do update set (${list}${stamp.list}) = (${excluded}${stamp.at})
       where (${of(table.name)}) is distinct from (${excluded})
     returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`
 }

@@ -24,26 +24,32 @@ function newestWithin(stamps: Stamps, service: Service, within: string): Sql {
 
 export const tableOf = (stamps: Stamps): Sql => (stamps instanceof Sql ? stamps : raw(stamps))
 
+/** The horizon of each list, by its number; that of all lists that nobody back-dates first. */
+type Horizons = readonly string[]
 interface Questions {
-  current?: Promise<string>
-  next?: Promise<string>
+  current?: Promise<Horizons>
+  next?: Promise<Horizons>
 }
-const questions = new WeakMap<Db, Map<string, Questions>>()
+const questions = new WeakMap<Db, Map<number, Questions>>()
+
+async function horizon(db: Db, service: Service, stamps: Stamps): Promise<string> {
+  const all = await horizons(db, service)
+  return all[stamps instanceof Sql ? 0 : numberOf(stamps)] ?? '-infinity'
+}
 
 /**
- * The moment before which nothing in progress can still commit (`list_horizon` in the migrations). Who asks while a question
+ * The moments before which nothing in progress can still commit (`list_horizons` in the migrations). Who asks while a question
  * is under way shares the next one: an answer is never older than the request, and the database is asked once for many.
  */
-function horizon(db: Db, { id }: Service, stamps: Stamps): Promise<string> {
-  const number = stamps instanceof Sql ? 0 : numberOf(stamps)
-  const asked = questions.get(db) ?? new Map<string, Questions>()
+export function horizons(db: Db, { id }: Service): Promise<Horizons> {
+  const asked = questions.get(db) ?? new Map<number, Questions>()
   questions.set(db, asked)
-  const mine = asked.get(`${id} ${number}`) ?? {}
-  asked.set(`${id} ${number}`, mine)
-  return ask(db, sql`select list_horizon(${id}, ${number})::text as horizon`, mine)
+  const mine = asked.get(id) ?? {}
+  asked.set(id, mine)
+  return ask(db, sql`select list_horizons(${id})::text[] as horizons`, mine)
 }
 
-function ask(db: Db, question: Sql, mine: Questions): Promise<string> {
+function ask(db: Db, question: Sql, mine: Questions): Promise<Horizons> {
   if (mine.current) {
     mine.next ??= mine.current
       .catch(() => {})
@@ -54,8 +60,8 @@ function ask(db: Db, question: Sql, mine: Questions): Promise<string> {
     return mine.next
   }
   mine.current = db
-    .row<{ horizon: string }>(question)
-    .then(row => row?.horizon ?? '-infinity')
+    .row<{ horizons: string[] }>(question)
+    .then(row => row?.horizons ?? [])
     .finally(() => {
       delete mine.current
     })

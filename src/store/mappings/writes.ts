@@ -1,7 +1,7 @@
 import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { renderProducts } from '../goods/products.ts'
-import { renderStock } from '../goods/stock.ts'
+import { renameStock } from '../goods/stock.ts'
 import { beginChange, type Upserted } from '../lists/change.ts'
 
 /** What one SKU is in the e-commerce platform: what is not mentioned stays, null takes it away. The product is that of the whole colour. */
@@ -50,7 +50,7 @@ async function mergeSkus(tx: Db, service: Service, rows: readonly SkuMapping[]):
   const touched = [...renamed, ...resold]
   if (touched.length)
     await renderProducts(tx, service, change, sql`and p.product_id = any(${touched.map(row => row.product_id)})`)
-  if (renamed.length) await renderStock(tx, service, change, sql`and s.sku_id = any(${renamed.map(row => row.sku_id)})`)
+  if (renamed.length) await renameStock(tx, service, change, sql`and s.sku_id = any(${renamed.map(row => row.sku_id)})`)
   return { inserted: 0, changed: new Set(touched.map(row => row.sku_id)).size }
 }
 

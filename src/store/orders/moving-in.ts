@@ -4,8 +4,9 @@ import type { OrderAddress } from '../../domain/address.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { Order } from '../../domain/orders/orders.ts'
 import type { Service } from '../../settings.ts'
-import type { Upserted } from '../lists/change.ts'
+import { beginChange, type Change, type Upserted } from '../lists/change.ts'
 import { Contradiction } from '../lists/contradiction.ts'
+import { removeFrom } from '../lists/removals.ts'
 import { passOver } from './numbers.ts'
 
 type Line = Order['lines'][number]
@@ -63,12 +64,13 @@ export const bringOrders = (db: Database, service: Service, given: readonly Brou
       if (!digest) throw new Contradiction('order_placed_here')
       if (!isUntouched) throw new Contradiction('order_changed_here')
     }
-    await tx.run(
-      sql`delete from sales_order where service_id = ${service.id} and order_number = any(${changed.map(({ number }) => number)})`,
-    )
+    const change = await beginChange(tx, service, ['sales_order'])
+    const where = sql`order_number = any(${changed.map(({ number }) => number)})`
+    await removeFrom(tx, service, change, { list: 'sales_order', id: sql`id`, where })
     await insertOrders(
       tx,
       service,
+      change,
       said.map(order => ({ ...order, id: order.id ?? there.get(order.number)?.id ?? randomUUIDv7() })),
     )
     return { inserted: rowsOf(fresh), changed: rowsOf(changed) }
@@ -76,7 +78,12 @@ export const bringOrders = (db: Database, service: Service, given: readonly Brou
 
 const rowsOf = (orders: readonly BroughtOrder[]) => orders.reduce((sum, { rows }) => sum + rows, 0)
 
-async function insertOrders(tx: Db, service: Service, orders: readonly (BroughtOrder & { id: string })[]) {
+async function insertOrders(
+  tx: Db,
+  service: Service,
+  { at }: Change,
+  orders: readonly (BroughtOrder & { id: string })[],
+) {
   const { currency, timeZone } = service.settings
   const headers = orders.map(({ lines: _, payments: __, digest, ...header }) => ({
     ...header,
@@ -85,10 +92,9 @@ async function insertOrders(tx: Db, service: Service, orders: readonly (BroughtO
   await tx.run(sql`
     insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, total,
                              imported_at, import_digest)
-    select ${service.id}, id, now, "placedAt" at time zone ${timeZone}, number, "customerId", "pickupStoreNumber", "billingAddress", "deliveryAddress", ${currency}, ${decimalsOf(currency)}::integer, freight, total,
-           now, decode(digest, 'hex')
-      from clock_timestamp() now,
-           json_to_recordset(${JSON.stringify(headers)}) as o (id text, number text, "placedAt" timestamp, "customerId" text, "pickupStoreNumber" text, "billingAddress" json, "deliveryAddress" json,
+    select ${service.id}, id, ${at}::timestamptz, "placedAt" at time zone ${timeZone}, number, "customerId", "pickupStoreNumber", "billingAddress", "deliveryAddress", ${currency}, ${decimalsOf(currency)}::integer, freight, total,
+           ${at}::timestamptz, decode(digest, 'hex')
+      from json_to_recordset(${JSON.stringify(headers)}) as o (id text, number text, "placedAt" timestamp, "customerId" text, "pickupStoreNumber" text, "billingAddress" json, "deliveryAddress" json,
            freight numeric, total numeric, digest text)`)
   const lines = orders.flatMap(({ id, lines }) => lines.map(line => ({ ...line, orderId: id })))
   await tx.run(sql`

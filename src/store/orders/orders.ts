@@ -12,7 +12,7 @@ export const arrayOf = (source: Sql) =>
   sql`(select coalesce('[' || string_agg(row_to_json(each)::text, ',') || ']', '[]')::json from (${source}) each)`
 
 /** The record of an order `o` (`Order`). */
-const record = (service: Service) => sql`
+export const orderText = (service: Service) => sql`
   (select row_to_json(r)::text from (select
      o.id, o.order_number as "orderNumber", o.customer_id as "customerId", o.pickup_store_number as "pickupStoreNumber",
      o.billing_address as "billingAddress", o.delivery_address as "deliveryAddress", o.currency,
@@ -30,7 +30,7 @@ const record = (service: Service) => sql`
 /** The record of one order, as JSON text. */
 export const orderRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
-    sql`select ${record(service)} as record from sales_order o where o.service_id = ${service.id} and o.id = ${id}`,
+    sql`select ${orderText(service)} as record from sales_order o where o.service_id = ${service.id} and o.id = ${id}`,
   )
 
 /** The identifier of the order of that name. Where one order has it as its identifier and another as its number, it is the former. */
@@ -55,7 +55,7 @@ export const orderPage = (db: Db, service: Service, { customerId, id }: Filters,
     service,
     {
       table: sql`sales_order o`,
-      record: record(service),
+      record: orderText(service),
       order: { column: sql`placed_at`, type: 'timestamptz' },
       key: sql`id`,
       live: true,

@@ -7,6 +7,7 @@ import type { LineStatus, OrderInput } from '../../domain/orders/orders.ts'
 import type { Service } from '../../settings.ts'
 import { knownCustomers } from '../customers/customers.ts'
 import { storesByNumber } from '../goods/stock.ts'
+import { stampOfNow } from '../lists/change.ts'
 import { gatewayNames } from '../running/gateways.ts'
 import type { HeldOrder } from './orders.ts'
 
@@ -83,7 +84,7 @@ export const insertOrder = (
     insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, total)
     select ${service.id}, ${id}, now, coalesce(${placedAt ?? null}::timestamptz, now), ${number}, ${customerId}, ${pickupStoreNumber}::text, ${addressOf(billingAddress)}::json, ${addressOf(deliveryAddress)}::json,
            ${currency}, ${decimals}::integer, ${amount(freight, decimals)}::numeric, ${amount(total, decimals)}::numeric
-      from clock_timestamp() now
+      from ${stampOfNow(service, ['sales_order'])} now
     on conflict do nothing
     returning id, order_number as number, customer_id as "customerId", currency, decimals`)
 

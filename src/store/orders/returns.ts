@@ -6,7 +6,7 @@ import type { Portion } from '../../domain/orders/return-check.ts'
 import type { ReturnLine, ReturnStatus } from '../../domain/orders/returns.ts'
 import type { Service } from '../../settings.ts'
 import type { StockMove } from '../goods/stock.ts'
-import { localTime } from '../lists/change.ts'
+import { localTime, stampOfNow } from '../lists/change.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 import { arrayOf, type HeldOrder, orderMoney } from './orders.ts'
 
@@ -23,7 +23,7 @@ export const returnedDiscounts = (sign: Sql) => sql`
                      from json_array_elements(sold.discounts) with ordinality as given (e, n)) d) shares)`
 
 /** The record of a return `r` (`Return`). */
-const record = (service: Service) => sql`
+export const returnText = (service: Service) => sql`
   (select row_to_json(x)::text from (select
      r.id, r.return_number as "returnNumber", r.authorisation_number as "returnAuthorisationNumber",
      o.id as "orderId", o.order_number as "orderNumber", o.customer_id as "customerId", r.status, r.restock, o.currency,
@@ -41,7 +41,7 @@ const record = (service: Service) => sql`
 /** The record of one return, as JSON text. */
 export const returnRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
-    sql`select ${record(service)} as record from sales_return r where r.service_id = ${service.id} and r.id = ${id}`,
+    sql`select ${returnText(service)} as record from sales_return r where r.service_id = ${service.id} and r.id = ${id}`,
   )
 
 /** The returns of an order, the oldest first. */
@@ -51,7 +51,7 @@ export const returnPage = (db: Db, service: Service, { orderId }: { orderId: str
     service,
     {
       table: sql`sales_return r`,
-      record: record(service),
+      record: returnText(service),
       order: { column: sql`created_at`, type: 'timestamptz' },
       key: sql`id`,
       live: true,
@@ -86,7 +86,7 @@ export const insertReturn = (
   tx.row<{ id: string; number: string }>(sql`
     insert into sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)
     select ${service.id}, ${randomUUIDv7()}, now, now, ${order.id}, ${number}, ${authorisation}, 'requested', ${restock}::boolean
-      from clock_timestamp() now
+      from ${stampOfNow(service, ['sales_return'])} now
     on conflict (service_id, return_number) do nothing
     returning id, return_number as number`)
 

@@ -94,6 +94,10 @@ export const addTransactions = (tx: Db, service: Service, change: Change, source
     select ${service.id}, t.id, t."customerId", t."saleDate"::timestamp, ${change.at}, left(row_to_json(t)::text, -1) || ${change.ending}
       from (${source}) t`)
 
+/** The record of one transaction, as JSON text. */
+export const transactionRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(sql`select record from retail_transaction where service_id = ${service.id} and id = ${id}`)
+
 function unstamped(record: string): Stored {
   const { updateTimeStamp: _, ...transaction } = JSON.parse(record) as RetailTransaction
   return transaction

@@ -4,6 +4,7 @@ import { amount as amountText, minorUnits } from '../../domain/money.ts'
 import { type Entry, earning, type Move, restoring, reversing, type Standing } from '../../domain/rewards/moves.ts'
 import type { Lot, OrderEarnings, Span, TierRules, UnusedReward } from '../../domain/rewards/rules.ts'
 import type { Service } from '../../settings.ts'
+import { stampOfNow } from '../lists/change.ts'
 
 /** What a customer has bought. */
 export interface Earned {
@@ -209,7 +210,7 @@ async function write(
     select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, ${orderNumber}, ${returnNumber ?? null}
       from json_to_recordset(${JSON.stringify(entries.map(textOf))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric)`)
   const placed = tx.run(sql`
-    update reward_account set tier_id = ${place.tierId}, tier_locked_until_date = ${place.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
+    update reward_account set changed_at = ${stampOfNow(service, ['reward_account'])}, tier_id = ${place.tierId}, tier_locked_until_date = ${place.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
      where service_id = ${service.id} and id = ${account.id}`)
   await Promise.all([opened, entered, placed])
 }

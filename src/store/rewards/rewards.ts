@@ -1,7 +1,7 @@
 import { type Database, type Db, raw, type Sql, sql } from '../../db.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { Service } from '../../settings.ts'
-import { countUpserted, type Upserted } from '../lists/change.ts'
+import { beginChange, type Change, countUpserted, type Upserted } from '../lists/change.ts'
 import { type Merged, merging, type Table } from '../lists/merge.ts'
 
 const programs: Table = {
@@ -49,9 +49,20 @@ interface ProgramParts {
   tier: Record<string, unknown>
 }
 
-/** Merges rows, one a tier, into the programmes. Counts are of tiers. */
+/** Holds accounts whose lots are about to change, so that no two transactions wait for each other; `where` begins with `and`. */
+const holdAccounts = (tx: Db, service: Service, where: Sql) =>
+  tx.run(sql`select from reward_account where service_id = ${service.id} ${where} order by id for no key update`)
+
+/** Stamps accounts that show what has changed; `where` begins with `and`. */
+async function stampAccounts(tx: Db, service: Service, change: Change, where: Sql) {
+  await holdAccounts(tx, service, where)
+  await tx.run(sql`update reward_account set changed_at = ${change.at} where service_id = ${service.id} ${where}`)
+}
+
+/** Merges rows, one a tier, into the programmes; the accounts that show them follow. Counts are of tiers. */
 export function upsertPrograms(db: Database, service: Service, rows: readonly ProgramParts[]): Promise<Upserted> {
   return db.transaction(async tx => {
+    const change = await beginChange(tx, service, ['reward_account'])
     const given = [...new Map(rows.map(({ program }) => [program.programId, program])).values()]
     const renamed = await tx.rows<Merged<'program_id'>>(merging(service, programs, given))
     const touched = await tx.rows<Merged<'program_id' | 'tier_id'>>(
@@ -61,6 +72,8 @@ export function upsertPrograms(db: Database, service: Service, rows: readonly Pr
         rows.map(row => row.tier),
       ),
     )
+    const ids = [...renamed, ...touched].map(row => row.program_id)
+    if (ids.length) await stampAccounts(tx, service, change, sql`and program_id = any(${ids})`)
     const counted = countUpserted(touched)
     // A row that only changes its programme has changed something too.
     const silent = renamed.filter(({ program_id }) => !touched.some(tier => tier.program_id === program_id)).length
@@ -68,17 +81,33 @@ export function upsertPrograms(db: Database, service: Service, rows: readonly Pr
   })
 }
 
-/** Merges rows (`RewardGiftRow`, its styles as an array) into the gifts of the programmes. */
-export const upsertGifts = async (db: Db, service: Service, rows: readonly object[]): Promise<Upserted> =>
-  countUpserted(await db.rows<Merged<'program_id' | 'gift_id'>>(merging(service, gifts, rows)))
+/** Merges rows (`RewardGiftRow`, its styles as an array) into the gifts of the programmes; the accounts that show them follow. */
+export const upsertGifts = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  db.transaction(async tx => {
+    const change = await beginChange(tx, service, ['reward_account'])
+    const touched = await tx.rows<Merged<'program_id' | 'gift_id'>>(merging(service, gifts, rows))
+    const ids = touched.map(row => row.program_id)
+    if (ids.length) await stampAccounts(tx, service, change, sql`and program_id = any(${ids})`)
+    return countUpserted(touched)
+  })
 
 /** Merges rows (`RewardAccountRow`) into the reward accounts. */
-export const upsertRewardAccounts = async (db: Db, service: Service, rows: readonly object[]): Promise<Upserted> =>
-  countUpserted(await db.rows<Merged<'id'>>(merging(service, accounts, rows)))
+export const upsertRewardAccounts = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  db.transaction(async tx => {
+    const change = await beginChange(tx, service, ['reward_account'])
+    return countUpserted(await tx.rows<Merged<'id'>>(merging(service, accounts, rows, change)))
+  })
 
-/** Merges rows (`RewardLotRow`) into the lots of points, rewards and gifts. */
-export const upsertRewardLots = async (db: Db, service: Service, rows: readonly object[]): Promise<Upserted> =>
-  countUpserted(await db.rows<Merged<'account_id' | 'kind' | 'lot_id'>>(merging(service, lots, rows)))
+/** Merges rows (`RewardLotRow`) into the lots of points, rewards and gifts; the accounts follow. */
+export const upsertRewardLots = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  db.transaction(async tx => {
+    const of = (ids: unknown[]) => sql`and id = any(${ids})`
+    await holdAccounts(tx, service, of(rows.map(row => (row as { accountId?: string }).accountId)))
+    const change = await beginChange(tx, service, ['reward_account'])
+    const touched = await tx.rows<Merged<'account_id' | 'kind' | 'lot_id'>>(merging(service, lots, rows))
+    await stampAccounts(tx, service, change, of(touched.map(row => row.account_id)))
+    return countUpserted(touched)
+  })
 
 /** All programmes as the JSON text of an array (`RewardProgram[]`). */
 export async function rewardPrograms(db: Db, service: Service): Promise<string> {
@@ -99,15 +128,21 @@ export async function rewardPrograms(db: Db, service: Service): Promise<string> 
   return row?.programs ?? '[]'
 }
 
+/** A reward account as JSON text (`RewardAccount`). */
+export const rewardAccount = (db: Db, service: Service, by: { id: string } | { customerId: string }) =>
+  db.row<{ record: string }>(
+    rewardAccountText(service, 'id' in by ? sql`id = ${by.id}` : sql`customer_id = ${by.customerId}`),
+  )
+
 /**
- * A reward account as JSON text (`RewardAccount`). The lots listed are the unexpired ones, by the day of the service's time zone;
+ * The statement of the record of one reward account (`RewardAccount`), which `which` names. The lots listed are the unexpired ones, by the day of the service's time zone;
  * each balance is the sum of what they have left, so that the two can never disagree.
  */
-export function rewardAccount(db: Db, service: Service, by: { id: string } | { customerId: string }) {
+export function rewardAccountText(service: Service, which: Sql) {
   const money = moneyOf(service)
-  return db.row<{ record: string }>(sql`
+  return sql`
     with a as materialized (
-      select * from reward_account where service_id = ${service.id} and ${'id' in by ? sql`id = ${by.id}` : sql`customer_id = ${by.customerId}`}
+      select * from reward_account where service_id = ${service.id} and ${which}
     ), lot as materialized (
       select l.*, l.redeemed + l.taken as used, l.total - l.redeemed - l.taken - l.pending as available from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id
        where l.expiry_date is null or l.expiry_date >= (now() at time zone ${service.settings.timeZone})::date
@@ -128,7 +163,7 @@ export function rewardAccount(db: Db, service: Service, by: { id: string } | { c
       join reward_program p on p.service_id = a.service_id and p.program_id = a.program_id
       left join reward_tier t on t.service_id = a.service_id and t.program_id = a.program_id and t.tier_id = a.tier_id
       left join lateral (select n.tier_id, n.qualify_spend from reward_tier n where n.service_id = a.service_id and n.program_id = a.program_id
-                          and n.qualify_spend is not null and (t.sequence is null or n.sequence > t.sequence) order by n.sequence limit 1) next on true) r`)
+                          and n.qualify_spend is not null and (t.sequence is null or n.sequence > t.sequence) order by n.sequence limit 1) next on true) r`
 }
 
 const listOf = (select: Sql) =>

@@ -26,7 +26,7 @@ export async function followOrders(
     changed += await db.transaction(async tx => {
       const order = await holdOrder(tx, service, { id: orderId })
       if (!order) return 0
-      const change = await beginChange(tx, service, ['retail_transaction'])
+      const change = await beginChange(tx, service, ['sales_order'])
       const lines = await followLines(tx, service, order, steps)
       if (lines) await stampOrder(tx, service, order, change)
       return Math.min(1, lines)

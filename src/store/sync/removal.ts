@@ -2,7 +2,7 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { WholeList } from '../../domain/port/feed.ts'
 import type { Service } from '../../settings.ts'
 import { renderProducts } from '../goods/products.ts'
-import { upsertStock } from '../goods/stock.ts'
+import { stockId, upsertStock } from '../goods/stock.ts'
 import { beginChange, type Change } from '../lists/change.ts'
 import { removeFrom } from '../lists/removals.ts'
 
@@ -37,7 +37,7 @@ const someOf = async (tx: Db, gone: Sql) =>
 
 /** Before the SKUs that it is of, which would take it with them unnoticed. */
 const removeStock = (tx: Db, service: Service, change: Change, where: Sql) =>
-  removeFrom(tx, service, change, { list: 'stock', id: sql`record::json->>'id'`, where })
+  removeFrom(tx, service, change, { list: 'stock', id: stockId, where })
 
 const removals: Readonly<Record<WholeList, Removal>> = {
   // Only what is shown as in stock: the back office does not show what is less than none.

@@ -32,6 +32,7 @@ const everything = {
   release: '2022.1',
   requireIfMatch: false,
   requireIdempotencyKey: true,
+  removalsKeptDays: 30,
   readsPerMinute: 'off',
   writesPerMinute: 500,
   gateways: ['paypal', 'visa'],

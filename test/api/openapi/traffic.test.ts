@@ -48,6 +48,18 @@ test('pages, whole lists and filtered ones are as documented', async () => {
   assert.deepEqual([empty.json.data, empty.json.meta.endCursor], [[], null])
 })
 
+test('changes are as documented, with their records and without', async () => {
+  const { json } = await get('/changes?limit=500&records=true')
+  assert.equal(json.data.length, 500)
+  const after = `/changes?kinds=store,product,inventory,staff&after_cursor=`
+  await get(`/changes?limit=1000&after_cursor=${json.meta.endCursor}`)
+  await refused('invalid_cursor', get(after + json.meta.endCursor))
+  const { endCursor } = (await get('/changes?kinds=store,product,inventory,staff&records=true')).json.meta
+  await shop.db.run(sql`insert into forgotten_removals select service_id, 'inventory', now() from service`)
+  await refused('cursor_expired', get(after + endCursor))
+  await shop.db.run(sql`delete from forgotten_removals`)
+})
+
 test('records, and the 304 of those that are known, are as documented', async () => {
   const first = async (path: string) => (await get(`${path}?limit=1`)).json.data[0]
   const { rows } = await shop.db.pool.query('select id, customer_id from reward_account limit 20')
@@ -56,6 +68,8 @@ test('records, and the 304 of those that are known, are as documented', async ()
     `/staff/${(await first('/staff')).id}`,
     `/products/${(await first('/products')).id}`,
     `/customers/${(await first('/customers/search')).id}`,
+    `/inventory/${(await first('/inventory')).id}`,
+    `/transactions/${(await first('/orders/transactions/search')).id}`,
     ...rows.flatMap(row => [`/rewards/accounts/${row.id}`, `/customers/${row.customer_id}/rewards`]),
   ]
   for (const path of paths) {

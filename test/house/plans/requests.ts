@@ -50,6 +50,7 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/mappings/skus': { state },
   '/mappings/customers': { state },
   '/audit': { updated_after },
+  '/changes': { kinds: ['customer,inventory'], records: ['true'] },
 }
 /** Of each kind that a list is of, the one of which there is more than a page. */
 const ids: Record<string, string> = { '/customers/{id}': '/customers/c1', '/orders/{id}': '/orders/o1' }

@@ -61,7 +61,15 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, 'r' || i, 0, ${one('o', orders)}, 0, 1, 10, 'size' ${upTo(returns)}`,
     'audit (service_id, id, changed_at, record)': sql`
       select ${service}, 'a' || i, ${moment}, ${record(200)} ${upTo(times(8_000))}`,
-    // Of services that are being filled themselves.
+    'reward_program (service_id, program_id, name)': sql`select ${service}, '1', 'Rewards'`,
+    'reward_account (service_id, id, changed_at, customer_id, program_id)': sql`
+      select ${service}, 'm' || i, ${moment}, 'c' || i, '1' ${upTo(times(5_000))}`,
+    'reward_lot (service_id, account_id, kind, lot_id, created_at, total)': sql`
+      select ${service}, 'm' || (i + 1) / 2, 'points', i::text, '2024-01-01', 10 ${upTo(times(10_000))}`,
+    'removal (service_id, kind, id, changed_at)': sql`
+      select ${service}, kind, 'gone' || i, ${moment} ${upTo(times(2_000))}, unnest(array['customer', 'inventory', 'product']) kind`,
+    // Of services that are being filled themselves, and of others that have forgotten.
+    'forgotten_removals (service_id, kind, newest)': sql`select ${service} * 10000 + i, 'customer', now() ${upTo(times(1_000))}`,
     'first_load (service_id, kind)': sql`select ${service} * 10000 + i, 'customer' ${upTo(times(1_000))}`,
   }
   await db.transaction(async tx => {

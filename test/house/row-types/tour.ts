@@ -8,6 +8,8 @@ import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/standi
 import { doctorCommand } from '../../../src/commands/doctor.ts'
 import { sql } from '../../../src/db.ts'
 import { migrate } from '../../../src/migrate.ts'
+import { forgetRemovals } from '../../../src/store/changes/forgetting.ts'
+import { placesNow } from '../../../src/store/changes/newest.ts'
 import { readSubscriptions } from '../../../src/store/customers/subscriptions.ts'
 import { staffRecord, upsertStaff } from '../../../src/store/goods/staff.ts'
 import { keptSku, knownSkuIds, storesByNumber } from '../../../src/store/goods/stock.ts'
@@ -49,6 +51,13 @@ export async function tour(api: TestService) {
   await askDoctor(api)
 
   await leaveOpen(api)
+  await placesNow(db, service, ['customer', 'reward-account'])
+  const { data } = (await api.get('/changes?limit=1000&records=true')).json
+  for (const kind of ['inventory', 'transaction']) {
+    const { path } = data.find((change: { kind: string }) => change.kind === kind)
+    assert.equal((await api.get(path)).status, 200)
+  }
+  assert.equal(await forgetRemovals(db, service, () => false), 0)
 
   await knownSkuIds(db, service, [])
   await knownStores(db, service, [])

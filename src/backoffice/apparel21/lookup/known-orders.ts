@@ -113,7 +113,7 @@ async function upToDate(tx: Db, service: Service, order: HeldOrder, live: Xml | 
     return status === 'processing' && now !== status ? [{ sequence, status: stepTo(now) }] : []
   })
   if (steps.length) {
-    const change = await beginChange(tx, service, ['retail_transaction'])
+    const change = await beginChange(tx, service, ['sales_order'])
     await followLines(tx, service, order, steps)
     await stampOrder(tx, service, order, change)
   }

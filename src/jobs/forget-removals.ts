@@ -1,0 +1,11 @@
+import { listServices } from '../accounts.ts'
+import { forgetRemovals as forget } from '../store/changes/forgetting.ts'
+import type { Work } from './job.ts'
+
+/** Forgets what has left the data long ago (setting `removalsKeptDays`). */
+export async function forgetRemovals({ db, log, signal }: Work): Promise<void> {
+  for (const service of await listServices(db)) {
+    const forgotten = await forget(db, service, () => signal.aborted)
+    if (forgotten) log.info({ service: service.name, forgotten }, 'Removals were forgotten.')
+  }
+}

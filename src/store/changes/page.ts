@@ -1,0 +1,101 @@
+import { raw, type Sql, sql } from '../../db.ts'
+import type { Kind } from '../../domain/changes.ts'
+import type { Service } from '../../settings.ts'
+import { numberOf } from '../lists/change.ts'
+import { unseen, written } from '../lists/page.ts'
+import { atBeginning, type Place, type Places, type Stand, textOf } from './places.ts'
+import { isShown, sources } from './sources.ts'
+
+/** The horizon of each list, by its number. */
+export type Horizons = readonly string[]
+
+/** What a page is to hold. */
+export interface Asked {
+  limit: number
+  /** Whether changes carry the records. */
+  records: boolean
+}
+
+/** What is told next; where that is nothing, one row without a kind. */
+export interface Row {
+  kind: Kind | null
+  removed: boolean
+  /** A removal of what is there again: a record is told of as it is now. */
+  is_back: boolean
+  changed_at: string
+  key: string
+  id: string
+  name: string
+  record: string | null
+  /** The newest removal of each kind that is forgotten. */
+  forgotten: { [kind in Kind]?: string }
+  /** The newest removal of each kind of which nothing has been told. */
+  before: { [kind in Kind]?: string | null }
+}
+
+/** At most `limit` rows and one more, merged by stamp over the kinds: an index walk each in what is there and in what has left. */
+export function pageOf(service: Service, places: Places, within: Horizons, { limit, records }: Asked): Sql {
+  const followed = [...places].map(([kind, stand]) => ({ kind, stand, isUnbegun: atBeginning(stand) }))
+  // Said in the text, or the planner takes a limit for a tenth of the table. Walks with an order of their own are read as far as needed.
+  const inOrder = sql`order by changed_at, key limit ${raw(limit <= 100 ? '101' : '1001')}`
+  const walks = followed.flatMap(({ kind, stand, isUnbegun }) => {
+    const changed = changedIn(service, kind, stand, within)
+    return isUnbegun ? [changed] : [changed, removedFrom(service, kind, stand, within)]
+  })
+  const told = followed
+    .filter(({ kind }) => records || sources[kind].id || sources[kind].name)
+    .map(({ kind }) => toldOf(service, kind, records))
+  const isBack = followed.map(({ kind }) => sql`when ${kind} then ${isShown(sources[kind], service, sql`page.key`)}`)
+  const before = followed
+    .filter(({ isUnbegun }) => isUnbegun)
+    .map(({ kind }) => sql`, ${kind}::text, ${newestRemoval(service, kind, within)}`)
+  return sql`
+    with page as materialized (select * from (${union(walks.map(walk => sql`(${walk} ${inOrder})`))}) walks ${inOrder})
+    select page.kind, removed, removed and case page.kind ${inARow(isBack)} end as is_back, ${written(sql`page.changed_at`)} as changed_at, page.key,
+           coalesce(told.id, page.key) as id, coalesce(told.name, told.id, page.key) as name, told.record,
+           (select coalesce(json_object_agg(kind, ${written(sql`newest`)}), '{}') from forgotten_removals where service_id = ${service.id}) as forgotten,
+           json_build_object('', null ${inARow(before)}) as before
+      from (values (1)) always
+      left join (select * from page order by changed_at, key limit ${limit + 1}) page on true
+      left join lateral (${union([nothing, ...told])}) told on true
+     order by page.changed_at, page.key`
+}
+
+export const union = (queries: readonly Sql[]): Sql => queries.reduce((all, query) => sql`${all} union all ${query}`)
+const inARow = (parts: readonly Sql[]): Sql => parts.reduce((all, part) => sql`${all} ${part}`, sql``)
+
+const nothing = sql`select null::text as id, null::text as name, null::text as record where false`
+
+/** What is there of a kind. While its first load is under way nothing of it is shown (docs/decisions/0013). */
+function changedIn(service: Service, kind: Kind, { changed }: Stand, within: Horizons): Sql {
+  const { table, key } = sources[kind]
+  return sql`
+    select ${kind}::text as kind, false as removed, changed_at, ${key} as key from ${raw(table)}
+     where service_id = ${service.id} and ${beyond(key, changed)} and ${inTime(kind, within)}
+       and not exists (select from first_load where service_id = ${service.id} and kind = ${kind})`
+}
+
+const removedFrom = (service: Service, kind: Kind, { removed }: Stand, within: Horizons) => sql`
+  select ${kind}::text as kind, true as removed, changed_at, id as key from removal
+   where service_id = ${service.id} and kind = ${kind} and ${beyond(sql`id`, removed)} and ${inTime(kind, within)}`
+
+const newestRemoval = (service: Service, kind: Kind, within: Horizons) =>
+  written(
+    sql`(select max(changed_at) from removal where service_id = ${service.id} and kind = ${kind} and ${inTime(kind, within)})`,
+  )
+
+const beyond = (column: Sql, [stamp, key]: Place) =>
+  sql`(changed_at, ${column}) > (${unseen(textOf(stamp), 'timestamptz')}, ${unseen(key, 'text')})`
+
+/** Before anything that can still commit. */
+export const inTime = (kind: Kind, within: Horizons) =>
+  sql`changed_at <= ${unseen(within[numberOf(sources[kind].table)] ?? '-infinity', 'timestamptz')}`
+
+/** What a record on the page shows. */
+function toldOf(service: Service, kind: Kind, records: boolean): Sql {
+  const { table, key, id = key, name = id, record } = sources[kind]
+  return sql`
+    select ${id} as id, ${name} as name, ${records ? record(service) : sql`null::text`} as record from ${raw(table)} told
+     where page.kind = ${kind} and not page.removed and told.service_id = ${service.id}
+       and told.changed_at = page.changed_at and told.${key} = page.key`
+}

@@ -1,0 +1,74 @@
+import type { Kind } from '../../domain/changes.ts'
+
+/**
+ * In the changes, or the removals, of one kind, by stamp and key: what is at the place has been told, and all before it. Stamps are
+ * microseconds since 1970; no key is empty, so that an empty one stands before all that has the stamp.
+ */
+export type Place = readonly [stamp: number, key: string]
+
+/** Where a reader stands in one kind. */
+export interface Stand {
+  readonly changed: Place
+  readonly removed: Place
+}
+
+/** Where a reader of the feed stands in each kind that it follows. */
+export type Places = ReadonlyMap<Kind, Stand>
+
+/** All that is stamped then, or earlier, has been told. */
+export function behind(stamp: number): Stand {
+  const place = [stamp + 1, ''] as const
+  return { changed: place, removed: place }
+}
+
+/** Nothing has been told: no change is as old as 1970. */
+export const atBeginning = ({ changed: [stamp, key] }: Stand) => stamp === 1 && key === ''
+
+export const beginningOf = (kinds: readonly Kind[]): Places => new Map(kinds.map(kind => [kind, behind(0)]))
+
+/** One more of a kind has been told. */
+export const after = (places: Places, kind: Kind, action: keyof Stand, place: Place): Places => {
+  const stand = places.get(kind) ?? behind(0)
+  return new Map([...places, [kind, { ...stand, [action]: place }]])
+}
+
+/** The same where nothing is left to tell. Whoever has been told everything stands at the same places, however they came there. */
+export const settled = (places: Places): Places =>
+  new Map(
+    [...places].map(([kind, { changed, removed }]) => {
+      const [last, other] = [changed, removed].map(([stamp, key]) => (key === '' ? stamp - 1 : stamp)) as [
+        number,
+        number,
+      ]
+      return [kind, behind(Math.max(last, other))]
+    }),
+  )
+
+/** The stamp up to which everything has been told, of every kind. */
+export const toldUpTo = (places: Places) =>
+  Math.min(...[...places.values()].flatMap(({ changed, removed }) => [changed[0] - 1, removed[0] - 1]))
+
+/** Places as they are written down: of each kind the stamp up to which all has been told, or both places. */
+export type Written = (number | readonly [...Place, ...Place])[]
+
+export const write = (places: Places): Written =>
+  [...places.values()].map(({ changed, removed }) =>
+    changed[1] === '' && removed[1] === '' && changed[0] === removed[0] ? changed[0] - 1 : [...changed, ...removed],
+  )
+
+/** Of the kinds that were followed, in their order. */
+export const read = (kinds: readonly Kind[], written: Written): Places =>
+  new Map(
+    kinds.map((kind, i) => {
+      const stand = written[i] ?? 0
+      if (typeof stand === 'number') return [kind, behind(stand)]
+      const [changedAt, changed, removedAt, removed] = stand
+      return [kind, { changed: [changedAt, changed], removed: [removedAt, removed] }]
+    }),
+  )
+
+/** Microseconds since 1970 of a stamp as answers have it: `2026-11-21T09:31:27.803870Z`. */
+export const stampOf = (text: string) => Date.parse(`${text.slice(0, 23)}Z`) * 1_000 + Number(text.slice(23, 26))
+
+export const textOf = (stamp: number) =>
+  `${new Date(Math.floor(stamp / 1_000)).toISOString().slice(0, 23)}${String(stamp % 1_000).padStart(3, '0')}Z`

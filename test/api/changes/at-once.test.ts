@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Database, type Db, openDatabase, sql } from '../../../src/db.ts'
+import { forgetRemovals } from '../../../src/store/changes/forgetting.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { upsertProducts } from '../../../src/store/goods/products.ts'
+import { upsertStaff } from '../../../src/store/goods/staff.ts'
+import { stockId, upsertStock } from '../../../src/store/goods/stock.ts'
+import { upsertStores } from '../../../src/store/goods/stores.ts'
+import { beginChange } from '../../../src/store/lists/change.ts'
+import { loading } from '../../../src/store/lists/first-load.ts'
+import { removeFrom } from '../../../src/store/lists/removals.ts'
+import { upsertRewardLots } from '../../../src/store/rewards/rewards.ts'
+import { persistently } from '../../../src/store/running/contention.ts'
+import { cancelReturn, giveBack, joinRewards, orderOf, startOrderShop } from '../../support/order-shop.ts'
+import { dated } from '../../support/walk.ts'
+import { post } from '../../support/write.ts'
+import { type Follower, follower, readAll, readOn, sorted, standing, take } from './following.ts'
+
+const { api, another } = await startOrderShop()
+const writersDb = openDatabase(api.database.connection, { max: 10 })
+after(async () => {
+  await writersDb.close()
+  await api.stop()
+})
+
+/** Transactions that wait a little before they commit; one in ten is ended instead, as by `kill -9`. */
+const slow: Database = {
+  ...writersDb,
+  transaction: <T>(work: (tx: Db) => Promise<T>) =>
+    writersDb.transaction(async tx => {
+      const done = await work(tx)
+      await delay(Math.random() ** 3 * 120)
+      if (Math.random() < 0.1) await tx.run(sql`select pg_terminate_backend(pg_backend_pid())`)
+      return done
+    }),
+}
+
+const numbered = (letter: string, count: number) => Array.from({ length: count }, (_, i) => `${letter}${i}`)
+const someOf = <T>(all: readonly T[], share = 0.1) => all.filter(() => Math.random() < share)
+
+const product = (id: string, name: string) => ({
+  product: { productId: id, productCode: id, name },
+  colour: { productId: id, colourId: 'c' },
+  variant: { productId: id, colourId: 'c', skuId: `k-${id}`, sizeCode: 'M', price: '10.00' },
+})
+
+test('changes of all kinds, removals, and what comes back, by writers that commit late or are killed, reach everybody who follows', async () => {
+  const shop = await another()
+  const { service } = shop
+  await joinRewards(api, shop)
+  const [people, goods, team] = [numbered('c', 30), numbered('p', 10), numbered('s', 10)]
+  const counts = { commits: 0, killed: 0, answers: 0, crashes: 0, expiries: 0, removals: 0 }
+  const ends = performance.now() + 8_000
+  const writer = async (work: (turn: number) => Promise<unknown>) => {
+    for (let turn = 0; performance.now() < ends; turn++)
+      try {
+        await persistently(() => work(turn))
+        counts.commits++
+      } catch {
+        counts.killed++
+      }
+  }
+  const lose = (ids: readonly string[], of: 'customer' | 'product') =>
+    slow.transaction(async tx => {
+      const change = await beginChange(tx, service, ['customer', 'product', 'stock'])
+      const skus = sql`sku_id = any(${ids.map(id => `k-${id}`)})`
+      if (of === 'customer')
+        return removeFrom(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
+      await removeFrom(tx, service, change, { list: 'stock', id: stockId, where: skus })
+      return removeFrom(tx, service, change, {
+        list: 'product',
+        id: sql`product_id`,
+        where: sql`product_id = any(${ids})`,
+      })
+    })
+  const bring = (ids: readonly string[], turn: number) =>
+    upsertProducts(
+      slow,
+      service,
+      ids.map(id => product(id, `Hat ${turn}`)),
+    )
+  const keep = (ids: readonly string[], turn: number) =>
+    upsertStock(
+      slow,
+      service,
+      ids.map(id => ({ storeId: '1001', skuId: `k-${id}`, freeStock: turn })),
+    )
+  const buy = async (turn: number) => {
+    const order = await post(shop, '/orders', orderOf([{ sku: 'HOOD-S', quantity: 2 }]))
+    const { json } = await giveBack(shop, order.json.data.id, { 'HOOD-S': 1 })
+    if (turn % 2) await cancelReturn({ db: slow }, shop, json.data.returnNumber)
+  }
+
+  let over = false
+  /** Reads on until it is over; is killed now and then before it has written down where it stands; is away for a while. */
+  const following = async (one: Follower, { crashes = 0, awayMs = 0 } = {}) => {
+    while (!over) {
+      await delay(Math.random() * awayMs)
+      if (Math.random() < crashes) {
+        counts.crashes++
+        const before = { cursor: one.cursor, copy: new Map(one.copy) }
+        const { changes } = await readOn(one)
+        // It has taken a part of the answer by then.
+        Object.assign(one, before)
+        for (const change of changes.slice(0, Math.random() * changes.length)) take(one, change)
+      }
+      const { expired, changes } = await readOn(one)
+      counts.answers++
+      counts.expiries += Number(expired)
+      counts.removals += changes.filter(({ action }) => action === 'removed').length
+    }
+    await readAll(one)
+    return one
+  }
+  const asked = ['limit=7', 'limit=1000&records=true', 'limit=100', 'limit=1&kinds=customer,order,reward-account']
+  const [swift, whole, sleepy, some] = asked.map(asking => follower(shop, asking)) as [
+    Follower,
+    Follower,
+    Follower,
+    Follower,
+  ]
+  const readers = [
+    following(swift, { crashes: 0.2 }),
+    following(whole),
+    following(sleepy, { awayMs: 1_500 }),
+    following(some, { crashes: 0.2 }),
+  ]
+  await Promise.all([
+    loading(api.db, service, 'staff', async () => {
+      for (let batch = 0; batch < 10; batch++)
+        await upsertStaff(slow, service, dated(someOf(team, 0.5).map(id => ({ id, code: id, surname: 'Lee' })))).catch(
+          () => {},
+        )
+    }).then(() =>
+      writer(turn =>
+        upsertStaff(slow, service, dated(someOf(team).map(id => ({ id, code: id, surname: `Lee ${turn}` })))),
+      ),
+    ),
+    writer(turn =>
+      upsertCustomers(
+        slow,
+        service,
+        someOf(people).map(id => ({ id, firstname: `Ann ${turn}` })),
+      ),
+    ),
+    writer(turn => upsertCustomers(slow, service, dated(someOf(people).map(id => ({ id, firstname: `Eve ${turn}` }))))),
+    writer(turn => bring(someOf(goods, 0.3), turn)),
+    writer(turn => keep(someOf(goods, 0.3), turn)),
+    writer(turn => upsertStores(slow, service, [{ storeId: '1002', storeNumber: '102', name: `Warehouse ${turn}` }])),
+    writer(turn => buy(turn)),
+    writer(turn =>
+      upsertRewardLots(slow, service, [
+        { accountId: '7', kind: 'gift', lotId: 'g', createdAt: '2026-01-01 00:00:00', total: String(turn % 7) },
+      ]),
+    ),
+    writer(async turn => {
+      await delay(150)
+      await (turn % 2 ? lose(someOf(people), 'customer') : lose(someOf(goods, 0.2), 'product'))
+    }),
+    writer(async () => {
+      await delay(700)
+      await forgetRemovals(api.db, { ...service, settings: { ...service.settings, removalsKeptDays: 0 } }, () => false)
+    }),
+  ]).finally(() => {
+    over = true
+  })
+  const final = await standing(api, service)
+  for (const one of await Promise.all(readers)) {
+    const followed = one === some ? await standing(api, service, ['customer', 'order', 'reward-account']) : final
+    assert.deepEqual(sorted(one.copy), sorted(followed), one.asking)
+    assert.deepEqual(await readAll(one), [], 'and then it is quiet')
+  }
+  const kinds = new Set([...final.keys()].map(name => name.split(' ')[0]))
+  assert.equal(kinds.size, 9, [...kinds].join())
+  assert.ok(counts.commits > 100 && counts.killed > 10 && counts.answers > 100, JSON.stringify(counts))
+  assert.ok(counts.crashes > 5 && counts.expiries > 0 && counts.removals > 10, JSON.stringify(counts))
+})

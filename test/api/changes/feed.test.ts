@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { pino } from 'pino'
+import { sql } from '../../../src/db.ts'
+import { kinds } from '../../../src/domain/changes.ts'
+import { forgetRemovals as forgetOld } from '../../../src/jobs/forget-removals.ts'
+import type { Work } from '../../../src/jobs/job.ts'
+import { forgetRemovals } from '../../../src/store/changes/forgetting.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { upsertStaff } from '../../../src/store/goods/staff.ts'
+import { beginChange } from '../../../src/store/lists/change.ts'
+import { beginLoad } from '../../../src/store/lists/first-load.ts'
+import { removeFrom } from '../../../src/store/lists/removals.ts'
+import { mapSkus } from '../../../src/store/mappings/writes.ts'
+import { giveBack, joinRewards, placed, startOrderShop } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import type { Caller } from '../../support/service.ts'
+import { follower, readAll, readOn, sorted, standing, type Told } from './following.ts'
+
+const { api, another } = await startOrderShop()
+after(() => api.stop())
+const { db } = api
+
+const ann = (id: string) => ({ id, firstname: 'Ann' })
+const names = (told: readonly Told[]) => told.map(({ kind, id, action }) => `${kind} ${id} ${action}`)
+
+const lose = ({ service }: Caller, ...ids: string[]) =>
+  db.transaction(async tx => {
+    const change = await beginChange(tx, service, ['customer'])
+    await removeFrom(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
+  })
+
+/** A service that has nothing yet. */
+const empty = () => api.tenant({ readsPerMinute: 'off' })
+
+test('from the beginning the feed is everything as it stands, of every kind; each path leads to the record that it carries', async () => {
+  const shop = await another()
+  await joinRewards(api, shop)
+  await upsertStaff(db, shop.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
+  const order = await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  await giveBack(shop, order.id, { 'HOOD-S': 1 })
+  const one = follower(shop, 'limit=5&records=true')
+  const told = await readAll(one)
+  assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service)))
+  assert.deepEqual(new Set(told.map(({ kind }) => kind)), new Set(kinds))
+  const moments = told.map(({ changedAt }) => changedAt)
+  assert.deepEqual(moments, moments.toSorted(), 'in the order of their changes')
+  for (const { path = '', record } of told) assert.deepEqual((await shop.get(path)).json.data, record, path)
+  const thin = await readAll(follower(shop, ''))
+  assert.deepEqual(
+    thin,
+    told.map(({ record: _, ...change }) => change),
+  )
+})
+
+test('who goes on is told of each record that has changed once, as it is now', async () => {
+  const shop = await another()
+  const one = follower(shop, '')
+  await readAll(one)
+  assert.deepEqual(await readAll(one), [])
+  for (const firstname of ['Bea', 'Eve', 'Zoe']) await upsertCustomers(db, shop.service, [{ id: '65432', firstname }])
+  await upsertCustomers(db, shop.service, [ann('1')])
+  await upsertCustomers(db, shop.service, [ann('1')])
+  assert.deepEqual(names(await readAll(one)), ['customer 65432 changed', 'customer 1 changed'])
+  const order = await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  assert.deepEqual(
+    new Set((await readAll(one)).map(({ kind }) => kind)),
+    new Set(['order', 'inventory', 'transaction']),
+  )
+  await giveBack(shop, order.id, { 'HOOD-S': 1 })
+  const returned = new Set((await readAll(one)).map(({ kind }) => kind))
+  assert.deepEqual(returned, new Set(['order', 'return', 'inventory', 'transaction']))
+})
+
+test('what has left is told of as removed, without a path; what has come back since is there', async () => {
+  const shop = await another()
+  const one = follower(shop, 'records=true')
+  await readAll(one)
+  await upsertCustomers(db, shop.service, [ann('1'), ann('2')])
+  await readAll(one)
+  await lose(shop, '1', '2')
+  await upsertCustomers(db, shop.service, [ann('2')])
+  const [removed, ...others] = await readAll(one)
+  assert.deepEqual({ ...removed, changedAt: '' }, { kind: 'customer', id: '1', action: 'removed', changedAt: '' })
+  assert.deepEqual(names(others), ['customer 2 changed'])
+  assert.deepEqual(names(await readAll(follower(shop, 'kinds=customer'))).toSorted(), [
+    'customer 2 changed',
+    'customer 65432 changed',
+    'customer 65433 changed',
+  ])
+})
+
+test('stock of a SKU that goes by another name has left, and come under the new one', async () => {
+  const shop = await another()
+  const one = follower(shop, 'kinds=inventory')
+  await readAll(one)
+  await mapSkus(db, shop.service, [{ skuId: 'id-TEE', ecommerceSku: 'T-SHIRT' }])
+  assert.deepEqual(names(await readAll(one)).toSorted(), [
+    'inventory 1002-T-SHIRT changed',
+    'inventory 1002-TEE removed',
+  ])
+  assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service, ['inventory'])))
+  assert.equal((await shop.get('/inventory/1002-T-SHIRT')).json.data.sku, 'T-SHIRT')
+  isProblem(await shop.get('/inventory/1002-TEE'), 'not_found', api.baseUrl, '/inventory/1002-TEE')
+})
+
+test('a kind that was empty is told of from its beginning, whatever times its records carry; not before its first load has ended', async () => {
+  const shop = await empty()
+  const one = follower(shop, '')
+  assert.deepEqual(await readAll(one), [])
+  const load = await beginLoad(db, shop.service, 'customer')
+  await upsertCustomers(db, shop.service, [{ ...ann('1'), updateTimeStamp: '2020-01-01 00:00:00' }])
+  assert.deepEqual(await readAll(one), [])
+  await load?.end()
+  assert.deepEqual(names(await readAll(one)), ['customer 1 changed'])
+})
+
+test('a cursor goes with its service and its kinds, in whatever order; records, limit and spelling are no part of it', async () => {
+  const shop = await another()
+  const one = follower(shop, 'limit=2&kinds=customer,store')
+  await readOn(one)
+  const path = `/changes?after_cursor=${one.cursor}`
+  const rest = (await shop.get(`${path}&kinds=store,customer&records=true&limit=50`)).json.data
+  assert.equal(rest.length, 2)
+  for (const [caller, query] of [
+    [shop, ''],
+    [shop, '&kinds=customer'],
+    [api, '&kinds=customer,store'],
+  ] as const)
+    isProblem(await caller.get(path + query), 'invalid_cursor', api.baseUrl, '/changes')
+  const list = await shop.get('/customers/search?limit=1')
+  isProblem(
+    await shop.get(`/changes?after_cursor=${list.json.meta.endCursor}`),
+    'invalid_cursor',
+    api.baseUrl,
+    '/changes',
+  )
+  const all = await shop.get('/changes?limit=1')
+  const named = await shop.get(`/changes?kinds=${kinds.join()}&after_cursor=${all.json.meta.endCursor}`)
+  assert.equal(named.status, 200, 'all kinds named are all kinds')
+  for (const query of [
+    'kinds=voucher',
+    'kinds=customer,',
+    'limit=1001',
+    'limit=0',
+    'records=1',
+    'updated_after=2024-01-01',
+  ])
+    isProblem(await shop.get(`/changes?${query}`), 'invalid_parameter', api.baseUrl, '/changes')
+})
+
+test('`asOf` is of the kind that is the furthest behind', async () => {
+  const shop = await another()
+  const { json } = await shop.get('/changes?kinds=customer,product')
+  const newest = (
+    await db.row<{ at: string }>(sql`
+    select least((select max(changed_at) from customer c where c.service_id = s.service_id), (select max(changed_at) from product p where p.service_id = s.service_id))::text as at
+      from service s where service_id = ${shop.service.id}`)
+  )?.at
+  assert.equal(Date.parse(json.meta.asOf), Date.parse(newest ?? ''))
+  assert.equal(json.meta.timeZone, 'Australia/Melbourne')
+  assert.equal((await shop.get('/changes')).json.meta.asOf, '1970-01-01T00:00:00.000000Z', 'there are no orders')
+})
+
+test('removals are forgotten when they are as old as the setting says, but for the newest of each kind', async () => {
+  const shop = await api.tenant({ removalsKeptDays: 30 })
+  const aged = (kind: string, id: string, days: number) => sql`
+    insert into removal select ${shop.service.id}, ${kind}, ${id}, now() - make_interval(days => ${days}::integer)`
+  for (const [kind, id, days] of [
+    ['customer', 'old', 31],
+    ['customer', 'young', 29],
+    ['product', 'older', 60],
+    ['product', 'old', 31],
+  ] as const)
+    await db.run(aged(kind, id, days))
+  await forgetOld({ db, log: pino({ level: 'silent' }), signal: new AbortController().signal } as Work)
+  const left = await db.rows(sql`select kind, id from removal where service_id = ${shop.service.id} order by kind, id`)
+  assert.deepEqual(left, [
+    { kind: 'customer', id: 'young' },
+    { kind: 'product', id: 'old' },
+  ])
+})
+
+test('a cursor expires once a removal after it is forgotten: 410 says to begin anew; all other cursors go on', async () => {
+  const shop = await another()
+  const [away, midway, told, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(asking => follower(shop, asking))
+  assert.ok(away && midway && told && elsewhere)
+  await upsertCustomers(db, shop.service, [ann('1'), ann('2')])
+  for (const one of [away, told, elsewhere]) await readAll(one)
+  while (!midway.copy.has('customer 1')) await readOn(midway)
+  await lose(shop, '1')
+  await readAll(told)
+  await lose(shop, '2')
+  const expiring = [away.cursor, midway.cursor]
+  const remembering = { ...shop.service.settings, removalsKeptDays: 0 }
+  assert.equal(await forgetRemovals(db, { ...shop.service, settings: remembering }, () => false), 1)
+  for (const cursor of expiring)
+    isProblem(await shop.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', api.baseUrl, '/changes')
+  assert.deepEqual(names(await readAll(told)), ['customer 2 removed'])
+  assert.deepEqual(await readAll(elsewhere), [])
+  for (const one of [away, midway, told]) {
+    await readAll(one)
+    assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service)), 'begun anew')
+  }
+})

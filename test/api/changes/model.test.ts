@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { sql } from '../../../src/db.ts'
+import type { Kind } from '../../../src/domain/changes.ts'
+import type { Service } from '../../../src/settings.ts'
+import { forgetRemovals } from '../../../src/store/changes/forgetting.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { upsertProducts } from '../../../src/store/goods/products.ts'
+import { upsertStaff } from '../../../src/store/goods/staff.ts'
+import { stockId, upsertStock } from '../../../src/store/goods/stock.ts'
+import { upsertStores } from '../../../src/store/goods/stores.ts'
+import { beginChange } from '../../../src/store/lists/change.ts'
+import { loading } from '../../../src/store/lists/first-load.ts'
+import { removeFrom } from '../../../src/store/lists/removals.ts'
+import { mapSku } from '../../../src/store/mappings/writes.ts'
+import { startTestService } from '../../support/service.ts'
+import { follower, readAll, readOn, sorted, standing } from './following.ts'
+
+// Random histories of records that come, change, are renamed, leave and come back, while readers who stand somewhere else read on now
+// and then, and what has left is forgotten. Whatever a history was, each reader's copy is what is there in the end.
+
+const api = await startTestService()
+after(() => api.stop())
+const { db } = api
+
+/** `HISTORIES=5000` for more of them. */
+const histories = Number(process.env.HISTORIES ?? 120)
+
+const readers: { asking: string; kinds?: Kind[] }[] = [
+  { asking: 'limit=3' },
+  { asking: 'limit=1&kinds=customer,staff', kinds: ['customer', 'staff'] },
+  { asking: 'limit=1000&records=true&kinds=inventory,product', kinds: ['inventory', 'product'] },
+]
+
+/** What may happen to some of the records of a service; `turn` makes what is said new. */
+const happenings = {
+  staff: (service, ids, turn, updateTimeStamp) =>
+    upsertStaff(
+      db,
+      service,
+      ids.map(id => ({ id, code: id, surname: `Lee ${turn}`, updateTimeStamp })),
+    ),
+  customers: (service, ids, turn, updateTimeStamp) =>
+    upsertCustomers(
+      db,
+      service,
+      ids.map(id => ({ id, firstname: `Ann ${turn}`, updateTimeStamp })),
+    ),
+  products: (service, ids, turn, updateTimeStamp) =>
+    upsertProducts(
+      db,
+      service,
+      ids.map(id => ({
+        product: { productId: id, productCode: id, name: `Hat ${turn}`, updateTimeStamp },
+        colour: { productId: id, colourId: 'c' },
+        variant: { productId: id, colourId: 'c', skuId: id, sizeCode: 'M', price: '10.00' },
+      })),
+    ),
+  stock: (service, ids, turn, updateTimeStamp) =>
+    upsertStock(
+      db,
+      service,
+      ids.map(id => ({ storeId: '1-2', skuId: id, freeStock: turn, updateTimeStamp })),
+    ),
+  'a SKU is renamed': (service, [id = 'a', name = null]) =>
+    db.transaction(tx => mapSku(tx, service, { skuId: id, ecommerceSku: name })),
+  'customers leave': (service, ids) =>
+    db.transaction(async tx => {
+      const change = await beginChange(tx, service, ['customer'])
+      await removeFrom(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
+    }),
+  'products leave': (service, ids) =>
+    db.transaction(async tx => {
+      const change = await beginChange(tx, service, ['product', 'stock'])
+      await removeFrom(tx, service, change, { list: 'stock', id: stockId, where: sql`sku_id = any(${ids})` })
+      await removeFrom(tx, service, change, {
+        list: 'product',
+        id: sql`product_id`,
+        where: sql`product_id = any(${ids})`,
+      })
+    }),
+} satisfies Record<
+  string,
+  (service: Service, ids: string[], turn: number, time: string | undefined) => Promise<unknown>
+>
+type Happening = keyof typeof happenings
+
+const happening = fc.record({
+  what: fc.constantFrom(...(Object.keys(happenings) as Happening[])),
+  ids: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 3 }),
+  /** What the source tells; undefined: nothing, so that it is of now. */
+  time: fc.constantFrom(undefined, undefined, '2024-05-01 10:00:00', '2025-05-01 10:00:00', '2030-01-01 00:00:00'),
+})
+const step = fc.oneof(
+  { weight: 8, arbitrary: happening },
+  { weight: 4, arbitrary: fc.nat(readers.length - 1) },
+  { weight: 1, arbitrary: fc.constant('forget' as const) },
+)
+
+test(`whatever a history was, the copies of readers who followed it are what is there (${histories} histories)`, async () => {
+  let [answers, expiries, removals] = [0, 0, 0]
+  await fc.assert(
+    fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 5, maxLength: 30 }), async (loaded, steps) => {
+      const shop = await api.tenant({ readsPerMinute: 'off' })
+      const { service } = shop
+      await upsertStores(db, service, [{ storeId: '1-2', storeNumber: '12', name: 'Collins Street' }])
+      await happenings.products(service, ['a', 'b', 'c', 'd'], -1, undefined)
+      const followers = readers.map(({ asking }) => follower(shop, asking))
+      /** Who has been told everything, so that nothing that is forgotten can matter to them. */
+      const upToDate = new Set<unknown>()
+      const mayExpire = new Set<unknown>()
+      const read = async (i: number) => {
+        const one = followers[i]
+        assert.ok(one)
+        const { hasMore, expired, changes } = await readOn(one)
+        if (expired) assert.ok(mayExpire.delete(one), 'a cursor expires where something after it is forgotten')
+        if (!hasMore) upToDate.add(one)
+        answers++
+        expiries += Number(expired)
+        removals += changes.filter(({ action }) => action === 'removed').length
+        return hasMore
+      }
+      if (loaded)
+        await loading(db, service, 'customer', async () => {
+          await happenings.customers(service, ['a', 'b'], -1, '2025-01-01 00:00:00')
+          await read(1)
+          await happenings.customers(service, ['c'], -1, '2024-01-01 00:00:00')
+        })
+      for (const [turn, one] of steps.entries()) {
+        if (typeof one === 'number') await read(one)
+        else if (one === 'forget') {
+          await forgetRemovals(db, { ...service, settings: { ...service.settings, removalsKeptDays: 0 } }, () => false)
+          for (const each of followers) if (!upToDate.has(each)) mayExpire.add(each)
+        } else {
+          // Stock of a product that has left, a name that is taken: refused, as it should be.
+          await happenings[one.what](service, one.ids, turn, one.time).catch(() => {})
+          upToDate.clear()
+        }
+      }
+      for (const [i, one] of followers.entries()) {
+        while (await read(i));
+        assert.deepEqual(sorted(one.copy), sorted(await standing(api, service, readers[i]?.kinds)), one.asking)
+        assert.deepEqual(await readAll(one), [], 'and then it is quiet')
+      }
+    }),
+    { numRuns: histories, endOnFailure: true },
+  )
+  assert.ok(expiries > histories / 40 && removals > histories, JSON.stringify({ answers, expiries, removals }))
+})
