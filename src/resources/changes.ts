@@ -61,6 +61,11 @@ const Meta = Type.Object(
   { $id: 'ChangesMeta', additionalProperties: false },
 )
 
+const ChangePage = Type.Object(
+  { data: Type.Array(ChangeShape), meta: Meta },
+  { $id: 'ChangePage', additionalProperties: false },
+)
+
 const following = {
   kinds: Type.Optional(
     Type.String({
@@ -97,7 +102,7 @@ export function changes(api: Api) {
       description:
         'A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands.',
       query: Query,
-      answer: Type.Object({ data: Type.Array(ChangeShape), meta: Meta }, { additionalProperties: false }),
+      answer: ChangePage,
       errors: ['cursor_expired'],
       judge: ({ kinds }) => faultsOfKinds(kinds),
     },
