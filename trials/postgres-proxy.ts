@@ -1,14 +1,20 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A proxy between us and PostgreSQL that counts how often one side waits for the other. */
+/** A proxy between us and PostgreSQL: it counts how often one side waits for the other, and can lose what PostgreSQL says. */
 export interface PostgresProxy {
   /** What `pg` reaches the database by, through it. */
   connection: string
   /** How often something was asked, and then answered, so far: what goes out without waiting for the answer before is one. */
   roundTrips(): number
+  /** Loses the reply to the next commit, which is carried out: its connection ends in its place. Resolves once that has happened. */
+  loseCommit(): Promise<void>
   close(): void
 }
+
+/** The name under which our connections have their `commit` prepared. */
+const commit = createHash('sha1').update('commit').digest('hex')
 
 export async function startPostgresProxy(connection: string): Promise<PostgresProxy> {
   const direct = new URL(connection)
@@ -16,9 +22,11 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
   const port = Number(direct.port || 5432)
   const open = new Set<Socket>()
   let count = 0
+  let lost: (() => void) | undefined
   const server = createServer(inward => {
     const outward = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
     let isAsked = false
+    let isLost = false
     for (const [from, to] of [
       [inward, outward],
       [outward, inward],
@@ -28,8 +36,16 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
       from.on('error', () => to.destroy())
       from.on('close', () => to.destroy())
       from.on('data', data => {
-        if (from === inward) isAsked = true
-        else if (isAsked) {
+        if (from === inward) {
+          isAsked = true
+          isLost ||= lost !== undefined && data.includes(commit)
+        } else if (isLost) {
+          if (!data.includes('COMMIT\0')) return
+          lost?.()
+          lost = undefined
+          inward.destroy()
+          return
+        } else if (isAsked) {
           isAsked = false
           count++
         }
@@ -45,6 +61,7 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
   return {
     connection: through.href,
     roundTrips: () => count,
+    loseCommit: () => new Promise(resolve => (lost = resolve)),
     close() {
       server.close()
       for (const socket of open) socket.destroy()

@@ -32,8 +32,8 @@ export interface Shop {
   undo(writes: number): void
   /** Follows up what was left open, as the job does once it is due. Returns how many. */
   followUp(): Promise<number>
-  /** A further server of this installation, as another process is one: with a connection to the back office of its own. */
-  secondServer(): Promise<TestService>
+  /** A further server of this installation, as another process is one: with a connection to the back office of its own, and, if told, another way to the database. */
+  secondServer(connection?: string): Promise<TestService>
   /** What a test has done to the simulator is over: no faults, no undoing, nothing in the ledger. */
   settle(): Promise<void>
   /** Two SKUs with a price. */
@@ -64,7 +64,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     backOffice: service => undoing(backOffice(service)),
   })
   await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }, { name: 'wrong' }, { name: 'cash' }])
-  const beside: (() => Promise<void>)[] = []
+  const seconds: (() => Promise<void>)[] = []
   const feeds = feedsOf(client, release)
   const writes = writesOf(resources)
   const sync = async (name: string) => {
@@ -109,10 +109,11 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
       }
       return seen.size
     },
-    async secondServer() {
+    async secondServer(connection = api.database.connection) {
       const own = behind(simulator, { gateways, limits })
-      const second = await startTestService({ beside: api, backOffice: own.backOffice })
-      beside.push(() => second.stop().then(own.client.close))
+      const beside = { ...api, database: { ...api.database, connection } }
+      const second = await startTestService({ beside, backOffice: own.backOffice })
+      seconds.push(() => second.stop().then(own.client.close))
       return second
     },
     async settle() {
@@ -130,7 +131,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
       return { tee, hat }
     },
     async stop() {
-      for (const stop of beside) await stop()
+      for (const stop of seconds) await stop()
       await api.stop()
       client.close()
       await simulator.close()

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { raw, sql } from '../../../src/db.ts'
+import { startPostgresProxy } from '../../../trials/postgres-proxy.ts'
+import { john } from '../../support/customer-bodies.ts'
+import { orderOf, startOrderShop } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Answer, startTestService } from '../../support/service.ts'
+import { isReplay, keyed, post } from '../../support/write.ts'
+
+const { api } = await startOrderShop()
+const proxy = await startPostgresProxy(api.database.connection)
+const far = await startTestService({
+  beside: { ...api, database: { ...api.database, connection: proxy.connection } },
+})
+after(async () => {
+  await far.stop()
+  proxy.close()
+  await api.stop()
+})
+
+const rows = (table: string) => api.db.run(sql`select from ${raw(table)} where service_id = ${api.service.id}`)
+
+/** What a write is answered whose transaction is committed, while nobody hears of it. */
+async function unheard(write: () => Promise<Answer>) {
+  const lost = proxy.loseCommit()
+  const [answer] = await Promise.all([write(), lost])
+  return answer
+}
+
+for (const [table, path, body] of [
+  ['customer', '/customers', john],
+  ['sales_order', '/orders', () => orderOf([{ sku: 'HOOD-S', quantity: 1 }])],
+] as const) {
+  test(`a ${table} whose commit is not heard of is answered as written, once, under its key`, async () => {
+    const [already, key, asked] = [await rows(table), keyed(), body()]
+    const answer = await unheard(() => post(far, path, asked, key))
+    assert.deepEqual([answer.status, await rows(table)], [201, already + 1], answer.text)
+    isReplay(await post(api, path, asked, key), answer)
+    assert.equal(await rows(table), already + 1)
+  })
+
+  test(`a ${table} without a key whose commit is not heard of is told to be unknown, and is written once`, async () => {
+    const already = await rows(table)
+    isProblem(await unheard(() => post(far, path, body())), 'outcome_unknown', far.baseUrl)
+    assert.equal(await rows(table), already + 1)
+  })
+}

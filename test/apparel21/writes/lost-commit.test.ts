@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startPostgresProxy } from '../../../trials/postgres-proxy.ts'
+import { isReplay, keyed, post } from '../../support/write.ts'
+import { count, shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { order, placed, rows } = await ordersOf(shop)
+const proxy = await startPostgresProxy(api.database.connection)
+const far = await shop.secondServer(proxy.connection)
+after(() => proxy.close())
+
+const open = async () => [await count(api, api, 'intent'), await count(api, api, 'hold')]
+
+for (const [which, commits] of [
+  ['the claim', 1],
+  ['effect and answer', 2],
+] as const)
+  test(`an order is placed once, here and there, and answered so, where the commit of ${which} is not heard of`, async () => {
+    const [already, key, asked] = [await rows(), keyed(), order()]
+    simulator.faults.add({ kind: 'latency', applied: true, seconds: 0.3, path: '/Persons/*/Orders', times: 1 })
+    const lost = commits === 1 ? proxy.loseCommit() : afterPlacing().then(proxy.loseCommit)
+    const [answer] = await Promise.all([post(far, '/orders', asked, key), lost])
+    assert.deepEqual([answer.status, placed(), await rows()], [201, 1, already + 1], answer.text)
+    isReplay(await post(api, '/orders', asked, key), answer)
+    assert.deepEqual([placed(), await rows(), await open()], [1, already + 1, [0, 0]])
+  })
+
+/** Waits until the back office has been told. */
+async function afterPlacing() {
+  while (!simulator.ledger.callsTo({ method: 'POST', path: '/Persons/*/Orders' }).length)
+    await new Promise(resolve => setTimeout(resolve, 5))
+}
