@@ -79,8 +79,9 @@ const transaction = (id: string, productName: string) => ({
   line: { id: '1', quantity: 1, price: '10.00', value: '10.00', productName },
 })
 
-/** Paths of one record, by how the OpenAPI document writes them. */
-const pathOf = (documented: string, id: string) => documented.replace(/\{\w+\}/, encodeURIComponent(id))
+/** Paths of one record, by how the OpenAPI document writes them. Stock goes by its store and its SKU. */
+const pathOf = (documented: string, id: string) =>
+  documented.replace(/\{\w+\}/, encodeURIComponent(documented === '/inventory/{id}' ? `${id}-sku-${id}` : id))
 
 test("another service's record is not found, in the very words for one that there is not", async () => {
   const [own, foreign] = [shops[0], 'canary-1-id'] as const
@@ -234,8 +235,8 @@ test("a child cannot point to another service's parent", async () => {
     sql`insert into variant (service_id, sku_id, product_id, colour_id, sku, size_code, original_price, price) values (${to}, 'x', ${foreign}, ${foreign}, 'x', 'S', 1, 1)`,
     sql`insert into stock (service_id, store_id, sku_id, free_stock, changed_at, record) values (${to}, ${foreign}, '1', 1, now(), '{}')`,
     sql`insert into stock (service_id, store_id, sku_id, free_stock, changed_at, record) values (${to}, '1', ${foreign}, 1, now(), '{}')`,
-    sql`insert into reward_account (service_id, id, customer_id, program_id) values (${to}, 'x', ${foreign}, '1')`,
-    sql`insert into reward_account (service_id, id, customer_id, program_id) values (${to}, 'x', 'no account', ${foreign})`,
+    sql`insert into reward_account (service_id, id, changed_at, customer_id, program_id) values (${to}, 'x', now(), ${foreign}, '1')`,
+    sql`insert into reward_account (service_id, id, changed_at, customer_id, program_id) values (${to}, 'x', now(), 'no account', ${foreign})`,
     sql`insert into reward_lot (service_id, account_id, kind, lot_id, created_at, total) values (${to}, ${foreign}, 'points', 'x', now(), 1)`,
     sql`update colour set product_id = ${foreign} where service_id = ${to}`,
     sql`update customer set service_id = ${to} where service_id = ${from} and id = ${foreign}`,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { sql } from '../../../src/db.ts'
 import { kinds } from '../../../src/domain/changes.ts'
@@ -12,6 +13,7 @@ import { beginChange } from '../../../src/store/lists/change.ts'
 import { beginLoad } from '../../../src/store/lists/first-load.ts'
 import { removeFrom } from '../../../src/store/lists/removals.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
+import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { giveBack, joinRewards, placed, startOrderShop } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
@@ -70,6 +72,37 @@ test('who goes on is told of each record that has changed once, as it is now', a
   await giveBack(shop, order.id, { 'HOOD-S': 1 })
   const returned = new Set((await readAll(one)).map(({ kind }) => kind))
   assert.deepEqual(returned, new Set(['order', 'return', 'inventory', 'transaction']))
+})
+
+test('an order, a return and points that are written first and commit last are told of all the same', async t => {
+  const shop = await another()
+  await joinRewards(api, shop)
+  const bought = await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  const one = follower(shop, '')
+  await readAll(one)
+  // Who holds the stock has both wait in the midst of their transactions.
+  const held = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const holding = db.transaction(async tx => {
+    await tx.run(sql`select from stock where service_id = ${shop.service.id} and sku_id = 'id-HOOD-S' for update`)
+    held.resolve()
+    await released.promise
+  })
+  t.after(() => released.resolve())
+  await held.promise
+  const late = [
+    placed(shop, [{ sku: 'HOOD-S', quantity: 1 }], { orderNumber: 'late' }),
+    giveBack(shop, bought.id, { 'HOOD-S': 1 }),
+  ]
+  const waiting = sql`select count(*)::integer as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+  while (((await db.row<{ count: number }>(waiting))?.count ?? 0) < 2) await delay(20)
+  await placed(shop, [{ sku: 'TEE', quantity: 1 }], { orderNumber: 'swift' })
+  await upsertRewardAccounts(db, shop.service, [{ id: '8', customerId: '65433', programId: '1', tierId: '1' }])
+  await readAll(one)
+  released.resolve()
+  await Promise.all([holding, ...late])
+  await readAll(one)
+  assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service)))
 })
 
 test('what has left is told of as removed, without a path; what has come back since is there', async () => {
