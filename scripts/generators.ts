@@ -3,13 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { documents } from '../src/commands/docs.ts'
-import { installedByNpm, installedByPip } from './installed.ts'
+import { installedByNpm, installedByPip, openApiTypeScript } from './installed.ts'
 
 // Gives the OpenAPI document to what others make clients with, and to Spectral: none of them may have anything to warn of. What
 // cannot be installed here is skipped, and said to be.
 
 const spectral = () => installedByNpm('@stoplight/spectral-cli@6.16.3')
-const openApiTypeScript = () => installedByNpm('openapi-typescript@7.13.0', 'typescript@5.9.3')
 const openApiPythonClient = () => installedByPip('openapi-python-client==0.29.1')
 
 interface Trial {
@@ -33,7 +32,7 @@ function trials(): Trial[] {
     },
     {
       name: 'openapi-typescript',
-      programs: openApiTypeScript(),
+      programs: installedByNpm(...openApiTypeScript),
       program: 'openapi-typescript',
       args: [document, '--output', inside('types.ts')],
     },

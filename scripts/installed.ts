@@ -14,15 +14,28 @@ export const installedByPip = (...packages: string[]) =>
 
 /** The same of packages of npm, `name@version`: too big for what everybody installs. */
 export const installedByNpm = (...packages: string[]) =>
-  installed(packages, 'node_modules/.bin', home => [
+  installed(packages, programsOfNpm, home => [
     ['npm', 'install', '--silent', '--prefix', home, '--ignore-scripts', ...packages],
   ])
 
+/** TypeScript 5 comes with it: its programs are called as those of the TypeScript that we have, so it is no dependency. */
+export const openApiTypeScript = ['openapi-typescript@7.13.0', 'typescript@5.9.3']
+
+/** The folder with the programs of packages of npm that were installed here; undefined where none were. */
+export function foundOfNpm(...packages: string[]) {
+  const home = homeOf(packages)
+  return existsSync(join(home, whole)) ? join(home, programsOfNpm) : undefined
+}
+
+const programsOfNpm = 'node_modules/.bin'
+/** What stands in a home whose installation came to its end. */
+const whole = 'installed'
+const homeOf = (packages: string[]) => join(cache, packages.join('-').replace(/[^\w.-]+/g, '-'))
+
 /** Made at the first run, and kept. */
 function installed(packages: string[], programs: string, stepsInto: (home: string) => string[][]) {
-  const home = join(cache, packages.join('-').replace(/[^\w.-]+/g, '-'))
-  const whole = join(home, 'installed')
-  if (existsSync(whole)) return join(home, programs)
+  const home = homeOf(packages)
+  if (existsSync(join(home, whole))) return join(home, programs)
   console.log(`Installing ${packages.join(', ')} …`)
   rmSync(home, { recursive: true, force: true })
   for (const [command = '', ...args] of stepsInto(home)) {
@@ -32,6 +45,6 @@ function installed(packages: string[], programs: string, stepsInto: (home: strin
     console.error(`${packages.join(', ')} cannot be installed: \`${[command, ...args].join(' ')}\` failed.`)
     return
   }
-  writeFileSync(whole, '')
+  writeFileSync(join(home, whole), '')
   return join(home, programs)
 }

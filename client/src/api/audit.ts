@@ -1,0 +1,17 @@
+// Made of the operations of the API by `npm run docs`.
+import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
+import type { Walk } from '../calls/walk.ts'
+import type { Audit } from '../shapes/audit.ts'
+
+/** Who wrote what, and when. */
+export interface AuditApi {
+  /** Who wrote what, when; the oldest first. A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept. */
+  list(query?: Paging & {
+    /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
+    updatedAfter?: string | Date | undefined
+  }, options?: CallOptions): Walk<Audit>
+}
+
+export const audit = (call: Calls): AuditApi => ({
+  list: (query, options) => call.list('/audit', query, options),
+})

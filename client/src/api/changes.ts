@@ -1,0 +1,19 @@
+// Made of the operations of the API by `npm run docs`.
+import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
+import type { Walk } from '../calls/walk.ts'
+import type { RecordChange } from '../shapes/changes.ts'
+
+/** What has changed, of every kind of record, for whoever keeps a copy or acts on it. */
+export interface ChangesApi {
+  /** Every change of every kind of record, to be followed without a gap. A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands. */
+  list(query?: Paging & {
+    /** What to be told of, separated by commas: `store`, `staff`, `product`, `inventory`, `customer`, `transaction`, `order`, `return`, `reward-account`. Absent: all. */
+    kinds?: string | undefined
+    /** Whether each change carries the record. */
+    records?: boolean | undefined
+  }, options?: CallOptions): Walk<RecordChange>
+}
+
+export const changes = (call: Calls): ChangesApi => ({
+  list: (query, options) => call.list('/changes', query, options),
+})

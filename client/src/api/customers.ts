@@ -1,0 +1,52 @@
+// Made of the operations of the API by `npm run docs`.
+import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
+import { segment } from '../calls/calls.ts'
+import type { Walk } from '../calls/walk.ts'
+import type { Customer, CustomerChange, CustomerInput } from '../shapes/customers.ts'
+import type { RetailTransaction } from '../shapes/transactions.ts'
+import type { Order } from '../shapes/orders.ts'
+import type { RewardAccount } from '../shapes/rewards.ts'
+
+/** Who buys, with what they have agreed to be told. */
+export interface CustomersApi {
+  /** Customers by the time of their last change. Ordered by change time, then id; with loyalty programme and joined store. */
+  search(query?: Paging & {
+    /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
+    updatedAfter?: string | Date | undefined
+  }, options?: CallOptions): Walk<Customer>
+  /** The customer with an e-mail address, or customers by the time of their last change. Takes exactly one of `email` and `updated_after`. With `updated_after` both e-commerce identifiers are absent, and below release 2022.1 of the back office the list is empty, with a warning; `Prefer: handling=strict` makes that an error. */
+  find(query?: Paging & {
+    /** Exactly this e-mail address, whatever its case. */
+    email?: string | undefined
+    /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
+    updatedAfter?: string | Date | undefined
+  }, options?: CallOptions): Walk<Customer>
+  /** One customer. With loyalty programme, joined store and both e-commerce identifiers. */
+  get(id: string, options?: CallOptions): Promise<Customer>
+  /** A new customer. Needs `firstname`, `surname` and `contact.email`. With `emailSubscription` or `smsSubscription` true, `privacy` becomes false, whatever the body says: `privacy_overridden` warns of it. Else `privacy` true ends both subscriptions, of which `subscriptions_ended` warns. Both change the reference that the service's subscription mapping names; without a mapping the flag is kept by the service, and `subscription_not_mapped` warns of that. Every change of consent is recorded. */
+  create(body: CustomerInput, options?: WriteOptions): Promise<Customer>
+  /** Changes a customer. What the body does not mention stays, also within `contact.phones` and `address`; `null` clears. An empty text is `null`. What the service keeps itself, such as `code`, may come back as it was read, and is refused where it is another; `updateTimeStamp` is always refused. With `emailSubscription` or `smsSubscription` true, `privacy` becomes false, whatever the body says: `privacy_overridden` warns of it. Else `privacy` true ends both subscriptions, of which `subscriptions_ended` warns. Both change the reference that the service's subscription mapping names; without a mapping the flag is kept by the service, and `subscription_not_mapped` warns of that. Every change of consent is recorded. */
+  update(id: string, body: CustomerChange, options?: WriteOptions): Promise<Customer>
+  /** The retail history of one customer, the newest first. A back office that keeps the history is asked for it. Where it does not answer within a few seconds, the list is what was last known of it: a warning says so, and `meta.syncedAt` how old that is. */
+  transactions(id: string, query?: Paging & {
+    /** Only what was sold later than this. */
+    soldAfter?: string | Date | undefined
+    /** Only what was sold earlier than this. */
+    soldBefore?: string | Date | undefined
+  }, options?: CallOptions): Walk<RetailTransaction>
+  /** The orders of one customer, the newest first. Each with its lines and its payments. */
+  orders(id: string, query?: Paging, options?: CallOptions): Walk<Order>
+  /** The reward account of one customer. What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer. */
+  rewards(id: string, options?: CallOptions): Promise<RewardAccount>
+}
+
+export const customers = (call: Calls): CustomersApi => ({
+  search: (query, options) => call.list('/customers/search', query, options),
+  find: (query, options) => call.list('/customers', query, options),
+  get: (id, options) => call.get(`/customers/${segment(id)}`, {}, options),
+  create: (body, options) => call.post('/customers', body, options),
+  update: (id, body, options) => call.put(`/customers/${segment(id)}`, body, options),
+  transactions: (id, query, options) => call.list(`/customers/${segment(id)}/transactions`, query, options),
+  orders: (id, query, options) => call.list(`/customers/${segment(id)}/orders`, query, options),
+  rewards: (id, options) => call.get(`/customers/${segment(id)}/rewards`, {}, options),
+})

@@ -1,0 +1,25 @@
+// Made of the operations of the API by `npm run docs`.
+import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
+import { segment } from '../calls/calls.ts'
+import type { Walk } from '../calls/walk.ts'
+import type { StockLevel } from '../shapes/inventory.ts'
+
+/** What each store has, and how much of it may be sold online. */
+export interface InventoryApi {
+  /** Stock per store and SKU, with the buffer in force. A `sku` that no variant carries is 404. */
+  list(query?: Paging & {
+    /** Only this e-commerce SKU. */
+    sku?: string | undefined
+    /** Only this store. */
+    storeNumber?: string | undefined
+    /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
+    updatedAfter?: string | Date | undefined
+  }, options?: CallOptions): Walk<StockLevel>
+  /** What one store has of one SKU. By the `id` that the list shows, which is the store and the SKU. */
+  get(id: string, options?: CallOptions): Promise<StockLevel>
+}
+
+export const inventory = (call: Calls): InventoryApi => ({
+  list: (query, options) => call.list('/inventory', query, options),
+  get: (id, options) => call.get(`/inventory/${segment(id)}`, {}, options),
+})

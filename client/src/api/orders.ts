@@ -1,0 +1,34 @@
+// Made of the operations of the API by `npm run docs`.
+import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
+import { segment } from '../calls/calls.ts'
+import type { Walk } from '../calls/walk.ts'
+import type { Order, OrderInput, ReturnInput, Returnable } from '../shapes/orders.ts'
+import type { Return } from '../shapes/returns.ts'
+
+/** What shoppers buy on the web: placing an order, and how far it has come. */
+export interface OrdersApi {
+  /** Places an order. Prices are worked out again, and the payments have to be exactly what is due. Vouchers are drawn, stock leaves its store, and, unless orders are shipped by hand, the sale is in the retail history: all of it, or nothing. Orders are not refused for lack of stock. */
+  place(body: OrderInput, options?: WriteOptions): Promise<Order>
+  /** One order. By its identifier or its number, with the status of each line. */
+  get(id: string, options?: CallOptions): Promise<Order>
+  /** The order with a number. A list of one order, or of none. */
+  find(query: Paging & {
+    /** Exactly this number. */
+    orderNumber: string
+  }, options?: CallOptions): Walk<Order>
+  /** Returns goods of an order. Each SKU has to be on the order, and over all its returns no more comes back than was shipped, also when several clients return at once. SKUs are compared letter by letter; lines with the same SKU are added up. What is refunded is the share of what was paid. A line needs its SKU alone: `quantity` is all that is left, `reasonCode` the setting `defaultReturnReason`. */
+  giveBack(id: string, body: ReturnInput, options?: WriteOptions): Promise<Return>
+  /** The returns of an order, the oldest first. Each with its status and its lines. */
+  returns(id: string, query?: Paging, options?: CallOptions): Walk<Return>
+  /** What of an order can still be returned, by SKU. What is not shipped, or cancelled, is not sold. */
+  returnable(id: string, options?: CallOptions): Promise<Returnable[]>
+}
+
+export const orders = (call: Calls): OrdersApi => ({
+  place: (body, options) => call.post('/orders', body, options),
+  get: (id, options) => call.get(`/orders/${segment(id)}`, {}, options),
+  find: (query, options) => call.list('/orders', query, options),
+  giveBack: (id, body, options) => call.post(`/orders/${segment(id)}/returns`, body, options),
+  returns: (id, query, options) => call.list(`/orders/${segment(id)}/returns`, query, options),
+  returnable: (id, options) => call.get(`/orders/${segment(id)}/returnable`, {}, options),
+})

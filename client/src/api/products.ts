@@ -1,0 +1,25 @@
+// Made of the operations of the API by `npm run docs`.
+import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
+import { segment } from '../calls/calls.ts'
+import type { Walk } from '../calls/walk.ts'
+import type { Product } from '../shapes/products.ts'
+
+/** What is sold: styles, their colours, and the sizes with prices and barcodes. */
+export interface ProductsApi {
+  /** Products with their colours and sizes. A product holds all its colours, and each colour all its sizes with price and barcode. */
+  list(query?: Paging & {
+    /** Only the product with this style code. */
+    code?: string | undefined
+    /** Only the product that this e-commerce SKU belongs to. */
+    sku?: string | undefined
+    /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
+    updatedAfter?: string | Date | undefined
+  }, options?: CallOptions): Walk<Product>
+  /** One product. With all its colours and sizes. */
+  get(id: string, options?: CallOptions): Promise<Product>
+}
+
+export const products = (call: Calls): ProductsApi => ({
+  list: (query, options) => call.list('/products', query, options),
+  get: (id, options) => call.get(`/products/${segment(id)}`, {}, options),
+})

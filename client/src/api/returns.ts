@@ -1,0 +1,17 @@
+// Made of the operations of the API by `npm run docs`.
+import type { CallOptions, Calls } from '../calls/calls.ts'
+import { segment } from '../calls/calls.ts'
+import type { Return, ReturnReason } from '../shapes/returns.ts'
+
+/** What comes back of an order, why, and what is refunded. */
+export interface ReturnsApi {
+  /** One return. Its status says how far it has come: requested, received, refunded or cancelled. */
+  get(id: string, options?: CallOptions): Promise<Return>
+  /** Why something may be returned. The service's reasons (setting `returnReasons`), as far as its back office takes them. */
+  reasons(options?: CallOptions): Promise<ReturnReason[]>
+}
+
+export const returns = (call: Calls): ReturnsApi => ({
+  get: (id, options) => call.get(`/returns/${segment(id)}`, {}, options),
+  reasons: (options) => call.get('/return-reasons', {}, options),
+})

@@ -1,0 +1,43 @@
+// Made of the operations of the API by `npm run docs`.
+import type { CallOptions, Calls, WriteOptions } from '../calls/calls.ts'
+import { segment } from '../calls/calls.ts'
+import type { IssuedVoucher, ReadVoucher, ValidatedVoucher, Voucher, VoucherInput, VoucherLock, VoucherOpening, VoucherValidation } from '../shapes/vouchers.ts'
+
+/** What a shopper's gift voucher is still worth. */
+export interface VouchersApi {
+  /** The balance, expiry and status of a gift voucher. The PIN travels in a header, never in the URL. With an `amount` the voucher is validated too, as by `POST /vouchers/validate`. An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too. */
+  get(number: string, query: {
+    /** What is to be paid with it. */
+    amount?: string | undefined
+  }, options: CallOptions & {
+    /** The PIN that goes with the number. */
+    voucherPin: string
+    /** The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address. */
+    shopperAddress?: string | undefined
+  }): Promise<ReadVoucher>
+  /** The balance, expiry and status of a gift voucher. An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too. */
+  lookUp(body: VoucherOpening, options?: WriteOptions & {
+    /** The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address. */
+    shopperAddress?: string | undefined
+  }): Promise<Voucher>
+  /** Validates a gift voucher for an amount, before it is held or paid with. The `validationId` takes the place of the one before it, unless somebody holds the voucher: then it is `voucher_locked`, and the holder is not disturbed. An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too. */
+  validate(body: VoucherValidation, options?: WriteOptions & {
+    /** The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address. */
+    shopperAddress?: string | undefined
+  }): Promise<ValidatedVoucher>
+  /** Holds a gift voucher while a sale is under way. With a `validationId`; or with the `pin`, which validates the voucher first, and answers with the `validationId`: whoever holds it renews the lock, pays or gives the voucher back with that. Only one holder: whoever else validates, or validated before the holder did, gets `voucher_locked`. The same validation may lock again, which counts from now on; 0 seconds give the voucher back. A lock that has run out is none. An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too. */
+  lock(number: string, body: VoucherLock, options?: WriteOptions & {
+    /** The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address. */
+    shopperAddress?: string | undefined
+  }): Promise<ReadVoucher>
+  /** Makes a digital gift voucher, and sends number and PIN to its receiver. 201 with number and PIN; 202 and the status `pending` where the back office makes them later, and sends them itself: `Location` is the order then. Repeated with the same `Idempotency-Key` it answers with the same PIN. */
+  issue(body: VoucherInput, options?: WriteOptions): Promise<IssuedVoucher>
+}
+
+export const vouchers = (call: Calls): VouchersApi => ({
+  get: (number, query, options) => call.get(`/vouchers/${segment(number)}`, query, options),
+  lookUp: (body, options) => call.post('/vouchers/lookup', body, options),
+  validate: (body, options) => call.post('/vouchers/validate', body, options),
+  lock: (number, body, options) => call.putOnce(`/vouchers/${segment(number)}/lock`, body, options),
+  issue: (body, options) => call.post('/vouchers', body, options),
+})

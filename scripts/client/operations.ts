@@ -1,0 +1,93 @@
+import { documented, membersOf, type Node, nameOf, typeOf } from './types.ts'
+
+/** An operation of the document, with its place there. */
+export interface Told {
+  method: string
+  path: string
+  operation: Node
+}
+
+interface Parts {
+  params: string[]
+  query: Node
+  ownHeaders: Node[]
+  body: Node | undefined
+  isList: boolean
+  /** Absent: nothing is answered. */
+  data: Node | undefined
+}
+
+const camelCase = (name: string) => name.replace(/[_-]+(\w)/g, (_, letter: string) => letter.toUpperCase())
+
+/** What the client sets by itself, or takes in its options for all operations. */
+const usualHeaders = /^(X-Service-Name|X-Request-Id|traceparent|If-(None-)?Match|Idempotency-Key|Prefer)$/
+const headerOption = (name: string) => camelCase(name.replace(/^X-/, '').toLowerCase())
+
+/** What an operation takes and answers, from the document. */
+export function partsOf({ operation }: Told, { parameters, schemas }: Node): Parts {
+  const all: Node[] = operation.parameters.map((each: Node) => (each.$ref ? parameters[nameOf(each)] : each))
+  const inside = (place: string) => all.filter(each => each.in === place)
+  const isList = inside('query').some(each => each.name === 'after_cursor')
+  const filters = inside('query').filter(each => !isList || !['limit', 'after_cursor'].includes(each.name))
+  const properties = Object.fromEntries(filters.map(each => [camelCase(each.name), querySchema(each)]))
+  const required = filters.filter(each => each.required)
+  const answer = Object.entries<Node>(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
+  const envelope = answer.content && schemas[nameOf(answer.content['application/json'].schema)]
+  const body = operation.requestBody?.content['application/json'].schema
+  return {
+    params: inside('path').map(each => each.name),
+    query: { properties, required: required.map(each => camelCase(each.name)) },
+    isList,
+    ownHeaders: inside('header').filter(each => !usualHeaders.test(each.name)),
+    body: body && nameOf(body) !== 'NoBody' ? body : undefined,
+    data: envelope?.properties.data,
+  }
+}
+
+/** A time may be given as a `Date`. */
+const querySchema = ({ schema, description }: Node) =>
+  schema.anyOf?.some(({ format }: Node) => format === 'date-time')
+    ? { type: 'moment', description: description.replace(/ Written as .*/, '') }
+    : { ...schema, description }
+
+/** The operation as a method of the group's interface. */
+export function signature(name: string, told: Told, components: Node): string {
+  const { params, query, ownHeaders, body, isList, data } = partsOf(told, components)
+  const { summary, description } = told.operation
+  const mustAsk = query.required.length > 0
+  const mustSay = ownHeaders.some(each => each.required)
+  const own = ownHeaders.map(
+    ({ name, description, required, schema }) =>
+      [headerOption(name), { ...schema, anyOf: undefined, type: 'string', description }, required] as const,
+  )
+  const ownOptions = {
+    properties: Object.fromEntries(own.map(([option, schema]) => [option, schema])),
+    required: own.flatMap(([option, , required]) => (required ? [option] : [])),
+  }
+  const hasFilters = Object.keys(query.properties).length > 0
+  const asked = [...(isList ? ['Paging'] : []), ...(hasFilters ? [membersOf(query, 'sent', '  ')] : [])]
+  const options = told.method === 'GET' ? 'CallOptions' : 'WriteOptions'
+  const given = [
+    ...params.map(param => `${param}: string`),
+    ...(asked.length ? [`query${mustAsk || mustSay ? '' : '?'}: ${asked.join(' & ')}`] : []),
+    ...(body ? [`body: ${typeOf(body, 'sent')}`] : []),
+    `options${mustSay ? '' : '?'}: ${options}${own.length ? ` & ${membersOf(ownOptions, 'sent', '  ')}` : ''}`,
+  ]
+  const answer = isList ? `Walk<${typeOf(data.items, 'read')}>` : `Promise<${data ? typeOf(data, 'read') : 'void'}>`
+  return `${documented(`${summary}. ${description}`, '  ')}  ${name}(${given.join(', ')}): ${answer}\n`
+}
+
+/** The operation as what is done. */
+export function doing(name: string, told: Told, components: Node): string {
+  const { params, query, body, isList } = partsOf(told, components)
+  const path = told.path.replace(/\{(\w+)\}/g, (_, param) => `\${segment(${param})}`)
+  const url = params.length ? `\`${path}\`` : `'${path}'`
+  const asks = isList || Object.keys(query.properties).length > 0
+  const taken = [...params, ...(asks ? ['query'] : []), ...(body ? ['body'] : []), 'options']
+  const isKeyed = told.operation.parameters.some((each: Node) => each.$ref?.endsWith('/IdempotencyKey'))
+  const call = { GET: isList ? 'list' : 'get', POST: 'post', PUT: isKeyed ? 'putOnce' : 'put', DELETE: 'delete' }[
+    told.method
+  ]
+  const handed = told.method === 'GET' ? (asks ? 'query' : '{}') : body ? 'body' : 'undefined'
+  return `  ${name}: (${taken.join(', ')}) => call.${call}(${url}, ${handed}, options),\n`
+}

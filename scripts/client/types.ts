@@ -1,0 +1,67 @@
+/** A schema of the OpenAPI document. */
+// biome-ignore lint/suspicious/noExplicitAny: a document is read where it is known
+export type Node = any
+
+/** Whether values are sent or read: what is read may grow, so its words stay open to others. */
+export type Way = 'sent' | 'read'
+
+const primitive: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
+  moment: 'string | Date',
+}
+
+export const nameOf = ({ $ref }: Node): string => $ref.slice($ref.lastIndexOf('/') + 1)
+
+/** A schema as a TypeScript type. */
+export function typeOf(schema: Node, way: Way, indent = ''): string {
+  const { $ref, enum: words, const: word, anyOf, type, items, properties, additionalProperties } = schema
+  if ($ref) return nameOf(schema)
+  if (word !== undefined) return JSON.stringify(word).replaceAll('"', "'")
+  if (words) {
+    const union = words.map((each: unknown) => (each === null ? 'null' : `'${each}'`)).join(' | ')
+    return way === 'read' ? `Open<${union}>` : union
+  }
+  if (anyOf) return [...new Set(anyOf.map((each: Node) => typeOf(each, way, indent)))].join(' | ')
+  if (Array.isArray(type)) return type.map(each => typeOf({ ...schema, type: each }, way, indent)).join(' | ')
+  if (type === 'array') return listOf(typeOf(items, way, indent))
+  if (properties) return membersOf(schema, way, indent)
+  if (type === 'object')
+    return typeof additionalProperties === 'object'
+      ? `Record<string, ${typeOf(additionalProperties, way, indent)}>`
+      : 'Record<string, never>'
+  return primitive[type] ?? 'unknown'
+}
+
+const listOf = (type: string) => (/ \| /.test(type) ? `(${type})[]` : `${type}[]`)
+
+/** The members of an object, each with what is said of it. What is sent may be undefined, which leaves it out. */
+export function membersOf({ properties, required = [] }: Node, way: Way, indent = ''): string {
+  const lines = Object.entries<Node>(properties).map(([name, schema]) => {
+    const needed = required.includes(name)
+    const type = typeOf(schema, way, `${indent}  `)
+    const mark = needed ? ':' : '?:'
+    return `${documented(schema.description, `${indent}  `)}${indent}  ${name}${mark} ${type}${needed || way === 'read' ? '' : ' | undefined'}\n`
+  })
+  return `{\n${lines.join('')}${indent}}`
+}
+
+export const documented = (text: string | undefined, indent = '') =>
+  text ? `${indent}/** ${text.replaceAll('*/', '* /')} */\n` : ''
+
+/** The names of the components that a schema needs, and those need in turn. */
+export function neededBy(schema: Node, components: Record<string, Node>, found = new Set<string>()): Set<string> {
+  if (Array.isArray(schema)) for (const each of schema) neededBy(each, components, found)
+  else if (schema && typeof schema === 'object') {
+    const name = typeof schema.$ref === 'string' ? nameOf(schema) : undefined
+    if (name !== undefined && !found.has(name)) {
+      found.add(name)
+      neededBy(components[name], components, found)
+    }
+    for (const [key, each] of Object.entries(schema)) if (key !== 'examples') neededBy(each, components, found)
+  }
+  return found
+}

@@ -1,0 +1,123 @@
+import { globSync } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { documents } from '../../src/commands/docs.ts'
+import { groups, leftOut } from './groups.ts'
+import { doing, partsOf, signature, type Told } from './operations.ts'
+import { documented, membersOf, type Node, neededBy, typeOf, type Way } from './types.ts'
+
+const notice = '// Made of the operations of the API by `npm run docs`.\n'
+const sourceOf = (name: string) => new URL(`../../client/src/${name}`, import.meta.url)
+/** What errors and pages are made of. */
+const always = ['Problem', 'ListMeta', 'Warning']
+
+/** The files of the client that say what the API has, by their names below `client/src`. */
+export async function clientFiles(): Promise<Record<string, string>> {
+  const { paths, components, tags }: Node = JSON.parse((await documents())['openapi.json'] ?? '')
+  const told = toldIn(paths)
+  const perGroup = Object.entries(groups).map(([group, names]) => {
+    const mine = Object.entries(names).map(([name, id]) => [name, of(told, id)] as const)
+    const sent = new Set<string>()
+    const read = new Set<string>()
+    for (const [, each] of mine) {
+      const { query, body, data } = partsOf(each, components)
+      neededBy([query, body], components.schemas, sent)
+      neededBy(data, components.schemas, read)
+    }
+    return { group, mine, sent, read }
+  })
+  const usedBy = (shape: string) => perGroup.filter(({ sent, read }) => sent.has(shape) || read.has(shape))
+  const general = [
+    ...neededBy(
+      always.map($ref => ({ $ref: `/${$ref}` })),
+      components.schemas,
+    ),
+  ]
+  /** A shape stands in the file of the last group that has it, so that imports go one way. */
+  const homeOf = (shape: string) => (general.includes(shape) ? undefined : usedBy(shape).at(-1)?.group)
+  const shapesOf = (names: Iterable<string>, way: Way) =>
+    [...names].map(name => shape(name, components.schemas[name], way)).join('\n')
+
+  const files = perGroup.flatMap(({ group, mine, sent, read }) => {
+    const own = (names: Iterable<string>) => [...names].filter(name => homeOf(name) === group)
+    const shapes = [shapesOf(own(sent), 'sent'), shapesOf(own(read.difference(sent)), 'read')]
+      .filter(Boolean)
+      .join('\n')
+    const homes = Map.groupBy([...sent, ...read], name => homeOf(name) ?? 'general')
+    const api = `${pascalCase(group)}Api`
+    const methods = mine.map(([name, each]) => signature(name, each, components)).join('')
+    const doings = mine.map(([name, each]) => doing(name, each, components)).join('')
+    const description = tags.find((tag: Node) => tag.name === mine[0]?.[1].operation.tags[0]).description
+    const calls = `${documented(description)}export interface ${api} {\n${methods}}
+
+export const ${group} = (call: Calls): ${api} => ({\n${doings}})\n`
+    const foreign = new Map([...homes].filter(([home]) => home !== group))
+    return [
+      [`api/${group}.ts`, `${notice}${callImports(calls)}${shapeImports(calls, '../shapes', homes)}\n${calls}`],
+      ...(shapes ? [[`shapes/${group}.ts`, `${notice}${shapeImports(shapes, '.', foreign)}\n${shapes}`]] : []),
+    ]
+  })
+  files.push(['shapes/general.ts', `${notice}${open}\n${shapesOf(general, 'read')}`])
+  const list = files.flatMap(([name = '']) => (name.startsWith('shapes/') ? [name.slice('shapes/'.length)] : []))
+  files.push(['shapes/index.ts', notice + list.map(name => `export type * from './${name}'\n`).join('')])
+  return Object.fromEntries(files)
+}
+
+const open = `
+/** One of these words, or one that a later release has. */
+export type Open<Word extends string> = Word | (string & {})
+`
+
+function toldIn(paths: Node): Map<string, Told> {
+  const entries = Object.entries<Node>(paths).flatMap(([path, methods]) =>
+    Object.entries<Node>(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+  const told = new Map(
+    entries.filter(({ operation }) => !operation.security).map(each => [each.operation.operationId, each]),
+  )
+  const known = new Set([...leftOut, ...Object.values(groups).flatMap(names => Object.values(names))])
+  const unknown = [...told.keys()].filter(id => !known.has(id))
+  if (unknown.length) throw new Error(`scripts/client/groups.ts has no place for ${unknown.join(', ')}`)
+  return told
+}
+
+function of(told: Map<string, Told>, id: string): Told {
+  const found = told.get(id)
+  if (!found) throw new Error(`there is no operation ${id}`)
+  return found
+}
+
+const shape = (name: string, schema: Node, way: Way) =>
+  schema.properties
+    ? `${documented(schema.description)}export interface ${name} ${membersOf(schema, way)}\n`
+    : `${documented(schema.description)}export type ${name} = ${typeOf(schema, way)}\n`
+
+/** The import of those names that the text has. */
+function imported(text: string, names: readonly string[], file: string) {
+  const named = [...new Set(names)].filter(name => new RegExp(`\\b${name}\\b`).test(text)).sort()
+  return named.length ? `import type { ${named.join(', ')} } from '${file}'\n` : ''
+}
+
+const callImports = (text: string) =>
+  [
+    imported(text, ['CallOptions', 'Calls', 'Paging', 'WriteOptions'], '../calls/calls.ts'),
+    text.includes('segment(') ? "import { segment } from '../calls/calls.ts'\n" : '',
+    imported(text, ['Walk'], '../calls/walk.ts'),
+  ].join('')
+
+const shapeImports = (text: string, folder: string, homes: Map<string, string[]>) =>
+  [
+    imported(text, ['Open', ...(homes.get('general') ?? [])], `${folder}/general.ts`),
+    ...[...homes].map(([home, names]) => (home === 'general' ? '' : imported(text, names, `${folder}/${home}.ts`))),
+  ].join('')
+
+const pascalCase = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1)
+
+if (import.meta.main) {
+  const files = await clientFiles()
+  for (const name of globSync('{api,shapes}/*', { cwd: sourceOf('') })) if (!(name in files)) await rm(sourceOf(name))
+  for (const [name, text] of Object.entries(files)) {
+    if ((await readFile(sourceOf(name), 'utf8').catch(() => undefined)) === text) continue
+    await writeFile(sourceOf(name), text)
+    console.log(`client/src/${name} is written.`)
+  }
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import {
+  AccessError,
+  aboutAnswer,
+  ConflictError,
+  InvalidRequestError,
+  NotFoundError,
+  TillbridgeError,
+} from '../../client/src/index.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { address, fillShop, orderOf } from '../support/order-shop.ts'
+import { startTestService } from '../support/service.ts'
+import { addVouchers, pin, voucherSettings } from '../support/voucher-shop.ts'
+import { clientOf } from './shop.ts'
+
+const api = await startTestService({ settings: voucherSettings })
+after(() => api.stop())
+await fillShop(api.db, api.service)
+const client = clientOf(api)
+
+/** What a call ends in. */
+const failure = async (call: Promise<unknown>): Promise<TillbridgeError> =>
+  call.then(
+    () => assert.fail('it succeeds'),
+    error => error,
+  )
+
+test('a walk goes through all pages, and says from when the next one goes on', async () => {
+  const many = Array.from({ length: 23 }, (_, i) => ({ id: `w${i}`, surname: 'Walker', email: `w${i}@example.com` }))
+  await upsertCustomers(api.db, api.service, many)
+  const walk = client.customers.search({ updatedAfter: new Date(0), limit: 10 })
+  const ids: string[] = []
+  for await (const customer of walk) ids.push(customer.id)
+  assert.equal(new Set(ids).size, 25)
+  assert.equal(ids.length, 25)
+  const { id } = await client.customers.create({
+    firstname: 'New',
+    surname: 'One',
+    contact: { email: 'new@example.com' },
+  })
+  const next = await client.customers.search({ updatedAfter: walk.meta?.asOf }).all()
+  assert.deepEqual(
+    next.map(customer => customer.id),
+    [id],
+  )
+})
+
+test('a walk that is left early asks for no further page', async () => {
+  const walk = client.customers.search({ limit: 5 })
+  assert.ok(await walk.first())
+  assert.equal(walk.meta?.hasNextPage, true)
+  const pages: number[] = []
+  for await (const page of client.customers.search({ limit: 20 }).pages()) pages.push(page.data.length)
+  assert.deepEqual(pages, [20, 6])
+})
+
+test('a change is made of the record that was read, and refused where it is another by now', async () => {
+  const read = await client.customers.get('65432')
+  assert.equal(read.surname, 'Smith')
+  assert.match(aboutAnswer(read)?.etag ?? '', /^"/)
+  const written = await client.customers.update('65432', { title: 'Mr' }, { ifMatch: read })
+  assert.equal(written.title, 'Mr')
+  const late = await failure(client.customers.update('65432', { title: 'Dr' }, { ifMatch: read }))
+  assert.ok(late instanceof ConflictError)
+  assert.equal(late.code, 'precondition_failed')
+  assert.equal((await client.customers.update('65432', { title: 'Dr' }, { ifMatch: written })).title, 'Dr')
+})
+
+test('a record that has not changed is the one that is there already', async () => {
+  const read = await client.orders.get((await client.orders.place(orderOf([{ sku: 'TEE', quantity: 1 }]))).id)
+  assert.equal(await client.orders.get(read.id, { ifNoneMatch: read }), read)
+  assert.equal(aboutAnswer({ ...read }), undefined)
+})
+
+test('what a write warns of is said beside the record', async () => {
+  const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' }, emailSubscription: true }
+  const customer = await client.customers.create({ ...body, privacy: true })
+  const warnings = aboutAnswer(customer)?.warnings.map(({ code }) => code) ?? []
+  assert.ok(warnings.includes('privacy_overridden'), String(warnings))
+})
+
+test('a write that is tried out is answered, and not kept', async () => {
+  const body = { firstname: 'Try', surname: 'Out', contact: { email: 'try@example.com' } }
+  const tried = await client.customers.create(body, { tryOut: true })
+  assert.deepEqual([tried.id, tried.firstname], [null, 'Try'])
+  assert.equal(await client.customers.find({ email: 'try@example.com' }).first(), undefined)
+})
+
+test('an order is paid with a voucher that is held, and comes back by its number', async () => {
+  await addVouchers(api, api, { 'v 1': {} })
+  const shopper = { shopperAddress: '203.0.113.7' }
+  const held = await client.vouchers.lock('v 1', { pin, amount: '10.00' }, shopper)
+  assert.ok(held.validationId)
+  const payment = { gateway: 'paypal', amount: '10.00', voucher: { number: 'v 1', validationId: held.validationId } }
+  const order = await client.orders.place({ ...orderOf([{ sku: 'TEE', quantity: 1 }]), payments: [payment] })
+  assert.equal(order.payments[0]?.voucherNumber, 'v 1')
+  assert.equal((await client.orders.find({ orderNumber: order.orderNumber }).first())?.id, order.id)
+  assert.equal((await client.vouchers.get('v 1', {}, { voucherPin: pin, ...shopper })).availableAmount, '140.00')
+  const [returnable] = await client.orders.returnable(order.orderNumber)
+  assert.deepEqual(returnable, { sku: 'TEE', sold: 1, returned: 0, returnable: 1 })
+})
+
+test('errors are told apart by their code, have a class for what is done about them, and all faults', async () => {
+  const wrong = { ...orderOf([{ sku: 'NONE', quantity: 0 }]), billingAddress: { ...address, city: '' } }
+  const refused = await failure(client.orders.place(wrong))
+  assert.ok(refused instanceof InvalidRequestError && refused instanceof TillbridgeError)
+  assert.deepEqual([refused.code, refused.status, refused.name], ['invalid_field', 422, 'InvalidRequestError'])
+  assert.deepEqual(refused.faults.map(({ pointer }) => pointer).sort(), ['/billingAddress/city', '/lines/0/quantity'])
+  assert.match(refused.requestId ?? '', /./)
+  assert.match(refused.idempotencyKey ?? '', /^[\w-]{36}$/)
+  const missing = await failure(client.customers.get('no/such?customer'))
+  assert.ok(missing instanceof NotFoundError)
+  assert.equal(missing.problem?.instance, '/customers/no%2Fsuch%3Fcustomer')
+  const stranger = await failure(
+    clientOf(api, { ...api, password: 'wrong' })
+      .stores.list()
+      .all(),
+  )
+  assert.ok(stranger instanceof AccessError)
+  assert.equal(stranger.code, 'invalid_credentials')
+  const unread = await failure(client.transactions.search({ updatedAfter: 'yesterday' }).all())
+  assert.deepEqual([unread.code, unread.faults[0]?.parameter], ['invalid_timestamp', 'updated_after'])
+})
+
+test('what cannot be asked for is refused before anything is sent', async () => {
+  for (const id of ['', '.', '..']) assert.throws(() => client.customers.get(id), TypeError)
+  const options = { idempotencyKey: 'Größe' }
+  assert.equal((await failure(client.orders.place(orderOf([]), { idempotencyKey: '日本' }))).name, 'TypeError')
+  assert.equal((await failure(client.orders.place(orderOf([]), options))).code, 'idempotency_key_invalid')
+})
+
+test('a PIN is in no error', async () => {
+  const refused = await failure(client.vouchers.lookUp({ number: 'v 1', pin: '987654' }))
+  assert.equal(refused.code, 'voucher_not_accepted')
+  assert.doesNotMatch(JSON.stringify(refused) + refused.message + refused.stack, /987654/)
+})

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+
+const readme = readFileSync(new URL('../../client/README.md', import.meta.url), 'utf8')
+
+/** The examples of the README as they stand there. */
+export const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text = '']) => text)
+
+const isImport = (line: string) => line.startsWith('import ')
+
+/**
+ * All examples as one program, for the client of `given`, each in a scope of its own behind the first, which connects. It prints where
+ * an example ends, and hands a delivery to the last one, which receives deliveries.
+ */
+export function programOf({ url, apiKey, service }: { url: string; apiKey: string; service: string }): string {
+  const told = examples.map(text =>
+    text
+      .replace('https://localhost:8443', url)
+      .replace('YOUR-API-KEY', apiKey)
+      .replace("service: 'demo'", `service: '${service}'`),
+  )
+  const lines = told.map(text => text.split('\n'))
+  const [connect = [], ...rest] = lines.map(each => each.filter(line => !isImport(line)).join('\n'))
+  return [
+    ...new Set(lines.flat().filter(isImport)),
+    connect,
+    ...rest.map(
+      (text, i) => `{\n${text}${i === rest.length - 1 ? receiving : ''}console.log('example ${i + 2} is done')\n}`,
+    ),
+    'export {}',
+  ].join('\n')
+}
+
+const receiving = `
+const { body, headers } = JSON.parse((globalThis as unknown as { delivery: string }).delivery)
+console.log('received:', (await receive(new Request('https://shop.example/hooks', { method: 'POST', body, headers }))).status)
+`

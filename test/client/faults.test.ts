@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import {
+  type AccessError,
+  aboutAnswer,
+  type ConflictError,
+  OutcomeUnknownError,
+  TooManyError,
+  tillbridge,
+  UnavailableError,
+} from '../../client/src/index.ts'
+import { sql } from '../../src/db.ts'
+import { fillShop, orderOf } from '../support/order-shop.ts'
+import { startTestService } from '../support/service.ts'
+import { clientOf, startNetwork } from './shop.ts'
+
+const settings = { currency: 'AUD', readsPerMinute: 'off', writesPerMinute: 'off' } as const
+const api = await startTestService({ settings })
+after(() => api.stop())
+await fillShop(api.db, api.service)
+const network = await startNetwork(api.baseUrl)
+const client = clientOf(api, api, { url: network.url })
+
+const order = orderOf([{ sku: 'TEE', quantity: 1 }])
+const orders = () => api.db.run(sql`select from sales_order where service_id = ${api.service.id}`)
+let made = 0
+const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++made}@example.com` } })
+
+test('an order whose answer is lost on the way, twice, is placed once', async () => {
+  const before = await orders()
+  network.loseAnswers(2)
+  const placed = await client.orders.place(order)
+  assert.equal(aboutAnswer(placed)?.replayed, true, 'the first try was carried out')
+  assert.equal(await orders(), before + 1)
+})
+
+test('a read whose answer is lost is asked for again', async () => {
+  network.loseAnswers(1)
+  assert.equal((await client.customers.get('65432')).firstname, 'John')
+})
+
+test('a write that nobody answers ends as an unknown outcome, and is found by its key later', async () => {
+  const before = await orders()
+  network.loseAnswers(1_000)
+  const lost = await client.orders.place(order, { patienceMs: 300, settleMs: 300 }).catch(error => error)
+  network.loseAnswers(0)
+  assert.ok(lost instanceof OutcomeUnknownError)
+  assert.equal(lost.code, 'outcome_unknown')
+  assert.equal(await orders(), before + 1)
+  const placed = await client.orders.place(order, { idempotencyKey: lost.idempotencyKey })
+  assert.equal(aboutAnswer(placed)?.replayed, true)
+  assert.equal(await orders(), before + 1)
+})
+
+test('a change whose answer is lost is made; that the record is another then is no refusal', async () => {
+  const read = await client.customers.get('65432')
+  network.loseAnswers(1)
+  const unknown = await client.customers.update('65432', { title: 'Mr' }, { ifMatch: read }).catch(error => error)
+  assert.ok(unknown instanceof OutcomeUnknownError)
+  assert.equal((unknown.cause as ConflictError).code, 'precondition_failed')
+  assert.equal((await client.customers.get('65432')).title, 'Mr')
+  network.loseAnswers(1)
+  assert.equal((await client.customers.update('65432', { title: 'Dr' })).title, 'Dr')
+})
+
+test('a write whose repeat is refused at the door is an unknown outcome', async () => {
+  const stranger = await startTestService()
+  after(() => stranger.stop())
+  let tries = 0
+  const rotated = clientOf(stranger, api, {
+    url: network.url,
+    fetch(url, init) {
+      if (++tries === 2) network.leadTo(stranger.baseUrl)
+      return fetch(url, init)
+    },
+  })
+  network.loseAnswers(1)
+  const unknown = await rotated.orders.place(order).catch(error => error)
+  network.leadTo(api.baseUrl)
+  assert.ok(unknown instanceof OutcomeUnknownError)
+  assert.equal((unknown.cause as AccessError).code, 'invalid_credentials')
+  const placed = await client.orders.place(order, { idempotencyKey: unknown.idempotencyKey })
+  assert.equal(aboutAnswer(placed)?.replayed, true)
+})
+
+test('a call goes on while the service is stopped and started', async () => {
+  const first = await startTestService({ beside: api })
+  network.leadTo(first.baseUrl)
+  const through = clientOf(first, api, { url: network.url })
+  await through.stores.list().all()
+  await first.stop()
+  const before = await orders()
+  const placing = through.orders.place(order)
+  const reading = through.customers.get('65433')
+  await delay(500)
+  const second = await startTestService({ beside: api })
+  clientOf(second)
+  network.leadTo(second.baseUrl)
+  assert.equal((await reading).firstname, 'Jane')
+  await placing
+  assert.equal(await orders(), before + 1)
+  await second.stop()
+  network.leadTo(api.baseUrl)
+})
+
+test('where nobody is there a read ends once its patience does, or as soon as its caller gives up', async () => {
+  network.leadTo('https://localhost:1')
+  const away = await client.customers.get('65432', { patienceMs: 500 }).catch(error => error)
+  assert.ok(away instanceof UnavailableError)
+  assert.equal(away.code, 'no_answer')
+  const asking = client.customers.get('65432', { signal: AbortSignal.timeout(100) })
+  await assert.rejects(asking, { name: 'TimeoutError' })
+  network.leadTo(api.baseUrl)
+})
+
+test('a write that is being carried out already is waited for', async () => {
+  const holding = await api.db.pool.connect()
+  try {
+    await holding.query('begin')
+    await holding.query('lock table customer in share mode')
+    const [body, options] = [customer(), { idempotencyKey: 'at once' }]
+    const both = Promise.all([client.customers.create(body, options), client.customers.create(body, options)])
+    await delay(300)
+    await holding.query('rollback')
+    const [one, other] = await both
+    assert.equal(one.id, other.id)
+    assert.deepEqual([one, other].map(each => aboutAnswer(each)?.replayed).sort(), [false, true])
+  } finally {
+    holding.release(true)
+  }
+})
+
+test('a service that is not trusted is told of at once', async () => {
+  const trusted = getCACertificates('default')
+  setDefaultCACertificates(trusted.filter(each => each.trim() !== api.ca.trim()))
+  const stranger = tillbridge({ url: api.baseUrl.replace('localhost', '127.0.0.1'), apiKey: '', service: 'luma' })
+  const refused = await stranger.stores
+    .list()
+    .all()
+    .catch(error => error)
+  setDefaultCACertificates(trusted)
+  assert.equal(refused.code, 'certificate_refused')
+})
+
+test('a limit that is used up is waited for, where patience lasts; else it is told when to come again', async () => {
+  const limited = await api.tenant({ readsPerMinute: 2 })
+  let sent = 0
+  const counting = clientOf(api, limited, {
+    fetch(url, init) {
+      sent++
+      return fetch(url, init)
+    },
+  })
+  for (let i = 0; i < 2; i++) await counting.stores.list().all()
+  const refused = await counting.staff
+    .list({}, { patienceMs: 0 })
+    .all()
+    .catch(error => error)
+  assert.ok(refused instanceof TooManyError)
+  assert.equal(refused.code, 'rate_limited')
+  assert.ok((refused.retryAfter ?? 0) > 0)
+  assert.equal(sent, 3)
+  const waiting = counting.staff.list({}, { patienceMs: 90_000, signal: AbortSignal.timeout(300) }).all()
+  await assert.rejects(waiting, { name: 'TimeoutError' })
+  assert.equal(sent, 3, 'nothing is sent that would be refused')
+})

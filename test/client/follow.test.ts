@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { fillShop } from '../support/order-shop.ts'
+import { startTestService } from '../support/service.ts'
+import { clientOf, startNetwork } from './shop.ts'
+
+const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
+await fillShop(api.db, api.service)
+const client = clientOf(api)
+const rename = (id: string, surname: string) => upsertCustomers(api.db, api.service, [{ id, surname }])
+
+test('a run that breaks off is told again of what it had not saved, and the next one goes on from what it had', async () => {
+  let place: string | undefined
+  /** Leaves the loop at so many changes; `onEach` is done with each before. */
+  const run = async (count: number, onEach = async (_: number) => {}) => {
+    const told: string[] = []
+    const save = (cursor: string) => {
+      place = cursor
+    }
+    for await (const { kind, id, action } of client.follow({ kinds: ['store', 'customer'], from: place, save })) {
+      told.push(`${action} ${kind} ${id}`)
+      await onEach(told.length)
+      if (told.length === count) break
+    }
+    return told
+  }
+  const all = ['store 1001', 'store 1002', 'customer 65432', 'customer 65433'].map(each => `changed ${each}`)
+  assert.equal((await run(3)).length, 3)
+  assert.equal(place, undefined)
+  const whole = await run(5, async count => {
+    if (count === 4) await rename('65432', 'Smythe')
+  })
+  assert.deepEqual(whole.slice(0, 4).sort(), all.sort())
+  assert.equal(whole[4], 'changed customer 65432')
+  await rename('65433', 'Smythe')
+  assert.deepEqual(await run(2), ['changed customer 65432', 'changed customer 65433'])
+})
+
+test('changes come as they are made, with their records, also where the service was away meanwhile', async () => {
+  const server = await startTestService({ beside: api })
+  const network = await startNetwork(server.baseUrl)
+  const end = new AbortController()
+  const told: string[] = []
+  const { asOf: _, endCursor } = (await api.get('/changes?kinds=customer')).json.meta
+  const following = (async () => {
+    const through = clientOf(server, api, { url: network.url })
+    const how = { kinds: ['customer'], from: endCursor, records: true, signal: end.signal }
+    for await (const { record } of through.follow(how)) told.push((record as { surname: string }).surname)
+  })()
+  const comes = async (surname: string) => {
+    while (told.at(-1) !== surname) await delay(10)
+  }
+  await rename('65432', 'One')
+  await comes('One')
+  await server.stop()
+  await rename('65432', 'Two')
+  await delay(300)
+  const again = await startTestService({ beside: api })
+  after(() => again.stop())
+  clientOf(again)
+  network.leadTo(again.baseUrl)
+  await comes('Two')
+  network.loseAnswers(1)
+  await rename('65432', 'Three')
+  await comes('Three')
+  assert.deepEqual(told, ['One', 'Two', 'Three'])
+  end.abort()
+  await following
+})
+
+test('a place of which nobody knows ends it', async () => {
+  await assert.rejects(client.follow({ from: 'x'.repeat(40) }).next(), { code: 'invalid_cursor' })
+})

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { after, test } from 'node:test'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { Webhook } from 'standardwebhooks'
+import { foundOfNpm, openApiTypeScript } from '../../scripts/installed.ts'
+import { fillShop } from '../support/order-shop.ts'
+import { checkout } from '../support/processes.ts'
+import { startTestService } from '../support/service.ts'
+import { addVouchers, voucherSettings } from '../support/voucher-shop.ts'
+import { examples, programOf } from './examples.ts'
+import { apiKeyOf } from './shop.ts'
+
+const api = await startTestService({ settings: voucherSettings })
+const directory = mkdtempSync(join(tmpdir(), 'tillbridge-client-'))
+after(async () => {
+  rmSync(directory, { recursive: true })
+  await api.stop()
+})
+const inside = (...names: string[]) => join(directory, ...names)
+const project = inside('project')
+
+const run = promisify(execFile)
+
+async function ran(cwd: string, command: string, args: string[], environment: Record<string, string> = {}) {
+  try {
+    return (await run(command, args, { cwd, env: { ...process.env, ...environment } })).stdout
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    assert.fail(`${command} ${args.join(' ')}: ${stdout}${stderr}`)
+  }
+}
+
+// As somebody else has it: packed, and installed in a project of its own, which has nothing of ours.
+cpSync(join(checkout, 'client'), inside('client'), { recursive: true, filter: from => !from.endsWith('client/dist') })
+await ran(inside('client'), 'npm', ['pack', '--silent', '--pack-destination', directory])
+const [packed = ''] = globSync('*.tgz', { cwd: directory })
+mkdirSync(project)
+writeFileSync(join(project, 'package.json'), '{ "name": "fresh", "private": true, "type": "module" }')
+await ran(project, 'npm', ['install', '--silent', '--offline', inside(packed)])
+writeFileSync(
+  join(project, 'tsconfig.json'),
+  JSON.stringify({
+    compilerOptions: { target: 'es2022', module: 'nodenext', strict: true, skipLibCheck: false, outDir: 'made' },
+    files: ['examples.ts', 'types.ts'],
+  }),
+)
+const connection = { url: api.baseUrl, apiKey: apiKeyOf(api), service: api.service.name }
+writeFileSync(join(project, 'examples.ts'), programOf(connection))
+writeFileSync(
+  join(project, 'types.ts'),
+  `import { type ErrorCode, type Order, type OrderInput, tillbridge } from 'tillbridge-client'
+// What a later release says is text; what is asked of it has to be known.
+export const later: [ErrorCode, Order['lines'][number]['status']] = ['a_new_code', 'a_new_status']
+// @ts-expect-error: there is no such field
+export const wrong: OrderInput['payments'][number] = { gateway: 'card', amount: '1.00', tip: '1.00' }
+// @ts-expect-error: there is no such state
+export const asked = () => tillbridge({ url: '', apiKey: '', service: '' }).mappings.stores({ state: 'a_new_state' })
+`,
+)
+
+const installedAt = (...names: string[]) => join(project, 'node_modules/tillbridge-client', ...names)
+
+test('the package is what it needs to be, without dependencies, and small', () => {
+  const manifest = JSON.parse(readFileSync(installedAt('package.json'), 'utf8'))
+  assert.deepEqual([manifest.dependencies, manifest.sideEffects, manifest.type], [undefined, false, 'module'])
+  const files = globSync('**/*.*', { cwd: installedAt() }).filter(name => existsSync(installedAt(name)))
+  assert.deepEqual(
+    files.filter(name => !/^(dist\/.*\.(js|d\.ts)|README\.md|package\.json)$/.test(name)),
+    [],
+  )
+  const code = files.filter(name => name.endsWith('.js')).map(name => readFileSync(installedAt(name), 'utf8'))
+  assert.ok(code.length > 20)
+  const size = gzipSync(code.join('')).length
+  assert.ok(size < 15_000, `${size} bytes`)
+})
+
+test('the README has ten examples', () => assert.equal(examples.length, 10))
+
+test('it type-checks in a fresh project with TypeScript 7, open to words of a later release', async () => {
+  await ran(project, process.execPath, [join(checkout, 'node_modules/typescript/bin/tsc')])
+})
+
+const older = foundOfNpm(...openApiTypeScript)
+const none = 'TypeScript 5 is not installed here; `npm run generators` installs it'
+test('it type-checks in a fresh project with TypeScript 5', { skip: older ? false : none }, async () => {
+  assert.match(await ran(project, join(older ?? '', 'tsc'), ['--version']), / 5\./)
+  await ran(project, join(older ?? '', 'tsc'), ['--noEmit'])
+})
+
+/** Other Nodes than the one that comes with the checkout. */
+const nodes = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter(folder => !folder.includes('node_modules'))
+  .map(folder => join(folder, 'node'))
+  .filter(existsSync)
+
+test('the examples of the README run, with the Node of the machine', {
+  skip: nodes.length ? false : 'no other Node',
+}, async () => {
+  await fillShop(api.db, api.service)
+  await addVouchers(api, api, { '2062389': {} })
+  const body = JSON.stringify({ type: 'records.changed', data: { changes: [{ kind: 'customer', id: '65432' }] } })
+  const [id, at] = ['msg_1', new Date()]
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': new Webhook('whsec_b2xk').sign(id, at, body),
+  }
+  const given = `globalThis.delivery = ${JSON.stringify(JSON.stringify({ body, headers }))}`
+  writeFileSync(join(project, 'run.js'), `${given}\nawait import("./made/examples.js")\n`)
+  writeFileSync(inside('ca.pem'), api.ca)
+  const [node = ''] = nodes
+  assert.ok(Number(await ran(project, node, ['-p', 'process.versions.node.split(".")[0]'])) >= 20)
+  const said = await ran(project, node, ['run.js'], { NODE_EXTRA_CA_CERTS: inside('ca.pem') })
+  for (let i = 2; i <= 10; i++) assert.match(said, new RegExp(`^example ${i} is done$`, 'm'))
+  assert.match(said, /^101 Collins Street$/m)
+  assert.match(said, /^can be sold: 40$/m)
+  assert.match(said, /^W\d+ 29\.99$/m)
+  assert.match(said, /^There is no such order\.$/m)
+  assert.match(said, /^received: 204$/m)
+})

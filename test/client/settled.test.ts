@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OutcomeUnknownError } from '../../client/src/index.ts'
+import { shopOfTests } from '../apparel21/shop.ts'
+import { personsOf } from '../apparel21/writes/persons.ts'
+import { john } from '../support/customer-bodies.ts'
+import { clientOf } from './shop.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { made } = personsOf(shop)
+const client = clientOf(api)
+const loseAnswer = () => simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
+
+test('a customer of whom the back office told nobody is created once, by asking again', async () => {
+  const before = made()
+  loseAnswer()
+  const customer = await client.customers.create(john())
+  assert.equal(made(), before + 1)
+  assert.equal((await client.customers.get(customer.id)).id, customer.id)
+})
+
+test('without patience the unknown outcome is the caller’s, with the key that settles it', async () => {
+  const before = made()
+  const body = john()
+  loseAnswer()
+  const unknown = await client.customers.create(body, { patienceMs: 0, settleMs: 0 }).catch(error => error)
+  assert.ok(unknown instanceof OutcomeUnknownError)
+  await client.customers.create(body, { idempotencyKey: unknown.idempotencyKey })
+  assert.equal(made(), before + 1)
+})

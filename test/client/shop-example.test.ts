@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { upsertStock } from '../../src/store/goods/stock.ts'
+import { upsertGateways } from '../../src/store/running/gateways.ts'
+import { address, fillShop } from '../support/order-shop.ts'
+import { begin, checkout, directory, until } from '../support/processes.ts'
+import { startTestService } from '../support/service.ts'
+import { addVouchers, pin, voucherSettings } from '../support/voucher-shop.ts'
+import { apiKeyOf } from './shop.ts'
+
+const api = await startTestService({ settings: voucherSettings, role: 'maintainer' })
+after(() => api.stop())
+await fillShop(api.db, api.service)
+await upsertGateways(api.db, api.service, [{ name: 'card' }, { name: 'gift-card' }])
+await addVouchers(api, api, { '2062389': {}, '2062390': {} })
+
+const secret = `whsec_${Buffer.from('a secret of this test').toString('base64')}`
+const caFile = join(directory(), 'ca.pem')
+writeFileSync(caFile, api.ca)
+const running = begin(
+  [],
+  {
+    TILLBRIDGE_URL: api.baseUrl,
+    TILLBRIDGE_API_KEY: apiKeyOf(api),
+    TILLBRIDGE_SERVICE: api.service.name,
+    NODE_EXTRA_CA_CERTS: caFile,
+    WEBHOOK_SECRET: secret,
+    PORT: '0',
+  },
+  { program: [process.execPath, join(checkout, 'client/examples/shop/start.ts')] },
+)
+await until(() => running.out.includes('http://'), 'the shop opens')
+const url = /http:\S+/.exec(running.out)?.[0]
+
+async function ask(path: string, body?: object | string, headers: Record<string, string> = {}) {
+  const sent = typeof body === 'object' ? JSON.stringify(body) : body
+  const answer = await fetch(url + path, sent === undefined ? {} : { method: 'POST', headers, body: sent })
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  return { status: answer.status, json: (await answer.json()) as any }
+}
+
+const basketOf = (basket: string, more: object) => ({
+  basket,
+  customerId: '65432',
+  address,
+  lines: [{ sku: 'HOOD-S', quantity: 2, price: '29.99' }],
+  ...more,
+})
+const balanceOf = async (number: string) =>
+  (await api.get(`/vouchers/${number}`, { 'x-voucher-pin': pin })).json.data.availableAmount
+
+test('the shop shows the stock of all stores, and anew after a webhook told that it has changed', async () => {
+  assert.deepEqual(await ask('/stock/HOOD-M'), { status: 200, json: { sku: 'HOOD-M', units: 4 } })
+  await upsertStock(api.db, api.service, [{ storeId: '1002', skuId: 'id-HOOD-M', freeStock: 3 }])
+  assert.equal((await ask('/stock/HOOD-M')).json.units, 4)
+  const [id, at] = ['msg_1', new Date()]
+  const delivery = JSON.stringify({ type: 'records.changed', data: { changes: [{ kind: 'inventory' }] } })
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': new Webhook(secret).sign(id, at, delivery),
+  }
+  assert.equal((await ask('/hooks', delivery, { ...headers, 'webhook-id': 'msg_2' })).status, 400)
+  assert.equal((await ask('/stock/HOOD-M')).json.units, 4)
+  assert.equal((await ask('/hooks', delivery, headers)).status, 200)
+  assert.equal((await ask('/stock/HOOD-M')).json.units, 7)
+})
+
+test('a voucher pays as far as it goes, the rest is by card; a basket that is sent again is the same order', async () => {
+  const whole = basketOf('1', { voucher: { number: '2062389', pin } })
+  const first = await ask('/checkout', whole)
+  assert.deepEqual([first.status, first.json.total], [201, '59.98'])
+  assert.equal(await balanceOf('2062389'), '90.02')
+  assert.deepEqual(await ask('/checkout', whole), first)
+  const more = basketOf('2', {
+    voucher: { number: '2062389', pin },
+    lines: [{ sku: 'HOOD-S', quantity: 4, price: '29.99' }],
+  })
+  const second = await ask('/checkout', more)
+  assert.equal(second.status, 201)
+  const { payments } = (await api.get(`/orders/${second.json.orderNumber}`)).json.data
+  assert.deepEqual(
+    payments.map(({ gateway, amount }: { gateway: string; amount: string }) => [gateway, amount]),
+    [
+      ['gift-card', '90.02'],
+      ['card', '29.94'],
+    ],
+  )
+  assert.equal(await balanceOf('2062389'), '0.00')
+})
+
+test('a wrong PIN is told to the shopper, and a check-out that is refused gives the voucher back', async () => {
+  const wrong = await ask('/checkout', basketOf('3', { voucher: { number: '2062390', pin: '000000' } }))
+  assert.deepEqual(wrong, { status: 403, json: { error: 'Number or PIN is wrong.' } })
+  const lines = [{ sku: 'NONE', quantity: 1, price: '5.00' }]
+  assert.equal((await ask('/checkout', basketOf('4', { lines, voucher: { number: '2062390', pin } }))).status, 422)
+  const { status, lockedUntil } = (await api.get('/vouchers/2062390', { 'x-voucher-pin': pin })).json.data
+  assert.deepEqual([status, lockedUntil], ['active', null])
+})

@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, request } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { after } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { type Connection, type Tillbridge, tillbridge } from '../../client/src/index.ts'
+import { ensureLocalFiles } from '../../src/tls/local.ts'
+import type { Caller, TestService } from '../support/service.ts'
+
+export const apiKeyOf = ({ username, password }: Caller) => Buffer.from(`${username}:${password}`).toString('base64')
+
+/** The runtime's own `fetch` is what clients use; it trusts the certificates of the tests. */
+const trust = (ca: string) => setDefaultCACertificates([...getCACertificates('default'), ca])
+
+export function clientOf(api: TestService, caller: Caller = api, more: Partial<Connection> = {}): Tillbridge {
+  trust(api.ca)
+  return tillbridge({ url: api.baseUrl, apiKey: apiKeyOf(caller), service: caller.service.name, ...more })
+}
+
+/** What stands between client and service, and passes everything on, unless told otherwise. */
+export interface Network {
+  url: string
+  /** So many answers get lost from now on: the service has answered, and the client's connection ends. */
+  loseAnswers(count: number): void
+  /** Where requests go from now on. */
+  leadTo(baseUrl: string): void
+}
+
+export async function startNetwork(target: string): Promise<Network> {
+  let baseUrl = target
+  let toLose = 0
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-network-'))
+  const { certFile, keyFile, caFile } = ensureLocalFiles(directory)
+  trust(readFileSync(caFile, 'utf8'))
+  const certificate = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
+  const server = createServer(certificate, async (asked, answer) => {
+    const far = request(baseUrl + asked.url, { method: asked.method, headers: asked.headers, agent: false })
+    far.on('error', () => asked.socket.destroy())
+    far.on('response', async response => {
+      const bytes = await buffer(response)
+      if (toLose > 0) {
+        toLose--
+        asked.socket.destroy()
+        return
+      }
+      answer.writeHead(response.statusCode ?? 502, response.headers).end(bytes)
+    })
+    far.end(await buffer(asked))
+  })
+  server.listen(0, 'localhost')
+  await once(server, 'listening')
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+    rmSync(directory, { recursive: true })
+  })
+  const address = server.address()
+  return {
+    url: `https://localhost:${typeof address === 'object' && address?.port}`,
+    loseAnswers(count) {
+      toLose = count
+    },
+    leadTo(url) {
+      baseUrl = url
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { verifyWebhook, type WebhookHeaders } from '../../client/src/index.ts'
+
+const [secret, older] = [newSecret(), newSecret()]
+const payload = {
+  type: 'records.changed',
+  timestamp: '2026-11-21T09:31:28Z',
+  data: { service: 'luma', cursor: 'c', changes: [{ kind: 'customer', id: '1', action: 'changed', note: 'naïve 👋' }] },
+}
+const body = JSON.stringify(payload)
+
+function newSecret() {
+  return `whsec_${randomBytes(24).toString('base64')}`
+}
+
+/** The headers of a delivery, as another implementation signs it. */
+function signed({ by = secret, of = body, at = new Date(), id = 'msg_1' } = {}) {
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': new Webhook(by).sign(id, at, of),
+  }
+}
+
+const refused = (
+  code: string,
+  headers: WebhookHeaders,
+  of: string | Uint8Array = body,
+  secrets: string | string[] = secret,
+) => assert.rejects(verifyWebhook(of, headers, secrets), { name: 'WebhookError', code })
+
+test('what another implementation has signed is believed, as text and as bytes, with the headers of fetch and of Node', async () => {
+  const headers = signed()
+  assert.deepEqual(await verifyWebhook(body, headers, secret), payload)
+  assert.deepEqual(await verifyWebhook(Buffer.from(body), new Headers(headers), secret), payload)
+  const shouted = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]))
+  assert.deepEqual(await verifyWebhook(body, shouted, secret.replace('whsec_', '')), payload)
+})
+
+test('during a rotation either secret is enough, whichever signed', async () => {
+  const [one, other] = [signed(), signed({ by: older })]
+  for (const headers of [one, other]) await verifyWebhook(body, headers, [older, secret])
+  const both = `v1a,AAAA ${one['webhook-signature']} ${other['webhook-signature']}`
+  await verifyWebhook(body, { ...one, 'webhook-signature': both }, older)
+  await refused('signature_wrong', other)
+  await refused('signature_wrong', one, body, [])
+})
+
+test('what was changed on the way is not believed: the body, the id, the time, the signature', async () => {
+  const headers = signed()
+  await refused('signature_wrong', headers, body.replace('customer', 'Customer'))
+  await refused('signature_wrong', headers, Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(body)]))
+  await refused('signature_wrong', { ...headers, 'webhook-id': 'msg_2' })
+  const later = String(Number(headers['webhook-timestamp']) + 1)
+  await refused('signature_wrong', { ...headers, 'webhook-timestamp': later })
+  for (const signature of ['v1,', 'v1,%%%', 'v1', headers['webhook-signature'].replace('v1,', 'v2,')])
+    await refused('signature_wrong', { ...headers, 'webhook-signature': signature })
+})
+
+test('what is older than five minutes, or of tomorrow, is not believed, though it is signed', async () => {
+  const away = (seconds: number) => signed({ at: new Date(Date.now() + seconds * 1_000) })
+  for (const seconds of [-290, 290]) await verifyWebhook(body, away(seconds), secret)
+  for (const seconds of [-310, 310, 86_400]) await refused('timestamp_off', away(seconds))
+  for (const timestamp of ['soon', '1e9', ' 5', '-1'])
+    await refused('timestamp_off', { ...signed(), 'webhook-timestamp': timestamp })
+})
+
+test('a delivery without its headers is not believed, and a secret that is none is told', async () => {
+  for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
+    await refused('header_missing', { ...signed(), [name]: undefined })
+  for (const wrong of ['', 'whsec_', 'whsec_***']) await refused('secret_malformed', signed(), body, wrong)
+})
