@@ -53,6 +53,21 @@ comment on column customer.ecommerce_legacy_id is 'The same in the legacy form: 
 comment on index customer_email is
   'No two customers share an address. Addresses that differ only in case, or in how an accent is encoded (NFC, NFD), are the same.';
 
+create table former_customer (
+  service_id integer not null references service on delete cascade,
+  id text collate "C" not null,
+  left_at timestamptz not null default clock_timestamp(),
+  ecommerce_admin_id text,
+  ecommerce_legacy_id text,
+  email_subscription boolean not null,
+  sms_subscription boolean not null,
+  joined_store_id text collate "C",
+  primary key (service_id, id)
+);
+comment on table former_customer is
+  'Customers whom the back office has no more, and who have left the list (docs/decisions/0015): what only we know of them, should they '
+  'come back. What they bought stays where it is.';
+
 create table consent_change (
   service_id integer not null references service on delete cascade,
   customer_id text collate "C" not null,

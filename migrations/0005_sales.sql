@@ -58,8 +58,7 @@ create table sales_order (
   import_digest bytea,
   primary key (service_id, id),
   unique (service_id, order_number),
-  constraint sales_order_imported check ((imported_at is null) = (import_digest is null)),
-  foreign key (service_id, customer_id) references customer
+  constraint sales_order_imported check ((imported_at is null) = (import_digest is null))
 );
 create index sales_order_customer on sales_order (service_id, customer_id, placed_at, id);
 create index sales_order_changed on sales_order (service_id, changed_at, id);
@@ -75,7 +74,7 @@ comment on column sales_order.total is 'The values of the lines, and the freight
 comment on column sales_order.imported_at is
   'What `changed_at` was made by an import: where that has moved since, something has happened to the order here. Null: it was not imported.';
 comment on column sales_order.import_digest is 'Of what the import said: who says it again changes nothing.';
-comment on constraint sales_order_service_id_customer_id_fkey on sales_order is 'Who has ordered is not deleted.';
+comment on column sales_order.customer_id is 'A customer when it was placed, who may have left the list since: no foreign key.';
 comment on index sales_order_changed is 'For who follows changes; and the orders of which a pull asks whether they were shipped.';
 
 create table order_line (

@@ -71,14 +71,14 @@ create table reward_account (
   primary key (service_id, id),
   unique (service_id, customer_id),
   foreign key (service_id, program_id) references reward_program on delete cascade,
-  foreign key (service_id, program_id, tier_id) references reward_tier,
-  foreign key (service_id, customer_id) references customer on delete cascade
+  foreign key (service_id, program_id, tier_id) references reward_tier
 );
 create index reward_account_changed on reward_account (service_id, changed_at, id);
 comment on table reward_account is
   'A customer''s account in a programme, as GET /customers/:id/rewards shows it. Balances are the sums of its open lots. Who moves its '
   'points holds this row first: moves come one after the other.';
 comment on column reward_account.changed_at is 'The stamp: also of its lots, and of what else it shows. That a lot expires is no change.';
+comment on column reward_account.customer_id is 'A customer when it came, who may have left the list since: no foreign key.';
 comment on column reward_account.tier_locked_until_date is 'The tier is kept until this day, whatever is spent.';
 comment on column reward_account.qualifying_spend is 'What was spent in the qualifying period: it decides on the tier.';
 comment on column reward_account.points_owed is

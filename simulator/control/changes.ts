@@ -19,7 +19,7 @@ export type Change =
   | { kind: 'add-reference'; typeId: number; code: string; name: string }
   | { kind: 'despatch-order'; id: number; conNote?: string }
   | { kind: 'cancel-order' | 'forget-order' | 'receive-return'; id: number }
-  | { kind: 'withdraw-style' | 'export-style' | 'withdraw-sku'; id: number }
+  | { kind: 'withdraw-style' | 'export-style' | 'withdraw-sku' | 'remove-person' | 'restore-person'; id: number }
   | { kind: 'allot-vouchers' }
 
 export type ChangeKind = Change['kind']
@@ -158,6 +158,20 @@ const kinds: { [K in ChangeKind]: (world: World, change: Of<K>) => string } = {
     person.updated = nextStamp(world, person.updated)
     assign(person, fields)
     world.note('person updated', id, { by: 'head office' })
+    return String(id)
+  },
+  'remove-person': (world, { id }) => {
+    const { persons, formerPersons } = world.shop
+    formerPersons.set(id, required(persons.get(id), 'person', id))
+    persons.delete(id)
+    world.note('person removed', id)
+    return String(id)
+  },
+  'restore-person': (world, { id }) => {
+    const { persons, formerPersons } = world.shop
+    persons.set(id, required(formerPersons.get(id), 'removed person', id))
+    formerPersons.delete(id)
+    world.note('person restored', id)
     return String(id)
   },
   'edit-style': (world, { id, fields }) => {

@@ -52,6 +52,7 @@ export function makeShop(seed: string, size: Size, now: Wall): Shop {
     stock: makeStocks(skus, columns, today, random('stock')),
     referenceTypes: makeReferenceTypes(),
     persons: makePersons(size.persons, drawn, random('persons')),
+    formerPersons: new Map(),
     transactions: [],
     orders: new Map(),
     awaitingVouchers: new Set(),

@@ -11,6 +11,8 @@ export interface Shop {
   stock: Stock
   referenceTypes: Map<number, ReferenceType>
   persons: Map<number, Person>
+  /** Persons that head office has taken away. */
+  formerPersons: Map<number, Person>
   transactions: Transaction[]
   orders: Map<number, Order>
   /** Orders with vouchers that are not allotted yet. */

@@ -1,6 +1,8 @@
 export type EffectKind =
   | 'person created'
   | 'person updated'
+  | 'person removed'
+  | 'person restored'
   | 'order created'
   | 'order changed'
   | 'return created'

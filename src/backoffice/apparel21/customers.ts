@@ -24,6 +24,7 @@ import {
   fetchValuesOf,
   personByEmail,
   personById,
+  personOf,
   type Readied,
   readied,
   referenceTypeIds,
@@ -64,7 +65,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
     await step(async () => {}, { names: [`customer ${id}`] })
     await fetchValuesOf(upstream, write, change)
     for (let tries = 1; ; tries++) {
-      const person = await personById(client, id)
+      const person = await personOf(upstream, write, id)
       if (!person || idOf(person) !== id) return async () => undefined
       const ready = await readied(upstream, write, person)
       const { lastKnown, before, judged } = await step(async tx => {
@@ -167,12 +168,12 @@ async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerI
       return { owner, isOurs: owner !== undefined && (await isCreatedHere(tx, service, owner)) }
     })
   const { owner, isOurs } = await ownerHere()
-  if (owner !== undefined && isOurs) throw emailTaken(owner)
+  if (owner !== undefined && isOurs && (await personOf(upstream, write, owner))) throw emailTaken(owner)
   const found = await personByEmail(client, email)
   const foundId = found && idOf(found)
   if (owner !== undefined && owner !== foundId) {
-    // The address may have been taken from that customer since our tables were told.
-    const person = await personById(client, owner)
+    // The address may have been taken from that customer since our tables were told, or the customer may have gone.
+    const person = await personOf(upstream, write, owner)
     if (person) {
       const ready = await readied(upstream, write, person)
       await learn(tx => storePerson(tx, service, ready))

@@ -26,7 +26,7 @@ import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type EarlierOrder, earlierOrder } from './lookup/earlier-order.ts'
 import { findOrder } from './lookup/known-orders.ts'
 import { orderNumbered } from './lookup/order-search.ts'
-import { isCustomer } from './lookup/people.ts'
+import { isCustomer, orGone } from './lookup/people.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { derivedNumber } from './records/numbers.ts'
 import { faultsOfOrder, isThisOrder, type OrderContact, orderPayload, type PlacedOrder } from './records/order-write.ts'
@@ -54,7 +54,7 @@ export const orderWrites = (upstream: Upstream): OrderWrites => ({
     }
     const placed = await attempt().catch(async error => {
       const earlier = await earlierOrder(client, write, input, { number, decimals, error })
-      if (!earlier) throw error
+      if (!earlier) throw await orGone(upstream, write, input.customerId, error)
       return earlier
     })
     return tx => stored(tx, write, input, { ...placed, number, decimals })

@@ -12,7 +12,7 @@ import {
   RewardLotRow,
   RewardProgramRow,
 } from '../../domain/rewards/rewards.ts'
-import { upsertCustomers } from '../../store/customers/customers.ts'
+import { mapCustomers, upsertCustomers } from '../../store/customers/customers.ts'
 import { upsertProducts } from '../../store/goods/products.ts'
 import { upsertReferences } from '../../store/goods/references.ts'
 import { upsertStaff } from '../../store/goods/staff.ts'
@@ -192,7 +192,7 @@ export const kinds = {
     shape: CustomerMappingRow,
     key: ['customerId'],
     prepare: ofCustomers(customerMappingFrom),
-    write: upsertCustomers,
+    write: mapCustomers,
     examples: [{}, { customerId: '73152', ecommerceLegacyId: '6477890125897' }],
   },
 } as const satisfies Record<string, Kind>

@@ -25,6 +25,7 @@ const otherwise = 'contradict another record, or cannot be stored'
 const constraints: Readonly<Record<string, readonly [reason: Violation['reason'], note?: string]>> = {
   store_service_id_store_number_key: [taken('storeNumber', 'store'), 'have the number of another store'],
   staff_service_id_code_key: [taken('code', 'member of the staff')],
+  mapped_customer: [unknown('customerId', 'customer')],
   customer_email: [taken('email', 'customer'), 'have the e-mail address of another customer'],
   variant_service_id_sku_key: [
     row => taken(row.ecommerceSku ? 'ecommerceSku' : row.sku ? 'sku' : 'skuId', 'SKU')(row),
@@ -32,7 +33,7 @@ const constraints: Readonly<Record<string, readonly [reason: Violation['reason']
   ],
   sales_order_pkey: [taken('id', 'order')],
   sales_order_service_id_order_number_key: [placedHere],
-  sales_order_service_id_customer_id_fkey: [unknown('customerId', 'customer')],
+  order_customer: [unknown('customerId', 'customer')],
   order_placed_here: [placedHere],
   order_changed_here: [
     () =>
@@ -68,10 +69,7 @@ const constraints: Readonly<Record<string, readonly [reason: Violation['reason']
     unknown('tierId', 'tier of the programme'),
     'are of a tier that is not known here',
   ],
-  reward_account_service_id_customer_id_fkey: [
-    unknown('customerId', 'customer'),
-    'are of a customer that is not known here',
-  ],
+  reward_account_customer: [unknown('customerId', 'customer'), 'are of a customer that is not known here'],
   reward_lot_service_id_account_id_fkey: [
     unknown('accountId', 'reward account'),
     'are of a reward account that is not known here',

@@ -160,13 +160,17 @@ async function pull(run: Run): Promise<PullEnd> {
     await refreshPlans(db, 'seen')
     for (const list of feed.whole) await remove(list)
   }
+  // The run is told of with its notes.
+  await keep()
   return end
 
   async function remove(list: NonNullable<Feed['whole']>[number]) {
-    const { kept } = await removeUnseen(db, service, feed.name, list, async removed => {
+    const onSome = async (removed: number) => {
       tally.removed += removed
       await keep()
-    })
+    }
+    const thoseThere = async (ids: readonly string[]) => (await feed.thoseThere?.(ids, signal)) ?? []
+    const { kept } = await removeUnseen(db, service, { feed: feed.name, list, thoseThere, onSome })
     if (kept) note(tally.notes, `of the list ${list} are gone, more than half of it: nothing was taken away`, kept)
   }
 }

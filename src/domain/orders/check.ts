@@ -32,7 +32,7 @@ export function priceOrder(input: OrderInput, known: KnownToOrder, currency: str
     faults.push({ pointer, code, detail })
   const shown = (minor: bigint) => `${amount(minor, decimals)} ${currency}`
 
-  if (!known.customer) fault('/customerId', `There is no customer ${input.customerId}.`)
+  if (!known.customer) faults.push(noCustomer(input.customerId))
   if (!known.store) fault('/pickupStoreNumber', `There is no store ${input.pickupStoreNumber}.`)
 
   const lines: Priced['lines'] = []
@@ -79,6 +79,12 @@ export function priceOrder(input: OrderInput, known: KnownToOrder, currency: str
 
   return { faults: inOrder(faults), lines, freight, total }
 }
+
+export const noCustomer = (id: string): Fault => ({
+  pointer: '/customerId',
+  code: 'invalid_field',
+  detail: `There is no customer ${id}.`,
+})
 
 export const numberTaken = (pointer: string, detail: string): Fault => ({ pointer, code: 'order_number_taken', detail })
 

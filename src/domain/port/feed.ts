@@ -64,7 +64,7 @@ export interface FeedRows {
 export type RowKind = keyof FeedRows
 
 /** The lists of which a whole pull shows every record there is. */
-export type WholeList = 'product' | 'variant' | 'stock'
+export type WholeList = 'product' | 'variant' | 'stock' | 'customer'
 
 /** A record of which more has to be fetched one by one; it is due whenever its `stamp` is another one. */
 export interface Visit {
@@ -133,6 +133,8 @@ export interface Feed {
   reachSeconds?: number
   /** A pull of everything that ends well has shown every record of these lists: what it did not show is gone. */
   whole?: readonly WholeList[]
+  /** Which records that it did not show are there all the same: each is asked for by itself. Absent: none. */
+  thoseThere?(ids: readonly string[], signal: AbortSignal): Promise<string[]>
   /** It visits records one by one; a visit is repeated after so many seconds even if nothing is known to have changed. */
   revisitSeconds?: number
   pull(request: PullRequest): AsyncIterable<Portion>

@@ -1,10 +1,11 @@
 import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
-import { beginChangeOf, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
+import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
 import { type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { requireCustomers, withWhatWasKept } from './leaving.ts'
 
 const customers: Table = {
   name: 'customer',
@@ -37,16 +38,26 @@ const body = sql`
 const ecommerceIds = sql`
   format(',"ecommerceAdminId":%s,"ecommerceLegacyId":%s}', coalesce(to_json(c.ecommerce_admin_id)::text, 'null'), coalesce(to_json(c.ecommerce_legacy_id)::text, 'null'))`
 
-/** Merges rows (`CustomerRow`, `CustomerMappingRow`) into the customers. */
+/** Merges rows (`CustomerRow`) into the customers. */
 export const upsertCustomers = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(tx => mergeCustomers(tx, service, rows))
 
+/** Merges rows (`CustomerMappingRow`) into customers that are there. */
+export const mapCustomers = (db: Database, service: Service, rows: readonly { id: string }[]): Promise<Upserted> =>
+  db.transaction(async tx => {
+    const ids = rows.map(({ id }) => id)
+    await requireCustomers(tx, service, ids, 'mapped_customer')
+    return mergeCustomers(tx, service, rows)
+  })
+
 /** The same within a transaction. A subscription is consent, so it outranks privacy. */
-export async function mergeCustomers(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
-  const ids = rows.map(row => (row as { id: string }).id)
-  const [, change] = await Promise.all([
+export async function mergeCustomers(tx: Db, service: Service, given: readonly object[]): Promise<Upserted> {
+  const identified = given as readonly (Dated & { id: string })[]
+  const ids = identified.map(({ id }) => id)
+  const [, change, rows] = await Promise.all([
     lockCustomers(tx, service, sql`and c.id = any(${ids})`),
-    beginChangeOf(tx, service, 'customer', rows),
+    beginChangeOf(tx, service, 'customer', identified),
+    withWhatWasKept(tx, service, identified),
   ])
   return countUpserted(
     await tx.rows<{ inserted: boolean }>(sql`

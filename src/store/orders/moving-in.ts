@@ -4,6 +4,7 @@ import type { OrderAddress } from '../../domain/address.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { Order } from '../../domain/orders/orders.ts'
 import type { Service } from '../../settings.ts'
+import { requireCustomers } from '../customers/leaving.ts'
 import { beginChange, type Change, type Upserted } from '../lists/change.ts'
 import { Contradiction } from '../lists/contradiction.ts'
 import { removeFrom } from '../lists/removals.ts'
@@ -64,6 +65,8 @@ export const bringOrders = (db: Database, service: Service, given: readonly Brou
       if (!digest) throw new Contradiction('order_placed_here')
       if (!isUntouched) throw new Contradiction('order_changed_here')
     }
+    const customers = said.map(({ customerId }) => customerId)
+    await requireCustomers(tx, service, customers, 'order_customer')
     const change = await beginChange(tx, service, ['sales_order'])
     const where = sql`order_number = any(${changed.map(({ number }) => number)})`
     await removeFrom(tx, service, change, { list: 'sales_order', id: sql`id`, where })

@@ -5,7 +5,7 @@ import { amount } from '../../domain/money.ts'
 import type { KnownToOrder, Priced } from '../../domain/orders/check.ts'
 import type { LineStatus, OrderInput } from '../../domain/orders/orders.ts'
 import type { Service } from '../../settings.ts'
-import { knownCustomers } from '../customers/customers.ts'
+import { holdCustomers } from '../customers/leaving.ts'
 import { storesByNumber } from '../goods/stock.ts'
 import { stampOfNow } from '../lists/change.ts'
 import { gatewayNames } from '../running/gateways.ts'
@@ -47,7 +47,7 @@ export async function knownToOrder(
   { customerId, pickupStoreNumber, orderNumber }: OrderInput,
 ): Promise<Omit<KnownToOrder, 'variants' | 'giftCardSkuId'>> {
   const [customers, stores, numberTaken, gateways] = await Promise.all([
-    knownCustomers(tx, service, [customerId]),
+    holdCustomers(tx, service, [customerId]),
     pickupStoreNumber ? storesByNumber(tx, service, [pickupStoreNumber]) : undefined,
     typeof orderNumber === 'string' && orderNumberTaken(tx, service, orderNumber),
     gatewayNames(tx, service),

@@ -1,6 +1,7 @@
 import { type Database, type Db, raw, type Sql, sql } from '../../db.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { Service } from '../../settings.ts'
+import { requireCustomers } from '../customers/leaving.ts'
 import { beginChange, type Change, countUpserted, type Upserted } from '../lists/change.ts'
 import { type Merged, merging, type Table } from '../lists/merge.ts'
 
@@ -95,7 +96,10 @@ export const upsertGifts = (db: Database, service: Service, rows: readonly objec
 export const upsertRewardAccounts = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(async tx => {
     const change = await beginChange(tx, service, ['reward_account'])
-    return countUpserted(await tx.rows<Merged<'id'>>(merging(service, accounts, rows, change)))
+    const touched = await tx.rows<Merged<'id'>>(merging(service, accounts, rows, change))
+    const customers = rows.flatMap(row => (row as { customerId?: string }).customerId ?? [])
+    await requireCustomers(tx, service, customers, 'reward_account_customer')
+    return countUpserted(touched)
   })
 
 /** Merges rows (`RewardLotRow`) into the lots of points, rewards and gifts; the accounts follow. */

@@ -1,14 +1,18 @@
 import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { WholeList } from '../../domain/port/feed.ts'
 import type { Service } from '../../settings.ts'
+import { leave } from '../customers/leaving.ts'
 import { renderProducts } from '../goods/products.ts'
 import { stockId, upsertStock } from '../goods/stock.ts'
 import { beginChange, type Change } from '../lists/change.ts'
 import { removeFrom } from '../lists/removals.ts'
+import { noteSeen } from './sync.ts'
 
-/** Products of a transaction: their SKUs have stock in every store. */
-const productsAtOnce = 100
+/** Products of a transaction, whose SKUs have stock in every store; and customers. */
+const recordsAtOnce = 100
 const stockAtOnce = 1_000
+/** Records that a run asks for one by one at most; the rest is asked for by other runs. */
+const mostAsked = 1_000
 
 /** More than half of a list, and more than a few, is not gone: something is wrong with what was shown. */
 const isTooMuch = ({ gone, all }: { gone: number; all: number }) => gone > 20 && gone * 2 > all
@@ -31,13 +35,23 @@ const unseen = (service: Service, feed: string, list: WholeList, { table, id, wh
    except select n.id from sync_seen n where n.service_id = ${service.id} and n.feed = ${feed} and n.list = ${list})`
 
 const someOf = async (tx: Db, gone: Sql) =>
-  (await tx.rows<{ id: string }>(sql`select id from ${gone} all_gone order by id limit ${productsAtOnce}`)).map(
+  (await tx.rows<{ id: string }>(sql`select id from ${gone} all_gone order by id limit ${recordsAtOnce}`)).map(
     row => row.id,
   )
 
 /** Before the SKUs that it is of, which would take it with them unnoticed. */
 const removeStock = (tx: Db, service: Service, change: Change, where: Sql) =>
   removeFrom(tx, service, change, { list: 'stock', id: stockId, where })
+
+/** What a run that has read everything says of a list. */
+interface Sight {
+  feed: string
+  list: WholeList
+  /** Hears how many were removed, some at a time. */
+  onSome(removed: number): Promise<void>
+  /** Which of these are there all the same. */
+  thoseThere(ids: readonly string[]): Promise<string[]>
+}
 
 const removals: Readonly<Record<WholeList, Removal>> = {
   // Only what is shown as in stock: the back office does not show what is less than none.
@@ -90,18 +104,22 @@ const removals: Readonly<Record<WholeList, Removal>> = {
         return removeFrom(tx, service, change, { list: 'product', id: sql`product_id`, where })
       }),
   },
+  customer: {
+    table: sql`customer r`,
+    id: sql`r.id`,
+    where: sql``,
+    some: (db, service, gone) => db.transaction(async tx => leave(tx, service, await someOf(tx, gone))),
+  },
 }
 
 /**
- * Takes away what a whole run of the feed has not shown: products and SKUs are deleted, stock becomes 0. Where that would be more than
- * half of the list nothing is done, and `kept` says how much it would have been.
+ * Takes away what a whole run of the feed has not shown, and is not there: products and SKUs are deleted, stock becomes 0, customers
+ * leave the list. Where that would be more than half of it nothing is done, and `kept` says how much it would have been.
  */
 export async function removeUnseen(
   db: Database,
   service: Service,
-  feed: string,
-  list: WholeList,
-  onSome: (removed: number) => Promise<void>,
+  { feed, list, onSome, thoseThere }: Sight,
 ): Promise<{ kept: number }> {
   const removal = removals[list]
   const { table, where, some } = removal
@@ -110,6 +128,13 @@ export async function removeUnseen(
     select (select count(*)::integer from ${table} where r.service_id = ${service.id} ${where}) as all,
            (select count(*)::integer from ${gone} all_gone) as gone`)
   if (counted && isTooMuch(counted)) return { kept: counted.gone }
+  if (counted?.gone) {
+    // By chance, so that many who are there all the same do not hide one who is not for ever.
+    const drawn = await db.rows<{ id: string }>(sql`select id from ${gone} all_gone order by random()`)
+    const asked = drawn.slice(0, mostAsked).map(({ id }) => id)
+    const left = drawn.slice(mostAsked).map(({ id }) => id)
+    await noteSeen(db, service, feed, list, [...(await thoseThere(asked)), ...left])
+  }
   for (;;) {
     const removed = await some(db, service, gone)
     if (!removed) return { kept: 0 }

@@ -220,5 +220,8 @@ async function pullOnly({ service: tenant }: Caller, productId: string, skuId: s
   await noteSeen(db, tenant, 'products', 'variant', [skuId])
   await noteSeen(db, tenant, 'products', 'product', [productId])
   for (const list of ['variant', 'product'] as const)
-    assert.deepEqual(await removeUnseen(db, tenant, 'products', list, async () => {}), { kept: 0 })
+    assert.deepEqual(
+      await removeUnseen(db, tenant, { feed: 'products', list, thoseThere: async () => [], onSome: async () => {} }),
+      { kept: 0 },
+    )
 }

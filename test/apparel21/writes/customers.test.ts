@@ -104,7 +104,7 @@ test('an e-mail address that somebody has is taken, here or in the back office o
   const again = await post(api, '/customers', john({ contact: { email: contact.email.toUpperCase() } }))
   isRefused(api, again, 'email_taken', '/contact/email')
   assert.match(again.json.errors[0].detail, new RegExp(`Customer ${id} `))
-  assert.deepEqual(calls(), [], 'nobody is asked about a customer that was made here')
+  assert.deepEqual(calls(), [`GET /Persons/${id}`], 'all that is asked is whether who was made here is still there')
 
   const someone = fullPerson()
   simulator.change({ kind: 'edit-person', id: someone.id, fields: { email: 'elsewhere@example.test' } })

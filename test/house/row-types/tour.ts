@@ -31,7 +31,8 @@ import { feedFigures, standings } from '../../../src/store/running/standings.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/exports.ts'
 import { finishedRuns, pulledByEnvironment } from '../../../src/store/sync/facts.ts'
 import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/plan.ts'
-import { syncStates } from '../../../src/store/sync/sync.ts'
+import { removeUnseen } from '../../../src/store/sync/removal.ts'
+import { holdFeed, noteSeen, syncStates } from '../../../src/store/sync/sync.ts'
 import { toldAt } from '../../../src/store/sync/visits.ts'
 import { readLedger } from '../../../src/store/vouchers/ledger.ts'
 import { member } from '../../support/reward-member.ts'
@@ -78,6 +79,19 @@ export async function tour(api: TestService) {
   await storeNumbers(db, service)
   await toldOtherwise(db, service, [], '')
   await knownStaff(db, service, ['77'])
+
+  await holdFeed(db, service, 'customers')
+  const [one, ...others] = await db.rows<{ id: string }>(sql`select id from customer where service_id = ${service.id}`)
+  assert.ok(one)
+  await noteSeen(
+    db,
+    service,
+    'customers',
+    'customer',
+    others.map(({ id }) => id),
+  )
+  const thoseThere = async (ids: readonly string[]) => [...ids]
+  await removeUnseen(db, service, { feed: 'customers', list: 'customer', thoseThere, onSome: async () => {} })
 
   const feeds = [{ serviceId: service.id, feed: 'stock', everySeconds: 1 }]
   await syncStates(db, service)

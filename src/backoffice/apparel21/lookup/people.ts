@@ -3,15 +3,18 @@ import { valuesOfChange } from '../../../domain/customers/change.ts'
 import type { Consent } from '../../../domain/customers/consent.ts'
 import { type CustomerChange, ecommerceIdsOf } from '../../../domain/customers/input.ts'
 import { mostReferences } from '../../../domain/customers/references.ts'
+import { noCustomer } from '../../../domain/orders/check.ts'
 import type { FeedRows } from '../../../domain/port/feed.ts'
 import type { Write } from '../../../domain/write.ts'
-import { ApiError } from '../../../errors.ts'
+import { ApiError, faulty } from '../../../errors.ts'
 import type { Service } from '../../../settings.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
+import { leave } from '../../../store/customers/leaving.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../../store/customers/writes.ts'
 import { mergeReferences } from '../../../store/goods/references.ts'
 import { unknownReferences } from '../../../store/sync/lookups.ts'
 import type { Client } from '../calls/client.ts'
+import { noData, refusalBehind } from '../calls/refusal.ts'
 import { customerFrom, idOf } from '../records/persons.ts'
 import { carried } from '../records/references.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
@@ -26,8 +29,23 @@ export async function referenceTypeIds({ referenceBook }: Upstream): Promise<Rea
 }
 
 /** A person; undefined where there is none, or can be none, with this identifier. */
-export const personById = async (client: Client, id: string): Promise<Xml | undefined> =>
-  /^\d{1,22}$/.test(id) ? client.document({ endpoint: 'persons', path: ['Persons', id], roots: ['Person'] }) : undefined
+export const personById = async (client: Client, id: string, signal?: AbortSignal): Promise<Xml | undefined> =>
+  /^\d{1,22}$/.test(id)
+    ? client.document({ endpoint: 'persons', path: ['Persons', id], roots: ['Person'], ...(signal && { signal }) })
+    : undefined
+
+/** The person that a customer of ours is; where there is none any more, the customer leaves our list. */
+export async function personOf({ client }: Upstream, { service, learn }: Pick<Write, 'service' | 'learn'>, id: string) {
+  const person = await personById(client, id)
+  if (!person) await learn(tx => leave(tx, service, [id]))
+  return person
+}
+
+/** What a write that came to this error is refused for, where it is of somebody whom the back office has no more. */
+export async function orGone(upstream: Upstream, write: Write, customerId: string, error: unknown): Promise<unknown> {
+  const isMissing = refusalBehind(error)?.code === noData && !(await personOf(upstream, write, customerId))
+  return isMissing ? faulty([noCustomer(customerId)]) : error
+}
 
 /** The person with an e-mail address, whatever its case; of several the one who was there first. */
 export async function personByEmail(client: Client, email: string): Promise<Xml | undefined> {

@@ -6,7 +6,7 @@ import { openReferenceBook } from '../lookup/reference-book.ts'
 import { storeFrom } from '../records/stores.ts'
 import { translated } from '../xml/untranslatable.ts'
 import { pullOrders } from './orders.ts'
-import { pullPersons } from './persons.ts'
+import { personsThere, pullPersons } from './persons.ts'
 import { pullProducts } from './products.ts'
 import { pullAccounts, pullPrograms } from './rewards.ts'
 import { pullStock } from './stock.ts'
@@ -52,7 +52,9 @@ const feeds = (client: Client, release: Release): Feed[] => [
     everySeconds: 15 * minute,
     fullEverySeconds: day,
     reachSeconds,
+    whole: ['customer'],
     pull: request => pullPersons(client, release, request),
+    thoseThere: (ids, signal) => personsThere(client, ids, signal),
   },
   {
     name: 'reward-accounts',

@@ -1,7 +1,9 @@
 import type { Portion, PullRequest } from '../../../domain/port/feed.ts'
+import { ApiError } from '../../../errors.ts'
 import type { Client } from '../calls/client.ts'
 import { pagesOf, type Report } from '../calls/paging.ts'
 import type { Release } from '../calls/release.ts'
+import { personById } from '../lookup/people.ts'
 import { openReferenceBook } from '../lookup/reference-book.ts'
 import { accountVisits, changedAt, customerFrom, historyVisit, idOf } from '../records/persons.ts'
 import { carried } from '../records/references.ts'
@@ -47,10 +49,12 @@ export async function* pullPersons(client: Client, release: Release, request: Pu
     }))
     const keys = page.flatMap(carried).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
     for (const person of page) pull.show(changedAt(person))
+    const ids = translated(page, idOf).rows
     yield {
       rows: { references: await book.missing(await request.unknownReferences(keys)), customers: rows },
-      seen: [{ list: 'customer', ids: translated(page, idOf).rows }],
+      seen: [{ list: 'customer', ids }],
       refused,
+      isUnclear: ids.length < page.length,
       visits: [
         { feed: 'transactions', due: translated(page, historyVisit).rows },
         { feed: 'reward-accounts', due: page.flatMap(accountVisits) },
@@ -58,4 +62,21 @@ export async function* pullPersons(client: Client, release: Release, request: Pu
     }
   }
   yield { end: { ...pull.end(), ...totalOf('customer', report) } }
+}
+
+/** Which of these persons are there. One whose answer cannot be read is. */
+export async function personsThere(client: Client, ids: readonly string[], signal: AbortSignal): Promise<string[]> {
+  const there: string[] = []
+  for (const id of ids) {
+    signal.throwIfAborted()
+    const isGone = await personById(client, id, signal).then(
+      person => person === undefined,
+      error => {
+        if (error instanceof ApiError && error.code === 'back_office_error') return false
+        throw error
+      },
+    )
+    if (!isGone) there.push(id)
+  }
+  return there
 }

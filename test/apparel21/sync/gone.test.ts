@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { created, john } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { keyed, post, put } from '../../support/write.ts'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from '../writes/orders.ts'
+
+const shop = await shopOfTests()
+const { api, simulator, sync } = shop
+const { order } = await ordersOf(shop)
+
+const rows = async (text: string, ...values: unknown[]) => (await api.db.pool.query(text, values)).rows
+const removalOf = async (id: string) =>
+  (await rows("select changed_at::text as at from removal where kind = 'customer' and id = $1", id))[0]?.at
+const remove = (id: string) => simulator.change({ kind: 'remove-person', id: Number(id) })
+const restore = (id: string) => simulator.change({ kind: 'restore-person', id: Number(id) })
+const notes = async () => (await rows("select notes from sync_state where feed = 'customers'"))[0].notes
+const personReads = () => simulator.ledger.callsTo({ method: 'GET', path: '/Persons/*' }).length
+
+/** A customer who has ordered, and whom head office has no more. */
+async function gone() {
+  const maintainer = await api.account('maintainer')
+  const customer = await created(maintainer, john({ ecommerceAdminId: 'gid://shop/Customer/1' }))
+  const body = order({ customerId: customer.id })
+  const placed = await post(api, '/orders', body)
+  assert.equal(placed.status, 201, placed.text)
+  await remove(customer.id)
+  return { customer, body, order: placed.json.data }
+}
+
+async function isGone(id: string, email: string) {
+  for (const path of [`/customers/${id}`, `/customers/${id}/orders`, `/customers/${id}/transactions`])
+    isProblem(await api.get(path), 'not_found', api.baseUrl)
+  assert.deepEqual((await api.get(`/customers?email=${email}`)).json.data, [])
+  assert.match(await removalOf(id), /^2\d{3}-/)
+}
+
+test('a customer whom a whole pull does not show leaves the list; the orders stay, and the e-mail address is free', async () => {
+  const { customer, order: placed, body } = await gone()
+  await sync('customers')
+  await isGone(customer.id, customer.contact.email)
+  assert.deepEqual((await api.get(`/orders/${placed.id}`)).json.data, placed)
+  isProblem(await post(api, '/orders', body, keyed()), 'invalid_field', api.baseUrl)
+  assert.equal((await rows('select 1 from sync_visit where id = $1', customer.id)).length, 0)
+  const heir = await created(api, john({ contact: customer.contact }))
+  assert.notEqual(heir.id, customer.id)
+})
+
+test('who comes back is in the list again, later than the removal, with what only we know', async () => {
+  const { customer, order: placed } = await gone()
+  await sync('customers')
+  const removed = await removalOf(customer.id)
+  await restore(customer.id)
+  await sync('customers')
+  const { updateTimeStamp: _, ...before } = customer
+  const { updateTimeStamp: __, ...after } = (await api.get(`/customers/${customer.id}`)).json.data
+  assert.deepEqual(after, before)
+  const [{ later }] = await rows('select changed_at > $2 as later from customer where id = $1', customer.id, removed)
+  assert.equal(later, true)
+  const found = (await api.get(`/customers/search?updated_after=${encodeURIComponent(asTime(removed))}`)).json.data
+  assert.ok(found.some(({ id }: { id: string }) => id === customer.id))
+  assert.deepEqual((await api.get(`/customers/${customer.id}/orders`)).json.data, [placed])
+})
+
+const asTime = (text: string) => `${text.slice(0, 19).replace(' ', 'T')}Z`
+
+test('who is gone when a write or a read asks for them leaves the list at once', async () => {
+  const changed = await gone()
+  isProblem(await put(api, `/customers/${changed.customer.id}`, { title: 'Dr' }), 'not_found', api.baseUrl)
+  await isGone(changed.customer.id, changed.customer.contact.email)
+
+  const buyer = await gone()
+  isProblem(await post(api, '/orders', buyer.body, keyed()), 'invalid_field', api.baseUrl)
+  await isGone(buyer.customer.id, buyer.customer.contact.email)
+
+  const owner = await gone()
+  const heir = await created(api, john({ contact: owner.customer.contact }))
+  assert.notEqual(heir.id, owner.customer.id)
+  assert.match(await removalOf(owner.customer.id), /^2/)
+})
+
+test('who is missing from the list of persons, but is there when asked for, stays', async () => {
+  const { id } = await created(api)
+  const meanwhile = (path: string, kind: string) =>
+    simulator.faults.add({ kind: 'meanwhile', method: 'GET', path, times: 1, change: { kind, id: Number(id) } })
+  simulator.ledger.clear()
+  meanwhile('/Persons', 'remove-person')
+  meanwhile(`/Persons/${id}`, 'restore-person')
+  await sync('customers')
+  assert.equal(simulator.ledger.callsTo({ method: 'GET', path: `/Persons/${id}` }).length, 1)
+  assert.equal((await api.get(`/customers/${id}`)).status, 200)
+  assert.equal(await removalOf(id), undefined)
+})
+
+test('a pull that shows less than half of the customers takes nobody away, and says so', async () => {
+  const { persons, formerPersons } = simulator.state
+  const most = [...persons.keys()].slice(0, Math.ceil(persons.size * 0.6))
+  for (const id of most) await remove(String(id))
+  simulator.ledger.clear()
+  await sync('customers')
+  assert.equal((await api.get(`/customers/${most[0]}`)).status, 200)
+  assert.match(JSON.stringify(await notes()), /of the list customer are gone, more than half of it/)
+  assert.equal(personReads(), 0)
+  for (const id of formerPersons.keys()) if (most.includes(id)) await restore(String(id))
+})
+
+test('a pull that breaks off in the middle takes nobody away', async () => {
+  const { customer } = await gone()
+  simulator.faults.add({ kind: 'status', status: 500, method: 'GET', path: '/Persons', times: 10 })
+  await assert.rejects(sync('customers'))
+  assert.equal((await api.get(`/customers/${customer.id}`)).status, 200)
+  simulator.faults.clear()
+  await sync('customers')
+  await isGone(customer.id, customer.contact.email)
+})
