@@ -68,6 +68,31 @@ comment on table former_customer is
   'Customers whom the back office has no more, and who have left the list (docs/decisions/0015): what only we know of them, should they '
   'come back. What they bought stays where it is.';
 
+create table erasure (
+  service_id integer not null references service on delete cascade,
+  customer_id text collate "C" not null,
+  erased_at timestamptz not null default clock_timestamp(),
+  done_at timestamptz,
+  primary key (service_id, customer_id)
+);
+comment on table erasure is
+  'Customers who were erased (docs/decisions/0015). The identifier is nobody''s any more: no import gives it to anybody, and what comes '
+  'in later under it is nobody''s.';
+comment on column erasure.erased_at is 'When they left the list, and no further write could be of them.';
+comment on column erasure.done_at is 'When the last place that named them was emptied. Null: a job is about it.';
+
+create function refuse_erased() returns trigger
+language plpgsql as $$
+begin
+  if exists (select from added join erasure e on e.service_id = added.service_id and e.customer_id = added.id) then
+    raise exception 'the customer was erased' using errcode = 'integrity_constraint_violation', constraint = 'customer_erased';
+  end if;
+  return null;
+end $$;
+comment on function refuse_erased is
+  'Whoever was erased does not come back. Looked at after the row is there: by then an erasure that took away an earlier one is committed.';
+create trigger customer_erased after insert on customer referencing new table as added for each statement execute function refuse_erased();
+
 create table consent_change (
   service_id integer not null references service on delete cascade,
   customer_id text collate "C" not null,
@@ -82,17 +107,18 @@ create table consent_change (
 );
 comment on table consent_change is
   'What each customer has agreed to, change by change: the proof that consent was given, and when it was withdrawn. Only added to. '
-  'Writes leave it; imports do not, having neither a user nor a request. It stays when a customer is deleted, and goes with the service.';
+  'Writes leave it; imports do not, having neither a user nor a request. It stays when a customer leaves, and goes when they are erased.';
 comment on column consent_change.channel is '`marketing` is the inverse of the customer''s privacy.';
 comment on column consent_change.old_value is 'Whether it was agreed to before. Null: the customer is new.';
 
 create function refuse_consent_change() returns trigger
 language plpgsql as $$
 begin
-  if tg_op = 'DELETE' and not exists (select from service where service_id = old.service_id) then
+  if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id)
+     or exists (select from erasure where service_id = old.service_id and customer_id = old.customer_id)) then
     return old;
   end if;
   raise exception 'the consent record is append-only';
 end $$;
-comment on function refuse_consent_change is 'What was agreed to is never changed, and never deleted unless the whole service goes.';
+comment on function refuse_consent_change is 'What was agreed to is never changed, and never deleted unless the customer is erased, or the whole service goes.';
 create trigger consent_change_append_only before update or delete on consent_change for each row execute function refuse_consent_change();

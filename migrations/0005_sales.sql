@@ -25,7 +25,7 @@ comment on table retail_transaction is
   'Sales and returns of stores and of the web, as a customer''s history and GET /orders/transactions/search show them. They come in by '
   'feeds; with the embedded back office also when an order is shipped, or something of it comes back. They are documents: each keeps '
   'the names of its day.';
-comment on column retail_transaction.customer_id is 'Null where nobody knows who bought.';
+comment on column retail_transaction.customer_id is 'Null where nobody knows who bought, or they were erased.';
 comment on column retail_transaction.changed_at is 'The stamp.';
 comment on column retail_transaction.record is 'All there is of it: its lines have no table, and are merged in here.';
 
@@ -46,7 +46,7 @@ create table sales_order (
   changed_at timestamptz not null,
   placed_at timestamptz not null,
   order_number text collate "C" not null,
-  customer_id text collate "C" not null,
+  customer_id text collate "C",
   pickup_store_number text collate "C",
   billing_address json not null,
   delivery_address json not null,
@@ -74,7 +74,7 @@ comment on column sales_order.total is 'The values of the lines, and the freight
 comment on column sales_order.imported_at is
   'What `changed_at` was made by an import: where that has moved since, something has happened to the order here. Null: it was not imported.';
 comment on column sales_order.import_digest is 'Of what the import said: who says it again changes nothing.';
-comment on column sales_order.customer_id is 'A customer when it was placed, who may have left the list since: no foreign key.';
+comment on column sales_order.customer_id is 'A customer when it was placed, who may have left the list since: no foreign key. Null: erased, and the addresses say nothing.';
 comment on index sales_order_changed is 'For who follows changes; and the orders of which a pull asks whether they were shipped.';
 
 create table order_line (

@@ -103,20 +103,23 @@ create table voucher_sale (
   number text collate "C" not null,
   gateway text,                     -- Null: nobody said how it was paid.
   order_number text collate "C",
-  sender_name text not null,
-  receiver_name text not null,
-  receiver_email text not null,
+  sender_name text,
+  receiver_name text,
+  receiver_email text,
   mobile text,
   delivery_date date,
-  billing_address jsonb not null,
+  billing_address jsonb,
   created_at timestamptz not null default now(),
   primary key (service_id, number),
   unique (service_id, order_number),
   foreign key (service_id, number) references voucher on delete cascade
 );
+create index voucher_sale_sender on voucher_sale (service_id, lower(sender_name));
+create index voucher_sale_receiver on voucher_sale (service_id, lower(normalize(receiver_email, NFC)));
 comment on table voucher_sale is
   'What was said when a voucher was bought through the API. The words to its receiver are not here but in the mail, encrypted.';
 comment on column voucher_sale.order_number is 'An order is sold once: that there is one by this number refuses a repeat without an Idempotency-Key.';
+comment on column voucher_sale.receiver_email is 'Null, as the others that name somebody: they were erased.';
 comment on column voucher_sale.mobile is 'The receiver''s.';
 comment on column voucher_sale.delivery_date is 'The receiver is told nothing before this day.';
 

@@ -5,7 +5,8 @@ create table idempotent_answer (
   operation text collate "C" not null,
   key_hash bytea not null,
   request_hash bytea not null,
-  answer bytea not null,
+  answer bytea,
+  subject bytea,
   created_at timestamptz not null default now(),
   primary key (service_id, operation, key_hash)
 );
@@ -15,7 +16,8 @@ comment on table idempotent_answer is
   'an advisory lock, which goes with the transaction: no row says that a write is under way, and none is left by a process that dies.';
 comment on column idempotent_answer.operation is 'Method and path, its parameters by their names: POST /orders/:id/returns.';
 comment on column idempotent_answer.request_hash is 'Another request with the same key is refused.';
-comment on column idempotent_answer.answer is 'Status, headers and body, encrypted: it may hold a PIN.';
+comment on column idempotent_answer.answer is 'Status, headers and body, encrypted: it may hold a PIN. Null: it was of somebody who was erased since.';
+comment on column idempotent_answer.subject is 'A keyed hash of the path of what was written: by it answers about somebody who is erased are found.';
 
 create table audit (
   service_id integer not null references service on delete cascade,

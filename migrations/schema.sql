@@ -367,9 +367,45 @@ create index customer_mapped on customer (service_id, id) where ecommerce_admin_
 create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
 -- No two customers share an address. Addresses that differ only in case, or in how an accent is encoded (NFC, NFD), are the same.
 create unique index customer_email on customer (service_id, lower(normalize(email, nfc)));
+create trigger customer_erased after insert on customer referencing new table as added for each statement execute function refuse_erased();
+
+-- Customers whom the back office has no more, and who have left the list (docs/decisions/0015): what only we know of them, should they come
+-- back. What they bought stays where it is.
+create table former_customer (
+  service_id integer not null,
+  id text collate "C" not null,
+  left_at timestamptz not null default clock_timestamp(),
+  ecommerce_admin_id text,
+  ecommerce_legacy_id text,
+  email_subscription boolean not null,
+  sms_subscription boolean not null,
+  joined_store_id text collate "C",
+  primary key (service_id, id),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
+-- Customers who were erased (docs/decisions/0015). The identifier is nobody's any more: no import gives it to anybody, and what comes in
+-- later under it is nobody's.
+create table erasure (
+  service_id integer not null,
+  customer_id text collate "C" not null,
+  erased_at timestamptz not null default clock_timestamp(),  -- When they left the list, and no further write could be of them.
+  done_at timestamptz,  -- When the last place that named them was emptied. Null: a job is about it.
+  primary key (service_id, customer_id),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
+-- Whoever was erased does not come back. Looked at after the row is there: by then an erasure that took away an earlier one is committed.
+create function refuse_erased() returns trigger language plpgsql as $$
+begin
+  if exists (select from added join erasure e on e.service_id = added.service_id and e.customer_id = added.id) then
+    raise exception 'the customer was erased' using errcode = 'integrity_constraint_violation', constraint = 'customer_erased';
+  end if;
+  return null;
+end $$;
 
 -- What each customer has agreed to, change by change: the proof that consent was given, and when it was withdrawn. Only added to. Writes
--- leave it; imports do not, having neither a user nor a request. It stays when a customer is deleted, and goes with the service.
+-- leave it; imports do not, having neither a user nor a request. It stays when a customer leaves, and goes when they are erased.
 create table consent_change (
   service_id integer not null,
   customer_id text collate "C" not null,
@@ -387,10 +423,11 @@ create table consent_change (
 );
 create trigger consent_change_append_only before delete or update on consent_change for each row execute function refuse_consent_change();
 
--- What was agreed to is never changed, and never deleted unless the whole service goes.
+-- What was agreed to is never changed, and never deleted unless the customer is erased, or the whole service goes.
 create function refuse_consent_change() returns trigger language plpgsql as $$
 begin
-  if tg_op = 'DELETE' and not exists (select from service where service_id = old.service_id) then
+  if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id)
+     or exists (select from erasure where service_id = old.service_id and customer_id = old.customer_id)) then
     return old;
   end if;
   raise exception 'the consent record is append-only';
@@ -416,7 +453,7 @@ create table payment_gateway (
 create table retail_transaction (
   service_id integer not null,
   id text collate "C" not null,
-  customer_id text collate "C",     -- Null where nobody knows who bought.
+  customer_id text collate "C",     -- Null where nobody knows who bought, or they were erased.
   sale_date timestamp not null,
   changed_at timestamptz not null,  -- The stamp.
   record text not null,             -- All there is of it: its lines have no table, and are merged in here.
@@ -447,7 +484,8 @@ create table sales_order (
   changed_at timestamptz not null,       -- The stamp.
   placed_at timestamptz not null,
   order_number text collate "C" not null,
-  customer_id text collate "C" not null,
+  customer_id text collate "C",          -- A customer when it was placed, who may have left the list since: no foreign key. Null: erased,
+                                         -- and the addresses say nothing.
   pickup_store_number text collate "C",  -- The store where the shopper collects the goods.
   billing_address json not null,         -- Addresses are json, not jsonb: the record shows their fields in the order in which they stand.
   delivery_address json not null,
@@ -461,8 +499,6 @@ create table sales_order (
   primary key (service_id, id),
   unique (service_id, order_number),
   foreign key (service_id) references service(service_id) on delete cascade,
-  -- Who has ordered is not deleted.
-  foreign key (service_id, customer_id) references customer(service_id, id),
   check (freight >= 0),
   check (total >= freight),
   constraint sales_order_imported check ((imported_at is null) = (import_digest is null))
@@ -651,17 +687,19 @@ create table voucher_sale (
   number text collate "C" not null,
   gateway text,
   order_number text collate "C",  -- An order is sold once: that there is one by this number refuses a repeat without an Idempotency-Key.
-  sender_name text not null,
-  receiver_name text not null,
-  receiver_email text not null,
+  sender_name text,
+  receiver_name text,
+  receiver_email text,            -- Null, as the others that name somebody: they were erased.
   mobile text,                    -- The receiver's.
   delivery_date date,             -- The receiver is told nothing before this day.
-  billing_address jsonb not null,
+  billing_address jsonb,
   created_at timestamptz not null default now(),
   primary key (service_id, number),
   unique (service_id, order_number),
   foreign key (service_id, number) references voucher(service_id, number) on delete cascade
 );
+create index voucher_sale_receiver on voucher_sale (service_id, lower(normalize(receiver_email, nfc)));
+create index voucher_sale_sender on voucher_sale (service_id, lower(sender_name));
 
 -- Wrong PINs, for numbers that exist and for numbers that do not, so that the two cannot be told apart. They are forgotten with the right
 -- PIN, or when nobody has tried for a day.
@@ -774,7 +812,7 @@ create table reward_account (
   id text collate "C" not null,
   changed_at timestamptz not null,                    -- The stamp: also of its lots, and of what else it shows. That a lot expires is no
                                                       -- change.
-  customer_id text collate "C" not null,
+  customer_id text collate "C" not null,              -- A customer when it came, who may have left the list since: no foreign key.
   program_id text collate "C" not null,
   tier_id text collate "C",
   tier_locked_until_date date,                        -- The tier is kept until this day, whatever is spent.
@@ -784,7 +822,6 @@ create table reward_account (
                                                       -- is earned next settles them.
   primary key (service_id, id),
   unique (service_id, customer_id),
-  foreign key (service_id, customer_id) references customer(service_id, id) on delete cascade,
   foreign key (service_id, program_id) references reward_program(service_id, program_id) on delete cascade,
   foreign key (service_id, program_id, tier_id) references reward_tier(service_id, program_id, tier_id),
   check (points_owed >= 0)
@@ -877,7 +914,10 @@ create table idempotent_answer (
   operation text collate "C" not null,  -- Method and path, its parameters by their names: POST /orders/:id/returns.
   key_hash bytea not null,
   request_hash bytea not null,          -- Another request with the same key is refused.
-  answer bytea not null,                -- Status, headers and body, encrypted: it may hold a PIN.
+  answer bytea,                         -- Status, headers and body, encrypted: it may hold a PIN. Null: it was of somebody who was erased
+                                        -- since.
+  subject bytea,                        -- A keyed hash of the path of what was written: by it answers about somebody who is erased are
+                                        -- found.
   created_at timestamptz not null default now(),
   primary key (service_id, operation, key_hash),
   foreign key (service_id) references service(service_id) on delete cascade

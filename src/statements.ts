@@ -12,6 +12,13 @@ function inOneFlush(client: pg.ClientBase) {
   process.nextTick(() => stream.uncork())
 }
 
+/** A fault without the row that it was about: what it says there is personal, and errors reach logs. */
+function withoutValues(error: Error & { detail?: unknown; where?: unknown }) {
+  delete error.detail
+  delete error.where
+  return error
+}
+
 /**
  * Ends the connections of statements that take longer than `limitMs` (0: none), so that they fail as an outage. `pg` knows such a
  * limit too, but what it sets up for each statement keeps the statement's rows until the next whole collection of garbage: with
@@ -33,7 +40,7 @@ export function watchStatements(limitMs: number) {
         inOneFlush(client)
         client.query(config, (error, result) => {
           asked.delete(one)
-          if (error) reject(error)
+          if (error) reject(withoutValues(error))
           else resolve(result)
         })
       }),

@@ -15,6 +15,8 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     transactions: 'listCustomerTransactions',
     orders: 'listCustomerOrders',
     rewards: 'getCustomerRewards',
+    export: 'exportCustomer',
+    erase: 'eraseCustomer',
   },
   transactions: { search: 'searchTransactions', get: 'getTransaction' },
   orders: {

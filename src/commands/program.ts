@@ -12,6 +12,7 @@ const commands = {
   'back-office': async () => (await import('./back-office.ts')).backOfficeCommand,
   sync: async () => (await import('./sync.ts')).syncCommand,
   order: async () => (await import('./order.ts')).orderCommand,
+  customer: async () => (await import('./customer.ts')).customerCommand,
   voucher: async () => (await import('./voucher.ts')).voucherCommand,
   mail: async () => (await import('./mail.ts')).mailCommand,
   alert: async () => (await import('./alert.ts')).alertCommand,

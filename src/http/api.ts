@@ -19,7 +19,7 @@ import {
   tagOf,
 } from './operation.ts'
 import { readQuery } from './query.ts'
-import { handleWrite, howOf, type WriteDescribed, type WriteWork } from './writes.ts'
+import { handleWrite, howOf, type WriteDescribed, type WriteMethod, type WriteWork } from './writes.ts'
 
 interface Read<Q extends TObject, P extends Params> extends Described<P> {
   query?: Q
@@ -79,6 +79,7 @@ export interface Api {
   /** A write; what it leaves behind is in its last transaction (contract 1.5). */
   post: Write
   put: Write
+  delete: Write
   operations: Operation[]
 }
 
@@ -102,7 +103,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
   }
 
   const write =
-    (method: 'POST' | 'PUT'): Write =>
+    (method: WriteMethod): Write =>
     (path, described, work) => {
       const { params = {}, headers = {}, errors = [], role = 'maintainer', policy = 'write', ...rest } = described
       const how = howOf(method, path, described)
@@ -161,6 +162,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     },
     post: write('POST'),
     put: write('PUT'),
+    delete: write('DELETE'),
   }
 }
 

@@ -15,7 +15,7 @@ import { originOf } from './origin.ts'
 
 /** One operation as the OpenAPI document tells it. */
 export interface Operation {
-  method: 'GET' | 'POST' | 'PUT'
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
   /** What a client calls it by: a verb and what it acts on, `placeOrder`. */
   operationId: string

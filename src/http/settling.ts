@@ -6,7 +6,7 @@ import type { Api } from './api.ts'
 import type { Gate } from './gate.ts'
 import { carryOut, isRefusal } from './once/carrying-out.ts'
 import { AnsweredBefore } from './once/idempotency.ts'
-import { begun, type How, howOf, type WriteWork } from './writes.ts'
+import { begun, type How, howOf, type WriteMethod, type WriteWork } from './writes.ts'
 
 /** A write as the API has it. */
 interface KindOfWrite {
@@ -17,13 +17,20 @@ interface KindOfWrite {
 /** The API's writes, by method and path. */
 export function writesOf(resources: readonly ((api: Api) => void)[]): ReadonlyMap<string, KindOfWrite> {
   const writes = new Map<string, KindOfWrite>()
-  const collected = (method: 'POST' | 'PUT'): Api['post'] => {
+  const collected = (method: WriteMethod): Api['post'] => {
     return (path, described, work) => {
       const how = howOf(method, path, described)
       writes.set(how.operation, { how, work: work as WriteWork })
     }
   }
-  const api = { operations: [], get() {}, list() {}, post: collected('POST'), put: collected('PUT') }
+  const api = {
+    operations: [],
+    get() {},
+    list() {},
+    post: collected('POST'),
+    put: collected('PUT'),
+    delete: collected('DELETE'),
+  }
   for (const resource of resources) resource(api)
   return writes
 }

@@ -17,11 +17,13 @@ import { type Context, contextOf, type Described, instanceOf, json, namesTag, ty
 import { readQuery } from './query.ts'
 import type { Policy } from './rates.ts'
 
+export type WriteMethod = 'POST' | 'PUT' | 'DELETE'
+
 export interface WriteDescribed<B extends TSchema, P extends Params> extends Described<P> {
   role?: Role
   body: B
   answer: TSchema
-  /** What it succeeds with; 201 for POST, 200 for PUT. */
+  /** What it succeeds with; 201 for POST, else 200. */
   status?: number
   /** All that it may succeed with, where there are several. */
   statuses?: readonly number[]
@@ -73,7 +75,7 @@ export interface How {
 }
 
 export function howOf<B extends TSchema, P extends Params>(
-  method: 'POST' | 'PUT',
+  method: WriteMethod,
   path: string,
   { status, repeatable, audited = true, etag = false, body, keepsEmptyTexts = false, made = [] }: WriteDescribed<B, P>,
 ): How {

@@ -1,5 +1,7 @@
 import type { Offices } from '../backoffice/offices.ts'
 import { endLoads } from './end-loads.ts'
+import { eraseCustomer } from './erase-customer.ts'
+import { eraseMail } from './erase-mail.ts'
 import { expireVouchers } from './expire-vouchers.ts'
 import { forgetAnswers } from './forget-answers.ts'
 import { forgetRemovals } from './forget-removals.ts'
@@ -15,6 +17,8 @@ const [minute, hour, day] = [60, 3_600, 86_400]
 /** Every job by its name, which is also its file's: what it does, when, and what it waits when it comes to nothing. */
 export const jobs: Readonly<Record<string, Job>> = {
   'send-mail': { run: sendMail, atOnce: 4, waitsSeconds: [30, 2 * minute, 10 * minute, hour, 6 * hour, day] },
+  'erase-customer': { run: eraseCustomer, atOnce: 1, waitsSeconds: [5, 30, 10 * minute] },
+  'erase-mail': { run: eraseMail, atOnce: 1, waitsSeconds: [30, 10 * minute] },
   'end-loads': { run: endLoads, everySeconds: minute, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'forget-answers': { run: forgetAnswers, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'forget-removals': { run: forgetRemovals, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },

@@ -6,6 +6,7 @@ import { paymentGateways } from './gateways.ts'
 import { inventory } from './inventory.ts'
 import { mappings } from './mappings.ts'
 import { orders } from './orders.ts'
+import { privacy } from './privacy.ts'
 import { products } from './products.ts'
 import { returns } from './returns.ts'
 import { rewards } from './rewards.ts'
@@ -22,6 +23,7 @@ export const resources = [
   inventory,
   products,
   customers,
+  privacy,
   transactions,
   orders,
   returns,

@@ -17,6 +17,10 @@ const send =
 export const post = send('POST')
 export const put = send('PUT')
 
+/** Sends nothing but the path. */
+export const remove = (caller: Pick<Caller, 'request'>, path: string): Promise<Answer> =>
+  caller.request(path, { method: 'DELETE' })
+
 /** The header that makes a write repeatable; by default with a key that no other one has. */
 export const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key })
 

@@ -103,8 +103,8 @@ export interface Order {
   id: string
   /** The number of the order, unique in the service. */
   orderNumber: string
-  /** The shopper. */
-  customerId: string
+  /** The shopper; null once they were erased. */
+  customerId: string | null
   /** The store where the shopper collects the goods. */
   pickupStoreNumber: string | null
   billingAddress: OrderAddress

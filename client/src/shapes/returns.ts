@@ -12,8 +12,8 @@ export interface Return {
   orderId: string
   /** The number of that order. */
   orderNumber: string
-  /** The shopper. */
-  customerId: string
+  /** The shopper; null once they were erased. */
+  customerId: string | null
   /** Where the return stands: requested, received, refunded; or cancelled. */
   status: Open<'requested' | 'received' | 'refunded' | 'cancelled'>
   /** Whether the goods can be sold again. */

@@ -22,8 +22,13 @@ export const exported: ReadonlyMap<string, string> = new Map([
   ],
 ])
 
+/** Why a customer whom the back office has cannot be erased here. */
+export const whyNoErasure =
+  'The back office has no way to erase a person by its interface: they are erased there first, and then here.'
+
 /** What this kind of back office cannot do whatever its release, and where it comes from instead. */
 const never: readonly Capability[] = [
+  lacking('customerErasure', whyNoErasure),
   lacking(
     'paymentGatewayList',
     'The back office does not list its gateways: `GET /payment-gateways` has the names of the setting `gateways`.',

@@ -1,3 +1,4 @@
+import type { Db } from '../../db.ts'
 import { type CustomerState, type JudgedChange, judgeChange } from '../../domain/customers/change.ts'
 import { type Consent, consentChanges } from '../../domain/customers/consent.ts'
 import {
@@ -16,9 +17,11 @@ import { isCreatedHere, recordConsent } from '../../store/customers/consent.ts'
 import { customerWithEmail } from '../../store/customers/customers.ts'
 import { lockReferencesOf } from '../../store/customers/references-written.ts'
 import { lockCustomer } from '../../store/customers/writes.ts'
+import { erase } from '../../store/privacy/erasure.ts'
 import type { Client } from './calls/client.ts'
 import { effect } from './calls/effect.ts'
 import { refusalBehind } from './calls/refusal.ts'
+import { whyNoErasure } from './capabilities.ts'
 import {
   comparable,
   fetchValuesOf,
@@ -59,6 +62,8 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
     return tx => stored({ ...write, tx }, ready, { change: input, ...judged }, undefined)
   },
 
+  eraseCustomer: (write, id) => eraseCustomer(upstream, write, id),
+
   async updateCustomer(write, id, change) {
     const { client } = upstream
     const { service, step } = write
@@ -97,6 +102,12 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
     }
   },
 })
+
+/** Erases here whom the back office has no more; it would bring back anybody else. */
+async function eraseCustomer(upstream: Upstream, write: Pick<Write, 'service' | 'learn'>, id: string) {
+  if (await personOf(upstream, write, id)) throw new ApiError('capability_unavailable', whyNoErasure)
+  return (tx: Db) => erase(tx, write.service, id)
+}
 
 /** Puts a person that was written into our tables, with what has become of its consent. */
 async function stored(

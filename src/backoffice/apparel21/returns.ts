@@ -33,6 +33,8 @@ export const createReturn =
     await requireReturns(upstream.release)
     if (!known) throw notFound('order')
     const { order, lines } = known
+    const { customerId: personId } = order
+    if (personId === null) throw notFound('customer')
     const returnNumber = input.returnNumber ?? undefined
     const restock = input.restock ?? true
     const { returnReasons } = service.settings
@@ -53,14 +55,14 @@ export const createReturn =
     const upstreamNumber = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
     const authorisation = await give(upstream.client, write, {
       orderId: order.id,
-      personId: order.customerId,
+      personId,
       number: upstreamNumber,
       body: returnPayload({
         number: upstreamNumber,
         restock,
         lines: returned,
         reasonIds,
-        order: { number: order.number, personId: order.customerId },
+        order: { number: order.number, personId },
         skuIds: new Map(lines.map(line => [line.sku, line.skuId])),
       }),
     })

@@ -3,6 +3,7 @@ import type { BackOffice } from '../../domain/port/backoffice.ts'
 import type { Finish } from '../../domain/write.ts'
 import type { Service } from '../../settings.ts'
 import { orderNamed } from '../../store/orders/orders.ts'
+import { erase } from '../../store/privacy/erasure.ts'
 import { capabilitiesOf, configured } from './capabilities.ts'
 import { createCustomer, updateCustomer } from './customers.ts'
 import { placeOrder } from './orders.ts'
@@ -15,6 +16,10 @@ import { lockVoucher, lookUpVoucher, validateVoucher } from './vouchers/vouchers
 export const embedded = (service: Service): BackOffice => ({
   createCustomer: inOneTransaction(createCustomer),
   updateCustomer: inOneTransaction(updateCustomer),
+  eraseCustomer:
+    async ({ service }, id) =>
+    tx =>
+      erase(tx, service, id),
   placeOrder: inOneTransaction(placeOrder),
   createReturn: inOneTransaction(createReturn),
   returnReasons: async ({ settings }) => settings.returnReasons,

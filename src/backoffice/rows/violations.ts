@@ -25,6 +25,7 @@ const otherwise = 'contradict another record, or cannot be stored'
 const constraints: Readonly<Record<string, readonly [reason: Violation['reason'], note?: string]>> = {
   store_service_id_store_number_key: [taken('storeNumber', 'store'), 'have the number of another store'],
   staff_service_id_code_key: [taken('code', 'member of the staff')],
+  customer_erased: [row => new Reason(`was erased: ${row.id}`, 'id'), 'were erased here'],
   mapped_customer: [unknown('customerId', 'customer')],
   customer_email: [taken('email', 'customer'), 'have the e-mail address of another customer'],
   variant_service_id_sku_key: [

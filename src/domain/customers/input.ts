@@ -5,6 +5,7 @@ import { notBlank } from '../characters.ts'
 import { Flag, Id, LocalDate, Optional, Text } from '../fields.ts'
 import type { Finish, Write } from '../write.ts'
 import { Customer } from './customers.ts'
+import type { Erasure } from './privacy.ts'
 
 const Name = (description: string, example: string) =>
   Type.String({ description, minLength: 1, maxLength: 50, pattern: notBlank, examples: [example] })
@@ -146,6 +147,8 @@ export interface CustomerWrites {
   createCustomer(write: Write, input: CustomerInput): Promise<Finish<CustomerWritten>>
   /** Undefined: there is no such customer. Throws `precondition_failed` and `precondition_required` as well. */
   updateCustomer(write: Write, id: string, change: CustomerChange): Promise<Finish<CustomerWritten | undefined>>
+  /** Undefined: nobody has, or had, the identifier. Throws `capability_unavailable` where the back office would keep the person. */
+  eraseCustomer(write: Pick<Write, 'service' | 'step' | 'learn'>, id: string): Promise<Finish<Erasure | undefined>>
 }
 
 /** A new customer has nothing to clear. */

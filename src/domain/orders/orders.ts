@@ -27,6 +27,7 @@ export const orderNumber = Type.String({
   examples: ['W0000123'],
 })
 const customerId = Id('The shopper.', '65432')
+const orderedBy = Id('The shopper; null once they were erased.', '65432')
 const pickupStoreNumber = Id('The store where the shopper collects the goods.', '123')
 const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
 export const quantity = Type.Integer({ description: 'Units sold.', minimum: 1, maximum: 9_999, examples: [1] })
@@ -117,7 +118,7 @@ export const Order = Type.Object(
   {
     id: Id('The identifier of the order.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91'),
     orderNumber,
-    customerId,
+    customerId: Nullable(orderedBy),
     pickupStoreNumber: Nullable(pickupStoreNumber),
     billingAddress: OrderAddress,
     deliveryAddress: OrderAddress,

@@ -91,7 +91,7 @@ export const Return = Type.Object(
     returnAuthorisationNumber: Text('What the shopper writes on the parcel.', 'RA-R0000001', 50),
     orderId: Id('The order that it belongs to.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91'),
     orderNumber: Text('The number of that order.', 'W0000123', 30),
-    customerId: Id('The shopper.', '65432'),
+    customerId: Nullable(Id('The shopper; null once they were erased.', '65432')),
     status: Words('Where the return stands: requested, received, refunded; or cancelled.', returnStatuses),
     restock: restock({}),
     currency: Currency,

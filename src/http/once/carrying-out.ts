@@ -91,8 +91,11 @@ export async function carryOut(
 
   /** What goes out with the commit, which fails where it does: nobody waits for it. */
   function kept(tx: Db, { answer, audited }: Done) {
-    for (const last of [audited && record(tx, service, audited), keyed && keepAnswer(tx, keys, service, keyed, answer)])
-      last?.catch(() => {})
+    const last = [
+      audited && record(tx, service, audited),
+      keyed && keepAnswer(tx, keys, service, keyed, answer, audited?.subject),
+    ]
+    for (const each of last) each?.catch(() => {})
     return answer
   }
 

@@ -62,6 +62,8 @@ export async function takeKeyOrAnswer(tx: Db, keys: Keys, service: Service, writ
   if (!isTaken) throw inProgress()
   if (!stored) return
   if (!stored.requestHash.equals(write.requestHash)) throw new ApiError('idempotency_key_reused')
+  if (!stored.answer)
+    throw new ApiError('idempotency_key_reused', 'What was written with this key is of somebody who was erased since.')
   throw new AnsweredBefore(stored.answer)
 }
 

@@ -63,13 +63,15 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
       ...Object.entries(operation.headers).map(([name, header]) => ownHeader(name, header)),
       ...requestHeaders(operation).map(name => ({ $ref: `#/components/parameters/${name}` })),
     ],
-    ...(operation.body && {
-      requestBody: {
-        description: operation.summary,
-        required: !isNoBody(operation.body),
-        content: json(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
-      },
-    }),
+    // What a body of a DELETE would mean is nowhere said (RFC 9110, section 9.3.5).
+    ...(operation.body &&
+      operation.method !== 'DELETE' && {
+        requestBody: {
+          description: operation.summary,
+          required: !isNoBody(operation.body),
+          content: json(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
+        },
+      }),
     responses: answers(operation),
   })
 

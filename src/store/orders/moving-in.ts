@@ -21,8 +21,8 @@ export interface BroughtLine extends Omit<Line, 'id'> {
 }
 
 /** An order of an earlier system, whole. */
-export interface BroughtOrder
-  extends Pick<Order, 'customerId' | 'pickupStoreNumber' | 'freight' | 'total' | 'payments'> {
+export interface BroughtOrder extends Pick<Order, 'pickupStoreNumber' | 'freight' | 'total' | 'payments'> {
+  customerId: string
   number: string
   /** Null: as it is stored, or else one is made. */
   id: string | null

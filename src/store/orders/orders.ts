@@ -87,7 +87,8 @@ export type OrderKey = { id: string } | { number: string }
 export interface HeldOrder {
   id: string
   number: string
-  customerId: string
+  /** Null: they were erased. */
+  customerId: string | null
   currency: string
   decimals: number
 }

@@ -103,6 +103,9 @@ function addressOf(address: GivenAddress) {
   return JSON.stringify({ contactName, companyName, addressLine1, addressLine2, city, state, postcode, country })
 }
 
+/** The address of an order of somebody who was erased. */
+export const noAddress = addressOf({})
+
 /** Adds the lines of an order, of this status. `sources` says which store each SKU comes from. */
 export function insertLines(
   tx: Db,

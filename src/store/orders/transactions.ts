@@ -2,6 +2,7 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import { mergeLines, type TransactionParts, toldFirst } from '../../domain/orders/merge-lines.ts'
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../settings.ts'
+import { erasedAmong } from '../customers/erased.ts'
 import { beginChangeOf, stampedAs, stampOf } from '../lists/back-date.ts'
 import type { Change, Upserted } from '../lists/change.ts'
 import { byChange, filter, type PageRequest, readPage, unseen } from '../lists/page.ts'
@@ -33,7 +34,8 @@ function merge(
     // One merge at a time: what another one is about to add cannot be seen, nor locked.
     await tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`)
     const change = await beginChangeOf(tx, service, 'retail_transaction', rows.map(dated))
-    const byId = Map.groupBy(rows, row => row.header.id)
+    const known = await withoutErased(tx, service, rows)
+    const byId = Map.groupBy(known, row => row.header.id)
     const ids = [...byId.keys()]
     const sum = { inserted: 0, changed: 0 }
     for (let at = 0; at < ids.length; at += transactionsAtOnce) {
@@ -51,6 +53,15 @@ function merge(
     }
     return sum
   })
+}
+
+/** What comes in late of somebody who was erased is nobody's. */
+async function withoutErased(tx: Db, service: Service, rows: readonly TransactionParts[]) {
+  const ids = new Set(rows.flatMap(({ header }) => header.customerId ?? []))
+  const erased = await erasedAmong(tx, service, [...ids])
+  return rows.map(row =>
+    erased.has(row.header.customerId ?? '') ? { ...row, header: { ...row.header, customerId: null } } : row,
+  )
 }
 
 /** Merges the rows of some transactions. */

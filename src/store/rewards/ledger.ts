@@ -8,7 +8,8 @@ import { stampOfNow } from '../lists/change.ts'
 
 /** What a customer has bought. */
 export interface Earned {
-  customerId: string
+  /** Null: they were erased, and earn nothing. */
+  customerId: string | null
   orderNumber: string
   /** What it cost, text with the currency's decimals. */
   amount: string
@@ -95,7 +96,7 @@ interface Account {
   now: string
 }
 
-const lockAccount = (tx: Db, service: Service, customerId: string) =>
+const lockAccount = (tx: Db, service: Service, customerId: string | null) =>
   tx.row<Account>(sql`
     select id, program_id as "programId", tier_id as "tierId", tier_locked_until_date::text as "tierLockedUntilDate", qualifying_spend::text as "qualifyingSpend",
            points_owed::text as "pointsOwed", here::date::text as today, date_trunc('second', here)::text as now

@@ -1,5 +1,5 @@
 import { type Db, sql } from '../../db.ts'
-import { type Keys, seal, unseal } from '../../secrets.ts'
+import { hmac, type Keys, seal, unseal } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 
 /** An answer as it is stored and given again. */
@@ -24,37 +24,51 @@ export async function takeKey(tx: Db, { keyHash }: KeyedWrite): Promise<boolean>
   return locked?.taken ?? false
 }
 
-/** What was answered under the key in the last 24 hours, and to what. */
+/** What was answered under the key in the last 24 hours, and to what; no answer where it was of somebody who was erased since. */
 export async function storedAnswer(
   tx: Db,
   keys: Keys,
   service: Service,
   { operation, keyHash }: KeyedWrite,
-): Promise<{ requestHash: Buffer; answer: Answer } | undefined> {
-  const stored = await tx.row<{ requestHash: Buffer; answer: Buffer }>(sql`
+): Promise<{ requestHash: Buffer; answer: Answer | undefined } | undefined> {
+  const stored = await tx.row<{ requestHash: Buffer; answer: Buffer | null }>(sql`
     select request_hash as "requestHash", answer from idempotent_answer
      where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > now() - interval '24 hours'`)
   if (!stored) return
   const { requestHash, answer } = stored
-  return { requestHash, answer: JSON.parse(unseal(keys.sealed, placeOf(service, operation, keyHash), answer)) }
+  const said = answer && unseal(keys.sealed, placeOf(service, operation, keyHash), answer)
+  return { requestHash, answer: said === null ? undefined : JSON.parse(said) }
 }
 
-/** Keeps an answer, encrypted, in the transaction of what it tells. */
+/** Keeps an answer, encrypted, in the transaction of what it tells; `subject`: the path of what was written. */
 export async function keepAnswer(
   tx: Db,
   keys: Keys,
   service: Service,
   { operation, keyHash, requestHash }: KeyedWrite,
   answer: Answer,
+  subject: string | undefined,
 ) {
   const sealed = seal(keys.sealed, placeOf(service, operation, keyHash), JSON.stringify(answer))
   await tx.run(sql`
-    insert into idempotent_answer (service_id, operation, key_hash, request_hash, answer) values (${service.id}, ${operation}, ${keyHash}, ${requestHash}, ${sealed})
-    on conflict (service_id, operation, key_hash) do update set (request_hash, answer, created_at) = (excluded.request_hash, excluded.answer, excluded.created_at)`)
+    insert into idempotent_answer (service_id, operation, key_hash, request_hash, answer, subject) values (${service.id}, ${operation}, ${keyHash}, ${requestHash}, ${sealed}, ${subject === undefined ? null : subjectOf(keys, service, subject)})
+    on conflict (service_id, operation, key_hash) do update set (request_hash, answer, subject, created_at) = (excluded.request_hash, excluded.answer, excluded.subject, excluded.created_at)`)
 }
 
 const placeOf = (service: Service, operation: string, keyHash: Buffer) =>
   `${service.id} ${operation} ${keyHash.toString('hex')}`
+
+/** The writes whose answers say who somebody is. */
+const ofPersons = ['POST /customers', 'POST /orders', 'POST /orders/:id/returns']
+
+/** Drops what was answered about these, by their paths: the keys stay used. */
+export const forgetAnswersAbout = (tx: Db, keys: Keys, service: Service, subjects: readonly string[]) =>
+  tx.run(sql`
+    update idempotent_answer set answer = null
+     where service_id = ${service.id} and operation = any(${ofPersons}) and subject = any(${subjects.map(subject => subjectOf(keys, service, subject))})`)
+
+const subjectOf = (keys: Keys, service: Service, path: string) =>
+  hmac(keys.subjects, 'answer about', String(service.id), path)
 
 /** Deletes the answers that are no longer given again. Returns how many. */
 export const forgetAnswers = (db: Db) =>

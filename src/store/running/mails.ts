@@ -127,6 +127,43 @@ export const retryMails = (db: Database, service: Service, id: string | undefine
     return rows.length
   })
 
+/** The mails of vouchers, by their identifiers. */
+export const mailsOf = async (tx: Db, service: Service, vouchers: readonly string[]): Promise<string[]> =>
+  (
+    await tx.rows<{ id: string }>(
+      sql`select mail_id as id from mail where service_id = ${service.id} and voucher_number = any(${vouchers})`,
+    )
+  ).map(({ id }) => id)
+
+/** Drops what the mails of vouchers say; one that waits is given up. Returns their identifiers. */
+export async function eraseMails(tx: Db, service: Service, vouchers: readonly string[]): Promise<string[]> {
+  const ids = await mailsOf(tx, service, vouchers)
+  await tx.run(sql`
+    update mail set sealed = null, status = 'failed', last_fault = 'The receiver was erased.'
+     where service_id = ${service.id} and mail_id = any(${ids}) and status <> 'sent'`)
+  // A worker that is at it finds nothing to send, or has just sent it.
+  await tx.run(sql`
+    delete from job
+     where service_id = ${service.id} and name = ${sendMailJob} and subject = any(${ids}) and (leased_until is null or leased_until <= now())`)
+  return ids
+}
+
+/** Whether the job that sends a mail is not over. */
+export const isBeingSent = async (db: Db, service: Service, id: string) =>
+  Boolean(
+    await db.row(
+      sql`select true as sending from job where service_id = ${service.id} and name = ${sendMailJob} and subject = ${id}`,
+    ),
+  )
+
+/** What a mail is called, in angle brackets. */
+export const messageIdOf = async (db: Db, service: Service, id: string) =>
+  (
+    await db.row<{ messageId: string }>(
+      sql`select message_id as "messageId" from mail where service_id = ${service.id} and mail_id = ${id}`,
+    )
+  )?.messageId
+
 /** Drops what mails said that were given up a month ago: the PIN in it is not kept for ever. Returns how many. */
 export const forgetFailedMails = (db: Db) =>
   db.run(

@@ -11,7 +11,7 @@ export const openOrders = (db: Db, service: Service) =>
     select o.id, o.customer_id as "customerId",
            json_agg(json_build_object('sequence', l.sequence, 'skuId', l.sku_id, 'isOpen', l.status = 'processing') order by l.sequence) as lines
       from sales_order o join order_line l on l.service_id = o.service_id and l.order_id = o.id
-     where o.service_id = ${service.id} and o.changed_at > now() - interval '90 days'
+     where o.service_id = ${service.id} and o.customer_id is not null and o.changed_at > now() - interval '90 days'
      group by o.service_id, o.id having bool_or(l.status = 'processing')
      order by o.customer_id, o.id`)
 

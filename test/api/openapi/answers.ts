@@ -3,10 +3,10 @@ import { demoSettings, fillDemoShop } from '../../../src/demo/shop.ts'
 import type { ErrorCode } from '../../../src/errors.ts'
 import { conformance, type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
 import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
-import { post, put } from '../../support/write.ts'
+import { post, put, remove } from '../../support/write.ts'
 
 type Headers = Record<string, string | string[] | undefined>
-type Method = 'GET' | 'POST' | 'PUT'
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** Requests to a demo shop, each answer held against the OpenAPI document that the shop itself serves. */
 export interface Traffic {
@@ -21,6 +21,7 @@ export interface Traffic {
   /** A body that is carried out has to be one that the document allows. */
   post(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<Answer>
   put(path: string, body: unknown, headers?: Record<string, string>, caller?: Caller): Promise<Answer>
+  remove(path: string, caller?: Caller): Promise<Answer>
   refused(code: ErrorCode, answering: Promise<Answer>): Promise<Answer>
 }
 
@@ -75,6 +76,7 @@ export async function startTraffic(): Promise<Traffic> {
     getOpenly: (path, headers) => asked('GET', path, shop.raw(path, headers ? { headers } : {})),
     post: writing('POST', post),
     put: writing('PUT', put),
+    remove: (path, caller = shop) => asked('DELETE', path, remove(caller, path)),
     async refused(code, answering) {
       const answer = await answering
       assert.equal(answer.json?.code, code, answer.text)

@@ -71,4 +71,17 @@ export function testConfiguration(traffic: () => Traffic) {
     const [first, second] = (await get('/mappings/skus?state=mapped&limit=2')).json.data
     await refused('sku_taken', put(`/mappings/skus/${first.skuId}`, { ecommerceSku: second.ecommerceSku }))
   })
+
+  test('what is kept of a customer is handed out and erased as documented', async () => {
+    const { shop, get, remove, refused } = traffic()
+    const { rows } = await shop.db.pool.query('select customer_id as id from reward_account limit 1')
+    const path = `/customers/${rows[0].id}`
+    const { data } = (await get(`${path}/export`)).json
+    assert.ok(data.customer && data.rewardAccount)
+    await refused('insufficient_role', remove(path, await shop.account('maintainer')))
+    assert.equal((await remove(path)).json.data.status, 'erasing')
+    assert.equal((await remove(path)).status, 200)
+    await refused('not_found', remove('/customers/none'))
+    await refused('not_found', get(`${path}/export`))
+  })
 }

@@ -27,7 +27,7 @@ const bodies = [
 const known = {
   '/stores': 'GET, HEAD',
   '/customers': 'GET, HEAD, POST',
-  '/customers/1': 'GET, HEAD, PUT',
+  '/customers/1': 'GET, HEAD, PUT, DELETE',
   '/customers/1/transactions': 'GET, HEAD',
   '/settings': 'GET, HEAD, PUT',
   '/audit': 'GET, HEAD',

@@ -20,12 +20,23 @@ import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { bringOrders } from '../../../src/store/orders/moving-in.ts'
 import { voucherPayments } from '../../../src/store/orders/orders.ts'
 import { findReturn, returnedStock } from '../../../src/store/orders/returns.ts'
+import { erase } from '../../../src/store/privacy/erasure.ts'
+import { personalData } from '../../../src/store/privacy/export.ts'
+import { emptyPlacesOf } from '../../../src/store/privacy/portions.ts'
+import { summaryOf } from '../../../src/store/privacy/summary.ts'
 import { accountRecord } from '../../../src/store/running/accounts.ts'
 import { listAlerts } from '../../../src/store/running/alerts.ts'
 import { storedBackOffice } from '../../../src/store/running/back-office.ts'
 import { claimIntent, keepClaim, takeLeft } from '../../../src/store/running/intents.ts'
 import { renewLeases, takeDue } from '../../../src/store/running/jobs.ts'
-import { listMails, readWaiting, retryMails, voucherMailStatus } from '../../../src/store/running/mails.ts'
+import {
+  isBeingSent,
+  listMails,
+  messageIdOf,
+  readWaiting,
+  retryMails,
+  voucherMailStatus,
+} from '../../../src/store/running/mails.ts'
 import { shownSettings } from '../../../src/store/running/settings.ts'
 import { feedFigures, standings } from '../../../src/store/running/standings.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/exports.ts'
@@ -92,6 +103,7 @@ export async function tour(api: TestService) {
   )
   const thoseThere = async (ids: readonly string[]) => [...ids]
   await removeUnseen(db, service, { feed: 'customers', list: 'customer', thoseThere, onSome: async () => {} })
+  await haveErased(api)
 
   const feeds = [{ serviceId: service.id, feed: 'stock', everySeconds: 1 }]
   await syncStates(db, service)
@@ -131,6 +143,25 @@ export async function tour(api: TestService) {
   await earn('order', '400.00')
   await giveBack('order', '100.00')
   await cancelReturn('order')
+}
+
+/** Somebody who has bought a voucher and goods, some of which came back, is exported and erased. */
+async function haveErased({ db, keys, service }: TestService) {
+  const buyer = await db.row<{ id: string }>(sql`
+    select customer_id as id from sales_order join sales_return r using (service_id)
+     where service_id = ${service.id} and r.order_id = sales_order.id and customer_id is not null limit 1`)
+  assert.ok(buyer)
+  await db.run(
+    sql`update customer set email = receiver_email from voucher_sale s where s.service_id = ${service.id} and customer.id = ${buyer.id}`,
+  )
+  await personalData(db, service, buyer.id)
+  await summaryOf(db, service, buyer.id)
+  await db.transaction(tx => erase(tx, service, buyer.id))
+  await emptyPlacesOf(db, keys, service, buyer.id)
+  const mail = await db.row<{ id: string }>(sql`select subject as id from job where name = 'erase-mail' limit 1`)
+  assert.ok(mail)
+  await isBeingSent(db, service, mail.id)
+  await messageIdOf(db, service, mail.id)
 }
 
 /** The doctor finds that a test's database need not outlive a power cut, and would have the test fail for it. */

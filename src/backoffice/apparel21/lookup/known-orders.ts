@@ -43,7 +43,7 @@ export async function knownOrder(
   if (id === undefined) return
   const held = await step(tx => holdOrder(tx, service, { id }), { names: [`order ${id}`], untilKnown: true })
   if (held) {
-    const now = live ?? (await orderById(client, release, held.id, held.customerId))
+    const now = live ?? (await orderById(client, release, held.id, held.customerId ?? undefined))
     return learn(tx => upToDate(tx, service, held, now))
   }
   if (!live || !(await isCustomer(upstream, write, personId))) return

@@ -6,9 +6,10 @@ import { mostReferences } from '../../../domain/customers/references.ts'
 import { noCustomer } from '../../../domain/orders/check.ts'
 import type { FeedRows } from '../../../domain/port/feed.ts'
 import type { Write } from '../../../domain/write.ts'
-import { ApiError, faulty } from '../../../errors.ts'
+import { ApiError, faulty, notFound } from '../../../errors.ts'
 import type { Service } from '../../../settings.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
+import { erasedAmong } from '../../../store/customers/erased.ts'
 import { leave } from '../../../store/customers/leaving.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../../store/customers/writes.ts'
 import { mergeReferences } from '../../../store/goods/references.ts'
@@ -127,11 +128,12 @@ interface KeptHere {
 
 /**
  * Puts a person into our customers, and holds it; after a write, with what that makes of what is kept here alone. An e-mail address
- * that our tables have with somebody else stays with them.
+ * that our tables have with somebody else stays with them. Throws `not_found` for one who was erased here.
  */
 export async function storePerson(tx: Db, service: Service, person: Readied, kept?: KeptHere): Promise<StoredCustomer> {
   const flags: Partial<Consent> = kept?.consent ?? {}
   const row = { ...person.row, ...ecommerceIdsOf(kept?.change ?? {}) }
+  if ((await erasedAmong(tx, service, [row.id])).size) throw notFound('customer')
   if (person.references.length) await mergeReferences(tx, service, person.references)
   const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping
   // Privacy at the head office ends every subscription.
@@ -154,6 +156,7 @@ export async function isCustomer(
 ): Promise<boolean> {
   const [known] = await read(db => knownCustomers(db, service, [id]))
   if (known) return true
+  if ((await read(db => erasedAmong(db, service, [id]))).size) return false
   const person = await personById(upstream.client, id)
   if (!person || idOf(person) !== id) return false
   const ready = await readied(upstream, { service, read }, person)

@@ -1,0 +1,103 @@
+import { writeFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import { openOffices } from '../backoffice/offices.ts'
+import { backOfficeOf, readConfig } from '../config.ts'
+import { inSteps } from '../http/once/carrying-out.ts'
+import type { Service } from '../settings.ts'
+import { personalData } from '../store/privacy/export.ts'
+import { emptyPlacesOf } from '../store/privacy/portions.ts'
+import { type Summary, summaryOf } from '../store/privacy/summary.ts'
+import { examples } from './terminal/examples.ts'
+import { quietLog } from './terminal/quiet-log.ts'
+import { type Session, withDatabase } from './terminal/session.ts'
+
+const serviceOption = ['--service <name>', 'the service; not needed where there is one only'] as const
+
+export function customerCommand(program: Command) {
+  const customer = program
+    .command('customer')
+    .description('What is kept of a customer: handing it out, and erasing it.')
+    .addHelpText(
+      'after',
+      examples(
+        ['customer export 65432 --service luma --out 65432.json', 'for the person who asks what is kept'],
+        ['customer erase 65432 --service luma', 'for the person who wants to be forgotten'],
+      ),
+    )
+
+  customer
+    .command('export')
+    .argument('<id>')
+    .description('Everything that is kept of a customer, as one JSON document.')
+    .option(...serviceOption)
+    .option('--out <file>', 'where to; to standard output, if not given')
+    .addHelpText('after', examples(['customer export 65432 --out 65432.json', 'a file that only you can read']))
+    .action((id: string, { service: name, out }: { service?: string; out?: string }) =>
+      withDatabase(async ({ db, services }) => {
+        const found = await personalData(db, await services.find(name), id)
+        if (!found) throw noCustomer(id)
+        const text = `${JSON.stringify(JSON.parse(found.record), undefined, 2)}\n`
+        if (out === undefined) process.stdout.write(text)
+        else {
+          await writeFile(out, text, { mode: 0o600 })
+          console.log(`Written to ${out}.`)
+        }
+      }),
+    )
+
+  customer
+    .command('erase')
+    .argument('<id>')
+    .description('Erase a customer for good: sums of orders, sales and vouchers stay, and no person.')
+    .option(...serviceOption)
+    .option('--yes', 'do not ask')
+    .addHelpText(
+      'after',
+      examples(
+        ['customer erase 65432 --service luma', 'asks for the identifier once more'],
+        ['customer erase 65432 --service luma --yes', 'for scripts'],
+      ),
+    )
+    .action((id: string, { service: name, yes = false }: { service?: string; yes?: boolean }) =>
+      withDatabase(async session => {
+        const service = await session.services.find(name)
+        const summary = await summaryOf(session.db, service, id)
+        if (summary && !yes) await confirmed(id, summary)
+        await erased(session, service, id)
+        console.log(`Erased the customer ${id}.`)
+      }),
+    )
+}
+
+const noCustomer = (id: string) => new Error(`There is no customer ${id}.`)
+
+/** Throws unless the identifier is typed once more. */
+async function confirmed(id: string, { name, orders, waiting, sales }: Summary) {
+  const shown = [`${orders} orders`, ...(waiting ? [`${waiting} of them not shipped yet`] : []), `${sales} sales`]
+  process.stderr.write(`${name ?? 'Somebody who has left'}: ${shown.join(', ')}. This cannot be undone.\n`)
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    process.stderr.write(`To erase this customer, type ${id}: `)
+    for await (const line of asking) {
+      if (line.trim() === id) return
+      break
+    }
+  } finally {
+    asking.close()
+  }
+  throw new Error('Nothing was erased.')
+}
+
+/** Does at once what a service does in a job. */
+async function erased({ db, keys }: Session, service: Service, id: string) {
+  const offices = await openOffices({ db, keys, defaults: backOfficeOf(readConfig()), log: quietLog() })
+  try {
+    const office = offices.of(service)
+    const erasure = await inSteps({ db, keys }, service, steps => office.eraseCustomer({ ...steps, service }, id))
+    if (!erasure) throw noCustomer(id)
+    await emptyPlacesOf(db, keys, service, id)
+  } finally {
+    offices.close()
+  }
+}

@@ -1,0 +1,66 @@
+import { type Static, Type } from 'typebox'
+import { OrderAddress } from '../address.ts'
+import { Flag, Id, LocalDate, LocalTime, Nullable, Text, Words } from '../fields.ts'
+import { Order } from '../orders/orders.ts'
+import { Return } from '../orders/returns.ts'
+import { RetailTransaction } from '../orders/transactions.ts'
+import { RewardAccount } from '../rewards/rewards.ts'
+import { Customer } from './customers.ts'
+
+/** How far the erasure of a customer has come (contract 15). */
+export type Erasure = Static<typeof Erasure>
+export const Erasure = Type.Object(
+  {
+    id: Id("The identifier, which is nobody's from now on.", '65432'),
+    status: Words('`erasing` while orders and sales are still being emptied of the person, then `erased`.', [
+      'erased',
+      'erasing',
+    ]),
+    erasedAt: LocalTime('When the customer left.'),
+  },
+  { $id: 'Erasure', additionalProperties: false },
+)
+
+const ConsentChange = Type.Object(
+  {
+    at: LocalTime('When it was said.'),
+    channel: Words('What it is about; `marketing` is the inverse of `privacy`.', ['marketing', 'email', 'sms']),
+    old: Nullable(Flag('Whether it was agreed to before; null for a new customer.')),
+    new: Flag('Whether it is agreed to.'),
+    username: Text('The account that wrote it.', 'webshop'),
+    requestId: Text('The request that wrote it.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91'),
+  },
+  { $id: 'ConsentChange', additionalProperties: false },
+)
+
+const VoucherSale = Type.Object(
+  {
+    number: Text('The number of the voucher.', '2062389', 50),
+    orderNumber: Nullable(Text('The order that it was sold with.', 'W0000123', 50)),
+    senderName: Nullable(Text('Who gives it.', 'John Smith')),
+    receiverName: Nullable(Text('Who receives it.', 'Mary Lee')),
+    receiverEmail: Nullable(Text('The e-mail address it was sent to.', 'mary.lee@example.com')),
+    mobile: Nullable(Text("The receiver's telephone number.", '+61 400 123 456')),
+    deliveryDate: Nullable(LocalDate('The day before which the receiver is told nothing.', '2026-12-24')),
+    billingAddress: Nullable(Type.Partial(OrderAddress)),
+    createdAt: LocalTime('When it was sold.'),
+  },
+  { $id: 'VoucherSale', additionalProperties: false },
+)
+
+/** Everything that is kept of a person (contract 15). */
+export const PersonalData = Type.Object(
+  {
+    customer: Nullable(Customer),
+    consent: Type.Array(ConsentChange, { description: 'What was agreed to, change by change, the oldest first.' }),
+    orders: Type.Array(Order, { description: 'The newest first.' }),
+    returns: Type.Array(Return),
+    transactions: Type.Array(RetailTransaction, { description: 'The newest first.' }),
+    rewardAccount: Nullable(RewardAccount),
+    vouchers: Type.Array(VoucherSale, {
+      description:
+        "Vouchers that were sent to the customer's e-mail address, sold with an order of theirs, or sent by somebody of their name and address.",
+    }),
+  },
+  { $id: 'PersonalData', additionalProperties: false },
+)

@@ -1,0 +1,50 @@
+import { Erasure, PersonalData } from '../domain/customers/privacy.ts'
+import { after } from '../domain/write.ts'
+import { notFound } from '../errors.ts'
+import type { Api } from '../http/api.ts'
+import { NoBody } from '../http/body.ts'
+import { personalData } from '../store/privacy/export.ts'
+
+const tag = 'Customers'
+const params = { id: { description: 'The customer.', example: '65432' } }
+const role = 'admin'
+
+/** What is kept of a person, and having it erased (contract 15; docs/privacy.md). */
+export function privacy(api: Api) {
+  api.delete(
+    '/customers/:id',
+    {
+      operationId: 'eraseCustomer',
+      tag,
+      role,
+      summary: 'Erases a customer.',
+      description:
+        'The customer leaves at once, and cannot be brought back: contact, address, references, consent, reward account, what is stored of earlier answers. Orders, returns, sales and vouchers keep their sums, and lose whoever they name, within moments: `status` of a repeat says when. A gift voucher that waits to be sent is not sent any more, and an order that waits to be shipped has no address any more. With a back office that cannot erase: 409.',
+      params,
+      body: NoBody,
+      answer: Erasure,
+      errors: ['capability_unavailable'],
+    },
+    async ({ params, backOffice, ...write }) =>
+      after(await backOffice.eraseCustomer(write, params.id), erasure => {
+        if (!erasure) throw notFound('customer')
+        return { data: erasure, subject: `/customers/${encodeURIComponent(params.id)}` }
+      }),
+  )
+
+  api.get(
+    '/customers/:id/export',
+    {
+      operationId: 'exportCustomer',
+      tag,
+      role,
+      summary: 'Everything that is kept of a customer.',
+      description:
+        'As one document, to be handed to the person. Of a customer who has left the list it is what is kept of them still; of one who was erased there is none.',
+      params,
+      answer: PersonalData,
+      kind: 'customer',
+    },
+    ({ db, service, params }) => personalData(db, service, params.id),
+  )
+}

@@ -1,0 +1,62 @@
+import { type Db, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { customerRecord } from '../customers/customers.ts'
+import { localTime } from '../lists/change.ts'
+import type { Page, PageRequest } from '../lists/page.ts'
+import { arrayOf, orderPage } from '../orders/orders.ts'
+import { returnPage } from '../orders/returns.ts'
+import { transactionPage } from '../orders/transactions.ts'
+import { rewardAccount } from '../rewards/rewards.ts'
+
+/**
+ * Everything that is kept of a person, as JSON text (`PersonalData`): also of one who has left the list. Undefined where nothing was ever
+ * kept, and after an erasure.
+ */
+export async function personalData(db: Db, service: Service, id: string): Promise<{ record: string } | undefined> {
+  const customer = await customerRecord(db, service, id)
+  const isFormer = await db.row(
+    sql`select true as former from former_customer where service_id = ${service.id} and id = ${id}`,
+  )
+  if (!customer && !isFormer) return
+  const orders = await whole(asked => orderPage(db, service, { customerId: id }, asked))
+  const orderIds = await db.rows<{ id: string }>(sql`
+    select o.id from sales_order o where o.service_id = ${service.id} and o.customer_id = ${id}
+       and exists (select from sales_return r where r.service_id = o.service_id and r.order_id = o.id) order by placed_at desc`)
+  const returns: string[] = []
+  for (const { id: orderId } of orderIds)
+    returns.push(...(await whole(asked => returnPage(db, service, { orderId }, asked))))
+  const transactions = await whole(asked => transactionPage(db, service, { customerId: id }, asked))
+  const account = await rewardAccount(db, service, { customerId: id })
+  const { consent, vouchers } = (await besides(db, service, id)) ?? {}
+  return {
+    record: `{"customer":${customer?.record ?? 'null'},"consent":${consent},"orders":[${orders}],"returns":[${returns}],"transactions":[${transactions}],"rewardAccount":${account?.record ?? 'null'},"vouchers":${vouchers}}`,
+  }
+}
+
+/** All pages of a list, each as its records joined by commas. */
+async function whole(page: (asked: PageRequest) => Promise<Page>): Promise<string[]> {
+  const found: string[] = []
+  for (let asked: PageRequest = { limit: 100 }; ; ) {
+    const { records, asOf, hasNextPage, end } = await page(asked)
+    if (records !== null) found.push(records)
+    if (!hasNextPage || !end) return found
+    asked = { limit: 100, asOf, after: end }
+  }
+}
+
+/** What was agreed to, and the vouchers that were bought or received, as JSON texts of arrays. */
+const besides = (db: Db, service: Service, id: string) =>
+  db.row<{ consent: string; vouchers: string }>(sql`
+    with c as (select * from customer where service_id = ${service.id} and id = ${id})
+    select ${arrayOf(sql`
+             select ${localTime(sql`at`, service)} as at, channel, old_value as old, new_value as new, username, request_id as "requestId"
+               from consent_change where service_id = ${service.id} and customer_id = ${id} order by change`)}::text as consent,
+           ${arrayOf(sql`
+             select number, order_number as "orderNumber", sender_name as "senderName", receiver_name as "receiverName", receiver_email as "receiverEmail",
+                    mobile, delivery_date as "deliveryDate", billing_address as "billingAddress", ${localTime(sql`created_at`, service)} as "createdAt"
+               from voucher_sale
+              where service_id = ${service.id}
+                and (lower(normalize(receiver_email, NFC)) = (select lower(normalize(email, NFC)) from c)
+                     or (lower(sender_name), lower(billing_address->>'addressLine1')) = (select lower(concat_ws(' ', firstname, surname)), lower(address_line1) from c)
+                     or order_number in (select order_number from sales_order where service_id = ${service.id} and customer_id = ${id}))
+              order by created_at, number`)}::text as vouchers`)

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { raw, sql } from '../../../src/db.ts'
+import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
+import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
+import { type OrderLine, orderOf } from '../../support/order-shop.ts'
+import type { Answer, Caller, TestService } from '../../support/service.ts'
+import { gift } from '../../support/voucher-shop.ts'
+import { keyed, post } from '../../support/write.ts'
+
+const address = {
+  addressLine1: '1 Canary Row',
+  addressLine2: 'Canary House',
+  city: 'Canaryville',
+  state: 'CANARYST',
+  postcode: 'CANARY1',
+  country: 'Canary Islands',
+}
+const inOrder = { ...address, contactName: 'Canary Contact', companyName: 'Canary & Co' }
+
+let made = 0
+
+/** Somebody all of whose texts are canaries, who has done all that a shopper can: the customer, and what came of it. */
+export async function canaryShopper(api: TestService, caller: Caller = api) {
+  const n = ++made
+  const email = `canary${n}@canary.example`
+  const bodies = {
+    customer: {
+      title: 'Canary',
+      firstname: `Canaryjohn${n}`,
+      surname: 'Canarysmith',
+      contact: { email, phones: { home: '0999 000 111', work: '0999 000 112' } },
+      mobile: '0999 000 113',
+      dateOfBirth: '1980-02-29',
+      emailSubscription: true,
+      address,
+      ecommerceAdminId: `gid://canary/Customer/${n}`,
+    },
+    voucher: {
+      ...gift,
+      receiverName: 'Canary Receiver',
+      receiverEmail: email.toUpperCase(),
+      senderName: 'Canary Sender',
+      message: 'Sing, canary!',
+      mobile: '0999 000 114',
+      billingAddress: inOrder,
+    },
+  }
+  const keys = { customer: keyed(), order: keyed(), voucher: keyed() }
+  const customer = await post(caller, '/customers', bodies.customer, keys.customer)
+  assert.equal(customer.status, 201, customer.text)
+  const { id } = customer.json.data
+  await upsertPrograms(api.db, caller.service, [
+    {
+      program: { programId: '1', name: 'Rewards' },
+      tier: { programId: '1', tierId: '1', name: 'Base', sequence: 1, accrualSpend: '1.00', accrualPoints: 1 },
+    },
+  ])
+  await upsertRewardAccounts(api.db, caller.service, [{ id: `r${n}`, customerId: id, programId: '1', tierId: '1' }])
+  const order = (lines: OrderLine[] = [{ sku: 'TEE', quantity: 2 }]) => {
+    const body = orderOf(lines, { customerId: id, billingAddress: inOrder, deliveryAddress: inOrder })
+    return { ...body, payments: body.payments.map(payment => ({ ...payment, reference: 'CANARY-PAY' })) }
+  }
+  const placed = await done(post(caller, '/orders', order(), keys.order))
+  const notes = 'Canary did not like it.'
+  const returned = await done(
+    post(
+      caller,
+      `/orders/${placed.id}/returns`,
+      { lines: [{ sku: 'TEE', quantity: 1, reasonCode: 'SIZE', notes }] },
+      keyed(),
+    ),
+  )
+  const voucher = await done(post(caller, '/vouchers', bodies.voucher, keys.voucher))
+  const deliveryDate = Temporal.Now.plainDateISO().add({ years: 1 }).toString()
+  await done(post(caller, '/vouchers', { ...bodies.voucher, deliveryDate }, keyed()))
+  const given = {
+    receiverName: 'Ann',
+    receiverEmail: `ann${n}@example.com`,
+    senderName: `CANARYJOHN${n} Canarysmith`,
+    mobile: null,
+  }
+  const present = await done(post(caller, '/vouchers', { ...bodies.voucher, ...given }))
+  return { id, n, email, bodies, keys, order, placed, returned, voucher, present, customer: customer.json.data }
+}
+
+async function done(answering: Promise<Answer>) {
+  const answer = await answering
+  assert.equal(answer.status, 201, answer.text)
+  return answer.json.data
+}
+
+/** Sales of a till, so many of them. */
+export const tillSales = (api: TestService, { service }: Caller, customerId: string, many: number) =>
+  upsertTransactions(
+    api.db,
+    service,
+    Array.from({ length: many }, (_, i) => ({
+      header: { id: `till-${i}`, customerId, saleDate: '2024-05-26 00:00:00', channel: 'store', type: 'sale' },
+      line: { id: '1', sequence: 1, quantity: 1, price: '1.00', value: '1.00' },
+    })) as never,
+  )
+
+/** Where each table has a text; the whole database is looked through. */
+export async function tablesWith({ db }: TestService, text: string): Promise<string[]> {
+  const tables = await db.rows<{ name: string }>(
+    sql`select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`,
+  )
+  const found: string[] = []
+  for (const { name } of tables) {
+    const rows = await db.rows<{ text: string }>(
+      sql`select t::text as text from ${raw(name)} t where strpos(lower(t::text), lower(${text})) > 0`,
+    )
+    found.push(...rows.map(row => `${name}: ${row.text}`))
+  }
+  return found
+}
+
+/** A folder for e-mails, and what is in it. */
+export function mailFolder() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tillbridge-canary-'))
+  return {
+    dataDir,
+    async texts() {
+      const folder = join(dataDir, 'mail')
+      const names = await readdir(folder).catch(() => [])
+      return Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))
+    },
+  }
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { postOf } from '../../../src/mail/post.ts'
+import { emptyPlacesOf } from '../../../src/store/privacy/portions.ts'
+import { startWorker } from '../../../src/worker.ts'
+import { fillShop } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
+import { keptLog } from '../../support/servers.ts'
+import { startTestService } from '../../support/service.ts'
+import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { post, put, remove } from '../../support/write.ts'
+import { canaryShopper, mailFolder, tablesWith, tillSales } from './canary-shopper.ts'
+
+const logged = keptLog('trace')
+const api = await startTestService({ settings: voucherSettings, log: logged.log })
+await fillShop(api.db, api.service)
+await stockGiftCards(api, api)
+const mail = mailFolder()
+const folderPost = postOf({ smtpUrl: undefined, dataDir: mail.dataDir })
+const working = () => startWorker({ db: api.db, keys: api.keys, log: logged.log, post: folderPost })
+after(async () => {
+  await api.stop()
+  await rm(mail.dataDir, { recursive: true, force: true })
+})
+
+const erasing = async (id: string) => (await remove(api, `/customers/${id}`)).json?.data?.status
+const noOne = (id: string) => until(async () => (await erasing(id)) === 'erased', 'the erasure is done')
+const nobody = Object.fromEntries(
+  ['contactName', 'companyName', 'addressLine1', 'addressLine2', 'city', 'state', 'postcode', 'country'].map(name => [
+    name,
+    null,
+  ]),
+)
+
+test('of a customer who is erased no text is left, in no table, log or mail; what they bought keeps its sums', async () => {
+  const { id, n, placed, returned, voucher, present, bodies, keys, order } = await canaryShopper(api)
+  let worker = working()
+  await until(async () => (await mail.texts()).length === 2, 'the mails are out')
+  assert.match((await mail.texts()).join(), /canary/i)
+  await worker.stop(1_000)
+  assert.ok((await tablesWith(api, 'canary')).length > 5)
+
+  const { endCursor } = (await api.get('/changes?limit=1000')).json.meta
+  const answer = await remove(api, `/customers/${id}`)
+  assert.equal(answer.status, 200, answer.text)
+  assert.deepEqual([answer.json.data.id, answer.json.data.status], [id, 'erasing'])
+  isProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
+  worker = working()
+  await noOne(id)
+  await until(async () => (await mail.texts()).length === 0, 'the file of the mail is gone')
+  await worker.stop(1_000)
+
+  assert.deepEqual(await tablesWith(api, 'canary'), [])
+  assert.deepEqual(await tablesWith(api, '0999 000'), [])
+  // What is encrypted cannot be searched: it is gone.
+  const sealed = await api.db.rows(sql`
+    select operation from idempotent_answer where answer is not null and operation <> 'POST /vouchers' union all select status from mail where sealed is not null`)
+  assert.deepEqual(sealed, [])
+  assert.ok(logged.text.includes('/customers'))
+  assert.doesNotMatch(logged.text, /canary/i)
+
+  const kept = (await api.get(`/orders/${placed.id}`)).json.data
+  const { updateTimeStamp: _, ...sums } = kept
+  const { updateTimeStamp: __, ...before } = placed
+  assert.deepEqual(sums, {
+    ...before,
+    customerId: null,
+    billingAddress: nobody,
+    deliveryAddress: nobody,
+    lines: kept.lines,
+    payments: [{ ...before.payments[0], reference: null }],
+  })
+  const back = (await api.get(`/returns/${returned.id}`)).json.data
+  assert.deepEqual([back.total, back.customerId, back.lines[0].notes], [returned.total, null, null])
+  const sales = (await api.get('/orders/transactions/search')).json.data
+  const mine = sales.filter((sale: { orderNumber: string }) => sale.orderNumber === placed.orderNumber)
+  assert.deepEqual(mine.map(({ total, customerId }: Record<string, unknown>) => [total, customerId]).sort(), [
+    ['-10.00', null],
+    ['20.00', null],
+  ])
+  for (const { number, pin } of [voucher, present])
+    assert.equal((await post(api, '/vouchers/lookup', { number, pin })).json.data.availableAmount, '150.00')
+  assert.deepEqual(
+    await api.db.rows(sql`select receiver_name as name from voucher_sale where receiver_name is not null`),
+    [{ name: 'Ann' }],
+  )
+  isProblem(await api.get(`/rewards/accounts/r${n}`), 'not_found', api.baseUrl)
+  const told = (await api.get(`/changes?limit=1000&after_cursor=${endCursor}`)).json.data.filter(
+    (each: { action: string }) => each.action === 'removed',
+  )
+  assert.deepEqual(
+    told.map((each: Record<string, unknown>) => [each.kind, each.id]),
+    [
+      ['customer', id],
+      ['reward-account', `r${n}`],
+    ],
+  )
+
+  isProblem(await post(api, '/orders', order()), 'invalid_field', api.baseUrl)
+  isProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'not_found', api.baseUrl)
+  for (const [path, body, key] of [
+    ['/customers', bodies.customer, keys.customer],
+    ['/orders', order(), keys.order],
+  ] as const)
+    isProblem(await post(api, path, body, key), 'idempotency_key_reused', api.baseUrl)
+  assert.deepEqual(await tablesWith(api, 'canary'), [])
+})
+
+test('an erasure that is stopped in the middle is gone on with, by portions, and nothing is done twice', async () => {
+  const { id } = await canaryShopper(api)
+  await tillSales(api, api, id, 2_500)
+  assert.equal(await erasing(id), 'erasing')
+  const left = async () =>
+    (
+      await api.db.row<{ n: number }>(
+        sql`select count(*)::integer as n from retail_transaction where customer_id = ${id}`,
+      )
+    )?.n
+  const stopped = new AbortController()
+  stopped.abort(new Error('The worker stops.'))
+  await assert.rejects(emptyPlacesOf(api.db, api.keys, api.service, id, stopped.signal), /The worker stops/)
+  assert.equal(await left(), 2_502)
+  assert.equal(await erasing(id), 'erasing')
+  await Promise.all([
+    emptyPlacesOf(api.db, api.keys, api.service, id),
+    emptyPlacesOf(api.db, api.keys, api.service, id),
+  ])
+  assert.equal(await left(), 0)
+  assert.deepEqual(await tablesWith(api, `"customerId":"${id}"`), [])
+  assert.equal(await erasing(id), 'erased')
+  const stamps = await api.db.row<{ n: number }>(sql`
+    select count(distinct changed_at)::integer as n from retail_transaction where id like 'till-%'`)
+  assert.equal(stamps?.n, 3)
+})
+
+test('writes that come at the same time find the customer, or nobody: none is left with an order', async () => {
+  for (let round = 0; round < 5; round++) {
+    const { id, order } = await canaryShopper(api)
+    const writes = Array.from({ length: 8 }, (_, i) =>
+      i % 2
+        ? post(api, '/orders', order([{ sku: 'HOOD-M', quantity: 1 }]))
+        : put(api, `/customers/${id}`, { title: 'Dr' }),
+    )
+    const answers = await Promise.all([...writes.slice(0, 4), remove(api, `/customers/${id}`), ...writes.slice(4)])
+    for (const { status, text } of answers) assert.ok([200, 201, 404, 422].includes(status), text)
+    await emptyPlacesOf(api.db, api.keys, api.service, id)
+    assert.deepEqual(await tablesWith(api, 'canary'), [])
+  }
+})
+
+test('only an admin erases, once is enough, and of somebody unknown there is nothing to erase', async () => {
+  const { id } = await canaryShopper(api)
+  const maintainer = await api.account('maintainer')
+  isProblem(await remove(maintainer, `/customers/${id}`), 'insufficient_role', api.baseUrl)
+  const other = await api.tenant()
+  isProblem(await remove(other, `/customers/${id}`), 'not_found', api.baseUrl)
+  assert.equal((await api.get(`/customers/${id}`)).status, 200)
+  const tried = await api.request(`/customers/${id}`, { method: 'DELETE', headers: { prefer: 'tx=rollback' } })
+  assert.equal(tried.headers['preference-applied'], 'tx=rollback')
+  assert.equal((await api.get(`/customers/${id}`)).status, 200)
+  const first = (await remove(api, `/customers/${id}`)).json.data
+  assert.deepEqual((await remove(api, `/customers/${id}`)).json.data, first)
+  isProblem(await remove(api, '/customers/nobody'), 'not_found', api.baseUrl)
+})
+
+test('a fault of the database that nobody has foreseen is logged without the row that it is about', async () => {
+  const { id } = await canaryShopper(api)
+  const lines = logged.text.length
+  await api.db.run(sql`alter table customer add constraint nobody_is_called_that check (firstname <> 'Canaryfault')`)
+  isProblem(await put(api, `/customers/${id}`, { firstname: 'Canaryfault' }), 'internal_error', api.baseUrl)
+  assert.match(logged.text.slice(lines), /nobody_is_called_that/)
+  assert.doesNotMatch(logged.text.slice(lines), /canary/i)
+})

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Check } from 'typebox/value'
+import { PersonalData } from '../../../src/domain/customers/privacy.ts'
+import { fillShop } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { startTestService } from '../../support/service.ts'
+import { stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { put, remove } from '../../support/write.ts'
+import { canaryShopper, tablesWith, tillSales } from './canary-shopper.ts'
+
+const api = await startTestService({ settings: voucherSettings })
+await fillShop(api.db, api.service)
+await stockGiftCards(api, api)
+after(() => api.stop())
+
+test('an export has everything that is kept of a person, and nothing of anybody else', async () => {
+  const { id, email, placed, voucher } = await canaryShopper(api)
+  const other = await canaryShopper(api)
+  await tillSales(api, api, id, 150)
+  const answer = await api.get(`/customers/${id}/export`)
+  assert.equal(answer.status, 200, answer.text)
+  const { data } = answer.json
+  const isWhole: boolean = Check(PersonalData, data)
+  assert.ok(isWhole)
+  const { updateTimeStamp: _, ...current } = (await api.get(`/customers/${id}`)).json.data
+  const { updateTimeStamp: __, ...exported } = data.customer
+  assert.deepEqual(exported, current)
+  assert.deepEqual(
+    data.consent.map(({ channel, old, new: now, username }: Record<string, unknown>) => [channel, old, now, username]),
+    [
+      ['marketing', null, true, api.username],
+      ['email', null, true, api.username],
+      ['sms', null, false, api.username],
+    ],
+  )
+  assert.deepEqual([data.orders.length, data.orders[0].id], [1, placed.id])
+  assert.equal(data.orders[0].deliveryAddress.contactName, 'Canary Contact')
+  assert.equal(data.returns[0].lines[0].notes, 'Canary did not like it.')
+  assert.equal(data.transactions.length, 152)
+  assert.equal(data.rewardAccount.customerId, id)
+  assert.deepEqual(
+    [data.vouchers.length, data.vouchers[0].number, data.vouchers[0].receiverEmail.toLowerCase()],
+    [3, voucher.number, email],
+  )
+  assert.ok(!answer.text.includes(other.email) && !answer.text.includes(other.id))
+  assert.doesNotMatch(answer.text, new RegExp(`"pin"|${voucher.pin}`))
+  // Each table that has a text of the person is in it, but for what is encrypted.
+  const tables = new Set((await tablesWith(api, 'canary')).map(found => found.split(':')[0]))
+  assert.deepEqual([...tables], ['customer', 'order_payment', 'return_line', 'sales_order', 'voucher_sale'])
+})
+
+test('an export follows what changes, and there is none of somebody who was erased, of another tenant, or for a maintainer', async () => {
+  const { id } = await canaryShopper(api)
+  const path = `/customers/${id}/export`
+  await put(api, `/customers/${id}`, { emailSubscription: false })
+  assert.equal((await api.get(path)).json.data.consent.length, 4)
+  isProblem(await (await api.account('maintainer')).get(path), 'insufficient_role', api.baseUrl)
+  isProblem(await (await api.tenant()).get(path), 'not_found', api.baseUrl)
+  await remove(api, `/customers/${id}`)
+  isProblem(await api.get(path), 'not_found', api.baseUrl)
+  isProblem(await api.get('/customers/nobody/export'), 'not_found', api.baseUrl)
+})

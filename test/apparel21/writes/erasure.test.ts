@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { emptyPlacesOf } from '../../../src/store/privacy/portions.ts'
+import { created } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import { post, put, remove } from '../../support/write.ts'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { order } = await ordersOf(shop)
+
+test('a person whom the back office has cannot be erased here, and the capabilities say why', async () => {
+  const admin = await api.account('admin')
+  const { id } = await created(api)
+  const answer = await remove(admin, `/customers/${id}`)
+  isProblem(answer, 'capability_unavailable', api.baseUrl)
+  assert.equal((await api.get(`/customers/${id}`)).status, 200)
+  const { capabilities } = (await api.get('/capabilities')).json.data
+  const lacking = capabilities.find(({ name }: { name: string }) => name === 'customerErasure')
+  assert.deepEqual([lacking.available, lacking.reason], [false, answer.json.detail])
+})
+
+test('whoever was erased there is erased here too, and does not come back with the next pull', async () => {
+  const admin = await api.account('admin')
+  const { id } = await created(api)
+  const placed = await post(api, '/orders', order({ customerId: id }))
+  assert.equal(placed.status, 201, placed.text)
+  await simulator.change({ kind: 'remove-person', id: Number(id) })
+  const answer = await remove(admin, `/customers/${id}`)
+  assert.equal(answer.status, 200, answer.text)
+  await emptyPlacesOf(api.db, api.keys, api.service, id)
+  const { customerId, billingAddress, total } = (await api.get(`/orders/${placed.json.data.id}`)).json.data
+  assert.deepEqual([customerId, billingAddress.addressLine1, total], [null, null, placed.json.data.total])
+  isProblem(await admin.get(`/customers/${id}/export`), 'not_found', api.baseUrl)
+  await simulator.change({ kind: 'restore-person', id: Number(id) })
+  await shop.sync('customers')
+  isProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
+  isProblem(await post(api, '/orders', order({ customerId: id })), 'invalid_field', api.baseUrl)
+  isProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'not_found', api.baseUrl)
+})

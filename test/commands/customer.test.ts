@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type pg from 'pg'
+import { cli, databaseOf, directory, done, run, type Serving, serve, stop } from '../support/processes.ts'
+
+const folder = directory()
+const environment = { DATA_DIR: join(folder, 'data') }
+let service: Serving
+let database: pg.Client
+before(async () => {
+  service = await serve(['--no-demo'], environment)
+  await done(['service', 'add', 'luma', 'currency=AUD'], environment)
+  const files = {
+    customers: 'id,firstname,surname,email\n1,John,Smith,john@example.com\n2,Jane,Lee,jane@example.com\n',
+    transactions: 'id,saleDate,lineId,quantity,price,customerId\ns1,2024-05-01,1,1,2.50,1\n',
+  }
+  for (const [kind, text] of Object.entries(files)) {
+    await writeFile(join(folder, `${kind}.csv`), text)
+    await done(['import', kind, join(folder, `${kind}.csv`), '--service', 'luma'], environment)
+  }
+  database = await databaseOf(environment.DATA_DIR)
+})
+after(async () => {
+  await database.end()
+  await stop(service)
+})
+
+/** With this typed. */
+const typing = (text: string) => ({
+  program: ['sh', '-c', `echo ${text} | '${process.execPath}' '${cli}' "$@"`, 'sh'] as const,
+})
+const ids = async () => (await database.query('select id from customer order by id')).rows.map(({ id }) => id)
+
+test('an export is a JSON document, on standard output or in a file that nobody else reads', async () => {
+  const shown = JSON.parse(await done(['customer', 'export', '1'], environment))
+  assert.deepEqual([shown.customer.surname, shown.transactions.length], ['Smith', 1])
+  const out = join(folder, '1.json')
+  assert.equal(await done(['customer', 'export', '1', '--out', out], environment), `Written to ${out}.\n`)
+  assert.deepEqual(JSON.parse(await readFile(out, 'utf8')), shown)
+  assert.equal((await stat(out)).mode & 0o777, 0o600)
+})
+
+test('a customer is erased once the identifier is typed again, and not before', async () => {
+  for (const typed of ['y', '2', '']) {
+    const { code, err } = await run(['customer', 'erase', '1'], environment, typing(typed))
+    assert.equal(code, 1)
+    assert.match(err, /^John Smith: 0 orders, 1 sales\. This cannot be undone\.$/m)
+    assert.match(err, /Nothing was erased\.$/m)
+  }
+  assert.deepEqual(await ids(), ['1', '2'])
+  assert.equal(await done(['customer', 'erase', '1'], environment, typing('1')), 'Erased the customer 1.\n')
+  assert.deepEqual(await ids(), ['2'])
+  const { rows } = await database.query(`select customer_id, record::json->>'total' as total from retail_transaction`)
+  assert.deepEqual(rows, [{ customer_id: null, total: '2.50' }])
+  assert.equal((await database.query('select from erasure where done_at is null')).rowCount, 0)
+})
+
+test('without being asked, once is enough, and somebody unknown is told of', async () => {
+  for (let time = 0; time < 2; time++)
+    assert.equal(await done(['customer', 'erase', '2', '--yes'], environment), 'Erased the customer 2.\n')
+  assert.deepEqual(await ids(), [])
+  for (const command of [
+    ['erase', '3', '--yes'],
+    ['erase', '3'],
+    ['export', '2'],
+  ]) {
+    const { code, err } = await run(['customer', ...command], environment)
+    assert.deepEqual([code, err], [1, `tillbridge: There is no customer ${command[1]}.\n`])
+  }
+})

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { keysFrom } from '../../src/secrets.ts'
+import { erase } from '../../src/store/privacy/erasure.ts'
+import { emptyPlacesOf } from '../../src/store/privacy/portions.ts'
+import { openShop, type Shop } from '../support/feeds.ts'
+
+const keys = keysFrom(randomBytes(32))
+let shop: Shop
+before(async () => {
+  shop = await openShop()
+})
+after(() => shop.close())
+
+const customers = 'id,firstname,email\n1,John,john@example.com\n2,Jane,jane@example.com\n'
+const sale = (id: string, customerId: string) =>
+  `id,saleDate,lineId,quantity,price,customerId\n${id},2024-05-01,1,1,2.50,${customerId}\n`
+const eraseOne = (id: string) => shop.db.transaction(tx => erase(tx, shop.service, id))
+
+test("who was erased is not brought back by a file that still has them, and what comes in late of them is nobody's", async () => {
+  await shop.feed('customers', customers)
+  await shop.feed('transactions', sale('early', '1'))
+  await eraseOne('1')
+  await emptyPlacesOf(shop.db, keys, shop.service, '1')
+
+  const again = await shop.feed('customers', customers)
+  assert.deepEqual([again.refused, again.unchanged], [1, 1])
+  assert.match(again.rejected ?? '', /2,id,was erased: 1,/)
+  await shop.feed('transactions', sale('late', '1'))
+  await shop.feed('transactions', sale('early', '1'))
+  const mapped = await shop.feed('customer-mapping', 'customerId,ecommerceLegacyId\n1,6477890125896\n')
+  assert.equal(mapped.refused, 1)
+
+  assert.deepEqual(await shop.rows('select id from customer'), [{ id: '2' }])
+  const sales = await shop.rows('select id, customer_id, record from retail_transaction order by id')
+  assert.deepEqual(
+    sales.map(({ id, customer_id, record }) => [id, customer_id, JSON.parse(record).customerId]),
+    [
+      ['early', null, null],
+      ['late', null, null],
+    ],
+  )
+})
+
+test('imports that are under way while somebody is erased bring nothing of them back', async () => {
+  for (let id = 100; id < 110; id++) {
+    await shop.feed('customers', `id,firstname\n${id},Canary\n`)
+    await Promise.all([
+      shop.feed('customers', `id,surname\n${id},Canary\n`, { file: 'customers-again.csv' }),
+      shop.feed('transactions', sale(`t${id}`, String(id))),
+      eraseOne(String(id)),
+    ])
+    await emptyPlacesOf(shop.db, keys, shop.service, String(id))
+    const left = `select id from customer where id = '${id}' union all select id from retail_transaction where customer_id = '${id}'`
+    assert.deepEqual(await shop.rows(left), [])
+  }
+})
