@@ -73,7 +73,11 @@ export const catalogue = {
     'The path does not know this method.',
     'The `Allow` header lists the methods that it knows.',
   ],
-  not_acceptable: [406, 'Answers are JSON.', 'Send `Accept: application/json`, or no `Accept` header.'],
+  not_acceptable: [
+    406,
+    'Answers are JSON, streams are events.',
+    'Send `Accept: application/json`, for a stream `Accept: text/event-stream`, or no `Accept` header.',
+  ],
   request_timeout: [
     408,
     'The request took too long to arrive.',
@@ -187,6 +191,11 @@ export const catalogue = {
     429,
     'There were too many requests.',
     'Wait for the seconds that `Retry-After` says. `RateLimit` tells what is left.',
+  ],
+  too_many_streams: [
+    429,
+    'The account has as many streams open as it may.',
+    'Close one of the ten, or let several share it.',
   ],
   too_many_failures: [429, 'There were too many failed attempts.', 'Wait for the seconds that `Retry-After` says.'],
   headers_too_large: [431, 'The headers are too large.', 'At most 100 headers, 16 KiB in all.'],

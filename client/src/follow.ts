@@ -1,5 +1,4 @@
 import type { Calls } from './calls/calls.ts'
-import { delay } from './calls/patience.ts'
 import type { RecordChange } from './shapes/changes.ts'
 
 export interface Following {
@@ -15,8 +14,8 @@ export interface Following {
   signal?: AbortSignal | undefined
 }
 
-/** How long after an answer without changes the next one is asked for. */
-const pauseMs = 1_000
+/** Seconds that the service waits for a change before it answers that there is none. */
+const wait = 20
 
 /**
  * Follows all changes without end, also while the service is away for a while. A run that breaks off, anywhere, is told again of what
@@ -24,7 +23,7 @@ const pauseMs = 1_000
  */
 export async function* follow(call: Calls, following: Following = {}): AsyncGenerator<RecordChange, void, undefined> {
   const { kinds, save, records, signal } = following
-  const query = { kinds: kinds?.join(','), records }
+  const query = { kinds: kinds?.join(','), records, wait }
   const endurance = { signal, patienceMs: Number.POSITIVE_INFINITY }
   let place = following.from
   while (!signal?.aborted) {
@@ -38,7 +37,6 @@ export async function* follow(call: Calls, following: Following = {}): AsyncGene
     // Whoever asks for the next change has handled this one.
     if (endCursor !== null && endCursor !== place) await save?.(endCursor)
     place = endCursor ?? place
-    if (page.data.length === 0) await delay(pauseMs, signal).catch(unless(signal))
   }
 }
 

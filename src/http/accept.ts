@@ -1,10 +1,15 @@
 import { ApiError } from '../errors.ts'
 
-const ours = ['application/json', 'application/*', '*/*']
+const ours = {
+  json: ['application/json', 'application/*', '*/*'],
+  events: ['text/event-stream', 'text/*', '*/*'],
+}
+/** What an operation answers with. */
+export type Medium = keyof typeof ours
 
-/** Refuses a caller that takes no JSON. */
-export function requireJson(accept: string | undefined) {
-  if (accept !== undefined && !(weightOf(ours, accept) > 0)) throw new ApiError('not_acceptable')
+/** Refuses a caller that does not take what an operation answers with. */
+export function requireAccepted(accept: string | undefined, medium: Medium) {
+  if (accept !== undefined && !(weightOf(ours[medium], accept) > 0)) throw new ApiError('not_acceptable')
 }
 
 /** Whether a caller names HTML, as browsers do: to take anything is not to read it. */

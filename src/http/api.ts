@@ -4,7 +4,9 @@ import { type Fault, notFound } from '../errors.ts'
 import { refuse } from '../refuse.ts'
 import type { Service } from '../settings.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
+import type { Medium } from './accept.ts'
 import { requireJsonBody } from './body.ts'
+import { sendEvents, streamCounter } from './event-stream.ts'
 import { admit, type Gate } from './gate.ts'
 import { envelope, PageOf, pageRequestOf, paging, type Warning } from './lists.ts'
 import {
@@ -19,6 +21,7 @@ import {
   tagOf,
 } from './operation.ts'
 import { readQuery } from './query.ts'
+import { type Waiting, waitingOf } from './waiting.ts'
 import { handleWrite, howOf, type WriteDescribed, type WriteMethod, type WriteWork } from './writes.ts'
 
 interface Read<Q extends TObject, P extends Params> extends Described<P> {
@@ -68,7 +71,13 @@ export interface Api {
   get<Q extends TObject, P extends Params>(
     path: string,
     described: Got<Q, P>,
-    answer: (context: Context<Static<Q>, P>) => Promise<Found | undefined>,
+    answer: (context: Context<Static<Q>, P>, waits: () => Waiting) => Promise<Found | undefined>,
+  ): void
+  /** Events as they come, some whole ones in a text, until the caller goes. What throws before them is answered as ever. */
+  stream<Q extends TObject, P extends Params>(
+    path: string,
+    described: Got<Q, P>,
+    events: (context: Context<Static<Q>, P>, waiting: Waiting) => Promise<AsyncIterable<string>>,
   ): void
   /** A list with cursors (contract 1.4). */
   list<Q extends TObject, P extends Params>(
@@ -83,22 +92,26 @@ export interface Api {
   operations: Operation[]
 }
 
+const none = Type.Object({})
+
 export function apiOf(server: FastifyInstance, gate: Gate): Api {
   const operations: Operation[] = []
-  const none = Type.Object({})
+  const openStream = streamCounter()
 
   const read = (
     path: string,
     described: Got<TObject, Params>,
-    handle: (request: FastifyRequest, reply: FastifyReply, context: Context) => Promise<unknown>,
+    handle: (request: FastifyRequest, reply: FastifyReply, context: Context, waits: () => Waiting) => Promise<unknown>,
+    medium: Medium = 'json',
   ) => {
     const { params = {}, headers = {}, errors = [], query = none, etag = false, role = 'visitor', ...rest } = described
-    const fixed = { method: 'GET', statuses: [200], repeatable: false, warns: false } as const
+    const fixed = { method: 'GET', statuses: [200], medium, repeatable: false, warns: false } as const
     operations.push({ ...rest, ...fixed, path, role, params, errors, query, headers, etag })
     server.get(
       path,
-      { onRequest: (request, reply) => admit(gate, request, reply, role, 'read') },
-      async (request, reply) => handle(request, reply, contextOf(gate, request)),
+      { onRequest: (request, reply) => admit(gate, request, reply, { role, policy: 'read', medium }) },
+      async (request, reply) =>
+        handle(request, reply, contextOf(gate, request), () => waitingOf(gate, request, reply, role)),
     )
   }
 
@@ -116,7 +129,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         method,
         url: path,
         async onRequest(request, reply) {
-          await admit(gate, request, reply, role, policy)
+          await admit(gate, request, reply, { role, policy })
           requireJsonBody(request, body)
         },
         handler: (request, reply) => handleWrite(gate, how, request, reply, work as never),
@@ -126,15 +139,24 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
   return {
     operations,
     get(path, described, answer) {
-      const shape = described.query ?? none
-      read(path, described, async (request, reply, context) => {
-        const { query, given, faults } = readQuery(shape, request.query as string, context.service.settings.timeZone)
-        refuse([...faults, ...(described.judge?.(query as never, given, context.service) ?? [])])
-        const found = await answer({ ...context, query: query as never, params: context.params as never })
+      read(path, described, async (request, reply, context, waits) => {
+        const query = queryOf(described, request, context)
+        const found = await answer({ ...context, query: query as never, params: context.params as never }, waits)
         if (!found) throw notFound(described.kind ?? 'record')
         const body = 'record' in found ? enveloped(found.record, found.meta) : JSON.stringify(found)
         return described.etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
       })
+    },
+    stream(path, described, events) {
+      const handle = async (request: FastifyRequest, reply: FastifyReply, context: Context, waits: () => Waiting) => {
+        const query = queryOf(described, request, context)
+        reply.raw.once('close', openStream(request.username ?? ''))
+        const waiting = waits()
+        const texts = await events({ ...context, query: query as never, params: context.params as never }, waiting)
+        await sendEvents(request, reply, texts, waiting.over)
+        return reply
+      }
+      read(path, described, handle, 'events')
     },
     list(path, { item, whole = 100, told: needed = '', feed, query: filters, judge, ...described }, page) {
       const shape = Type.Object({ ...(filters?.properties ?? {}), ...paging(whole) })
@@ -164,6 +186,17 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     put: write('PUT'),
     delete: write('DELETE'),
   }
+}
+
+/** The query of a request, by its shape; every fault of it is told. */
+function queryOf<Q extends TObject, P extends Params>(
+  { query: shape, judge }: Read<Q, P>,
+  request: FastifyRequest,
+  { service }: Context,
+): object {
+  const { query, given, faults } = readQuery(shape ?? none, request.query as string, service.settings.timeZone)
+  refuse([...faults, ...(judge?.(query as never, given, service) ?? [])])
+  return query
 }
 
 const enveloped = (data: string, meta: object | undefined) =>

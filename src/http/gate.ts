@@ -4,7 +4,7 @@ import type { BackOffice } from '../domain/port/backoffice.ts'
 import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
 import type { SignIn } from '../sign-in.ts'
-import { requireJson } from './accept.ts'
+import { type Medium, requireAccepted } from './accept.ts'
 import { basicCredentials, invalidCredentials } from './credentials.ts'
 import type { Site } from './once/steps.ts'
 import { type Policy, type Rate, rateHeaders } from './rates.ts'
@@ -24,10 +24,42 @@ export interface Gate extends Site {
   backOffice: (service: Service) => BackOffice
   /** When the feeds of a service were last pulled, by their names; undefined where nothing is pulled. Costs nothing. */
   syncedAt?: (service: Service) => ReadonlyMap<string, string> | undefined
+  /** Aborted once the process is on its way out: nobody waits for anything any longer. */
+  ending: AbortSignal
+}
+
+interface Admission {
+  role: Role
+  policy: Policy
+  medium?: Medium
 }
 
 /** Credentials, service, rate, role and what the caller takes, in this order (contract 1). */
-export async function admit(gate: Gate, request: FastifyRequest, reply: FastifyReply, needed: Role, policy: Policy) {
+export async function admit(
+  gate: Gate,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { role, policy, medium = 'json' }: Admission,
+) {
+  const { username, assignment } = await known(gate, request)
+  const rate = gate.rate(assignment.service, username, policy)
+  if (rate) reply.headers(rateHeaders(rate))
+  if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
+  requireRole(assignment, role)
+  requireAccepted(request.headers.accept, medium)
+  request.assignment = assignment
+  request.username = username
+}
+
+/** The service as it is now, for a caller who was admitted a while ago: it throws where they would not be any more. */
+export async function admittedStill(gate: Gate, request: FastifyRequest, role: Role): Promise<Service> {
+  const { assignment } = await known(gate, request)
+  requireRole(assignment, role)
+  return assignment.service
+}
+
+/** Who asks, and for which of their services. */
+async function known(gate: Gate, request: FastifyRequest): Promise<{ username: string; assignment: Assignment }> {
   const { username, password } = basicCredentials(request.headers.authorization)
   const assignments = await gate.signIn(username, password, request.ip)
   if (!assignments) throw invalidCredentials()
@@ -38,12 +70,9 @@ export async function admit(gate: Gate, request: FastifyRequest, reply: FastifyR
   if (typeof name !== 'string' || name === '') throw new ApiError('service_name_required')
   const assignment = assignments.get(name)
   if (!assignment) throw new ApiError('service_not_assigned')
+  return { username, assignment }
+}
 
-  const rate = gate.rate(assignment.service, username, policy)
-  if (rate) reply.headers(rateHeaders(rate))
-  if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
-  if (!reaches(assignment.role, needed)) throw new ApiError('insufficient_role', `The role \`${needed}\` is needed.`)
-  requireJson(request.headers.accept)
-  request.assignment = assignment
-  request.username = username
+function requireRole({ role }: Assignment, needed: Role) {
+  if (!reaches(role, needed)) throw new ApiError('insufficient_role', `The role \`${needed}\` is needed.`)
 }

@@ -8,6 +8,7 @@ import type { Finish, Origin, Steps } from '../domain/write.ts'
 import { type ErrorCode, notFound } from '../errors.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
+import type { Medium } from './accept.ts'
 import { hasControls } from './controls.ts'
 import type { Gate } from './gate.ts'
 import { inSteps } from './once/carrying-out.ts'
@@ -31,6 +32,8 @@ export interface Operation {
   headers: OwnHeaders
   body?: TSchema
   answer: TSchema
+  /** What it answers with; absent: JSON. */
+  medium?: Medium
   /** The statuses it succeeds with. */
   statuses: readonly number[]
   /** Whether an empty text in an optional field of the body is something else than null. */

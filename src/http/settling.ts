@@ -27,6 +27,7 @@ export function writesOf(resources: readonly ((api: Api) => void)[]): ReadonlyMa
     operations: [],
     get() {},
     list() {},
+    stream() {},
     post: collected('POST'),
     put: collected('PUT'),
     delete: collected('DELETE'),

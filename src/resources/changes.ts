@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { type Kind, kinds, pathsOf } from '../domain/changes.ts'
+import { kinds } from '../domain/changes.ts'
 import { Customer } from '../domain/customers/customers.ts'
 import { Words } from '../domain/fields.ts'
 import { StockLevel } from '../domain/goods/inventory.ts'
@@ -10,14 +10,14 @@ import { Order } from '../domain/orders/orders.ts'
 import { Return } from '../domain/orders/returns.ts'
 import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { RewardAccount } from '../domain/rewards/rewards.ts'
-import { ApiError, type Fault } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { seal, unseal, type Walk } from '../http/cursor.ts'
+import { seal, type Walk } from '../http/cursor.ts'
 import { paging } from '../http/lists.ts'
-import type { Context } from '../http/operation.ts'
-import { refuse } from '../refuse.ts'
-import { type Change, changesAfter, type Told } from '../store/changes/feed.ts'
-import { beginningOf, type Places, read, textOf, toldUpTo, type Written, write } from '../store/changes/places.ts'
+import { changesAfter, type Told } from '../store/changes/feed.ts'
+import { placesNow } from '../store/changes/newest.ts'
+import { textOf, toldUpTo, write } from '../store/changes/places.ts'
+import { changesBehind } from '../store/changes/waiting.ts'
+import { eventsOf, faultsOfKinds, item, kindsOf, orExpired, placesOf, walkOf } from './following.ts'
 
 const ChangeShape = Type.Object(
   {
@@ -86,9 +86,33 @@ const following = {
 
 const Query = Type.Object({
   ...following,
+  wait: Type.Optional(
+    Type.Integer({
+      description: 'Seconds to wait for a change where there is none.',
+      minimum: 0,
+      maximum: 30,
+      default: 0,
+      examples: [30],
+    }),
+  ),
   limit: Type.Optional(
     Type.Integer({ description: 'Changes in an answer.', minimum: 1, maximum: 1_000, default: 100, examples: [100] }),
   ),
+})
+
+const StreamQuery = Type.Object({
+  ...following,
+  after_cursor: Type.Optional({
+    ...following.after_cursor,
+    description: 'Where to go on, of the same `kinds`: an `endCursor`, or the `id` of an event. Absent: now.',
+  }),
+})
+
+const Events = Type.String({
+  description: 'Events: `id` is a cursor, `data` a `RecordChange`.',
+  examples: [
+    `id: mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ\nevent: change\ndata: {"kind":"customer","id":"65432","action":"changed","changedAt":"2026-11-21T09:31:27.803870Z","path":"/customers/65432"}\n\n`,
+  ],
 })
 
 /** Contract 10. */
@@ -100,52 +124,59 @@ export function changes(api: Api) {
       tag: 'Changes',
       summary: 'Every change of every kind of record, to be followed without a gap.',
       description:
-        'A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands.',
+        'A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands. With `wait` an answer that would be empty waits for a change.',
       query: Query,
       answer: ChangePage,
       errors: ['cursor_expired'],
       judge: ({ kinds }) => faultsOfKinds(kinds),
     },
-    async ({ db, service, keys, query }) => {
-      const { limit = 100, records = false } = query
+    async ({ db, service, keys, query }, waits) => {
+      const { limit = 100, records = false, wait = 0 } = query
       const walk = walkOf(service, keys, query)
-      const told = await changesAfter(db, service, placesOf(walk, query), { limit, records })
-      if (!told) throw new ApiError('cursor_expired')
-      return answerOf(walk, told)
+      const asked = { limit, records }
+      let told = await changesAfter(db, service, placesOf(walk, query), asked)
+      if (told && !told.changes.length && wait) {
+        const { over, stillAdmitted } = waits()
+        told = await changesBehind(db, service, told, asked, { ms: wait * 1_000, over })
+        await stillAdmitted()
+      }
+      return answerOf(walk, orExpired(told))
     },
   )
-}
 
-type Following = Static<typeof Query>
-
-/** The kinds that are followed, in their order. */
-const kindsOf = ({ kinds: named }: Following): readonly Kind[] => {
-  const words = named?.split(',')
-  return words ? kinds.filter(kind => words.includes(kind)) : kinds
-}
-
-function faultsOfKinds(named: string | undefined): Fault[] {
-  const unknown = (named?.split(',') ?? []).filter(word => !kinds.some(kind => kind === word))
-  if (!unknown.length) return []
-  const detail = `\`kinds\` are, separated by commas: ${kinds.map(kind => `\`${kind}\``).join(', ')}.`
-  return [{ parameter: 'kinds', code: 'invalid_parameter', detail }]
-}
-
-/** Cursors go from request to request, and from stream to request, of the same service and kinds. */
-const walkOf = (service: Context['service'], { cursors: key }: Context['keys'], query: Following): Walk => ({
-  service,
-  list: '/changes',
-  filters: { kinds: kindsOf(query) },
-  key,
-})
-
-function placesOf(walk: Walk, query: Following): Places {
-  const followed = kindsOf(query)
-  if (query.after_cursor === undefined) return beginningOf(followed)
-  const written = unseal(walk, query.after_cursor)
-  const detail = '`after_cursor` is no cursor of these kinds of changes.'
-  if (!written) refuse([{ parameter: 'after_cursor', code: 'invalid_cursor', detail }])
-  return read(followed, written as Written)
+  api.stream(
+    '/changes/stream',
+    {
+      operationId: 'streamChanges',
+      tag: 'Changes',
+      summary: 'The changes as they come, as server-sent events.',
+      description:
+        'Each change is an event `change`: its `data` is what `GET /changes` lists, its `id` the cursor behind it. Where the connection breaks, `Last-Event-ID` (an `EventSource` sends it by itself) or `after_cursor` goes on without a gap; without either the stream begins now, with an `id` and no event. A comment comes every 15 seconds. An event `error` has the `code` of a problem, and ends the stream. An account has at most 10 streams; a client that leaves what was sent unread for 20 seconds is dropped.',
+      query: StreamQuery,
+      headers: {
+        'Last-Event-ID': {
+          description: 'The `id` of the last event that came. It goes before `after_cursor`.',
+          example: 'mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ',
+          required: false,
+        },
+      },
+      answer: Events,
+      errors: ['invalid_cursor', 'cursor_expired', 'too_many_streams'],
+      judge: ({ kinds }) => faultsOfKinds(kinds),
+    },
+    async ({ db, service, keys, query, header }, waiting) => {
+      const { records = false } = query
+      const walk = walkOf(service, keys, query)
+      const asked = { limit: 100, records }
+      const lastId = header('last-event-id')
+      const after_cursor = lastId ?? query.after_cursor
+      const told =
+        after_cursor === undefined
+          ? { changes: [], hasMore: false, places: await placesNow(db, service, kindsOf(query)) }
+          : await changesAfter(db, service, placesOf(walk, { ...query, after_cursor }), asked)
+      return eventsOf(db, walk, orExpired(told), asked, waiting)
+    },
+  )
 }
 
 function answerOf(walk: Walk, { changes, hasMore, places }: Told) {
@@ -156,11 +187,4 @@ function answerOf(walk: Walk, { changes, hasMore, places }: Told) {
     timeZone: walk.service.settings.timeZone,
   }
   return { record: `[${changes.map(item).join(',')}]`, meta }
-}
-
-/** A change as it is told. */
-function item({ kind, id, action, changedAt, name, record }: Change): string {
-  const path = action === 'changed' ? { path: `${pathsOf[kind]}/${encodeURIComponent(name)}` } : {}
-  const head = JSON.stringify({ kind, id, action, changedAt, ...path })
-  return record === null ? head : `${head.slice(0, -1)},"record":${record}}`
 }

@@ -55,7 +55,7 @@ export async function listen(
   createSecureContext({ cert: certificate.cert, key: certificate.key })
   armFailpoint(config.failpoint)
   const offices = given ?? (await openOffices({ db, keys, defaults: backOfficeOf(config), log }))
-  let open = true
+  const ending = new AbortController()
   let baseUrl = ''
   const publicUrl = () => config.publicUrl ?? baseUrl
   const turns = writeTurns((pools.writes ?? db.pool).options.max)
@@ -68,13 +68,14 @@ export async function listen(
       backOffice: backOffice ?? offices.of,
       turn: turns.take,
       syncedAt: offices.syncedAt,
+      ending: ending.signal,
     },
     log,
     certificate,
     http2: config.http2 === 'on',
     trustedProxies: config.trustedProxies,
     publicUrl,
-    ready: () => open && isReady(),
+    ready: () => !ending.signal.aborted && isReady(),
   })
   const requests = measureRequests(server)
   // An HTTP/2 server cannot close its connections by itself.
@@ -103,7 +104,7 @@ export async function listen(
   }, 86_400_000).unref()
   let plain: Server | undefined
   const close = async (graceMs: number) => {
-    open = false
+    ending.abort()
     unwatch()
     clearInterval(renewal)
     plain?.close()

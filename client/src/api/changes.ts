@@ -5,12 +5,14 @@ import type { RecordChange } from '../shapes/changes.ts'
 
 /** What has changed, of every kind of record, for whoever keeps a copy or acts on it. */
 export interface ChangesApi {
-  /** Every change of every kind of record, to be followed without a gap. A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands. */
+  /** Every change of every kind of record, to be followed without a gap. A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands. With `wait` an answer that would be empty waits for a change. */
   list(query?: Paging & {
     /** What to be told of, separated by commas: `store`, `staff`, `product`, `inventory`, `customer`, `transaction`, `order`, `return`, `reward-account`. Absent: all. */
     kinds?: string | undefined
     /** Whether each change carries the record. */
     records?: boolean | undefined
+    /** Seconds to wait for a change where there is none. */
+    wait?: number | undefined
   }, options?: CallOptions): Walk<RecordChange>
 }
 

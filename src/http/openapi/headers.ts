@@ -113,6 +113,7 @@ export const answerHeaders = {
     text(guards['referrer-policy']),
     true,
   ),
+  'X-Accel-Buffering': answerHeader('Proxies pass events on as they come.', text('no', { const: 'no' }), true),
   'Retry-After': answerHeader('Seconds to wait before trying again.', seconds, true),
   'Retry-After.sometimes': answerHeader('Seconds to wait, where waiting helps.', seconds),
 }
@@ -128,6 +129,7 @@ export type AnswerHeader =
   | 'Retry-After'
   | 'Retry-After.sometimes'
   | 'WWW-Authenticate'
+  | 'X-Accel-Buffering'
 
 /** On every answer. */
 const always = ['X-Request-Id', ...standing.map(([name]) => name)]

@@ -24,19 +24,27 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
   // Shapes that others name but do not hold.
   for (const shape of [Problem, ListMeta, Warning, Reference]) write(shape)
 
-  const json = (shape: TSchema, ...use: Use[]) => {
+  const content = (type: string, shape: TSchema, ...use: Use[]) => {
     const schema = write(shape, ...use)
-    return { 'application/json': { schema, example: exampleOf(schema, components) } }
+    return { [type]: { schema, example: exampleOf(schema, components) } }
+  }
+  const json = (shape: TSchema, ...use: Use[]) => content('application/json', shape, ...use)
+
+  const answerContent = (operation: Operation) => {
+    const { answer, medium, warns } = operation
+    if (medium === 'events') return content('text/event-stream', answer)
+    return json(isList(operation) ? answer : (warns ? AnswerWithWarnings : Answer)(answer))
   }
 
   const answers = (operation: Operation) => {
-    const { method, statuses, etag, repeatable, warns } = operation
-    const content = json(isList(operation) ? operation.answer : (warns ? AnswerWithWarnings : Answer)(operation.answer))
+    const { method, statuses, medium, etag, repeatable } = operation
+    const content = answerContent(operation)
     const tagged = etag ? (['ETag'] as const) : []
+    const unbuffered = medium === 'events' ? (['X-Accel-Buffering'] as const) : []
     const repeated = repeatable ? (['Idempotent-Replayed'] as const) : []
     const answered = (status: number) => {
       const located = status === 201 || status === 202 ? (['Location'] as const) : []
-      const headers = headersOf(...rateLimitHeaders, ...tagged, ...repeated, ...located)
+      const headers = headersOf(...rateLimitHeaders, ...tagged, ...unbuffered, ...repeated, ...located)
       return { description: operation.summary, headers, content }
     }
     return {

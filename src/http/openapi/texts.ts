@@ -12,7 +12,7 @@ Send \`Authorization: Basic\` with the API key you were issued, which is the bas
 One record is \`{ "data": { … } }\`, a list \`{ "data": [ … ], "meta": { … } }\`. A field without a value is \`null\`, not absent. Amounts are text with the decimals of their \`currency\`. Times are \`YYYY-MM-DD HH:MM:SS\` on the clock of the service's time zone; in a query you may write them so, or as RFC 3339 with an offset. \`HEAD\` answers as \`GET\`, without a body; any other method that a path does not know is 405, with \`Allow\`.
 
 ## Lists
-A page holds at most 100 records. While \`meta.hasNextPage\` is true, repeat the request with \`after_cursor\` set to \`meta.endCursor\`; a cursor never expires. Every page of a walk shows changes up to \`meta.asOf\` and no later. To follow changes, poll with \`updated_after\` set to the \`asOf\` of the walk before: nothing is missed, and within a walk nothing comes twice.
+A page holds at most 100 records. While \`meta.hasNextPage\` is true, repeat the request with \`after_cursor\` set to \`meta.endCursor\`; a cursor never expires. Every page of a walk shows changes up to \`meta.asOf\` and no later. To follow changes, poll with \`updated_after\` set to the \`asOf\` of the walk before: nothing is missed, and within a walk nothing comes twice. Changes of all kinds of records, removals among them, are at \`/changes\`, which waits for them where you say so, and as they come at \`/changes/stream\`.
 
 ## Records
 One record carries an \`ETag\`. Send it back in \`If-None-Match\`, and an unchanged record costs you a 304 without a body.

@@ -25,8 +25,8 @@ const { paths } = JSON.parse(readFileSync(new URL('../../../openapi.json', impor
 /** All lists of the API: what has pages. */
 export const lists: List[] = Object.entries(paths).flatMap(([path, { get }]) => {
   const query = (get?.parameters ?? []).flatMap(parameter => (parameter.in === 'query' ? [parameter.name ?? ''] : []))
-  const filters = query.filter(name => name !== 'after_cursor' && name !== 'limit')
-  return query.includes('after_cursor') ? [{ path, filters }] : []
+  const filters = query.filter(name => !['after_cursor', 'limit', 'wait'].includes(name))
+  return query.includes('after_cursor') && query.includes('limit') ? [{ path, filters }] : []
 })
 
 /** Before most changes, and before the last few. */

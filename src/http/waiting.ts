@@ -1,0 +1,24 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Role } from '../accounts.ts'
+import type { Service } from '../settings.ts'
+import { admittedStill, type Gate } from './gate.ts'
+
+/** What a request that waits for something, perhaps for hours, needs to know of its caller. */
+export interface Waiting {
+  /** Aborted once nobody waits any more: the caller has gone, or the process is on its way out. */
+  over: AbortSignal
+  /** The service as it is now; throws where the caller may not read it any more. */
+  stillAdmitted(): Promise<Service>
+}
+
+export function waitingOf(gate: Gate, request: FastifyRequest, reply: FastifyReply, role: Role): Waiting {
+  const over = new AbortController()
+  const end = () => over.abort()
+  gate.ending.addEventListener('abort', end)
+  reply.raw.once('close', () => {
+    gate.ending.removeEventListener('abort', end)
+    end()
+  })
+  if (gate.ending.aborted || reply.raw.destroyed) end()
+  return { over: over.signal, stillAdmitted: () => admittedStill(gate, request, role) }
+}

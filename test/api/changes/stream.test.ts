@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { revoke } from '../../../src/accounts.ts'
+import { sql } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { type EventStream, openEvents } from '../../support/event-stream.ts'
+import { isProblem } from '../../support/problem.ts'
+import { anotherServer, credentials, tlsTo } from '../../support/servers.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
+
+const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+const withHttp2 = await anotherServer(api, { environment: { HTTP2: 'on' } })
+after(async () => {
+  await withHttp2.stop()
+  await api.stop()
+})
+const { db } = api
+
+const write = (id: string, firstname: string, { service }: Pick<Caller, 'service'> = api) =>
+  upsertCustomers(db, service, [{ id, firstname }])
+const open = (path = '/changes/stream', caller: Caller = api, headers = {}) =>
+  openEvents({ at: api, caller, path, headers })
+const toldIn = async (stream: EventStream) => JSON.parse((await stream.next()).data ?? '')
+const empty = () => api.tenant({ readsPerMinute: 'off' })
+
+for (const http2 of [false, true])
+  test(`over HTTP/${http2 ? 2 : '1.1'}, changes come as they are made, each with the cursor behind it`, async () => {
+    const shop = await empty()
+    await write('1', 'Ann', shop)
+    const stream = await openEvents({
+      at: withHttp2,
+      caller: shop,
+      path: '/changes/stream?kinds=customer&records=true',
+      http2,
+    })
+    assert.equal(stream.status, 200)
+    assert.equal(stream.headers['content-type'], 'text/event-stream; charset=utf-8')
+    assert.deepEqual([stream.headers['x-accel-buffering'], stream.headers['cache-control']], ['no', 'no-store'])
+    await delay(300)
+    assert.deepEqual(stream.events, [], 'it begins now')
+    const [committed] = [performance.now(), await write('2', 'Bea', shop)]
+    const event = await stream.next()
+    assert.ok(performance.now() - committed < 1_000, `${performance.now() - committed} ms`)
+    assert.equal(event.event, 'change')
+    const listed = await shop.get('/changes?kinds=customer&records=true')
+    assert.deepEqual(JSON.parse(event.data ?? ''), listed.json.data[1])
+    assert.equal(event.id, listed.json.meta.endCursor)
+    await write('3', 'Zoe', shop)
+    const { json } = await shop.get(`/changes?kinds=customer&wait=20&after_cursor=${event.id}`)
+    assert.equal((await toldIn(stream)).id, json.data[0].id)
+    stream.close()
+  })
+
+test('`after_cursor` and `Last-Event-ID` go on where they stand; the header goes before the parameter', async () => {
+  const shop = await empty()
+  for (const id of ['1', '2', '3']) await write(id, 'Ann', shop)
+  const [first, second] = await Promise.all(
+    [1, 2].map(async limit => (await shop.get(`/changes?limit=${limit}`)).json.meta.endCursor),
+  )
+  const path = `/changes/stream?after_cursor=${first}`
+  const streams = [await open(path, shop), await open(path, shop, { 'last-event-id': second })]
+  assert.equal((await toldIn(streams[0] as EventStream)).id, '2')
+  assert.equal((await toldIn(streams[1] as EventStream)).id, '3')
+  for (const stream of streams) stream.close()
+  // Nothing has happened since it was opened: it goes on from there all the same.
+  const quiet = await open('/changes/stream', shop)
+  await delay(200)
+  quiet.close()
+  await write('4', 'Ann', shop)
+  const next = await open('/changes/stream', shop, { 'last-event-id': quiet.lastId })
+  assert.equal((await toldIn(next)).id, '4')
+  next.close()
+})
+
+test('what cannot be streamed is refused before the first byte', async () => {
+  const ask = (query: string, headers = {}) => api.get(`/changes/stream${query}`, headers)
+  const refused = async (code: Parameters<typeof isProblem>[1], answering: ReturnType<typeof ask>) =>
+    isProblem(await answering, code, api.baseUrl, '/changes/stream')
+  await refused('invalid_parameter', ask('?kinds=vouchers'))
+  await refused('invalid_parameter', ask('?limit=5'))
+  await refused('invalid_cursor', ask('?after_cursor=AAAA'))
+  await refused('invalid_cursor', ask('', { 'last-event-id': 'AAAA' }))
+  await refused('invalid_credentials', ask('', { authorization: undefined }))
+  await refused('not_acceptable', ask('', { accept: 'application/json' }))
+  const { endCursor } = (await api.get('/changes')).json.meta
+  await db.run(
+    sql`insert into forgotten_removals select service_id, 'customer', now() + interval '1 day' from service where service_id = ${api.service.id}`,
+  )
+  await refused('cursor_expired', ask(`?after_cursor=${endCursor}`))
+  await db.run(sql`delete from forgotten_removals`)
+})
+
+test('a cursor that expires while it is streamed is an event `error`, and the end', async () => {
+  const shop = await empty()
+  await write('1', 'Ann', shop)
+  const stream = await open('/changes/stream', shop)
+  await db.run(sql`insert into forgotten_removals values (${shop.service.id}, 'customer', now() + interval '1 day')`)
+  await write('2', 'Ann', shop)
+  const { event, data = '' } = await stream.next()
+  assert.deepEqual([event, JSON.parse(data).code], ['error', 'cursor_expired'])
+  assert.equal(JSON.parse(data).requestId, stream.headers['x-request-id'])
+  await stream.ended
+})
+
+test('an account has at most ten streams; one that ends makes room', async () => {
+  const shop = await empty()
+  const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', shop)))
+  const answer = await shop.get('/changes/stream')
+  isProblem(answer, 'too_many_streams', api.baseUrl, '/changes/stream')
+  assert.ok(Number(answer.headers['retry-after']) > 0)
+  const other = await open('/changes/stream', await api.account('visitor', shop.service))
+  assert.equal(other.status, 200)
+  streams[0]?.close()
+  await delay(200)
+  for (let i = 0; i < 3; i++)
+    assert.equal((await shop.request('/changes/stream', { method: 'HEAD' })).headers['x-accel-buffering'], 'no')
+  const eleventh = await open('/changes/stream', shop)
+  assert.equal(eleventh.status, 200)
+  for (const stream of [...streams, other, eleventh]) stream.close()
+})
+
+test('a stream counts as one request', async () => {
+  const shop = await api.tenant({ readsPerMinute: 2 })
+  const stream = await open('/changes/stream', shop)
+  await write('1', 'Ann', shop)
+  await write('2', 'Ann', shop)
+  await Promise.all([stream.next(), stream.next()])
+  assert.match((await shop.get('/changes')).headers.ratelimit?.toString() ?? '', /r=0;/)
+  stream.close()
+})
+
+test('tenants are apart', async () => {
+  const [one, other] = [await empty(), await empty()]
+  const [mine, theirs] = [await open('/changes/stream', one), await open('/changes/stream', other)]
+  await write('1', 'Ann', other)
+  assert.equal((await toldIn(theirs)).id, '1')
+  await delay(500)
+  assert.deepEqual(mine.events, [])
+  for (const stream of [mine, theirs]) stream.close()
+})
+
+test('at the end of the process streams end at once', async () => {
+  const server = await anotherServer(api, { environment: { HTTP2: 'on' } })
+  const streams = await Promise.all(
+    [false, true].map(http2 => openEvents({ at: server, caller: api, path: '/changes/stream', http2 })),
+  )
+  await delay(300)
+  const from = performance.now()
+  await server.stop()
+  assert.ok(performance.now() - from < 900, `${performance.now() - from} ms`)
+  await Promise.all(streams.map(({ ended }) => ended))
+})
+
+// At the same time: all of it is waiting.
+describe('streams over time', { concurrency: true }, () => {
+  test('who is revoked loses a stream within 5 seconds, also one in which nothing happens', async () => {
+    const shop = await empty()
+    const stream = await open('/changes/stream', shop)
+    await delay(1_000)
+    const from = performance.now()
+    await revoke(db, shop.username, { all: true })
+    await stream.ended
+    assert.ok(performance.now() - from < 5_000, `${performance.now() - from} ms`)
+    assert.equal(JSON.parse((await stream.next()).data ?? '').code, 'invalid_credentials')
+  })
+
+  test('a stream in which nothing happens has a comment every 15 seconds, with where to go on', async () => {
+    const stream = await open('/changes/stream', await empty())
+    await delay(17_000)
+    assert.match(stream.text, /^:\nid: \S+\n\n:\nid: \S+\n\n$/)
+    stream.close()
+  })
+
+  test('a client that leaves unread what it is sent is dropped, and what waits for it is bounded', async () => {
+    const shop = await empty()
+    const rows = Array.from({ length: 20_000 }, (_, i) => ({ id: `c${i}`, firstname: 'x'.repeat(100) }))
+    const { endCursor } = (await shop.get('/changes')).json.meta
+    for (let i = 0; i < rows.length; i += 5_000) await upsertCustomers(db, shop.service, rows.slice(i, i + 5_000))
+    const socket = await tlsTo(api, { ALPNProtocols: ['http/1.1'] })
+    socket.pause()
+    const head = Object.entries(credentials(shop)).map(([name, value]) => `${name}: ${value}\r\n`)
+    const from = performance.now()
+    const path = `/changes/stream?records=true&after_cursor=${endCursor}`
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${head.join('')}\r\n`)
+    await delay(18_000)
+    const asked: number[] = []
+    db.pool.on('acquire', () => asked.push(performance.now()))
+    await delay(1_000)
+    assert.ok(asked.length < 100, 'it is not read on')
+    await delay(4_000)
+    let size = 0
+    socket
+      .on('error', () => {})
+      .on('data', data => {
+        size += data.length
+      })
+    await new Promise(resolve => socket.once('close', resolve))
+    assert.ok(performance.now() - from < 26_000)
+    assert.ok(size > 100_000 && size < 8_000_000, `${size} bytes were on their way`)
+  })
+})

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:https'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { isProblem } from '../../support/problem.ts'
+import { anotherServer, credentials } from '../../support/servers.ts'
+import { startTestService } from '../../support/service.ts'
+
+const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
+const { db } = api
+
+const write = (id: string, firstname: string, service = api.service) =>
+  upsertCustomers(db, service, [{ id, firstname }])
+/** Where somebody stands who has been told everything. */
+const endOf = async (shop: Pick<typeof api, 'get'> = api, asking = '') =>
+  (await shop.get(`/changes?limit=1000${asking}`)).json.meta.endCursor
+
+const timed = async <T>(work: Promise<T>) => {
+  const from = performance.now()
+  return { answer: await work, ms: performance.now() - from }
+}
+
+test('an answer that would be empty comes as soon as something is committed', async () => {
+  await write('1', 'Ann')
+  const end = await endOf()
+  const waiting = timed(api.get(`/changes?wait=20&after_cursor=${end}`))
+  await delay(600)
+  const committed = performance.now()
+  await write('2', 'Bea')
+  const { answer } = await waiting
+  assert.ok(performance.now() - committed < 1_000, `${performance.now() - committed} ms`)
+  assert.deepEqual(
+    answer.json.data.map(({ id }: { id: string }) => id),
+    ['2'],
+  )
+  const { answer: next, ms } = await timed(api.get(`/changes?wait=1&after_cursor=${answer.json.meta.endCursor}`))
+  assert.deepEqual([next.status, next.json.data, next.json.meta.hasNextPage], [200, [], false])
+  assert.equal(next.json.meta.endCursor, answer.json.meta.endCursor)
+  assert.ok(ms > 950 && ms < 3_000, `${ms} ms`)
+})
+
+test('an answer that is not empty does not wait, nor does one without `wait`', async () => {
+  await write('1', 'Eve')
+  assert.ok((await timed(api.get('/changes?wait=30'))).ms < 3_000)
+  assert.ok((await timed(api.get(`/changes?after_cursor=${await endOf()}`))).ms < 3_000)
+  isProblem(await api.get('/changes?wait=31'), 'invalid_parameter', api.baseUrl, '/changes')
+})
+
+test('who waits from the beginning of an empty service is told of the first record', async () => {
+  const shop = await api.tenant()
+  const waiting = shop.get('/changes?wait=20')
+  await delay(300)
+  await write('1', 'Ann', shop.service)
+  assert.equal((await waiting).json.data[0].id, '1')
+})
+
+test('who waits is told of what they follow, in their own service, and of nothing else', async () => {
+  const other = await api.tenant()
+  const waiting = [
+    api.get(`/changes?wait=2&kinds=store&after_cursor=${await endOf(api, '&kinds=store')}`),
+    other.get('/changes?wait=2'),
+  ]
+  await delay(300)
+  await write('1', 'Zoe')
+  for (const { json } of await Promise.all(waiting)) assert.deepEqual(json.data, [])
+})
+
+test('what a transaction holds back that commits late ends the wait when it commits', async () => {
+  const end = await endOf()
+  const waiting = api.get(`/changes?wait=20&after_cursor=${end}`)
+  await db.transaction(async tx => {
+    const inTx = { ...db, transaction: <T>(work: (same: typeof tx) => Promise<T>) => work(tx) }
+    await upsertCustomers(inTx, api.service, [{ id: '3', firstname: 'Ida' }])
+    await delay(700)
+  })
+  assert.equal((await waiting).json.data[0].id, '3')
+})
+
+test('nobody who waits holds a connection, and one look serves all', async () => {
+  const end = await endOf()
+  const waiting = Array.from({ length: 100 }, () => api.get(`/changes?wait=3&after_cursor=${end}`))
+  await delay(1_000)
+  const { pool } = db
+  let busy = 0
+  const statements = await countedFor(1_000, () => {
+    busy = Math.max(busy, pool.totalCount - pool.idleCount)
+  })
+  assert.ok(statements > 2 && statements <= 10, `${statements} statements: four looks of two`)
+  assert.ok(busy <= 2, `${busy} connections`)
+  await Promise.all(waiting)
+  assert.equal(await countedFor(1_000), 0, 'nobody waits')
+})
+
+test('a wait ends once its caller has gone, and nobody looks any more', async () => {
+  const { port } = new URL(api.baseUrl)
+  const headers = credentials(api)
+  const path = `/changes?wait=30&after_cursor=${await endOf()}`
+  const asked = request({ host: 'localhost', port, ca: api.ca, path, headers, agent: false })
+  asked.on('error', () => {}).end()
+  assert.ok((await countedFor(1_000)) > 2)
+  asked.destroy()
+  await delay(600)
+  assert.equal(await countedFor(1_000), 0)
+})
+
+test('at the end of the process who waits is answered at once, with where to go on', async () => {
+  const server = await anotherServer(api)
+  const end = await endOf()
+  const waiting = server.ask(`/changes?wait=30&after_cursor=${end}`, { headers: credentials(api) })
+  await delay(500)
+  const { ms } = await timed(server.stop())
+  const { status, json } = await waiting
+  assert.deepEqual([status, json.data, json.meta.endCursor], [200, [], end])
+  assert.ok(ms < 900, `${ms} ms`)
+})
+
+/** How often the database was asked in so many milliseconds. */
+async function countedFor(ms: number, onAsk = () => {}) {
+  let count = 0
+  const asked = () => {
+    count++
+    onAsk()
+  }
+  db.pool.on('acquire', asked)
+  await delay(ms)
+  db.pool.off('acquire', asked)
+  return count
+}
