@@ -235,7 +235,6 @@ test("a child cannot point to another service's parent", async () => {
     sql`insert into variant (service_id, sku_id, product_id, colour_id, sku, size_code, original_price, price) values (${to}, 'x', ${foreign}, ${foreign}, 'x', 'S', 1, 1)`,
     sql`insert into stock (service_id, store_id, sku_id, free_stock, changed_at, record) values (${to}, ${foreign}, '1', 1, now(), '{}')`,
     sql`insert into stock (service_id, store_id, sku_id, free_stock, changed_at, record) values (${to}, '1', ${foreign}, 1, now(), '{}')`,
-    sql`insert into reward_account (service_id, id, changed_at, customer_id, program_id) values (${to}, 'x', now(), ${foreign}, '1')`,
     sql`insert into reward_account (service_id, id, changed_at, customer_id, program_id) values (${to}, 'x', now(), 'no account', ${foreign})`,
     sql`insert into reward_lot (service_id, account_id, kind, lot_id, created_at, total) values (${to}, ${foreign}, 'points', 'x', now(), 1)`,
     sql`update colour set product_id = ${foreign} where service_id = ${to}`,

@@ -25,7 +25,7 @@ after(() => api.stop())
 const { db } = api
 
 /** `HISTORIES=5000` for more of them. */
-const histories = Number(process.env.HISTORIES ?? 120)
+const histories = Number(process.env.HISTORIES ?? 40)
 
 const readers: { asking: string; kinds?: Kind[] }[] = [
   { asking: 'limit=3' },
