@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { Agent } from 'node:https'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Asked, askOnce, type Body, isSettled, patienceMs, unsettled } from '../trials/asking.ts'
+import type { Kept } from '../trials/processes.ts'
 import type { Random } from '../trials/random.ts'
-import type { Kept } from './processes.ts'
+import { waysTo } from '../trials/reaching.ts'
 
 /** An answer that settles a request. `Data` is what the API documents for it: the run judges effects, not shapes. */
 export interface Settled<Data> extends Body<Data> {
@@ -14,24 +12,15 @@ export interface Settled<Data> extends Body<Data> {
 }
 
 /** A client that asks any of the processes, and asks again with the same key until the answer settles it. */
-export function clientOf(apis: readonly Kept[], directory: string, headers: Record<string, string>, random: Random) {
-  const agents = new Map<string, Agent>()
-  const agentOf = (name: string) => {
-    const known = agents.get(name)
-    if (known) return known
-    const agent = new Agent({ keepAlive: true, ca: readFileSync(join(directory, name, 'tls/ca.pem')) })
-    agents.set(name, agent)
-    return agent
-  }
+export function clientOf(apis: readonly Kept[], headers: Record<string, string>, random: Random) {
+  const ways = waysTo(apis, headers, random)
 
   /** Throws where nothing settles it within 90 seconds: that is a finding of its own. */
   async function ask<Data>(asked: Asked): Promise<Settled<Data>> {
     const until = performance.now() + patienceMs
     let last = ''
     while (performance.now() < until) {
-      const up = apis.filter(api => api.baseUrl)
-      const api = up.length ? random.pick(up) : undefined
-      const way = api && { baseUrl: api.baseUrl, agent: agentOf(api.name), headers }
+      const way = ways.any()
       const answer = way
         ? await askOnce<Data>(asked, way).catch((error: Error) => error)
         : new Error('no process was up')
@@ -54,9 +43,7 @@ export function clientOf(apis: readonly Kept[], directory: string, headers: Reco
       if (!data || !meta) throw new Error(`GET ${path}: ${text}`)
       return { data, meta }
     },
-    close() {
-      for (const agent of agents.values()) agent.destroy()
-    },
+    close: ways.close,
   }
 }
 

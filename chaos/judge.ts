@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 
 /** Holds what clients were told against what the database and the mail server have. */
 export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>): Promise<Verdict[]> {
-  const { db, service, mails, worker, log } = world
+  const { db, service, mails, workers, log } = world
   const id = service.id
   const { made, none, writes } = factsOf(db, id, shop)
   const mailed = await untilMailed(world)
@@ -17,6 +17,7 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
   const vouchers = made('voucher').map(({ key, answer: { data } }) => ({ key, number: data?.number, pin: data?.pin }))
   const mailsOf = Map.groupBy(mails, mail => mail.subject)
   const extra = mails.length - mailsOf.size
+  const kills = workers.reduce((sum, { deaths }) => sum + deaths.length, 0)
   const mailsAtOnce = jobs[sendMailJob]?.atOnce ?? 0
 
   return [
@@ -63,8 +64,8 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
     ),
     verdict(
       'a worker that was killed mailed no more than what it was at a second time',
-      extra <= worker.kills * mailsAtOnce ? [] : [`${extra} more`],
-      among(worker.kills),
+      extra <= kills * mailsAtOnce ? [] : [`${extra} more`],
+      among(kills),
     ),
     verdict('the mails went out within 60 s of the last kill', mailed ? [] : ['some are still waiting']),
     verdict('nothing unexpected was logged', log.filter(line => /internal_error|unhandled/i.test(line)).slice(0, 3)),

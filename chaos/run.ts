@@ -3,14 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Presets, SingleBar } from 'cli-progress'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { sql } from '../src/db.ts'
+import { type BackOfficeName, deathsOf } from '../trials/borders.ts'
 import { commit } from '../trials/commit.ts'
 import { seeded } from '../trials/random.ts'
 import { clientOf } from './client.ts'
 import { judge } from './judge.ts'
 import { judgeUpstream } from './judge-upstream.ts'
 import { follow, readShop, shop } from './shoppers.ts'
-import { timeIsUp, weather } from './upstream.ts'
-import { type BackOfficeName, openWorld, type World } from './world.ts'
+import { takeOver, weather } from './upstream.ts'
+import { openWorld, type World } from './world.ts'
 
 const whole = (text: string) => {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It is a whole number.')
@@ -19,7 +20,7 @@ const whole = (text: string) => {
 
 const { seed, kills, shoppers, backOffice } = new Command('npm run chaos --')
   .description(
-    'Kills API processes, the worker and PostgreSQL at random (kill -9) while shoppers order, return and pay with\nvouchers over HTTPS, each repeating what was not answered with the same Idempotency-Key. Then it is judged whether\neach write took effect exactly once, and whether every ledger adds up.',
+    'Kills API processes, workers and PostgreSQL at random, and at the borders between two effects (kill -9), while shoppers order, return and pay with\nvouchers over HTTPS, each repeating what was not answered with the same Idempotency-Key. Then it is judged whether\neach write took effect exactly once, and whether every ledger adds up.',
   )
   .option('--seed <number>', 'what chooses the kills and the purchases', whole, randomInt(1, 1_000_000))
   .option('--kills <number>', 'how many processes are killed', whole, 200)
@@ -47,8 +48,9 @@ const world = await openWorld(backOffice, random, say)
 const { upstream } = world
 let over = false
 let settled = false
+let databaseKills = 0
 try {
-  const newClient = (of: number) => clientOf(world.apis, world.directory, world.headers, seeded(seed + of))
+  const newClient = (of: number) => clientOf(world.apis, world.headers, seeded(seed + of))
   const shared = await readShop(newClient(1))
   if (upstream) {
     const { remote } = upstream
@@ -79,10 +81,7 @@ try {
   const verdicts = upstream ? await judgeUpstream(world, upstream, shared, seen) : await judge(world, shared, seen)
   for (const { fact, holds, found } of verdicts)
     console.log(`${holds ? '✔' : '✖'} ${fact}${found ? ` (${found})` : ''}`)
-  const killed = [...world.apis, world.worker].map(({ name, kills: times }) => `${name} ${times}`)
-  console.log(
-    `Killed: ${killed.join(', ')}, PostgreSQL ${kills - [...world.apis, world.worker].reduce((sum, each) => sum + each.kills, 0)}.`,
-  )
+  console.log(`Killed: ${deathsOf([...world.apis, ...world.workers])}, PostgreSQL ${databaseKills}.`)
   if (verdicts.some(({ holds }) => !holds)) {
     console.log(
       `To repeat it: npm run chaos -- --seed ${seed} --kills ${kills} --shoppers ${shoppers} --back-office ${backOffice}`,
@@ -96,24 +95,31 @@ try {
 }
 process.exit()
 
-async function killAtRandom({ apis, worker, postgres, db }: World) {
+async function killAtRandom({ apis, workers, postgres, db }: World) {
   const bar = process.stderr.isTTY
     ? new SingleBar({ format: '{bar} {value}/{total} kills, {eta} s left', hideCursor: true }, Presets.shades_classic)
     : undefined
   bar?.start(kills, 0)
-  for (let killed = 0; killed < kills; ) {
+  const killed = () => [...apis, ...workers].reduce((sum, { deaths }) => sum + deaths.length, databaseKills)
+  for (let told = 0; killed() < kills; ) {
     await delay(random.whole(200, 1_200))
     const which = random.fraction()
-    const target = which < 0.55 ? random.pick(apis) : which < 0.8 ? worker : undefined
+    const target = which < 0.55 ? random.pick(apis) : which < 0.8 ? random.pick(workers) : undefined
     // What has not come up again yet would only be kept down.
     const isUp = target ? target.isUp : await db.row(sql`select 1`).then(Boolean, () => false)
     if (!isUp || !apis.some(api => api.isUp)) continue
+    // Most of those that are to die at a border live until they get there.
+    if (target?.doom && random.chance(0.8)) continue
     if (target) target.kill()
-    else process.kill(postgres.pid, 'SIGKILL')
-    if (upstream) await timeIsUp(db).catch(() => {})
-    killed++
-    bar?.update(killed)
-    if (!bar && killed % 20 === 0) say(`${killed} of ${kills} kills`)
+    else {
+      process.kill(postgres.pid, 'SIGKILL')
+      databaseKills++
+    }
+    if (upstream) await takeOver(db).catch(() => {})
+    bar?.update(killed())
+    if (bar || killed() < told + 20) continue
+    told = killed()
+    say(`${told} of ${kills} kills`)
   }
   bar?.stop()
 }

@@ -64,4 +64,11 @@ export async function weather({ remote }: Upstream, random: Random, isOver: () =
 export async function timeIsUp(db: Db) {
   await db.run(sql`update intent set claimed_until = now() - interval '1 s', look_at = now()`)
   await db.run(sql`update hold set held_until = now() - interval '1 s'`)
+  await db.run(sql`update job set due_at = now() where name = 'settle-writes' and lease is null`)
+}
+
+/** The same, and whoever settles is taken for dead: another worker settles beside it. */
+export async function takeOver(db: Db) {
+  await timeIsUp(db)
+  await db.run(sql`update job set leased_until = now() - interval '1 s', due_at = now() where name = 'settle-writes'`)
 }

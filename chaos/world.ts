@@ -10,12 +10,13 @@ import { migrate } from '../src/migrate.ts'
 import { type Postgres, startPostgres } from '../src/postgres/postgres.ts'
 import { keysFrom } from '../src/secrets.ts'
 import type { Service } from '../src/settings.ts'
+import { type BackOfficeName, doomOf } from '../trials/borders.ts'
+import { type Kept, keep } from '../trials/processes.ts'
 import type { Random } from '../trials/random.ts'
 import { openMailbox } from './mailbox.ts'
-import { type Kept, keep } from './processes.ts'
 import { openBehind, type Upstream, upstreamSettings } from './upstream.ts'
 
-/** Everything that runs: PostgreSQL, two API processes, a worker, and somebody's mail server. */
+/** Everything that runs: PostgreSQL, two API processes, two workers, and somebody's mail server. */
 export interface World {
   directory: string
   postgres: Postgres
@@ -23,7 +24,7 @@ export interface World {
   service: Service
   headers: Record<string, string>
   apis: Kept[]
-  worker: Kept
+  workers: Kept[]
   /** The back office, where it is none of our own. */
   upstream: Upstream | undefined
   mails: Awaited<ReturnType<typeof openMailbox>>['mails']
@@ -31,8 +32,6 @@ export interface World {
   log: string[]
   close(): Promise<void>
 }
-
-export type BackOfficeName = 'embedded' | 'apparel21'
 
 export async function openWorld(
   backOffice: BackOfficeName,
@@ -64,19 +63,19 @@ export async function openWorld(
   const mailbox = await openMailbox(() => random.chance(0.1))
   const log: string[] = []
   const environment = {
-    DATABASE_URL: databaseUrl,
     SECRET_KEY: secret,
     SMTP_URL: mailbox.url,
     JOBS: 'off',
     DATABASE_POOL: '6',
   }
-  const onLog = (text: string) => log.push(...text.split('\n').filter(line => /"level":(50|60)/.test(line)))
-  const keeping = { directory, environment, onLog }
-  say('Starting two API processes and a worker …')
-  const apis = await Promise.all(
-    ['api-1', 'api-2'].map(name => keep({ ...keeping, name, args: ['start', '--no-demo'] })),
-  )
-  const worker = await keep({ ...keeping, name: 'worker', args: ['worker'] })
+  const onLog = (line: string) => void (/"level":(50|60)/.test(line) && log.push(line))
+  const keeping = { directory, environment, databaseUrl, onLog }
+  const several = (role: 'api' | 'worker', args: string[]) =>
+    Promise.all(
+      [1, 2].map(i => keep({ ...keeping, name: `${role}-${i}`, args, doom: doomOf(backOffice, role, random, 0.4) })),
+    )
+  say('Starting two API processes and two workers …')
+  const [apis, workers] = await Promise.all([several('api', ['start', '--no-demo']), several('worker', ['worker'])])
   return {
     directory,
     postgres,
@@ -87,12 +86,12 @@ export async function openWorld(
       'x-service-name': service.name,
     },
     apis,
-    worker,
+    workers,
     upstream,
     mails: mailbox.mails,
     log,
     async close() {
-      await Promise.all([...apis, worker].map(each => each.end()))
+      await Promise.all([...apis, ...workers].map(each => each.end()))
       await upstream?.stop()
       await mailbox.close()
       await db.close()

@@ -1,14 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { Agent } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Asked, askOnce, type Body, isSettled, patienceMs, unsettled } from '../trials/asking.ts'
+import type { Kept } from '../trials/processes.ts'
 import type { Random } from '../trials/random.ts'
-
-/** A server of the API as its callers know it. */
-export interface Reached {
-  baseUrl: string
-  caFile: string
-}
+import { waysTo } from '../trials/reaching.ts'
 
 /** An answer that settles a request. `Data` is what the API documents for it: the run judges effects, not shapes. */
 export interface Settled<Data = unknown> {
@@ -25,34 +19,36 @@ export interface Troubles {
   byCode: Map<string, number>
 }
 
+/** What stands in for the status where a client went away, and never learned what became of what it asked for. */
+export const gone = 499
+
 /** Longer than this nobody waits for `Retry-After` here. */
 const longestRestMs = 1_500
 
 /**
- * A client of several servers: whatever leaves open what became of a write it repeats with the same key, at any of them. Now and then it
- * loses its patience, and hangs up on an answer that may be on its way.
+ * A client of several servers, which die now and then: whatever leaves open what became of a write it repeats with the same key, at any of
+ * them. Now and then it loses its patience, and hangs up on an answer that may be on its way.
  */
 export function clientOf(
-  servers: readonly Reached[],
+  servers: readonly Kept[],
   headers: Record<string, string>,
   random: Random,
   { byCode }: Troubles,
 ) {
-  const agents = new Map(
-    servers.map(server => [server, new Agent({ keepAlive: true, ca: readFileSync(server.caFile) })]),
-  )
+  const ways = waysTo(servers, headers, random)
 
   return {
-    /** Throws where nothing settles it within 90 seconds: that is a finding of its own. */
-    async ask<Data>(asked: Asked): Promise<Settled<Data>> {
+    /** Throws where nothing settles it within 90 seconds: that is a finding of its own. One that `leaves` may not come back (`gone`). */
+    async ask<Data>(asked: Asked, leaves = false): Promise<Settled<Data>> {
       const until = performance.now() + patienceMs
       let last = ''
       for (let attempts = 1; performance.now() < until; attempts++) {
         // Without a key, what was hung up on may be carried out behind what comes later, and undo it.
         const waitMs = asked.key !== undefined && random.chance(0.07) ? random.whole(1, 400) : undefined
-        const server = random.pick(servers)
-        const way = { baseUrl: server.baseUrl, agent: agents.get(server), headers }
-        const answer = await askOnce<Data>(asked, way, waitMs).catch((error: Error) => error)
+        const way = ways.any()
+        const answer = way
+          ? await askOnce<Data>(asked, way, waitMs).catch((error: Error) => error)
+          : new Error('no server is up')
         if (answer instanceof Error) last = 'no answer'
         else {
           const { status, body: json, headers: told } = answer
@@ -61,6 +57,7 @@ export function clientOf(
           await delay(random.whole(0, Math.min(Number(told['retry-after'] ?? 0) * 1_000, longestRestMs)))
         }
         byCode.set(last, (byCode.get(last) ?? 0) + 1)
+        if (leaves && random.chance(0.04)) return { status: gone, json: {}, isReplay: false, attempts }
         await delay(20 + random.whole(0, 80))
       }
       throw unsettled(asked, last)
@@ -79,9 +76,7 @@ export function clientOf(
       }
       return { records, asOf }
     },
-    close() {
-      for (const agent of agents.values()) agent.destroy()
-    },
+    close: ways.close,
   }
 }
 

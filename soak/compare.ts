@@ -34,3 +34,12 @@ export function judgeList(what: string, expected: Expected, found: readonly obje
   ]
   return verdict(`${what}: the list is the simulator's, record by record`, wrong, expected.size)
 }
+
+/** What stands in one list only. */
+export function difference(expected: readonly string[], found: readonly string[]): string[] {
+  const [theirs, ours] = [new Set(expected), new Set(found)]
+  return [
+    ...[...theirs].filter(key => !ours.has(key)).map(key => `${key} is missing`),
+    ...[...ours].filter(key => !theirs.has(key)).map(key => `${key} is nobody's`),
+  ]
+}

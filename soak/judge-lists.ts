@@ -4,7 +4,7 @@ import { type Verdict, verdict } from '../trials/verdict.ts'
 import type { Client } from './client.ts'
 import { judgeList } from './compare.ts'
 import { accountsOf, customersOf, productsOf, shops, stockOf, storesOf, transactionsOf } from './expected.ts'
-import type { World } from './world.ts'
+import type { WorldBehind } from './world.ts'
 
 interface StockRecord {
   storeId: string
@@ -13,7 +13,7 @@ interface StockRecord {
 }
 
 /** Holds every list of the API, and what is stored of rewards, against the simulator's state. */
-export async function judgeLists(world: World, client: Client): Promise<Verdict[]> {
+export async function judgeLists(world: WorldBehind, client: Client): Promise<Verdict[]> {
   const { state, clock } = world.simulator
   const all = async (path: string) => (await client.list<object>(path)).records
   return [
@@ -31,7 +31,7 @@ export async function judgeLists(world: World, client: Client): Promise<Verdict[
 }
 
 /** Exact, negative stock included; but what was below nothing before the run, and has not changed since, nobody could tell us. */
-function judgeStock({ simulator: { state, clock } }: World, found: readonly StockRecord[]): Verdict {
+function judgeStock({ simulator: { state, clock } }: WorldBehind, found: readonly StockRecord[]): Verdict {
   const expected = stockOf(state)
   const dayAgo = clock.wall() - 86_400_000
   const rows = new Map([...state.skus.values()].map(({ row, id }) => [row, id]))
@@ -50,7 +50,7 @@ function judgeStock({ simulator: { state, clock } }: World, found: readonly Stoc
   return verdict("stock: it is the simulator's, SKU by SKU and store by store", [...wrong, ...stray], expected.size)
 }
 
-const accounts = ({ db, service }: World) =>
+const accounts = ({ db, service }: WorldBehind) =>
   db.rows<object>(sql`
     select a.id, a.customer_id as "customerId", a.program_id as "programId", a.tier_id as "tierId",
            coalesce((select json_agg(format('%s %s: %s %s %s', kind, lot_id, trim_scale(total), trim_scale(redeemed), trim_scale(pending)) order by kind collate "C", lot_id collate "C")

@@ -1,32 +1,43 @@
 import { sql } from '../src/db.ts'
 import { type Verdict, verdict } from '../trials/verdict.ts'
 import type { Client } from './client.ts'
+import { judgeAlike } from './judge-alike.ts'
+import { judgeEmbedded } from './judge-embedded.ts'
 import { judgeLists } from './judge-lists.ts'
-import { judgeVouchers, judgeWrites } from './judge-writes.ts'
+import { judgeVouchers } from './judge-vouchers.ts'
+import { judgeWrites } from './judge-writes.ts'
+import { openIn } from './kills.ts'
 import type { Shared } from './shoppers.ts'
 import type { Done } from './staff.ts'
-import type { World } from './world.ts'
+import { isBehind, type World } from './world.ts'
 
 /** What there is to judge. */
 export interface Judging {
   world: World
   shared: Shared
-  done: Done
-  usedBefore: ReadonlyMap<string, number>
+  /** What went on at the back office behind, where there is one. */
+  behind: { done: Done; usedBefore: ReadonlyMap<string, number> } | undefined
   client: Client
   seen: readonly Verdict[]
   troubles: ReadonlyMap<string, number>
 }
 
-/** Holds the read model, and what clients were told, against the simulator. */
-export async function judge({ world, shared, done, usedBefore, client, seen, troubles }: Judging): Promise<Verdict[]> {
+/** Holds what clients were told against our tables, and all of it against the simulator, where one stands behind. */
+export async function judge({ world, shared, behind, client, seen, troubles }: Judging): Promise<Verdict[]> {
   const { db, service, log } = world
+  const open = await openIn(db)
   return [
     verdict('every write was settled', [], shared.deeds.length),
-    ...(await judgeLists(world, client)),
     ...seen,
-    ...(await judgeWrites(world, shared, done)),
-    ...(await judgeVouchers(world, client, done, usedBefore)),
+    ...(behind && isBehind(world)
+      ? [
+          ...(await judgeLists(world, client)),
+          ...(await judgeWrites(world, shared, behind.done)),
+          ...(await judgeAlike(world, shared)),
+          ...(await judgeVouchers(world, client, behind.done, behind.usedBefore)),
+        ]
+      : await judgeEmbedded(world, shared)),
+    verdict('no write is left open, and nothing is held', open),
     verdict('a key is answered the same, however often it is asked', shared.contradictions),
     await replays(),
     verdict(

@@ -3,7 +3,7 @@ import type { ValidatedVoucher } from '../src/domain/vouchers/vouchers.ts'
 import type { Asked } from '../trials/asking.ts'
 import { address, money } from '../trials/paying.ts'
 import type { Random } from '../trials/random.ts'
-import type { Client, Settled } from './client.ts'
+import { type Client, gone, type Settled } from './client.ts'
 
 export const kinds = ['customer', 'change', 'order', 'return', 'sale', 'lock'] as const
 export type Kind = (typeof kinds)[number]
@@ -15,13 +15,15 @@ export interface Deed extends Asked {
   answer: Settled<Made>
 }
 
-/** What is asked of what was made; an order number where it is an order or a voucher's sale. */
-interface Made {
+/** What is asked of what was made; an order number where it is an order or a voucher's sale, number and PIN where a voucher is there at once. */
+export interface Made {
   id: string
   orderNumber: string
+  number?: string
+  pin?: string
 }
 
-interface Customer {
+export interface Customer {
   id: string
   email: string
 }
@@ -65,12 +67,13 @@ export async function shop(
   async function write(kind: Kind, asked: Asked & { key: string }, isKeyed = true): Promise<Settled<Made>> {
     const sent = { ...asked, key: isKeyed ? asked.key : undefined }
     // Now and then somebody clicks twice.
-    const [answer, twin] = await Promise.all([
-      client.ask<Made>(sent),
-      isKeyed && random.chance(0.08) ? client.ask<Made>(sent) : undefined,
+    const both = await Promise.all([
+      client.ask<Made>(sent, isKeyed),
+      isKeyed && random.chance(0.08) ? client.ask<Made>(sent, isKeyed) : undefined,
     ])
-    // Refused at first, when there was nothing to return yet, it may be done a moment later.
-    const settled = answer.status >= 400 && twin && twin.status < 300 ? twin : answer
+    // Refused at first, when there was nothing to return yet, it may be done a moment later; also where nobody waits for that any more.
+    const [answer, twin] = both
+    const settled = both.find(one => one && one.status < 300) ?? both.find(one => one?.status === gone) ?? answer
     shared.deeds.push({ ...asked, kind, answer: settled })
     if (settled.status >= 300) return settled
     shared.settled.add(asked.key)

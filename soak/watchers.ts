@@ -3,13 +3,13 @@ import { sql } from '../src/db.ts'
 import { type Verdict, verdict } from '../trials/verdict.ts'
 import type { Client } from './client.ts'
 import { shops, stockOf } from './expected.ts'
-import type { World } from './world.ts'
+import type { WorldBehind } from './world.ts'
 
 /**
  * Looks all the time whether a pull takes away what the back office still has: a customer, a SKU that was never withdrawn, stock that
  * never moved. A later pull would mend it, and the lists of the end would not tell.
  */
-export async function watch({ simulator, db, service }: World, isOver: () => boolean): Promise<Verdict> {
+export async function watch({ simulator, db, service }: WorldBehind, isOver: () => boolean): Promise<Verdict> {
   const began = simulator.clock.wall()
   const seen = new Set<string>()
   const lost = new Set<string>()

@@ -27,7 +27,7 @@ export interface Answered<Data> {
 }
 
 /** The way to a server of the API. */
-interface Way {
+export interface Way {
   baseUrl: string
   agent: Agent | undefined
   headers: Readonly<Record<string, string>>
