@@ -9,7 +9,7 @@ import { seeded } from '../trials/random.ts'
 import { clientOf } from './client.ts'
 import { judge } from './judge.ts'
 import { judgeUpstream } from './judge-upstream.ts'
-import { follow, readShop, shop } from './shoppers.ts'
+import { follow, readShop, type Shop, shop } from './shoppers.ts'
 import { takeOver, weather } from './upstream.ts'
 import { openWorld, type World } from './world.ts'
 
@@ -35,7 +35,7 @@ const { seed, kills, shoppers, backOffice } = new Command('npm run chaos --')
   )
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run chaos -- --seed 7\n  npm run chaos -- --kills 20\n  npm run chaos -- --back-office apparel21\n',
+    '\nExamples:\n  npm run chaos -- --seed 7\n  npm run chaos -- --kills 20\n  npm run chaos -- --back-office apparel21\n  npm run chaos -- --back-office apparel21 --shoppers 100\n\nWhich borders they are: docs/testing.md.\n',
   )
   .parse()
   .opts<{ seed: number; kills: number; shoppers: number; backOffice: BackOfficeName }>()
@@ -71,7 +71,7 @@ try {
   )
   const failing = upstream && weather(upstream, seeded(seed + 3), isOver)
   const failed = Promise.all(shopping).then(() => new Promise<never>(() => {}))
-  await Promise.race([killAtRandom(world), failed])
+  await Promise.race([killAtRandom(world, shared), failed])
   over = true
   await failing
   await Promise.all(shopping)
@@ -95,19 +95,22 @@ try {
 }
 process.exit()
 
-async function killAtRandom({ apis, workers, postgres, db }: World) {
+async function killAtRandom({ apis, workers, postgres, db }: World, shared: Shop) {
   const bar = process.stderr.isTTY
     ? new SingleBar({ format: '{bar} {value}/{total} kills, {eta} s left', hideCursor: true }, Presets.shades_classic)
     : undefined
   bar?.start(kills, 0)
   const killed = () => [...apis, ...workers].reduce((sum, { deaths }) => sum + deaths.length, databaseKills)
+  let settledBefore = 0
+  let killedAt = 0
   for (let told = 0; killed() < kills; ) {
     await delay(random.whole(200, 1_200))
     const which = random.fraction()
     const target = which < 0.55 ? random.pick(apis) : which < 0.8 ? random.pick(workers) : undefined
-    // What has not come up again yet would only be kept down.
-    const isUp = target ? target.isUp : await db.row(sql`select 1`).then(Boolean, () => false)
-    if (!isUp || !apis.some(api => api.isUp)) continue
+    // What has not come up again yet would only be kept down; and on a slow machine writes get their time.
+    const isBusy = shared.deeds.length === settledBefore && performance.now() - killedAt < 5_000
+    const isUp = await db.row(sql`select 1`).then(Boolean, () => false)
+    if (isBusy || !isUp || !apis.some(api => api.isUp) || target?.isUp === false) continue
     // Most of those that are to die at a border live until they get there.
     if (target?.doom && random.chance(0.8)) continue
     if (target) target.kill()
@@ -115,6 +118,8 @@ async function killAtRandom({ apis, workers, postgres, db }: World) {
       process.kill(postgres.pid, 'SIGKILL')
       databaseKills++
     }
+    settledBefore = shared.deeds.length
+    killedAt = performance.now()
     if (upstream) await takeOver(db).catch(() => {})
     bar?.update(killed())
     if (bar || killed() < told + 20) continue

@@ -15,7 +15,7 @@ export async function kills({ servers, workers }: World, random: Random, isOver:
   }
 }
 
-/** What is open, or held, and by whose time. */
+/** What is open, and what is held. */
 export const openIn = async (db: Db) =>
   (
     await db.rows<{ what: string }>(sql`

@@ -5,7 +5,7 @@ import type { Verdict } from '../trials/verdict.ts'
 import { type Client, clientOf, type Troubles } from './client.ts'
 import { judge } from './judge.ts'
 import { kills, untilSettled } from './kills.ts'
-import { type Office, openOffice } from './office.ts'
+import { openOffice } from './office.ts'
 import { type Customer, type Deed, kinds, type Shared, shop, type Voucher } from './shoppers.ts'
 import { follow } from './watchers.ts'
 import { isBehind, type Opening, openWorld, type World } from './world.ts'
@@ -61,9 +61,8 @@ export async function soak({ seconds, shoppers, onProgress = () => {}, ...openin
   let phase: 'soaking' | 'settling' | 'over' = 'soaking'
   const isOver = () => phase !== 'soaking'
   const isDone = () => phase === 'over'
-  let office: Office | undefined
   try {
-    office = isBehind(world) ? await openOffice(world) : undefined
+    const office = isBehind(world) ? await openOffice(world) : undefined
     const deeds: Deed[] = []
     const vouchers = () => office?.vouchers() ?? soldTo(deeds)
     const shared: Shared = { deeds, settled: new Set(), vouchers, contradictions: [] }
