@@ -10,7 +10,7 @@ import { clientOf } from './client.ts'
 import { judge } from './judge.ts'
 import { judgeUpstream } from './judge-upstream.ts'
 import { follow, readShop, type Shop, shop } from './shoppers.ts'
-import { takeOver, weather } from './upstream.ts'
+import { takeOver, timeIsUp, weather } from './upstream.ts'
 import { openWorld, type World } from './world.ts'
 
 const whole = (text: string) => {
@@ -74,7 +74,8 @@ try {
   await Promise.race([killAtRandom(world, shared), failed])
   over = true
   await failing
-  await Promise.all(shopping)
+  const shopped = Promise.all(shopping).then(() => true)
+  while (!(await Promise.race([shopped, delay(5_000, false)]))) if (upstream) await timeIsUp(world.db).catch(() => {})
   settled = true
   say(`${shared.deeds.length} writes were settled. Judging …`)
   const seen = await following
@@ -113,6 +114,8 @@ async function killAtRandom({ apis, workers, postgres, db }: World, shared: Shop
     if (isBusy || !isUp || !apis.some(api => api.isUp) || target?.isUp === false) continue
     // Most of those that are to die at a border live until they get there.
     if (target?.doom && random.chance(0.8)) continue
+    // Now and then of the living, too.
+    if (upstream && random.chance(0.4)) await takeOver(db).catch(() => {})
     if (target) target.kill()
     else {
       process.kill(postgres.pid, 'SIGKILL')
@@ -120,7 +123,6 @@ async function killAtRandom({ apis, workers, postgres, db }: World, shared: Shop
     }
     settledBefore = shared.deeds.length
     killedAt = performance.now()
-    if (upstream) await takeOver(db).catch(() => {})
     bar?.update(killed())
     if (bar || killed() < told + 20) continue
     told = killed()

@@ -11,6 +11,7 @@ import { type Postgres, startPostgres } from '../src/postgres/postgres.ts'
 import { keysFrom } from '../src/secrets.ts'
 import type { Service } from '../src/settings.ts'
 import { type BackOfficeName, doomOf } from '../trials/borders.ts'
+import { endTimeOf, noteLives } from '../trials/dead.ts'
 import { type Kept, keep } from '../trials/processes.ts'
 import type { Random } from '../trials/random.ts'
 import { openMailbox } from './mailbox.ts'
@@ -46,6 +47,7 @@ export async function openWorld(
   const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
   const db = openDatabase(postgres.connection, { max: 4, statementTimeoutMs: 60_000, onFault: () => {} })
   await migrate(db)
+  await noteLives(db)
 
   const secret = randomBytes(32).toString('hex')
   const keys = keysFrom(secret)
@@ -69,7 +71,8 @@ export async function openWorld(
     DATABASE_POOL: '6',
   }
   const onLog = (line: string) => void (/"level":(50|60)/.test(line) && log.push(line))
-  const keeping = { directory, environment, databaseUrl, onLog }
+  const onDeath = (life: string) => void endTimeOf(db, life).catch(() => {})
+  const keeping = { directory, environment, databaseUrl, onLog, onDeath }
   const several = (role: 'api' | 'worker', args: string[]) =>
     Promise.all(
       [1, 2].map(i => keep({ ...keeping, name: `${role}-${i}`, args, doom: doomOf(backOffice, role, random, 0.4) })),

@@ -150,4 +150,10 @@ function isUnexpected(line: string): boolean {
   if (alert !== undefined || explained.includes(msg)) return false
   return level >= 50 || msg === 'internal_error' || (err !== undefined && !explained.includes(err.code))
 }
-const explained = ['back_office_error', 'back_office_unavailable', 'service_unavailable', 'outcome_unknown']
+const explained = [
+  'back_office_error',
+  'back_office_unavailable',
+  'service_unavailable',
+  'outcome_unknown',
+  'concurrent_update',
+]
