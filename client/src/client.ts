@@ -6,6 +6,7 @@ import { inventory } from './api/inventory.ts'
 import { mappings } from './api/mappings.ts'
 import { orders } from './api/orders.ts'
 import { paymentGateways } from './api/paymentGateways.ts'
+import { privacy } from './api/privacy.ts'
 import { products } from './api/products.ts'
 import { returns } from './api/returns.ts'
 import { rewards } from './api/rewards.ts'
@@ -29,6 +30,7 @@ export function tillbridge(connection: Connection) {
     inventory: inventory(call),
     products: products(call),
     customers: customers(call),
+    privacy: privacy(call),
     transactions: transactions(call),
     orders: orders(call),
     returns: returns(call),

@@ -6,6 +6,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   staff: { list: 'listStaff', get: 'getStaffMember' },
   inventory: { list: 'listInventory', get: 'getStockLevel' },
   products: { list: 'listProducts', get: 'getProduct' },
+  privacy: { export: 'exportCustomer', erase: 'eraseCustomer' },
   customers: {
     search: 'searchCustomers',
     find: 'findCustomers',
@@ -15,8 +16,6 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     transactions: 'listCustomerTransactions',
     orders: 'listCustomerOrders',
     rewards: 'getCustomerRewards',
-    export: 'exportCustomer',
-    erase: 'eraseCustomer',
   },
   transactions: { search: 'searchTransactions', get: 'getTransaction' },
   orders: {

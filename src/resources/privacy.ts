@@ -5,7 +5,7 @@ import type { Api } from '../http/api.ts'
 import { NoBody } from '../http/body.ts'
 import { personalData } from '../store/privacy/export.ts'
 
-const tag = 'Customers'
+const tag = 'Privacy'
 const params = { id: { description: 'The customer.', example: '65432' } }
 const role = 'admin'
 

@@ -2,7 +2,7 @@
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
-import type { Customer, CustomerChange, CustomerInput, Erasure, PersonalData } from '../shapes/customers.ts'
+import type { Customer, CustomerChange, CustomerInput } from '../shapes/customers.ts'
 import type { RetailTransaction } from '../shapes/transactions.ts'
 import type { Order } from '../shapes/orders.ts'
 import type { RewardAccount } from '../shapes/rewards.ts'
@@ -38,10 +38,6 @@ export interface CustomersApi {
   orders(id: string, query?: Paging, options?: CallOptions): Walk<Order>
   /** The reward account of one customer. What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer. */
   rewards(id: string, options?: CallOptions): Promise<RewardAccount>
-  /** Everything that is kept of a customer. As one document, to be handed to the person. Of a customer who has left the list it is what is kept of them still; of one who was erased there is none. */
-  export(id: string, options?: CallOptions): Promise<PersonalData>
-  /** Erases a customer. The customer leaves at once, and cannot be brought back: contact, address, references, consent, reward account, what is stored of earlier answers. Orders, returns, sales and vouchers keep their sums, and lose whoever they name, within moments: `status` of a repeat says when. A gift voucher that waits to be sent is not sent any more, and an order that waits to be shipped has no address any more. With a back office that cannot erase: 409. */
-  erase(id: string, options?: WriteOptions): Promise<Erasure>
 }
 
 export const customers = (call: Calls): CustomersApi => ({
@@ -53,6 +49,4 @@ export const customers = (call: Calls): CustomersApi => ({
   transactions: (id, query, options) => call.list(`/customers/${segment(id)}/transactions`, query, options),
   orders: (id, query, options) => call.list(`/customers/${segment(id)}/orders`, query, options),
   rewards: (id, options) => call.get(`/customers/${segment(id)}/rewards`, {}, options),
-  export: (id, options) => call.get(`/customers/${segment(id)}/export`, {}, options),
-  erase: (id, options) => call.delete(`/customers/${segment(id)}`, undefined, options),
 })

@@ -52,6 +52,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Rewards: 'Loyalty programmes, and the points, rewards and gifts of their members.',
   'Gift vouchers': "What a shopper's gift voucher is still worth.",
   'Payment gateways': 'The ways to pay that the back office knows.',
+  Privacy: 'What is kept of a person, and having it erased.',
   Changes: 'What has changed, of every kind of record, for whoever keeps a copy or acts on it.',
   Accounts: 'Who may use this service, and as what.',
   Mappings: 'What stores, SKUs and customers are in the e-commerce platform.',

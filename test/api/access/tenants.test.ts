@@ -238,7 +238,7 @@ test("a child cannot point to another service's parent", async () => {
     sql`insert into reward_account (service_id, id, changed_at, customer_id, program_id) values (${to}, 'x', now(), 'no account', ${foreign})`,
     sql`insert into reward_lot (service_id, account_id, kind, lot_id, created_at, total) values (${to}, ${foreign}, 'points', 'x', now(), 1)`,
     sql`update colour set product_id = ${foreign} where service_id = ${to}`,
-    sql`update customer set service_id = ${to} where service_id = ${from} and id = ${foreign}`,
+    sql`update product set service_id = ${to} where service_id = ${from} and product_id = ${foreign}`,
   ]
   for (const child of children)
     await assert.rejects(service.db.run(child), ({ code }: { code: string }) => code === '23503', child.strings[0])

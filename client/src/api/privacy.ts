@@ -1,0 +1,17 @@
+// Made of the operations of the API by `npm run docs`.
+import type { CallOptions, Calls, WriteOptions } from '../calls/calls.ts'
+import { segment } from '../calls/calls.ts'
+import type { Erasure, PersonalData } from '../shapes/privacy.ts'
+
+/** What is kept of a person, and having it erased. */
+export interface PrivacyApi {
+  /** Everything that is kept of a customer. As one document, to be handed to the person. Of a customer who has left the list it is what is kept of them still; of one who was erased there is none. */
+  export(id: string, options?: CallOptions): Promise<PersonalData>
+  /** Erases a customer. The customer leaves at once, and cannot be brought back: contact, address, references, consent, reward account, what is stored of earlier answers. Orders, returns, sales and vouchers keep their sums, and lose whoever they name, within moments: `status` of a repeat says when. A gift voucher that waits to be sent is not sent any more, and an order that waits to be shipped has no address any more. With a back office that cannot erase: 409. */
+  erase(id: string, options?: WriteOptions): Promise<Erasure>
+}
+
+export const privacy = (call: Calls): PrivacyApi => ({
+  export: (id, options) => call.get(`/customers/${segment(id)}/export`, {}, options),
+  erase: (id, options) => call.delete(`/customers/${segment(id)}`, undefined, options),
+})

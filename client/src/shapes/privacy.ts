@@ -1,0 +1,99 @@
+// Made of the operations of the API by `npm run docs`.
+import type { Open } from './general.ts'
+import type { Customer } from './customers.ts'
+import type { Order } from './orders.ts'
+import type { Return } from './returns.ts'
+import type { RetailTransaction } from './transactions.ts'
+import type { RewardAccount } from './rewards.ts'
+
+export interface PersonalData {
+  customer: Customer | null
+  /** What was agreed to, change by change, the oldest first. */
+  consent: ConsentChange[]
+  /** The newest first. */
+  orders: Order[]
+  returns: Return[]
+  /** The newest first. */
+  transactions: RetailTransaction[]
+  rewardAccount: RewardAccount | null
+  /** Vouchers that were sent to the customer's e-mail address, sold with an order of theirs, or sent by somebody of their name and address. */
+  vouchers: VoucherSale[]
+}
+
+export interface ConsentChange {
+  /** When it was said. */
+  at: string
+  /** What it is about; `marketing` is the inverse of `privacy`. */
+  channel: Open<'marketing' | 'email' | 'sms'>
+  /** Whether it was agreed to before; null for a new customer. */
+  old: boolean | null
+  /** Whether it is agreed to. */
+  new: boolean
+  /** The account that wrote it. */
+  username: string
+  /** The request that wrote it. */
+  requestId: string
+}
+
+export interface VoucherSale {
+  /** The number of the voucher. */
+  number: string
+  /** The order that it was sold with. */
+  orderNumber: string | null
+  /** Who gives it. */
+  senderName: string | null
+  /** Who receives it. */
+  receiverName: string | null
+  /** The e-mail address it was sent to. */
+  receiverEmail: string | null
+  /** The receiver's telephone number. */
+  mobile: string | null
+  /** The day before which the receiver is told nothing. */
+  deliveryDate: string | null
+  billingAddress: {
+    /** Who is to be asked for. */
+    contactName?: string | null
+    /** The company. */
+    companyName?: string | null
+    /** Street and number. */
+    addressLine1?: string | null
+    /** Floor, unit or building. */
+    addressLine2?: string | null
+    /** City or suburb. */
+    city?: string | null
+    /** State, province or county. */
+    state?: string | null
+    /** Post code. */
+    postcode?: string | null
+    /** Country. */
+    country?: string | null
+  } | {
+    /** Who is to be asked for. */
+    contactName?: string | null
+    /** The company. */
+    companyName?: string | null
+    /** Street and number. */
+    addressLine1?: string | null
+    /** Floor, unit or building. */
+    addressLine2?: string | null
+    /** City or suburb. */
+    city?: string | null
+    /** State, province or county. */
+    state?: string | null
+    /** Post code. */
+    postcode?: string | null
+    /** Country. */
+    country?: string | null
+  }
+  /** When it was sold. */
+  createdAt: string
+}
+
+export interface Erasure {
+  /** The identifier, which is nobody's from now on. */
+  id: string
+  /** `erasing` while orders and sales are still being emptied of the person, then `erased`. */
+  status: Open<'erased' | 'erasing'>
+  /** When the customer left. */
+  erasedAt: string
+}
