@@ -1113,3 +1113,61 @@ create table sync_visit (
 );
 create index sync_visit_due on sync_visit (service_id, feed, id) where due;
 create index sync_visit_visited on sync_visit (service_id, feed, visited_at, id) where not due;
+
+
+-- 0011_webhooks.sql
+-- Webhooks: endpoints that are told what has changed, each a reader of the feed with a place of its own (docs/decisions/0017).
+
+-- Endpoints that are told of changes. What is about to be delivered is kept beside the place that it leads to, before it goes out: a repeat
+-- is the same delivery, and the place moves with the mark that it was taken.
+create table webhook (
+  service_id integer not null,
+  webhook_id text collate "C" not null,
+  changed_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
+  url text not null,
+  kinds json not null,
+  description text,
+  state text collate "C" not null default 'active',  -- failing: nothing was taken for an hour, and it is tried on. paused: nothing is sent
+                                                     -- until it is resumed.
+  state_reason text,
+  secret bytea not null,                             -- What deliveries are signed with, encrypted.
+  former_secret bytea,                               -- The one before the last rotation: it signs too, until `former_until`.
+  former_until timestamptz,
+  cursor text not null,                              -- Where it stands in the feed: an `after_cursor` of GET /changes with the same kinds.
+  behind_since timestamptz,                          -- Since when there has been something to tell. Null: all has been told.
+  delivery_id text collate "C",                      -- The delivery under way. Who marks it names it: a mark that comes late, after another
+                                                     -- one's, marks nothing.
+  delivery_body text,
+  delivery_cursor text,                              -- Where the endpoint stands once the delivery is taken.
+  delivery_is_last boolean,                          -- Whether nothing more was there to tell when it was put together.
+  not_before timestamptz not null default now(),     -- When the next attempt is due.
+  failures integer not null default 0,               -- How many attempts have failed since the last that did not.
+  failing_since timestamptz,
+  is_catching_up boolean not null default false,     -- It has failed, and has not been told everything since: it is told slowly.
+  last_success_at timestamptz,
+  last_failure json,
+  primary key (service_id, webhook_id),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (num_nulls(delivery_id, delivery_body, delivery_cursor, delivery_is_last) in (0, 4)),
+  check (state in ('active', 'failing', 'paused'))
+);
+create index webhook_changed on webhook (service_id, changed_at);
+
+-- Attempts at deliveries, for 30 days. What was delivered is not kept.
+create table webhook_attempt (
+  service_id integer not null,
+  webhook_id text collate "C" not null,
+  attempt_id text collate "C" not null default gen_random_uuid()::text,
+  changed_at timestamptz not null default clock_timestamp(),  -- When it ended.
+  delivery_id text collate "C" not null,
+  changes integer not null,  -- How many changes the delivery told of; none in one that was a test.
+  status integer,
+  fault text,                -- Why it failed. Null: the delivery was taken.
+  answer text,               -- The beginning of what the endpoint answered, at most 1 KiB.
+  milliseconds integer not null,
+  primary key (service_id, webhook_id, attempt_id),
+  foreign key (service_id, webhook_id) references webhook(service_id, webhook_id) on delete cascade
+);
+create index webhook_attempt_changed on webhook_attempt (service_id, changed_at);
+create index webhook_attempt_of on webhook_attempt (service_id, webhook_id, changed_at, attempt_id);

@@ -58,8 +58,22 @@ export const file = (why: string, example: string): Setting<string | undefined> 
   },
 })
 
+/** A list of addresses and networks. */
+export const networks = (why: string, example: string): Setting<string[]> => ({
+  why,
+  example,
+  read(given) {
+    const list = (given ?? '')
+      .split(',')
+      .map(item => item.trim())
+      .filter(Boolean)
+    if (!list.every(isNetwork)) throw new Unfit('is a list of IP addresses or networks, separated by commas')
+    return list
+  },
+})
+
 /** An address, or one with the number of bits that make its network. */
-export function isNetwork(text: string) {
+function isNetwork(text: string) {
   const [address = '', bits = '1', ...more] = text.split('/')
   const most = isIP(address) === 4 ? 32 : 128
   return isIP(address) !== 0 && /^[1-9]\d*$/.test(bits) && Number(bits) <= most && more.length === 0

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { cpus } from 'node:os'
-import { file, isNetwork, isSmtpUrl, oneOf, optional, port, type Setting, text, Unfit, whole } from './config-values.ts'
+import { file, isSmtpUrl, networks, oneOf, optional, port, type Setting, text, Unfit, whole } from './config-values.ts'
 import {
   type BackOfficeField,
   type BackOfficeSettings,
@@ -57,18 +57,10 @@ export const table = {
       return given.replace(/\/+$/, '')
     },
   } satisfies Setting<string | undefined>,
-  TRUSTED_PROXIES: {
-    why: 'Addresses or networks of the proxies whose X-Forwarded-* headers count, separated by commas. Without it they are ignored.',
-    example: '10.0.0.5,10.1.0.0/16',
-    read(given: string | undefined) {
-      const list = (given ?? '')
-        .split(',')
-        .map(item => item.trim())
-        .filter(Boolean)
-      if (!list.every(isNetwork)) throw new Unfit('is a list of IP addresses or networks, separated by commas')
-      return list
-    },
-  } satisfies Setting<string[]>,
+  TRUSTED_PROXIES: networks(
+    'Addresses or networks of the proxies whose X-Forwarded-* headers count, separated by commas. Without it they are ignored.',
+    '10.0.0.5,10.1.0.0/16',
+  ),
   TLS_CERT_FILE: file(
     'The certificate chain (PEM); read again when it changes. Without it a local CA and certificate are made under DATA_DIR.',
     '/etc/tillbridge/cert.pem',
@@ -129,6 +121,10 @@ export const table = {
   BACK_OFFICE_EXPORTS_PASSWORD: optional(
     'The password that signs in to that SFTP server, or that of the private key.',
     'secret',
+  ),
+  WEBHOOK_NETWORKS: networks(
+    'For development only: networks that are not public and that webhooks are delivered to all the same, over `http` too, separated by commas.',
+    '127.0.0.0/8,::1',
   ),
   METRICS_PORT: port(
     'A port of this machine alone that tells metrics (Prometheus), at /metrics. Without it nobody is told.',

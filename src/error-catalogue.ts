@@ -155,6 +155,11 @@ export const catalogue = {
     'There is no such SKU.',
     'Send SKUs as `GET /products` has them; `errors` names each that it does not have.',
   ],
+  url_not_allowed: [
+    422,
+    'Webhooks are not delivered to this URL.',
+    'Send an `https` URL whose host has public addresses only, without a username and a password.',
+  ],
   unknown_gateway: [422, 'There is no such payment gateway.', 'Send a name that `GET /payment-gateways` lists.'],
   payment_total_mismatch: [
     422,

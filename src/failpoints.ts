@@ -10,6 +10,8 @@ export const failpoints = [
   'before_smtp',
   'after_smtp',
   'before_mark_sent',
+  'before_post',
+  'after_post',
 ] as const
 export type Failpoint = (typeof failpoints)[number]
 

@@ -107,22 +107,25 @@ async function beginJobs(
   offices: Offices,
   log: pino.Logger,
 ): Promise<Worker> {
-  const [{ startWorker }, { jobs, officeJobs }, { postOf }] = await Promise.all([
+  const [{ startWorker }, { jobs, officeJobs, webhookJobs }, { postOf }, { senderWithin }] = await Promise.all([
     import('./worker.ts'),
     import('./jobs/jobs.ts'),
     import('./mail/post.ts'),
+    import('./webhooks/sender.ts'),
   ])
   armFailpoint(config.failpoint)
-  return startWorker({ db, keys, log, post: postOf(config) }, { ...jobs, ...officeJobs(offices) })
+  const table = { ...jobs, ...officeJobs(offices), ...webhookJobs(senderWithin(config.webhookNetworks)) }
+  return startWorker({ db, keys, log, post: postOf(config) }, table)
 }
 
 /** Asks for the jobs of set times, and does none: that nobody does them is seen by their age. */
 async function askForJobs({ db }: Installation, offices: Offices) {
-  const [{ askForScheduled }, { jobs, officeJobs }] = await Promise.all([
+  const [{ askForScheduled }, { jobs, officeJobs, webhookJobs }, { senderWithin }] = await Promise.all([
     import('./worker.ts'),
     import('./jobs/jobs.ts'),
+    import('./webhooks/sender.ts'),
   ])
-  await askForScheduled(db, { ...jobs, ...officeJobs(offices) })
+  await askForScheduled(db, { ...jobs, ...officeJobs(offices), ...webhookJobs(senderWithin([])) })
 }
 
 /** What is told of the whole installation: of each process that serves, of this one where it does not, and of the database. */

@@ -110,6 +110,11 @@ export const Settings = Type.Object(
     ),
     voucherInFull: flag('Whether a voucher can only be used in full.'),
     mailSender: optional('The address that e-mails to shoppers come from.', 'gifts@luma.example', 'email'),
+    alertEmail: optional(
+      'The address that is told of what somebody has to look at: an endpoint of a webhook that takes nothing.',
+      'operations@luma.example',
+      'email',
+    ),
     subscriptionMapping: Type.Object(
       { email: Type.Optional(mapping('E-mails.')), sms: Type.Optional(mapping('Text messages.')) },
       {

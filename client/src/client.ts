@@ -15,6 +15,7 @@ import { staff } from './api/staff.ts'
 import { stores } from './api/stores.ts'
 import { transactions } from './api/transactions.ts'
 import { vouchers } from './api/vouchers.ts'
+import { webhooks } from './api/webhooks.ts'
 import { callsOf } from './calls/calls.ts'
 import { type Connection, transportOf } from './calls/transport.ts'
 import { type Following, follow } from './follow.ts'
@@ -40,6 +41,7 @@ export function tillbridge(connection: Connection) {
     service: service(call),
     accounts: accounts(call),
     mappings: mappings(call),
+    webhooks: webhooks(call),
     audit: audit(call),
     changes: changes(call),
     follow: (following?: Following) => follow(call, following),

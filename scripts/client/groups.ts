@@ -56,6 +56,19 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     customer: 'getCustomerMapping',
     mapCustomer: 'mapCustomer',
   },
+  webhooks: {
+    list: 'listWebhooks',
+    get: 'getWebhook',
+    create: 'createWebhook',
+    update: 'updateWebhook',
+    delete: 'deleteWebhook',
+    test: 'testWebhook',
+    pause: 'pauseWebhook',
+    resume: 'resumeWebhook',
+    rewind: 'rewindWebhook',
+    rotateSecret: 'rotateWebhookSecret',
+    attempts: 'listWebhookAttempts',
+  },
   audit: { list: 'listAudit' },
 }
 

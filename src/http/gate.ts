@@ -4,6 +4,7 @@ import type { BackOffice } from '../domain/port/backoffice.ts'
 import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
 import type { SignIn } from '../sign-in.ts'
+import type { Sender } from '../webhooks/sender.ts'
 import { type Medium, requireAccepted } from './accept.ts'
 import { basicCredentials, invalidCredentials } from './credentials.ts'
 import type { Site } from './once/steps.ts'
@@ -22,6 +23,8 @@ export interface Gate extends Site {
   signIn: SignIn
   rate: (service: Service, username: string, policy: Policy) => Rate | undefined
   backOffice: (service: Service) => BackOffice
+  /** The way out to the endpoints of webhooks. */
+  sender: Sender
   /** When the feeds of a service were last pulled, by their names; undefined where nothing is pulled. Costs nothing. */
   syncedAt?: (service: Service) => ReadonlyMap<string, string> | undefined
   /** Aborted once the process is on its way out: nobody waits for anything any longer. */

@@ -8,6 +8,7 @@ import type { Finish, Origin, Steps } from '../domain/write.ts'
 import { type ErrorCode, notFound } from '../errors.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
+import type { Sender } from '../webhooks/sender.ts'
 import type { Medium } from './accept.ts'
 import { hasControls } from './controls.ts'
 import type { Gate } from './gate.ts'
@@ -74,6 +75,8 @@ export interface Context<Query = unknown, P extends Params = Params> {
   header: (name: string) => string | undefined
   origin: Origin
   keys: Keys
+  /** The way out to the endpoints of webhooks. */
+  sender: Sender
   /** `Prefer: handling=strict` (RFC 7240). */
   strict: boolean
 }
@@ -107,6 +110,7 @@ export function contextOf(gate: Gate, request: FastifyRequest): Context {
     header,
     origin: originOf(request),
     keys: gate.keys,
+    sender: gate.sender,
     strict: /(^|[,;\s])handling\s*=\s*"?strict"?/i.test(header('prefer') ?? ''),
   }
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { NeverDone } from '../domain/write.ts'
 import type { Service } from '../settings.ts'
 import { endIntent, type Left, leaveIntent } from '../store/running/intents.ts'
+import { senderWithin } from '../webhooks/sender.ts'
 import type { Api } from './api.ts'
 import type { Gate } from './gate.ts'
 import { carryOut, isRefusal } from './once/carrying-out.ts'
@@ -65,7 +66,7 @@ export async function settle({ gate, writes, log }: Settling, service: Service, 
   }
   const standing = { service, keys, params, body, username, requestId, origin: { address: '' }, strict: false }
   const backOffice = gate.backOffice(service)
-  const nobody = { header: () => undefined, requireMatch() {} }
+  const nobody = { header: () => undefined, requireMatch() {}, sender: senderWithin([]) }
   const keyed = keyHash && { operation, keyHash, requestHash }
   try {
     await carryOut(

@@ -1,4 +1,7 @@
 import type { Offices } from '../backoffice/offices.ts'
+import { deliverJob, lookJob } from '../store/webhooks/planning.ts'
+import type { Sender } from '../webhooks/sender.ts'
+import { deliverWebhook } from './deliver-webhook.ts'
 import { endLoads } from './end-loads.ts'
 import { eraseCustomer } from './erase-customer.ts'
 import { eraseMail } from './erase-mail.ts'
@@ -7,7 +10,9 @@ import { forgetAnswers } from './forget-answers.ts'
 import { forgetRemovals } from './forget-removals.ts'
 import { importExports } from './import-exports.ts'
 import type { Job } from './job.ts'
+import { lookForDeliveries } from './look-for-deliveries.ts'
 import { planSyncs } from './plan-syncs.ts'
+import { sendAlert } from './send-alert.ts'
 import { sendMail } from './send-mail.ts'
 import { settleWrites } from './settle-writes.ts'
 import { syncFeed } from './sync-feed.ts'
@@ -17,6 +22,7 @@ const [minute, hour, day] = [60, 3_600, 86_400]
 /** Every job by its name, which is also its file's: what it does, when, and what it waits when it comes to nothing. */
 export const jobs: Readonly<Record<string, Job>> = {
   'send-mail': { run: sendMail, atOnce: 4, waitsSeconds: [30, 2 * minute, 10 * minute, hour, 6 * hour, day] },
+  'send-alert': { run: sendAlert, atOnce: 2, waitsSeconds: [30, 2 * minute, 10 * minute, hour, 6 * hour, day] },
   'erase-customer': { run: eraseCustomer, atOnce: 1, waitsSeconds: [5, 30, 10 * minute] },
   'erase-mail': { run: eraseMail, atOnce: 1, waitsSeconds: [30, 10 * minute] },
   'end-loads': { run: endLoads, everySeconds: minute, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
@@ -31,4 +37,11 @@ export const officeJobs = (offices: Offices): Readonly<Record<string, Job>> => (
   'sync-feed': syncFeed(offices),
   'import-exports': importExports(offices),
   'settle-writes': settleWrites(offices),
+})
+
+/** The jobs that tell endpoints what has changed. */
+export const webhookJobs = (sender: Sender): Readonly<Record<string, Job>> => ({
+  [lookJob]: { run: lookForDeliveries, everySeconds: 1, atOnce: 1, waitsSeconds: [1, 5] },
+  // An endpoint that hangs costs no more than its socket: many do not keep the others waiting.
+  [deliverJob]: { run: deliverWebhook(sender), atOnce: 256, waitsSeconds: [5, 30] },
 })

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseAway } from '../db.ts'
 import { failpoint } from '../failpoints.ts'
 import { compose, Unsendable } from '../mail/message.ts'
@@ -7,6 +6,7 @@ import { voucherLetter } from '../mail/voucher-mail.ts'
 import { raiseAlert } from '../store/running/alerts.ts'
 import { markFault, markSent, readWaiting } from '../store/running/mails.ts'
 import type { Work } from './job.ts'
+import { persist } from './persist.ts'
 
 /**
  * Sends one mail and marks it. Whoever is killed in between leaves it unmarked: it is sent a second time, under the same
@@ -52,17 +52,4 @@ async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: W
     )
   }
   throw error
-}
-
-/** The mail is out: a database that is away for a moment must not have it sent twice. */
-async function persist(mark: () => Promise<unknown>) {
-  for (let waitMs = 100; ; waitMs *= 2) {
-    try {
-      await mark()
-      return
-    } catch (error) {
-      if (waitMs > 6_400) throw error
-      await delay(waitMs)
-    }
-  }
 }

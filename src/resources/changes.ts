@@ -11,13 +11,13 @@ import { Return } from '../domain/orders/returns.ts'
 import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { RewardAccount } from '../domain/rewards/rewards.ts'
 import type { Api } from '../http/api.ts'
-import { seal, type Walk } from '../http/cursor.ts'
+import { cursorAt, type Following, toldOf } from '../http/following.ts'
 import { paging } from '../http/lists.ts'
 import { changesAfter, type Told } from '../store/changes/feed.ts'
 import { placesNow } from '../store/changes/newest.ts'
-import { textOf, toldUpTo, write } from '../store/changes/places.ts'
+import { textOf, toldUpTo } from '../store/changes/places.ts'
 import { changesBehind } from '../store/changes/waiting.ts'
-import { eventsOf, faultsOfKinds, item, kindsOf, orExpired, placesOf, walkOf } from './following.ts'
+import { eventsOf, faultsOfKinds, followingOf, kindsOf, orExpired, placesOf } from './following.ts'
 
 const ChangeShape = Type.Object(
   {
@@ -132,15 +132,15 @@ export function changes(api: Api) {
     },
     async ({ db, service, keys, query }, waits) => {
       const { limit = 100, records = false, wait = 0 } = query
-      const walk = walkOf(service, keys, query)
+      const one = followingOf(service, keys, query)
       const asked = { limit, records }
-      let told = await changesAfter(db, service, placesOf(walk, query), asked)
+      let told = await changesAfter(db, service, placesOf(one, query), asked)
       if (told && !told.changes.length && wait) {
         const { over, stillAdmitted } = waits()
         told = await changesBehind(db, service, told, asked, { ms: wait * 1_000, over })
         await stillAdmitted()
       }
-      return answerOf(walk, orExpired(told))
+      return answerOf(one, orExpired(told))
     },
   )
 
@@ -166,25 +166,25 @@ export function changes(api: Api) {
     },
     async ({ db, service, keys, query, header }, waiting) => {
       const { records = false } = query
-      const walk = walkOf(service, keys, query)
+      const one = followingOf(service, keys, query)
       const asked = { limit: 100, records }
       const lastId = header('last-event-id')
       const after_cursor = lastId ?? query.after_cursor
       const told =
         after_cursor === undefined
           ? { changes: [], hasMore: false, places: await placesNow(db, service, kindsOf(query)) }
-          : await changesAfter(db, service, placesOf(walk, { ...query, after_cursor }), asked)
-      return eventsOf(db, walk, orExpired(told), asked, waiting)
+          : await changesAfter(db, service, placesOf(one, { ...query, after_cursor }), asked)
+      return eventsOf(db, one, orExpired(told), asked, waiting)
     },
   )
 }
 
-function answerOf(walk: Walk, { changes, hasMore, places }: Told) {
+function answerOf(following: Following, { changes, hasMore, places }: Told) {
   const meta: Static<typeof Meta> = {
     hasNextPage: hasMore,
-    endCursor: seal(walk, write(places)),
+    endCursor: cursorAt(following, places),
     asOf: textOf(Math.max(0, toldUpTo(places))),
-    timeZone: walk.service.settings.timeZone,
+    timeZone: following.service.settings.timeZone,
   }
-  return { record: `[${changes.map(item).join(',')}]`, meta }
+  return { record: `[${changes.map(toldOf).join(',')}]`, meta }
 }

@@ -15,6 +15,7 @@ import { staff } from './staff.ts'
 import { stores } from './stores.ts'
 import { transactions } from './transactions.ts'
 import { vouchers } from './vouchers.ts'
+import { webhooks } from './webhooks/webhooks.ts'
 
 /** The API's table of contents. */
 export const resources = [
@@ -31,6 +32,7 @@ export const resources = [
   vouchers,
   paymentGateways,
   changes,
+  webhooks,
   service,
   accounts,
   mappings,

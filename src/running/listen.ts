@@ -16,6 +16,7 @@ import { buildServer } from '../server.ts'
 import type { Service } from '../settings.ts'
 import { signIn } from '../sign-in.ts'
 import { localCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
+import { senderWithin } from '../webhooks/sender.ts'
 import type { Installation } from './installation.ts'
 import { processSamples } from './metrics.ts'
 
@@ -66,6 +67,7 @@ export async function listen(
       signIn: signIn(db, keys),
       rate: rateLimiter(),
       backOffice: backOffice ?? offices.of,
+      sender: senderWithin(config.webhookNetworks),
       turn: turns.take,
       syncedAt: offices.syncedAt,
       ending: ending.signal,

@@ -37,6 +37,8 @@ test('the help of every command and subcommand has examples, which name commands
     'import',
     'order ship',
     'voucher suspend',
+    'webhook add',
+    'listen',
     'mail retry',
     'alert settle',
     'worker',

@@ -13,7 +13,7 @@ const ladder = [
   ['server.ts', 'worker.ts'],
   ['resources', 'jobs'],
   ['http'],
-  ['demo', 'backoffice', 'mail'],
+  ['demo', 'backoffice', 'mail', 'webhooks'],
   ['store'],
   ['domain'],
   ['accounts.ts', 'sign-in.ts', 'settings.ts', 'failures.ts', 'errors.ts', 'error-catalogue.ts', 'refuse.ts'],

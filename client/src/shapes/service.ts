@@ -34,6 +34,8 @@ export interface SettingsChange {
   voucherInFull?: boolean | null | undefined
   /** The address that e-mails to shoppers come from. */
   mailSender?: string | null | undefined
+  /** The address that is told of what somebody has to look at: an endpoint of a webhook that takes nothing. */
+  alertEmail?: string | null | undefined
   /** Which customer reference stands for a subscription, and with which values: type, value for yes, value for no. Without one the flag is kept by the service alone. */
   subscriptionMapping?: {
     /** E-mails. */
@@ -158,6 +160,8 @@ export interface Settings {
   voucherInFull: boolean
   /** The address that e-mails to shoppers come from. */
   mailSender: string | null
+  /** The address that is told of what somebody has to look at: an endpoint of a webhook that takes nothing. */
+  alertEmail: string | null
   /** Which customer reference stands for a subscription, and with which values: type, value for yes, value for no. Without one the flag is kept by the service alone. */
   subscriptionMapping: {
     /** E-mails. */

@@ -15,6 +15,12 @@ export const raiseAlert = (db: Db, serviceId: number, { kind, subject, detail }:
     insert into alert as a (service_id, kind, subject, detail) values (${serviceId}, ${kind}, ${subject}, ${detail})
     on conflict (service_id, kind, subject) do update set detail = excluded.detail, times = a.times + 1, raised_at = now()`)
 
+/** An alert that is not settled, and when it was last raised. */
+export const readAlert = (db: Db, serviceId: number, { kind, subject }: Pick<Alert, 'kind' | 'subject'>) =>
+  db.row<Alert & { raisedAt: Date }>(sql`
+    select kind, subject, detail, raised_at as "raisedAt" from alert
+     where service_id = ${serviceId} and kind = ${kind} and subject = ${subject}`)
+
 /** What it was about is settled. */
 export const settleAlert = (db: Db, serviceId: number, { kind, subject }: Pick<Alert, 'kind' | 'subject'>) =>
   db.run(sql`delete from alert where service_id = ${serviceId} and kind = ${kind} and subject = ${subject}`)

@@ -27,6 +27,7 @@ const everything = {
   voucherInFull: true,
   voucherGateway: 'visa',
   mailSender: 'gifts@luma.example',
+  alertEmail: 'operations@luma.example',
   subscriptionMapping: { email: { type: 'newsletter', yes: '4411', no: '4412' } },
   referenceTypes: ['favouriteStore', 'newsletter'],
   release: '2022.1',

@@ -26,7 +26,10 @@ export interface Traffic {
 }
 
 export async function startTraffic(): Promise<Traffic> {
-  const shop = await startTestService({ settings: demoSettings, environment: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const shop = await startTestService({
+    settings: demoSettings,
+    environment: { TRUSTED_PROXIES: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.0/8' },
+  })
   await fillDemoShop(shop.db, shop.keys, shop.service)
   const document = (await shop.raw('/openapi.json')).json
   const check = conformance(document)

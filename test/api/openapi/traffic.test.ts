@@ -9,6 +9,7 @@ import type { Node } from '../../support/conformance.ts'
 import type { Answer, TestService } from '../../support/service.ts'
 import { startTraffic, type Traffic } from './answers.ts'
 import { testConfiguration } from './traffic-configuration.ts'
+import { testWebhooks } from './traffic-webhooks.ts'
 import { testWrites } from './traffic-writes.ts'
 
 let traffic: Traffic
@@ -144,6 +145,7 @@ test('what a back office cannot do and what an account may not do yet are answer
 
 testWrites(() => traffic)
 testConfiguration(() => traffic)
+testWebhooks(() => traffic)
 
 test('an error of our own and a database that cannot be reached are answered as documented', async () => {
   await shop.db.run(sql`alter table payment_gateway rename to elsewhere`)

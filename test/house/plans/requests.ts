@@ -53,7 +53,11 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/changes': { kinds: ['customer,inventory'], records: ['true'] },
 }
 /** Of each kind that a list is of, the one of which there is more than a page. */
-const ids: Record<string, string> = { '/customers/{id}': '/customers/c1', '/orders/{id}': '/orders/o1' }
+const ids: Record<string, string> = {
+  '/customers/{id}': '/customers/c1',
+  '/orders/{id}': '/orders/o1',
+  '/webhooks/{id}': '/webhooks/w1',
+}
 
 /** The requests that there are for a list: without a filter, with each, and with several. */
 export function requestsFor({ path, filters }: List): ListRequest[] {

@@ -27,6 +27,10 @@ export async function fill(db: Database, { id }: Service, scale: number) {
   const rows: Record<string, Sql> = {
     'account_service (service_id, username, role, changed_at)': sql`
       select ${service}, ${service} || 'u' || i, 'visitor', ${moment} ${upTo(times(300))}`,
+    'webhook (service_id, webhook_id, url, kinds, secret, cursor)': sql`
+      select ${service}, 'w' || i, 'https://shop.example/hooks', '["customer"]', '', 'x' ${upTo(times(200))}`,
+    'webhook_attempt (service_id, webhook_id, changed_at, delivery_id, changes, status, answer, milliseconds)': sql`
+      select ${service}, ${one('w', times(200))}, ${moment}, 'd' || i, 100, 200, 'ok', 20 ${upTo(times(30_000))}`,
     'account_password (username, password_hash)': sql`select ${service} || 'u' || i, '' ${upTo(times(300))}`,
     'store (service_id, store_id, changed_at, record, store_number, name, ecommerce_location_id)': sql`
       select ${service}, 's' || i, ${moment}, ${record(300)}, i::text, 'Store ' || i, 'l' || i ${upTo(stores)}`,

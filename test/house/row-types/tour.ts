@@ -48,6 +48,7 @@ import { toldAt } from '../../../src/store/sync/visits.ts'
 import { readLedger } from '../../../src/store/vouchers/ledger.ts'
 import { member } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
+import { tellWebhook } from './webhooks.ts'
 
 /** Asks what the contract of the drivers does not ask for: what commands, jobs, imports and the warehouse read. */
 export async function tour(api: TestService) {
@@ -114,6 +115,7 @@ export async function tour(api: TestService) {
   await newlyStalled(db, feeds)
   await feedFigures(db)
   await toldAt(db, service, 'transactions', '65432')
+  await tellWebhook(api)
   await standings(db)
   await listAlerts(db)
 

@@ -1,0 +1,235 @@
+import type { Command } from 'commander'
+import { readConfig } from '../config.ts'
+import type { Db } from '../db.ts'
+import { kinds } from '../domain/changes.ts'
+import type { Webhook, WebhookAttempt } from '../domain/webhooks.ts'
+import { makeWebhook } from '../resources/webhooks/making.ts'
+import { placeOf } from '../resources/webhooks/places.ts'
+import type { Service } from '../settings.ts'
+import { addAttempt, attemptPage } from '../store/webhooks/attempts.ts'
+import { readDue } from '../store/webhooks/deliveries.ts'
+import {
+  type Endpoint,
+  heldWebhook,
+  pauseWebhook,
+  removeWebhook,
+  resumeWebhook,
+  rewindWebhook,
+  rotateSecret,
+  webhookPage,
+  webhookRecord,
+} from '../store/webhooks/endpoints.ts'
+import { senderWithin } from '../webhooks/sender.ts'
+import { newSecret } from '../webhooks/signature.ts'
+import { tryEndpoint } from '../webhooks/trying.ts'
+import { examples } from './terminal/examples.ts'
+import { kindsFrom, kindsOption } from './terminal/kinds.ts'
+import { type Session, withDatabase } from './terminal/session.ts'
+import { table } from './terminal/table.ts'
+
+interface Options {
+  service?: string
+}
+interface Adding extends Options {
+  kinds?: string
+  description?: string
+  fromBeginning?: boolean
+}
+
+const serviceOption = ['--service <name>', 'the service; not needed where there is one only'] as const
+const noWebhook = (id: string) => new Error(`There is no webhook ${id}.`)
+/** As many as a list of the API has in a page. */
+const limit = 100
+const example = '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a'
+
+export function webhookCommand(program: Command) {
+  const webhook = program
+    .command('webhook')
+    .description('Webhooks: endpoints that are told what has changed.')
+    .addHelpText(
+      'after',
+      examples(
+        ['webhook add https://shop.example/hooks --kinds customer,inventory', 'tell one what changes from now on'],
+        ['webhook list', 'where each stands, and whether it takes what it is told'],
+        [`webhook rewind ${example} 2026-11-21`, 'tell it again what has changed since then'],
+        ['listen --forward http://localhost:3000/hooks', 'see deliveries on a machine of your own'],
+      ),
+    )
+
+  webhook
+    .command('add')
+    .argument('<url>', 'where deliveries are posted to: https, a public address (or one in WEBHOOK_NETWORKS)')
+    .description('Make a webhook. Its secret is shown this once.')
+    .option(...kindsOption)
+    .option('--description <text>', 'what it is for')
+    .option('--from-beginning', 'first tell it of everything as it stands')
+    .option(...serviceOption)
+    .addHelpText('after', examples(['webhook add https://shop.example/hooks', 'of every kind, from now on']))
+    .action((url: string, { service: name, kinds: words, ...rest }: Adding) =>
+      withDatabase(async ({ db, keys, services }) => {
+        const service = await services.find(name)
+        const refusal = await senderWithin(readConfig().webhookNetworks).refusal(url)
+        if (refusal !== undefined) throw new Error(refusal)
+        const wanted = { url, kinds: kindsFrom(words), ...rest }
+        const { id, secret } = await db.transaction(tx => makeWebhook(tx, keys, service, wanted))
+        console.log(`The webhook ${id} is told what changes.\nSecret: ${secret}`)
+      }),
+    )
+
+  webhook
+    .command('list')
+    .description('The webhooks of a service, and where each stands.')
+    .option(...serviceOption)
+    .addHelpText('after', examples(['webhook list --service luma', 'all of them']))
+    .action(({ service: name }: Options) =>
+      withDatabase(async ({ db, services }) => {
+        const { records } = await webhookPage(db, await services.find(name), { limit })
+        const rows = recordsIn<Webhook>(records).map(
+          ({ id, url, kinds: of, state, behind, lastSuccessAt, lastFailure }) => [
+            id,
+            url,
+            of.length === kinds.length ? 'all' : of.join(','),
+            state,
+            behind.since ? `${behind.seconds} s` : 'nothing waits',
+            lastSuccessAt ?? 'never',
+            lastFailure ? `${lastFailure.at}: ${lastFailure.detail}` : '',
+          ],
+        )
+        console.log(table(['webhook', 'url', 'kinds', 'state', 'behind', 'last success', 'last failure'], rows))
+      }),
+    )
+
+  onOne(
+    'show',
+    'A webhook: all there is to know of it but its secret.',
+    'where it stands',
+    async (tx, { service }, { id }) => {
+      const found = await webhookRecord(tx, service, id)
+      const fields = Object.entries(JSON.parse(found?.record ?? '{}'))
+      return table(
+        ['field', 'value'],
+        fields.map(([field, value]) => [field, typeof value === 'string' ? value : JSON.stringify(value)]),
+      )
+    },
+  )
+
+  onOne(
+    'attempts',
+    'The newest attempts at its deliveries.',
+    'what became of them',
+    async (tx, { service }, { id }) => {
+      const { records } = await attemptPage(tx, service, id, { limit })
+      const rows = recordsIn<WebhookAttempt>(records).map(
+        ({ at, deliveryId, changes, status, detail, milliseconds }) => [
+          at,
+          deliveryId,
+          String(changes),
+          String(status ?? '-'),
+          `${milliseconds} ms`,
+          detail ?? 'taken',
+        ],
+      )
+      return table(['at', 'delivery', 'changes', 'status', 'took', 'what'], rows)
+    },
+  )
+
+  onOne(
+    'pause',
+    'Send it nothing more until it is resumed. What changes meanwhile waits.',
+    'it is moved',
+    async (tx, { service }, { id }) => {
+      await pauseWebhook(tx, service, id, 'It was paused.')
+      return `The webhook ${id} is paused.`
+    },
+  )
+
+  onOne(
+    'resume',
+    'Try an endpoint again, at once: it goes on where it stands.',
+    'it is back',
+    async (tx, { service }, { id }) => {
+      await resumeWebhook(tx, service, id)
+      return `The webhook ${id} is active.`
+    },
+  )
+
+  onOne(
+    'rotate',
+    'A further secret. Both sign for 24 hours, then the new one alone.',
+    'the old one may be known',
+    async (tx, { keys, service }, { id }) => {
+      const secret = newSecret()
+      await rotateSecret(tx, keys, service, id, secret)
+      return `The secret before this one signs too for 24 hours.\nSecret: ${secret}`
+    },
+  )
+
+  onOne(
+    'remove',
+    'Remove a webhook, with its attempts.',
+    'nobody is there any more',
+    async (tx, { service }, { id }) => {
+      await removeWebhook(tx, service, id)
+      return `The webhook ${id} is removed.`
+    },
+  )
+
+  webhook
+    .command('rewind')
+    .argument('<webhook>', 'its id, as the list shows it')
+    .argument('<to>', '`beginning`, a time, or a cursor of GET /changes with the same kinds')
+    .description('Tell an endpoint again what has changed since then, as it stands now.')
+    .option(...serviceOption)
+    .addHelpText('after', examples([`webhook rewind ${example} beginning`, 'everything as it stands']))
+    .action((id: string, to: string, options: Options) =>
+      within(id, options, async (tx, { keys, service }, endpoint) => {
+        const cursor = await placeOf(tx, { service, kinds: endpoint.kinds, key: keys.cursors }, to)
+        await rewindWebhook(tx, service, id, cursor)
+        return `The webhook ${id} is told again.`
+      }),
+    )
+
+  webhook
+    .command('test')
+    .argument('<webhook>', 'its id, as the list shows it')
+    .description('Post something to the endpoint that tells of nothing.')
+    .option(...serviceOption)
+    .addHelpText('after', examples([`webhook test ${example}`, 'whether it answers']))
+    .action((id: string, { service: name }: Options) =>
+      withDatabase(async ({ db, keys, services }) => {
+        const service = await services.find(name)
+        const due = await readDue(db, keys, service, id)
+        if (!due) throw noWebhook(id)
+        const attempt = await tryEndpoint(senderWithin(readConfig().webhookNetworks), service.name, due)
+        await addAttempt(db, service, id, attempt)
+        if (attempt.fault !== null) throw new Error(attempt.fault)
+        console.log(`The endpoint answered ${attempt.status} within ${attempt.milliseconds} ms.`)
+      }),
+    )
+
+  function onOne(verb: string, description: string, why: string, act: Act) {
+    webhook
+      .command(verb)
+      .argument('<webhook>', 'its id, as the list shows it')
+      .description(description)
+      .option(...serviceOption)
+      .addHelpText('after', examples([`webhook ${verb} ${example}`, why]))
+      .action((id: string, options: Options) => within(id, options, act))
+  }
+}
+
+/** What is done with one webhook, in a transaction; returns what there is to say. */
+type Act = (tx: Db, of: Pick<Session, 'keys'> & { service: Service }, endpoint: Endpoint) => Promise<string>
+
+const within = (id: string, { service: name }: Options, act: Act) =>
+  withDatabase(async ({ db, keys, services }) => {
+    const service = await services.find(name)
+    const told = await db.transaction(async tx => {
+      const endpoint = await heldWebhook(tx, service, id)
+      if (!endpoint) throw noWebhook(id)
+      return act(tx, { keys, service }, endpoint)
+    })
+    console.log(told)
+  })
+
+const recordsIn = <T>(records: string | null) => JSON.parse(`[${records ?? ''}]`) as T[]

@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { failpoint } from '../failpoints.ts'
+import { cursorAt, placesAt } from '../http/following.ts'
+import { changesAfter } from '../store/changes/feed.ts'
+import {
+  type Delivery,
+  type Due,
+  keepDelivery,
+  markFailed,
+  markTaken,
+  passOver,
+  readDue,
+} from '../store/webhooks/deliveries.ts'
+import { pauseWebhook } from '../store/webhooks/endpoints.ts'
+import { mostChanges } from '../webhooks/body.ts'
+import type { Line, Sender } from '../webhooks/sender.ts'
+import { signedHeaders } from '../webhooks/signature.ts'
+import { paceMs, waitAfter } from '../webhooks/waits.ts'
+import { deliveryOf } from './delivery.ts'
+import type { Work } from './job.ts'
+import { persist } from './persist.ts'
+
+/** A job lasts so long at most, so that others have their turn. Milliseconds. */
+const mostMs = 5_000
+
+/**
+ * Tells an endpoint what has changed, one delivery after the other, until nothing is left (contract 11). A delivery is kept before it
+ * goes out, and its mark moves the endpoint's place: whoever is killed in between has the same delivery made again.
+ */
+export const deliverWebhook =
+  (sender: Sender) =>
+  async (work: Work): Promise<void> => {
+    const { db, keys, service, subject: id, comeAgain, signal } = work
+    const latest = performance.now() + mostMs
+    let line: Line | undefined
+    try {
+      for (;;) {
+        const due = service && (await readDue(db, keys, service, id))
+        if (!due || due.state === 'paused') return
+        if (due.waitSeconds > 0) return comeAgain(due.waitSeconds)
+        const next = due.delivery ?? (await putTogether(work, due))
+        if (next === 'nothing') return
+        if (next !== 'anew') {
+          line ??= sender.lineTo(due.url)
+          const wait = await deliver(work, line, due, next)
+          if (wait === undefined) return
+          if (wait > 0) return comeAgain(wait)
+          if (due.isCatchingUp) await delay(paceMs, undefined, { signal })
+        }
+        if (performance.now() > latest) return comeAgain(0)
+      }
+    } finally {
+      line?.close()
+    }
+  }
+
+/** What comes next, kept before it goes out; `anew` where the endpoint stands elsewhere now. */
+async function putTogether({ db, keys, service, log }: Work, due: Due): Promise<Delivery | 'nothing' | 'anew'> {
+  if (!service) return 'nothing'
+  const following = { service, kinds: due.kinds, key: keys.cursors }
+  const places = placesAt(following, due.cursor)
+  const told = places && (await changesAfter(db, service, places, { limit: mostChanges, records: false }))
+  if (!told) {
+    const reason = 'What has left the data since its place is forgotten. Rewind it to the beginning, and resume it.'
+    await pauseWebhook(db, service, due.id, reason)
+    log.error({ service: service.name, webhook: due.id }, 'A webhook was away for too long: it is paused.')
+    return 'nothing'
+  }
+  if (!told.changes.length) {
+    await passOver(db, service, due, cursorAt(following, told.places), !told.hasMore)
+    return told.hasMore ? 'anew' : 'nothing'
+  }
+  const delivery = deliveryOf(following, told)
+  return (await keepDelivery(db, service, due, delivery)) ? delivery : 'anew'
+}
+
+/** Makes one attempt, and marks what became of it. Returns the seconds until the next; undefined where there is none. */
+async function deliver(work: Work, line: Line, due: Due, delivery: Delivery): Promise<number | undefined> {
+  const { db, service, signal, stillMine, log } = work
+  if (!service) return
+  failpoint('before_post')
+  // A process that was halted for longer than its lease finds that another one has taken over.
+  if (!(await stillMine())) return
+  const timestamp = Math.floor(Date.now() / 1_000)
+  const { id: deliveryId, body, changes } = delivery
+  const headers = signedHeaders(due.secrets, { id: deliveryId, timestamp, body })
+  const { retryAfterSeconds, ...outcome } = await line.post(body, headers, signal)
+  failpoint('after_post')
+  const attempt = { ...outcome, deliveryId, changes }
+  if (outcome.fault === null) {
+    await persist(() => markTaken(db, service, due, delivery, attempt))
+    return 0
+  }
+  const waitSeconds = waitAfter(due.failures + 1, retryAfterSeconds)
+  const isGone = outcome.status === 410
+  await persist(() => markFailed(db, service, due.id, delivery, attempt, { waitSeconds, isGone }))
+  const { status, fault } = outcome
+  log.warn(
+    { service: service.name, webhook: due.id, status, fault, againInSeconds: waitSeconds },
+    'A delivery was not taken.',
+  )
+  return isGone ? undefined : waitSeconds
+}

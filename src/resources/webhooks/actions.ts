@@ -1,0 +1,144 @@
+import type { Db } from '../../db.ts'
+import { IssuedWebhook, Rewind, Webhook, WebhookAttempt } from '../../domain/webhooks.ts'
+import { notFound } from '../../errors.ts'
+import type { Api } from '../../http/api.ts'
+import { NoBody } from '../../http/body.ts'
+import { addAttempt, attemptPage } from '../../store/webhooks/attempts.ts'
+import { readDue } from '../../store/webhooks/deliveries.ts'
+import {
+  pauseWebhook,
+  resumeWebhook,
+  rewindWebhook,
+  rotateSecret,
+  webhookRecord,
+} from '../../store/webhooks/endpoints.ts'
+import { newSecret } from '../../webhooks/signature.ts'
+import { tryEndpoint } from '../../webhooks/trying.ts'
+import { type Asked, changing, held, kind, params, path, pathOf, role, shown, tag } from './held.ts'
+import { placeOf } from './places.ts'
+
+/** What is done with a webhook, and what became of its deliveries. */
+export function actions(api: Api) {
+  api.post(
+    `${path}/test`,
+    {
+      operationId: 'testWebhook',
+      tag,
+      role,
+      status: 200,
+      summary: 'Posts something to the endpoint that tells of nothing.',
+      description:
+        'Signed like any delivery, of type `webhook.test`; the answer says what became of it. Also while it is paused.',
+      params,
+      body: NoBody,
+      audited: false,
+      made: ['id', 'deliveryId'],
+      answer: WebhookAttempt,
+    },
+    async ({ service, keys, params: { id }, sender, step, read, isTrial }) => {
+      await step(tx => held(tx, service, id))
+      const due = await read(db => readDue(db, keys, service, id))
+      if (!due) throw notFound(kind)
+      const attempt = isTrial ? untried : await tryEndpoint(sender, service.name, due)
+      return async tx => {
+        const added = await addAttempt(tx, service, id, attempt)
+        if (!added) throw notFound(kind)
+        return { record: added.record, subject: pathOf(id) }
+      }
+    },
+  )
+
+  turning('pause', 'Sends nothing more until it is resumed.', 'What changes meanwhile waits.', (tx, { service }, id) =>
+    pauseWebhook(tx, service, id, 'It was paused.'),
+  )
+  turning('resume', 'Tries an endpoint again, at once.', 'It goes on where it stands.', (tx, { service }, id) =>
+    resumeWebhook(tx, service, id),
+  )
+
+  api.post(
+    `${path}/rewind`,
+    {
+      operationId: 'rewindWebhook',
+      tag,
+      role,
+      status: 200,
+      summary: 'Tells an endpoint again what has changed since a time, or a place.',
+      description:
+        'As it stands now: a record that has changed several times since then is told of once. A delivery that is being repeated is given up.',
+      params,
+      body: Rewind,
+      answer: Webhook,
+      errors: ['cursor_expired'],
+    },
+    context =>
+      changing(context, async (tx, { id, kinds }) => {
+        const { service, keys, body } = context
+        await rewindWebhook(tx, service, id, await placeOf(tx, { service, kinds, key: keys.cursors }, body.to))
+      }),
+  )
+
+  api.post(
+    `${path}/rotate-secret`,
+    {
+      operationId: 'rotateWebhookSecret',
+      tag,
+      role,
+      status: 200,
+      summary: 'A further secret for a webhook.',
+      description: 'Deliveries carry signatures of both for 24 hours; then the one before ends.',
+      params,
+      body: NoBody,
+      made: ['secret'],
+      answer: IssuedWebhook,
+    },
+    ({ service, keys, params: { id } }) =>
+      async tx => {
+        await held(tx, service, id)
+        const secret = newSecret()
+        await rotateSecret(tx, keys, service, id, secret)
+        return { data: { ...(await shown(tx, service, id)), secret }, subject: pathOf(id) }
+      },
+  )
+
+  api.list(
+    `${path}/attempts`,
+    {
+      operationId: 'listWebhookAttempts',
+      tag,
+      role,
+      summary: 'What became of deliveries to a webhook, the newest first.',
+      description: 'Of the last 30 days. What was delivered is not kept.',
+      params,
+      item: WebhookAttempt,
+    },
+    async ({ db, service, params: { id } }, asked) => {
+      if (!(await webhookRecord(db, service, id))) throw notFound(kind)
+      return attemptPage(db, service, id, asked)
+    },
+  )
+
+  function turning(
+    verb: 'pause' | 'resume',
+    summary: string,
+    description: string,
+    turn: (tx: Db, context: Asked, id: string) => Promise<unknown>,
+  ) {
+    api.post(
+      `${path}/${verb}`,
+      {
+        operationId: `${verb}Webhook`,
+        tag,
+        role,
+        status: 200,
+        summary,
+        description,
+        params,
+        body: NoBody,
+        answer: Webhook,
+      },
+      context => changing(context, (tx, { id }) => turn(tx, context, id)),
+    )
+  }
+}
+
+const untried = { deliveryId: '', changes: 0, status: null, fault: 'Nothing was sent.', answer: '', milliseconds: 0 }

@@ -1,0 +1,43 @@
+import type { Db } from '../../db.ts'
+import type { Kind } from '../../domain/changes.ts'
+import { momentForms, readMoment } from '../../domain/timestamp.ts'
+import { ApiError, faulty } from '../../errors.ts'
+import { cursorAt, type Following, placesAt } from '../../http/following.ts'
+import { changesAfter } from '../../store/changes/feed.ts'
+import { placesNow } from '../../store/changes/newest.ts'
+import { beginningOf, behind, type Places, stampOf } from '../../store/changes/places.ts'
+
+/** Where somebody stands who has been told nothing. */
+export const beginning = (following: Following) => cursorAt(following, beginningOf(following.kinds))
+
+/** Where somebody stands who is told what changes from now on. */
+export const now = async (db: Db, following: Following) =>
+  cursorAt(following, await placesNow(db, following.service, following.kinds))
+
+/** Where somebody stands who follows other kinds from now on: of those that stay, where they were. */
+export async function changedKinds(db: Db, before: Following, cursor: string, kinds: readonly Kind[]): Promise<string> {
+  const added = kinds.filter(kind => !before.kinds.includes(kind))
+  if (!added.length && kinds.length === before.kinds.length) return cursor
+  const stood = placesAt(before, cursor)
+  const fresh = added.length ? await placesNow(db, before.service, added) : new Map()
+  const places = new Map(kinds.map(kind => [kind, stood?.get(kind) ?? fresh.get(kind) ?? behind(0)]))
+  return cursorAt({ ...before, kinds }, places)
+}
+
+/** The place that `to` of a rewind names: `beginning`, a time of which all is told again, or a cursor. */
+export async function placeOf(db: Db, following: Following, to: string): Promise<string> {
+  if (to === 'beginning') return beginning(following)
+  const { service, kinds } = following
+  const moment = readMoment(to, service.settings.timeZone)
+  const places = moment === undefined ? placesAt(following, to) : before(kinds, moment)
+  if (!places) throw unfit(`\`to\` is \`beginning\`, ${momentForms}, or a cursor of these kinds of changes.`)
+  if (moment !== undefined && Date.parse(moment) > Date.now()) throw unfit('`to` is not in the future.')
+  if (!(await changesAfter(db, service, places, { limit: 1, records: false }))) throw new ApiError('cursor_expired')
+  return cursorAt(following, places)
+}
+
+/** Where all that was stamped earlier has been told. */
+const before = (kinds: readonly Kind[], moment: string): Places =>
+  new Map(kinds.map(kind => [kind, behind(Math.max(0, stampOf(moment) - 1))]))
+
+const unfit = (detail: string) => faulty([{ pointer: '/to', code: 'invalid_field', detail }])

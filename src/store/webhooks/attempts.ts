@@ -1,0 +1,57 @@
+import { type Db, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { byChange, type PageRequest, readPage } from '../lists/page.ts'
+
+/** What became of one attempt at a delivery. */
+export interface Attempt {
+  deliveryId: string
+  changes: number
+  status: number | null
+  fault: string | null
+  answer: string
+  milliseconds: number
+}
+
+/** Writes an attempt down, where its webhook is still there; answers its record. */
+export const attemptOf = (service: Service, webhookId: string, attempt: Attempt): Sql => sql`
+  insert into webhook_attempt (service_id, webhook_id, delivery_id, changes, status, fault, answer, milliseconds)
+  select service_id, webhook_id, ${attempt.deliveryId}, ${attempt.changes}::integer, ${attempt.status}::integer, ${attempt.fault}::text,
+         ${attempt.answer}::text, ${attempt.milliseconds}::integer
+    from webhook where service_id = ${service.id} and webhook_id = ${webhookId}
+  returning ${record} as record`
+
+/** The record (`WebhookAttempt`) of a row of `webhook_attempt`. */
+const record = sql`
+  (select row_to_json(r)::text from (select
+     webhook_attempt.attempt_id as id, webhook_attempt.delivery_id as "deliveryId",
+     to_char(webhook_attempt.changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at, webhook_attempt.changes,
+     webhook_attempt.status, webhook_attempt.fault as detail, webhook_attempt.answer, webhook_attempt.milliseconds) r)`
+
+export const addAttempt = (db: Db, service: Service, webhookId: string, attempt: Attempt) =>
+  db.row<{ record: string }>(attemptOf(service, webhookId, attempt))
+
+/** Attempts at the deliveries of one webhook, the newest first. */
+export const attemptPage = (db: Db, service: Service, webhookId: string, asked: PageRequest) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`webhook_attempt`,
+      record,
+      order: byChange,
+      key: sql`attempt_id`,
+      live: true,
+      descending: true,
+      where: sql`and webhook_id = ${webhookId}`,
+    },
+    asked,
+  )
+
+/** Days that attempts are kept (contract 11). */
+const keptDays = 30
+
+/** Returns how many were forgotten. */
+export const forgetAttempts = (db: Db) =>
+  db.run(sql`
+    delete from webhook_attempt a using service s
+     where a.service_id = s.service_id and a.changed_at < now() - ${keptDays} * interval '1 day'`)

@@ -1,0 +1,75 @@
+import { Agent as PlainAgent } from 'node:http'
+import { Agent } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
+import { type Addresses, addressesWithin, hostOf, NotAllowed, type Resolve } from './addresses.ts'
+import { type Outcome, postOver } from './posting.ts'
+
+/** The way out to the endpoints of webhooks. */
+export interface Sender {
+  /** Why nothing is sent to a URL, as far as can be told now; undefined where it may be. */
+  refusal(url: string): Promise<string | undefined>
+  /** A line to a URL, for as many deliveries as there are, one after the other. */
+  lineTo(url: string): Line
+}
+
+export interface Line {
+  /** Delivers a body. Throws only where `signal` says to break off. */
+  post(body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Outcome>
+  close(): void
+}
+
+/** A sender that reaches public addresses, and those in networks that are allowed (`WEBHOOK_NETWORKS`). */
+export function senderWithin(networks: readonly string[], resolve?: Resolve): Sender {
+  const addresses = addressesWithin(networks, resolve)
+  return {
+    async refusal(text) {
+      try {
+        await addresses.of(addresses.judge(text))
+      } catch (error) {
+        // A name that has no address yet may have one by the time that something is sent.
+        return error instanceof NotAllowed ? error.message : undefined
+      }
+      return
+    },
+    lineTo: url => lineTo(addresses, url),
+  }
+}
+
+/**
+ * The addresses are looked up, judged and connected to in one step of each connection: nothing can change in between. Nothing of the
+ * environment, like a proxy, is asked; redirects are not followed.
+ */
+function lineTo(addresses: Addresses, text: string): Line {
+  let agent: Agent | undefined
+  return {
+    async post(body, headers, signal) {
+      try {
+        const url = addresses.judge(text)
+        const options = { keepAlive: true, maxSockets: 1, lookup: lookupBy(addresses, url) }
+        agent ??= (url.protocol === 'https:' ? new Agent(options) : new PlainAgent(options)) as Agent
+        return await postOver(agent, url, { body, headers }, signal)
+      } catch (error) {
+        if (!(error instanceof NotAllowed)) throw error
+        return { status: null, fault: error.message, answer: '', milliseconds: 0 }
+      }
+    },
+    close: () => agent?.destroy(),
+  }
+}
+
+/** For a host that is an address itself Node does not look anything up: `judge` has. */
+const lookupBy =
+  (addresses: Addresses, url: URL): LookupFunction =>
+  (name, { all }, callback) => {
+    if (name.replace(/\.$/, '') !== hostOf(url)) throw new Error('one line leads to one host')
+    addresses.of(url).then(
+      found => {
+        const told = found.map(address => ({ address, family: isIP(address) }))
+        const [first] = told
+        if (all) callback(null, told)
+        else callback(null, first?.address ?? '', first?.family)
+      },
+      error => callback(error, ''),
+    )
+  }

@@ -1,0 +1,24 @@
+import { createHmac, randomBytes } from 'node:crypto'
+
+/** Secrets of Standard Webhooks 1.0.0: this, and base64 of the key. */
+const prefix = 'whsec_'
+
+/** A secret of 256 random bits. */
+export const newSecret = () => `${prefix}${randomBytes(32).toString('base64')}`
+
+/** What is signed: an identifier, when it is sent, and the very body. */
+export interface Signed {
+  id: string
+  /** Seconds since 1970. */
+  timestamp: number
+  body: string
+}
+
+/** The headers of a delivery (Standard Webhooks 1.0.0): a signature for each secret, so that a receiver may know either. */
+export function signedHeaders(secrets: readonly string[], { id, timestamp, body }: Signed): Record<string, string> {
+  const signatures = secrets.map(secret => {
+    const key = Buffer.from(secret.slice(prefix.length), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+  })
+  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), 'webhook-signature': signatures.join(' ') }
+}

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto'
+import { testBody } from './body.ts'
+import type { Outcome } from './posting.ts'
+import type { Sender } from './sender.ts'
+import { signedHeaders } from './signature.ts'
+
+/** Sends an endpoint something that tells of nothing, to try it. Returns what became of it. */
+export async function tryEndpoint(
+  sender: Sender,
+  service: string,
+  { url, secrets }: { url: string; secrets: readonly string[] },
+): Promise<Outcome & { deliveryId: string; changes: number }> {
+  const deliveryId = `msg_${randomUUID()}`
+  const now = Temporal.Now.instant()
+  const body = testBody(service, now.toString({ smallestUnit: 'millisecond' }))
+  const timestamp = Math.floor(now.epochMilliseconds / 1_000)
+  const line = sender.lineTo(url)
+  try {
+    const headers = signedHeaders(secrets, { id: deliveryId, timestamp, body })
+    const { retryAfterSeconds: _, ...outcome } = await line.post(body, headers, new AbortController().signal)
+    return { ...outcome, deliveryId, changes: 0 }
+  } finally {
+    line.close()
+  }
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { answerWith, startReceiver } from '../../support/webhooks/receiver.ts'
+import type { Traffic } from './answers.ts'
+
+/** What an admin is answered who has webhooks. */
+export function testWebhooks(traffic: () => Traffic) {
+  test('webhooks are made, tried, turned and removed as documented', async () => {
+    const { shop, get, post, put, remove, refused } = traffic()
+    const receiver = await startReceiver()
+    const made = await post('/webhooks', { url: receiver.url, kinds: ['customer'], description: 'traffic' })
+    assert.equal(made.status, 201, made.text)
+    const path = String(made.headers.location)
+    await post('/webhooks', { url: receiver.url, fromBeginning: true })
+    assert.ok((await get('/webhooks?limit=1')).json.meta.hasNextPage)
+    await get(path)
+    assert.equal((await put(path, { kinds: ['store', 'customer'], description: null })).status, 200)
+    assert.equal((await post(`${path}/test`, {})).json.data.status, 204)
+    receiver.answer = answerWith(500, {}, 'out of order')
+    assert.equal((await post(`${path}/test`, {})).json.data.answer, 'out of order')
+    await receiver.close()
+    assert.equal((await post(`${path}/test`, {})).json.data.status, null)
+    assert.equal((await get(`${path}/attempts?limit=2`)).json.data.length, 2)
+    for (const action of ['pause', 'resume', 'rotate-secret'])
+      assert.equal((await post(`${path}/${action}`, {})).status, 200, action)
+    for (const to of ['beginning', '2026-01-01', (await get(path)).json.data.cursor])
+      assert.equal((await post(`${path}/rewind`, { to })).status, 200, to)
+    // The cursor is of the kinds that it had before.
+    await refused('invalid_field', post(`${path}/rewind`, { to: made.json.data.cursor }))
+    await refused('invalid_body', post(`${path}/rewind`, {}))
+    await refused('invalid_field', post('/webhooks', { url: receiver.url, kinds: ['shoes'] }))
+    await refused('url_not_allowed', post('/webhooks', { url: 'https://10.0.0.1/hooks' }))
+    await refused('url_not_allowed', put(path, { url: 'ftp://shop.example/' }))
+    await refused('insufficient_role', get('/webhooks', {}, await shop.account('maintainer')))
+    assert.equal((await remove(path)).status, 200)
+    await refused('not_found', remove(path))
+    await refused('not_found', get(path))
+    await refused('not_found', get(`${path}/attempts`))
+    for (const action of ['test', 'pause', 'resume', 'rotate-secret'])
+      await refused('not_found', post(`${path}/${action}`, {}))
+    await refused('not_found', post(`${path}/rewind`, { to: 'beginning' }))
+    await refused('not_found', put(path, {}))
+  })
+}

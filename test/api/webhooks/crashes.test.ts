@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { sql } from '../../../src/db.ts'
+import { begin, directory, type Environment, stop, until } from '../../support/processes.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import {
+  answerWith,
+  changesIn,
+  hang,
+  headersOf,
+  type Receiver,
+  startReceiver,
+} from '../../support/webhooks/receiver.ts'
+import { post } from '../../support/write.ts'
+
+let api: TestService
+let receiver: Receiver
+before(async () => {
+  api = await startTestService({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+  receiver = await startReceiver()
+})
+after(async () => {
+  await receiver.close()
+  await api.stop()
+})
+
+/** A process that does jobs. */
+const worker = (more: Environment = {}) =>
+  begin(['worker'], {
+    DATA_DIR: directory(),
+    DATABASE_URL: api.database.connection,
+    SECRET_KEY: api.secret,
+    WEBHOOK_NETWORKS: '127.0.0.0/8',
+    LOG_LEVEL: 'warn',
+    ...more,
+  })
+
+async function hook(name: string) {
+  const made = await post(api, '/webhooks', { url: `${receiver.url}/${name}`, kinds: ['customer'] })
+  assert.equal(made.status, 201, made.text)
+  return made.json.data as { id: string; secret: string }
+}
+
+async function customer(name: string): Promise<string> {
+  const made = await post(api, '/customers', {
+    firstname: name,
+    surname: 'Smith',
+    contact: { email: `${name}@example.com` },
+  })
+  assert.equal(made.status, 201, made.text)
+  return made.json.data.id
+}
+
+const receivedBy = (name: string) => receiver.received.filter(({ path }) => path === `/hooks/${name}`)
+const isUpToDate = async (id: string) => (await api.get(`/webhooks/${id}`)).json.data.behind.since === null
+const setState = (id: string, state: string) =>
+  api.db.run(sql`update webhook set state = ${state} where webhook_id = ${id}`)
+
+test('a worker that is killed at any border repeats at most the one delivery, the same; nothing is lost', async t => {
+  const killed = new Map<string, { id: string; secret: string; changed: string[]; at: number }>()
+  const kill: Record<string, (name: string) => Promise<void>> = {
+    async before_post() {
+      assert.equal((await worker({ FAILPOINT: 'before_post' }).ended).signal, 'SIGKILL')
+    },
+    async after_post() {
+      assert.equal((await worker({ FAILPOINT: 'after_post' }).ended).signal, 'SIGKILL')
+    },
+    /** While the endpoint thinks. */
+    async during(name) {
+      receiver.answer = hang
+      const victim = worker()
+      await until(() => receivedBy(name).length, 'it thinks', 30_000)
+      victim.child.kill('SIGKILL')
+      await victim.ended
+      receiver.answer = answerWith(204)
+    },
+  }
+  for (const [border, doing] of Object.entries(kill)) {
+    const made = await hook(border)
+    const changed = [await customer(`one-${border}`), await customer(`two-${border}`)]
+    await doing(border)
+    assert.equal(receivedBy(border).length, border === 'before_post' ? 0 : 1)
+    // The others wait, so that each process is killed over a webhook of its own.
+    await setState(made.id, 'paused')
+    changed.push(await customer(`three-${border}`))
+    killed.set(border, { ...made, changed, at: performance.now() })
+  }
+  // One that is halted right before it posts, for longer than its lease.
+  const halting = await hook('halted')
+  const halted = worker({ FAILPOINT: 'before_post:stop' })
+  const changed = [await customer('one-halted')]
+  await until(() => isHalted(halted.pid), 'the worker is halted', 30_000)
+
+  for (const { id } of killed.values()) await setState(id, 'active')
+  const healthy = [worker(), worker()]
+  for (const [border, { id, secret, changed: due, at }] of killed) {
+    await until(async () => (await isUpToDate(id)) && receivedBy(border).length > 1, border, 60_000)
+    t.diagnostic(`killed at ${border}: up to date ${Math.round((performance.now() - at) / 100) / 10} s later`)
+    const deliveries = receivedBy(border)
+    for (const each of deliveries) new Webhook(secret).verify(each.body, headersOf(each))
+    const bodies = new Map<string, Set<string>>()
+    for (const { headers, body } of deliveries) {
+      const delivery = String(headers['webhook-id'])
+      bodies.set(delivery, (bodies.get(delivery) ?? new Set()).add(body))
+    }
+    assert.ok(
+      [...bodies.values()].every(same => same.size === 1),
+      'a repeat says the same',
+    )
+    assert.ok(deliveries.length - bodies.size <= (border === 'before_post' ? 0 : 1), 'one was repeated at most')
+    const once = [...bodies.values()].flatMap(([body = '']) => JSON.parse(body).data.changes)
+    const told = once.map(({ id: of }) => of).filter(of => due.includes(of))
+    assert.deepEqual(told, due, 'each record once, in the order of their changes')
+  }
+  await until(() => isUpToDate(halting.id), 'the halted one is taken over', 60_000)
+  const before = receivedBy('halted').length
+  halted.child.kill('SIGCONT')
+  changed.push(await customer('two-halted'))
+  await until(async () => receivedBy('halted').length > before && (await isUpToDate(halting.id)), 'it goes on', 30_000)
+  await stop(halted)
+  const ids = changesIn(receivedBy('halted')).map(({ id }) => id)
+  assert.equal(new Set(ids).size, ids.length, 'what it was about to post it has not posted')
+  for (const each of changed) assert.ok(ids.includes(each))
+  for (const each of healthy) assert.deepEqual(await stop(each), { code: 0, signal: null }, each.err)
+})
+
+test('two workers share the endpoints: none is posted to by both at a time, and each is told everything once', async () => {
+  const [first, second] = [worker(), worker()]
+  const made = await Promise.all(Array.from({ length: 12 }, (_, i) => hook(`shared${i}`)))
+  const busy = new Map<string, number>()
+  receiver.answer = ({ path }, response) => {
+    busy.set(path, (busy.get(path) ?? 0) + 1)
+    assert.equal(busy.get(path), 1, path)
+    setTimeout(() => {
+      busy.set(path, 0)
+      response.writeHead(204).end()
+    }, 50)
+  }
+  const ids: string[] = []
+  for (let i = 0; i < 30; i++) ids.push(await customer(`shared-${i}`))
+  for (const [i, { id }] of made.entries()) {
+    const told = () => changesIn(receivedBy(`shared${i}`)).map(({ id: of }) => of)
+    await until(async () => told().length >= ids.length && (await isUpToDate(id)), `endpoint ${i}`, 30_000)
+    assert.deepEqual(told(), ids)
+  }
+  await Promise.all([stop(first), stop(second)])
+})
+
+const isHalted = (pid: number) =>
+  existsSync(`/proc/${pid}/stat`) && / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/\(.*\)/, ''))

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { verifyWebhook } from '../../../client/src/webhooks.ts'
+import { sql } from '../../../src/db.ts'
+import { answerWith, changesIn, headersOf } from '../../support/webhooks/receiver.ts'
+import { post, put, remove } from '../../support/write.ts'
+import { setUpHooks } from './hooks.ts'
+
+const hooks = setUpHooks({ settings: { alertEmail: 'operations@luma.example' } })
+const { begin, customers, hasten, hook, received, shown, until } = hooks
+
+test('a change is delivered, signed so that another implementation of Standard Webhooks verifies it', async () => {
+  begin()
+  const { id, secret } = await hook()
+  const [customer] = await customers('Veronica')
+  await received(1)
+  const [delivery] = hooks.receiver.received
+  assert.ok(delivery)
+  const verified = new Webhook(secret).verify(delivery.body, headersOf(delivery)) as { type: string; data: object }
+  assert.equal(verified.type, 'records.changed')
+  assert.deepEqual(await verifyWebhook(delivery.body, delivery.headers, secret), verified, 'and our client too')
+  const { data, timestamp } = JSON.parse(delivery.body)
+  assert.ok(Math.abs(Date.parse(timestamp) - Date.now()) < 60_000)
+  assert.equal(data.service, hooks.api.service.name)
+  assert.deepEqual(Object.keys(data.changes[0]), ['kind', 'id', 'action', 'changedAt', 'path'])
+  assert.equal(data.changes[0].path, `/customers/${customer}`)
+  assert.equal(delivery.headers['content-type'], 'application/json')
+  assert.throws(() => new Webhook('whsec_AAAA').verify(delivery.body, headersOf(delivery)))
+  await until(async () => (await shown(id)).cursor === data.cursor, 'it stands where the delivery ended')
+  const { state, behind, lastFailure, lastSuccessAt } = await shown(id)
+  assert.deepEqual(
+    { state, behind, lastFailure },
+    { state: 'active', behind: { since: null, seconds: 0 }, lastFailure: null },
+  )
+  assert.ok(lastSuccessAt)
+  const { json } = await hooks.api.get(`/changes?kinds=customer&after_cursor=${data.cursor}`)
+  assert.deepEqual(json.data, [], 'its cursor is one of the feed')
+})
+
+test('a webhook is told of its kinds from now on, and of everything as it stands where it asks for that', async () => {
+  const [first] = await customers('Veronica')
+  await hook()
+  const late = await hook({ fromBeginning: true, url: `${hooks.receiver.url}/all` })
+  await hook({ kinds: ['store'], url: `${hooks.receiver.url}/stores` })
+  begin()
+  const [second] = await customers('John')
+  await until(async () => (await shown(late.id)).behind.since === null, 'all is told')
+  await received(2)
+  const told = (path: string) =>
+    new Set(changesIn(hooks.receiver.received.filter(each => each.path === path)).map(change => change.id))
+  assert.deepEqual([...told('/hooks/all')], [first, second])
+  assert.deepEqual([...told('/hooks')], [second])
+  assert.deepEqual([...told('/hooks/stores')], [])
+})
+
+test('a delivery that was not taken is repeated, the same but for its time and signature; what changes meanwhile waits', async () => {
+  begin()
+  const { id, secret } = await hook()
+  hooks.receiver.answer = answerWith(500, {}, 'out of order')
+  const [first] = await customers('Veronica')
+  await received(1)
+  const [second] = await customers('John')
+  await until(async () => (await shown(id)).lastFailure !== null, 'the failure is shown')
+  const { lastFailure, state } = await shown(id)
+  assert.deepEqual({ ...lastFailure, at: '' }, { at: '', status: 500, detail: 'The endpoint answered 500.' })
+  assert.equal(state, 'active')
+  hooks.receiver.answer = answerWith(200, {}, 'ok')
+  await hasten()
+  await received(3)
+  const [one, again, other] = hooks.receiver.received
+  assert.ok(one && again && other)
+  assert.equal(one.headers['webhook-id'], again.headers['webhook-id'])
+  assert.equal(one.body, again.body)
+  for (const each of [one, again, other]) new Webhook(secret).verify(each.body, headersOf(each))
+  assert.deepEqual(
+    [one, again, other].map(each => changesIn([each]).map(change => change.id)),
+    [[first], [first], [second]],
+  )
+  await until(async () => (await shown(id)).behind.since === null, 'it is up to date')
+  const { json } = await hooks.api.get(`/webhooks/${id}/attempts`)
+  const attempts = json.data.map(({ status, detail, answer, changes }: Record<string, unknown>) => [
+    status,
+    detail,
+    answer,
+    changes,
+  ])
+  assert.deepEqual(attempts, [
+    [200, null, 'ok', 1],
+    [200, null, 'ok', 1],
+    [500, 'The endpoint answered 500.', 'out of order', 1],
+  ])
+})
+
+test('the waits are 5 s, 30 s, 2 min, 10 min, 30 min, then an hour each time', async () => {
+  begin()
+  const { id } = await hook()
+  hooks.receiver.answer = answerWith(503)
+  await customers('Veronica')
+  const waits: number[] = []
+  for (let attempt = 1; attempt <= 7; attempt++) {
+    await received(attempt)
+    const waiting = () =>
+      hooks.api.db.row<{ wait: number; failures: number; due: number | null }>(sql`
+        select extract(epoch from not_before - now())::float8 as wait, failures, extract(epoch from due_at - not_before)::float8 as due
+          from webhook w left join job j on j.subject = w.webhook_id and j.lease is null where webhook_id = ${id}`)
+    await until(async () => {
+      const found = await waiting()
+      return found?.failures === attempt && found.due !== null
+    }, 'the attempt is over')
+    const found = await waiting()
+    assert.ok(Math.abs(found?.due ?? 99) < 2, 'the job is due when the next attempt is')
+    waits.push(Math.ceil(found?.wait ?? 0))
+    await hasten()
+  }
+  assert.deepEqual(waits, [5, 30, 120, 600, 1_800, 3_600, 3_600])
+})
+
+test('Retry-After is waited for, up to a day', async () => {
+  begin()
+  const { id } = await hook()
+  const waitFor = async (retryAfter: string) => {
+    hooks.receiver.answer = answerWith(429, { 'retry-after': retryAfter })
+    const before = (await shown(id)).lastFailure?.at
+    const count = hooks.receiver.received.length
+    await hasten()
+    await received(count + 1)
+    await until(async () => {
+      const row = await hooks.api.db.row<{ wait: number }>(
+        sql`select extract(epoch from not_before - now())::float8 as wait from webhook where webhook_id = ${id}`,
+      )
+      return (row?.wait ?? 0) > 1
+    }, `an attempt after ${before}`)
+    const row = await hooks.api.db.row<{ wait: number }>(
+      sql`select extract(epoch from not_before - now())::float8 as wait from webhook where webhook_id = ${id}`,
+    )
+    return row?.wait ?? 0
+  }
+  await customers('Veronica')
+  assert.ok(Math.abs((await waitFor('90')) - 90) < 3)
+  assert.ok(Math.abs((await waitFor('999999')) - 86_400) < 3)
+  assert.ok(Math.abs((await waitFor(new Date(Date.now() + 1_000_000).toUTCString())) - 1_000) < 4)
+  assert.ok(Math.abs((await waitFor('soon')) - 600) < 3)
+})
+
+test('an endpoint that answers 410 is paused, and goes on where it stands once it is resumed', async () => {
+  begin()
+  const { id } = await hook()
+  hooks.receiver.answer = answerWith(410)
+  await customers('Veronica')
+  await until(async () => (await shown(id)).state === 'paused', 'it is paused')
+  assert.equal((await shown(id)).stateReason, 'The endpoint answered 410.')
+  await customers('John')
+  hooks.receiver.answer = answerWith(204)
+  const resumed = await post(hooks.api, `/webhooks/${id}/resume`, {})
+  assert.equal(resumed.json.data.state, 'active')
+  await received(3)
+  const names = changesIn(hooks.receiver.received.slice(1)).length
+  assert.equal(names, 2, 'nothing is lost')
+})
+
+test('a redirect is a failure that is not followed', async () => {
+  begin()
+  const { id } = await hook()
+  hooks.receiver.answer = answerWith(302, { location: `${hooks.receiver.url}/elsewhere` })
+  await customers('Veronica')
+  await until(async () => (await shown(id)).lastFailure, 'it has failed')
+  assert.equal((await shown(id)).lastFailure.status, 302)
+  assert.deepEqual(
+    hooks.receiver.received.map(({ path }) => path),
+    ['/hooks'],
+  )
+})
+
+test('what has left the data is told, and a webhook that is removed is told nothing', async () => {
+  const [customer] = await customers('Veronica')
+  const { id } = await hook()
+  const gone = await hook({ url: `${hooks.receiver.url}/gone` })
+  assert.equal((await remove(hooks.api, `/webhooks/${gone.id}`)).json.data.id, gone.id)
+  assert.equal((await hooks.api.get(`/webhooks/${gone.id}`)).status, 404)
+  begin()
+  await hooks.api.db.run(sql`delete from customer where id = ${customer}`)
+  await hooks.api.db.run(sql`
+    insert into removal (service_id, kind, id, changed_at)
+    select ${hooks.api.service.id}, 'customer', ${customer}, begin_change(${hooks.api.service.id}, null)`)
+  await received(1)
+  assert.deepEqual(
+    changesIn(hooks.receiver.received).map(({ id: of, action }) => [of, action]),
+    [[customer, 'removed']],
+  )
+  assert.equal(hooks.receiver.received[0]?.path, '/hooks')
+  const changed = await put(hooks.api, `/webhooks/${id}`, {
+    description: 'The search index',
+    kinds: ['customer', 'store'],
+  })
+  assert.deepEqual(changed.json.data.kinds, ['store', 'customer'])
+})

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { resolveBy } from '../../../src/webhooks/addresses.ts'
+import { senderWithin } from '../../../src/webhooks/sender.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { type NameServer, startNameServer } from '../../support/webhooks/name-server.ts'
+import { answerWith, type Receiver, startReceiver } from '../../support/webhooks/receiver.ts'
+import { post, put } from '../../support/write.ts'
+import { hostileAnswers, hostileUrls, publicAnswers } from './hostile.ts'
+
+let names: NameServer
+/** An address that stands for a public one, and another of this machine, which nothing may reach. */
+let receiver: Receiver
+let victim: Receiver
+let api: TestService
+before(async () => {
+  names = await startNameServer()
+  receiver = await startReceiver('127.0.0.2')
+  victim = await startReceiver('127.0.0.1', receiver.port)
+  api = await startTestService()
+})
+after(async () => {
+  names.close()
+  await Promise.all([receiver.close(), victim.close()])
+  await api.stop()
+})
+beforeEach(() => {
+  names.names.clear()
+  names.asked.length = 0
+  receiver.received.length = 0
+  receiver.answer = answerWith(204)
+})
+
+const openly = () => senderWithin([], resolveBy(names.resolver))
+/** One that takes the receiver's address for public. */
+const within = () => senderWithin(['127.0.0.2/32'], resolveBy(names.resolver))
+const signal = () => AbortSignal.timeout(10_000)
+
+test('there are a hundred hostile URLs', () => assert.ok(hostileUrls.length >= 100, String(hostileUrls.length)))
+
+for (const url of hostileUrls)
+  test(`nothing is sent to ${url}`, async () => {
+    names.names.set('shop.example', [['8.8.8.8']])
+    const sender = openly()
+    const refusal = await sender.refusal(url)
+    assert.ok(refusal, 'it is refused before it is kept')
+    const line = sender.lineTo(url)
+    const { status, fault } = await line.post('{}', {}, signal())
+    line.close()
+    assert.equal(status, null)
+    assert.ok(fault, 'and when it is to be sent')
+    const made = await post(api, '/webhooks', { url })
+    assert.equal(made.status, 422, made.text)
+    assert.ok(['url_not_allowed', 'invalid_field'].includes(made.json.code), made.text)
+  })
+
+for (const addresses of hostileAnswers)
+  test(`nothing is sent to a name that leads to ${addresses.join(' and ')}`, async () => {
+    names.names.set('shop.example', [addresses])
+    const sender = openly()
+    assert.match((await sender.refusal('https://shop.example/')) ?? '', /not public/)
+    const line = sender.lineTo('https://shop.example/')
+    const { status, fault } = await line.post('{}', {}, signal())
+    line.close()
+    assert.deepEqual([status, fault], [null, 'The host of `url` leads to an address that is not public.'])
+  })
+
+for (const addresses of publicAnswers)
+  test(`a name that leads to ${addresses.join(' and ')} is allowed`, async () => {
+    names.names.set('shop.example', [addresses])
+    for (const url of ['https://shop.example/hooks?a=b', 'https://shop.example:8443/', 'https://shop.example./'])
+      assert.equal(await openly().refusal(url), undefined, url)
+  })
+
+test('a name that leads elsewhere after it was judged is judged anew for each connection', async () => {
+  const url = `http://rebound.example:${receiver.port}/hooks`
+  names.names.set('rebound.example', [['127.0.0.2'], ['127.0.0.2'], ['127.0.0.1']])
+  const sender = within()
+  assert.equal(await sender.refusal(url), undefined)
+  const first = sender.lineTo(url)
+  assert.equal((await first.post('{}', {}, signal())).status, 204)
+  assert.equal((await first.post('{}', {}, signal())).status, 204, 'over the same connection')
+  first.close()
+  assert.equal(names.asked.length, 2, 'once where it was judged, once where it was connected to')
+  const second = sender.lineTo(url)
+  const { status, fault } = await second.post('{}', {}, signal())
+  second.close()
+  assert.equal(status, null)
+  assert.match(fault ?? '', /`https:\/\/`|not public/)
+  assert.equal(receiver.received.length, 2)
+  assert.equal(victim.received.length, 0)
+})
+
+test('a connection leads to the address that was judged, and names the host that was asked for', async () => {
+  names.names.set('named.example', [['127.0.0.2']])
+  const line = within().lineTo(`http://named.example:${receiver.port}/hooks?a=b`)
+  assert.equal((await line.post('{"a":1}', { 'x-own': 'own' }, signal())).status, 204)
+  line.close()
+  const [{ headers, body, path } = assert.fail()] = receiver.received
+  assert.deepEqual(
+    [headers.host, headers['x-own'], body, path],
+    [`named.example:${receiver.port}`, 'own', '{"a":1}', '/hooks?a=b'],
+  )
+})
+
+for (const status of [300, 301, 302, 303, 307, 308])
+  test(`a redirect (${status}) to the inside is a failure, and is not followed`, async () => {
+    receiver.answer = answerWith(status, { location: victim.url })
+    const line = within().lineTo(receiver.url)
+    const outcome = await line.post('{}', {}, signal())
+    line.close()
+    assert.deepEqual([outcome.status, outcome.fault], [status, `The endpoint answered ${status}.`])
+    assert.equal(victim.received.length, 0)
+  })
+
+test('a proxy of the environment is not asked', async () => {
+  const { env } = process
+  process.env = {
+    ...env,
+    NODE_USE_ENV_PROXY: '1',
+    HTTP_PROXY: victim.url,
+    http_proxy: victim.url,
+    ALL_PROXY: victim.url,
+  }
+  const line = within().lineTo(receiver.url)
+  assert.equal((await line.post('{}', {}, signal())).status, 204)
+  line.close()
+  process.env = env
+  assert.equal(victim.received.length, 0)
+})
+
+test('plain HTTP is for networks that are allowed only', async () => {
+  names.names.set('shop.example', [['8.8.8.8']])
+  assert.match((await within().refusal('http://shop.example/')) ?? '', /https/)
+  assert.match((await within().refusal('http://8.8.8.8/')) ?? '', /https/)
+  assert.match((await within().refusal(victim.url)) ?? '', /https/)
+  assert.equal(await within().refusal(receiver.url), undefined)
+})
+
+test('of an answer 64 KiB are read and 1 KiB is kept', async () => {
+  receiver.answer = (_, response) => {
+    response.writeHead(200)
+    const more = () => {
+      while (!response.destroyed && response.write('é'.repeat(32_768)));
+      if (!response.destroyed) response.once('drain', more)
+    }
+    more()
+  }
+  const line = within().lineTo(receiver.url)
+  const { status, answer } = await line.post('{}', {}, signal())
+  line.close()
+  assert.equal(status, 200)
+  assert.equal(answer, 'é'.repeat(512))
+})
+
+test('a name that nobody answers for is a failure, which says so', async () => {
+  names.names.set('silent.example', [])
+  const line = within().lineTo('https://silent.example/')
+  const { fault } = await line.post('{}', {}, signal())
+  line.close()
+  assert.equal(fault, 'The name silent.example has no address.')
+  assert.equal(await within().refusal('https://nowhere.example/'), undefined, 'it may have one later')
+})
+
+test('a webhook is not turned to where nothing is sent', async () => {
+  const made = await post(api, '/webhooks', { url: 'https://8.8.8.8/hooks' })
+  assert.equal(made.status, 201, made.text)
+  const path = `/webhooks/${made.json.data.id}`
+  const turned = await put(api, path, { url: 'https://169.254.169.254/' })
+  assert.deepEqual([turned.status, turned.json.code, turned.json.errors[0].pointer], [422, 'url_not_allowed', '/url'])
+  assert.equal((await api.get(path)).json.data.url, 'https://8.8.8.8/hooks')
+})

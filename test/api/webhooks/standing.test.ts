@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { sql } from '../../../src/db.ts'
+import { jobs } from '../../../src/jobs/jobs.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { answerWith, changesIn, headersOf } from '../../support/webhooks/receiver.ts'
+import { post, put } from '../../support/write.ts'
+import { setUpHooks } from './hooks.ts'
+
+const hooks = setUpHooks({ settings: { alertEmail: 'operations@luma.example' } })
+const { begin, customers, hasten, hook, received, shown, until } = hooks
+const isUpToDate = async (id: string) => (await shown(id)).behind.since === null
+const named = (from: number, to: number, firstname: string) =>
+  Array.from({ length: to - from }, (_, i) => ({ id: `c${from + i}`, firstname, surname: 'Smith' }))
+
+test('an endpoint that fails for a week is told of, and then told each changed record once, in order, at a gentle pace', async () => {
+  begin(hooks.api, { 'send-alert': jobs['send-alert'] })
+  const { id } = await hook()
+  hooks.receiver.answer = answerWith(500)
+  const [first] = await customers('Veronica')
+  await received(1)
+  await until(async () => (await shown(id)).lastFailure, 'it fails')
+  assert.equal((await shown(id)).state, 'active')
+  await hooks.api.db.run(sql`
+    update webhook set failing_since = failing_since - interval '7 days', behind_since = behind_since - interval '7 days'`)
+  await until(async () => (await shown(id)).state === 'failing', 'it is failing')
+  const { stateReason, behind } = await shown(id)
+  assert.match(stateReason, /^It has taken nothing since \d{4}-/)
+  assert.ok(behind.seconds >= 7 * 86_400)
+  const alerts = await hooks.api.db.rows(sql`select kind, subject, detail from alert`)
+  assert.deepEqual(
+    alerts.map(({ kind, subject }: { kind?: string; subject?: string }) => [kind, subject]),
+    [['webhook_failing', id]],
+  )
+  await until(() => hooks.mails.length, 'somebody is told by e-mail')
+  assert.match(hooks.mails[0] ?? '', /^To: .*operations@luma\.example/m)
+  assert.match(
+    (hooks.mails[0] ?? '').replace(/=\r\n/g, ''),
+    new RegExp(`The webhook ${id} \\(127\\.0\\.0\\.1:\\d+\\) has taken nothing`),
+  )
+
+  // What happens in a week: some records change time and again.
+  for (const round of ['Ann', 'Bea', 'Eve'])
+    await upsertCustomers(hooks.api.db, hooks.api.service, named(0, 500, round))
+  await upsertCustomers(hooks.api.db, hooks.api.service, named(500, 1_400, 'Zoe'))
+  hooks.receiver.answer = answerWith(204)
+  hooks.receiver.received.length = 0
+  await hasten()
+  await until(() => isUpToDate(id), 'it has caught up', 30_000)
+  const [repeated, ...more] = hooks.receiver.received
+  assert.deepEqual(
+    changesIn(repeated ? [repeated] : []).map(change => change.id),
+    [first],
+  )
+  const told = changesIn(more)
+  assert.deepEqual(
+    told.map(change => change.id).sort(),
+    named(0, 1_400, '')
+      .map(each => each.id)
+      .sort(),
+  )
+  assert.deepEqual(
+    told.map(({ changedAt }) => changedAt),
+    told.map(({ changedAt }) => changedAt).sort(),
+  )
+  assert.equal(more.length, 14)
+  const gaps = more.slice(1).map(({ at }, i) => at - (more[i]?.at ?? 0))
+  assert.ok(
+    gaps.every(gap => gap >= 95),
+    `a pace: ${gaps}`,
+  )
+  assert.equal((await shown(id)).state, 'active')
+  assert.equal(hooks.mails.length, 1, 'told once')
+  assert.deepEqual(await hooks.api.db.rows(sql`select from alert`), [], 'the alert is settled')
+  const { secret: _, ...rest } = await shown(id)
+  assert.equal(rest.stateReason, null)
+})
+
+test('who has caught up is told as fast as it takes', async () => {
+  begin()
+  const { id } = await hook()
+  await upsertCustomers(hooks.api.db, hooks.api.service, named(0, 3_000, 'Ann'))
+  await until(async () => hooks.receiver.received.length >= 30 && (await isUpToDate(id)), 'all is told', 30_000)
+  const [one, ...rest] = hooks.receiver.received
+  assert.ok((rest.at(-1)?.at ?? 0) - (one?.at ?? 0) < 29 * 100, 'faster than the pace of who has failed')
+  assert.ok(hooks.receiver.received.every(({ body }) => Buffer.byteLength(body) <= 20_000))
+})
+
+test('after a rotation both secrets sign for 24 hours, then the new one alone; no delivery is lost', async () => {
+  begin()
+  const { id, secret: old } = await hook()
+  hooks.receiver.answer = answerWith(500)
+  await customers('Veronica')
+  await received(1)
+  const rotated = await post(hooks.api, `/webhooks/${id}/rotate-secret`, {})
+  const { secret } = rotated.json.data
+  assert.notEqual(secret, old)
+  hooks.receiver.answer = answerWith(204)
+  await hasten()
+  await received(2)
+  const [before, during] = hooks.receiver.received
+  assert.ok(before && during)
+  new Webhook(old).verify(before.body, headersOf(before))
+  assert.throws(() => new Webhook(secret).verify(before.body, headersOf(before)))
+  for (const each of [old, secret]) new Webhook(each).verify(during.body, headersOf(during))
+  assert.equal(during.headers['webhook-id'], before.headers['webhook-id'])
+  await hooks.api.db.run(sql`update webhook set former_until = now()`)
+  await customers('John')
+  await received(3)
+  const [, , later] = hooks.receiver.received
+  assert.ok(later)
+  new Webhook(secret).verify(later.body, headersOf(later))
+  assert.throws(() => new Webhook(old).verify(later.body, headersOf(later)))
+})
+
+test('a rewind tells again, from the beginning, a time or a cursor', async () => {
+  begin()
+  const { id, cursor } = await hook()
+  const [first] = await customers('Veronica')
+  await received(1)
+  await until(() => isUpToDate(id), 'up to date')
+  const between = changesIn(hooks.receiver.received)[0]?.changedAt ?? ''
+  const [second] = await customers('John')
+  await received(2)
+  const again = async (to: string) => {
+    await until(() => isUpToDate(id), 'up to date')
+    const count = hooks.receiver.received.length
+    const answer = await post(hooks.api, `/webhooks/${id}/rewind`, { to })
+    assert.equal(answer.status, 200, answer.text)
+    await received(count + 1)
+    await until(() => isUpToDate(id), 'up to date')
+    return changesIn(hooks.receiver.received.slice(count)).map(change => change.id)
+  }
+  assert.deepEqual(await again('beginning'), [first, second])
+  assert.deepEqual(await again(cursor), [first, second])
+  assert.deepEqual(await again(between), [first, second], 'what is of the very time is told again')
+  assert.deepEqual(await again(changesIn(hooks.receiver.received).at(-1)?.changedAt ?? ''), [second])
+  const other = await hook({ kinds: ['store'] })
+  for (const to of ['yesterday', other.cursor, '2999-01-01', `${cursor}x`]) {
+    const { status, json } = await post(hooks.api, `/webhooks/${id}/rewind`, { to })
+    assert.deepEqual([status, json.code, json.errors[0].pointer], [422, 'invalid_field', '/to'], to)
+  }
+})
+
+test('a webhook that is paused is told nothing, and everything once it is resumed', async () => {
+  begin()
+  const { id } = await hook()
+  const paused = await post(hooks.api, `/webhooks/${id}/pause`, {})
+  assert.deepEqual([paused.json.data.state, paused.json.data.stateReason], ['paused', 'It was paused.'])
+  const ids = await customers('Veronica', 'John')
+  const other = await hook({ url: `${hooks.receiver.url}/other` })
+  ids.push(...(await customers('Ann')))
+  await received(1)
+  assert.deepEqual(
+    hooks.receiver.received.map(({ path }) => path),
+    ['/hooks/other'],
+  )
+  await until(() => isUpToDate(other.id), 'the other one is up to date')
+  await post(hooks.api, `/webhooks/${id}/resume`, {})
+  await received(2)
+  assert.deepEqual(
+    changesIn(hooks.receiver.received.slice(1)).map(change => change.id),
+    ids,
+  )
+})
+
+test('of kinds that are new to it an endpoint is told from now on, of the others from where it stood', async () => {
+  const { id } = await hook()
+  const [first] = await customers('Veronica')
+  const changed = await put(hooks.api, `/webhooks/${id}`, { kinds: ['store', 'customer'] })
+  assert.equal(changed.status, 200, changed.text)
+  begin()
+  await received(1)
+  assert.deepEqual(
+    changesIn(hooks.receiver.received).map(change => change.id),
+    [first],
+  )
+})
+
+test('who was away for longer than removals are remembered is paused, rather than told incompletely', async () => {
+  const [first] = await customers('Veronica')
+  const { id } = await hook()
+  await hooks.api.db.run(sql`
+    insert into forgotten_removals (service_id, kind, newest) values (${hooks.api.service.id}, 'customer', now() + interval '1 second')`)
+  await customers('John')
+  begin()
+  await until(async () => (await shown(id)).state === 'paused', 'it is paused')
+  assert.match((await shown(id)).stateReason, /Rewind it to the beginning/)
+  assert.equal((await post(hooks.api, `/webhooks/${id}/rewind`, { to: '2020-01-01' })).json.code, 'cursor_expired')
+  await post(hooks.api, `/webhooks/${id}/rewind`, { to: 'beginning' })
+  await post(hooks.api, `/webhooks/${id}/resume`, {})
+  await received(1)
+  assert.ok(changesIn(hooks.receiver.received).some(change => change.id === first))
+  await hooks.api.db.run(sql`delete from forgotten_removals`)
+})
+
+test('an endpoint is tried by hand, also while it is paused', async () => {
+  const { id, secret } = await hook()
+  await post(hooks.api, `/webhooks/${id}/pause`, {})
+  hooks.receiver.answer = answerWith(418, {}, 'I am a teapot')
+  const { status, json } = await post(hooks.api, `/webhooks/${id}/test`, {})
+  assert.equal(status, 200)
+  const { status: answered, detail, answer, changes } = json.data
+  assert.deepEqual([answered, detail, answer, changes], [418, 'The endpoint answered 418.', 'I am a teapot', 0])
+  const [delivery] = hooks.receiver.received
+  assert.ok(delivery)
+  const { type } = new Webhook(secret).verify(delivery.body, headersOf(delivery)) as { type: string }
+  assert.equal(type, 'webhook.test')
+  await post(hooks.api, `/webhooks/${id}/test`, {}, { prefer: 'tx=rollback' })
+  assert.equal(hooks.receiver.received.length, 1, 'a trial sends nothing')
+  assert.equal((await hooks.api.get(`/webhooks/${id}/attempts`)).json.data.length, 1)
+})
+
+test('webhooks belong to a service, and to its admins', async () => {
+  const { id } = await hook()
+  const other = await hooks.api.tenant()
+  for (const path of [`/webhooks/${id}`, `/webhooks/${id}/attempts`])
+    assert.equal((await other.get(path)).json.code, 'not_found')
+  for (const action of ['test', 'pause', 'resume', 'rotate-secret'])
+    assert.equal((await post(other, `/webhooks/${id}/${action}`, {})).json.code, 'not_found')
+  assert.deepEqual((await other.get('/webhooks')).json.data, [])
+  const maintainer = await hooks.api.account('maintainer')
+  assert.equal((await maintainer.get('/webhooks')).json.code, 'insufficient_role')
+})
+
+test('attempts are forgotten after 30 days', async () => {
+  const { id } = await hook()
+  for (let i = 0; i < 2; i++) await post(hooks.api, `/webhooks/${id}/test`, {})
+  await hooks.api.db.run(sql`
+    update webhook_attempt set changed_at = now() - interval '31 days' where attempt_id = (select min(attempt_id) from webhook_attempt)`)
+  begin(hooks.api, { 'forget-answers': jobs['forget-answers'] })
+  await until(async () => (await hooks.api.get(`/webhooks/${id}/attempts`)).json.data.length === 1, 'one is forgotten')
+})

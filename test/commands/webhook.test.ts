@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { Webhook } from 'standardwebhooks'
+import { begin, directory, done, run, type Serving, serve, stop, until } from '../support/processes.ts'
+import { answerWith, changesIn, headersOf, type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data'), WEBHOOK_NETWORKS: '127.0.0.0/8' }
+let service: Serving
+let receiver: Receiver
+before(async () => {
+  receiver = await startReceiver()
+  service = await serve([], environment)
+})
+after(async () => {
+  await receiver.close()
+  await stop(service)
+})
+
+const secretIn = (said: string) => /^Secret: (whsec_\S+)$/m.exec(said)?.[1] ?? ''
+const idIn = (said: string) => /^The webhook (\S+) is told/m.exec(said)?.[1] ?? ''
+
+test('a webhook is added, tried, paused, resumed, rewound, rotated and removed', async () => {
+  const added = await done(
+    ['webhook', 'add', receiver.url, '--kinds', 'store', '--description', 'A search'],
+    environment,
+  )
+  const [id, secret] = [idIn(added), secretIn(added)]
+  assert.match(
+    await done(['webhook', 'list'], environment),
+    new RegExp(`^${id} +${receiver.url} +store +active +nothing waits`, 'm'),
+  )
+  assert.match(await done(['webhook', 'test', id], environment), /^The endpoint answered 204 within \d+ ms\.\n$/)
+  const [tried] = receiver.received.splice(0)
+  assert.ok(tried)
+  new Webhook(secret).verify(tried.body, headersOf(tried))
+
+  assert.equal(await done(['webhook', 'pause', id], environment), `The webhook ${id} is paused.\n`)
+  assert.match(await done(['webhook', 'show', id], environment), /^state +paused$/m)
+  assert.equal(await done(['webhook', 'rewind', id, 'beginning'], environment), `The webhook ${id} is told again.\n`)
+  assert.equal(receiver.received.length, 0)
+  const rotated = secretIn(await done(['webhook', 'rotate', id], environment))
+  assert.equal(await done(['webhook', 'resume', id], environment), `The webhook ${id} is active.\n`)
+  await until(() => receiver.received.length, 'everything is told')
+  const [first] = receiver.received
+  assert.ok(first)
+  for (const each of [secret, rotated]) new Webhook(each).verify(first.body, headersOf(first))
+  await until(async () => /nothing waits/.test(await done(['webhook', 'list'], environment)), 'it has caught up')
+  assert.match(await done(['webhook', 'attempts', id], environment), / taken$/m)
+
+  receiver.answer = answerWith(503)
+  const { code, err } = await run(['webhook', 'test', id], environment)
+  assert.deepEqual([code, err], [1, 'tillbridge: The endpoint answered 503.\n'])
+  assert.equal(await done(['webhook', 'remove', id], environment), `The webhook ${id} is removed.\n`)
+  assert.equal((await run(['webhook', 'show', id], environment)).err, `tillbridge: There is no webhook ${id}.\n`)
+  receiver.answer = answerWith(204)
+  receiver.received.length = 0
+})
+
+test('what cannot be is said in a sentence', async () => {
+  const refused = async (args: string[]) => (await run(['webhook', 'add', ...args], environment)).err
+  assert.match(
+    await refused(['https://10.0.0.1/hooks']),
+    /^tillbridge: The host of `url` leads to an address that is not public\.\n$/,
+  )
+  assert.match(
+    await refused([receiver.url, '--kinds', 'shoes']),
+    /^tillbridge: There is no kind of record shoes; there are: store, /,
+  )
+})
+
+test('listen posts signed deliveries to a machine of your own, and prints each', async () => {
+  const listening = begin(['listen', '--forward', receiver.url, '--kinds', 'store', '--from-beginning'], environment)
+  await until(() => changesIn(receiver.received).length, `deliveries: ${listening.err}`, 20_000)
+  const [first] = receiver.received
+  assert.ok(first)
+  new Webhook(secretIn(listening.out)).verify(first.body, headersOf(first))
+  await until(() => /^ {2}store \S+ changed$/m.test(listening.out), 'it is printed')
+  listening.child.kill('SIGINT')
+  assert.equal((await listening.ended).code, 130, listening.err)
+})

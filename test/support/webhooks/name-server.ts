@@ -1,0 +1,65 @@
+import { createSocket } from 'node:dgram'
+import { Resolver } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** A name server of a test's own, and what asks it. */
+export interface NameServer {
+  resolver: Resolver
+  /** What it answers for a name: the addresses of each question in its turn, the last of them from then on. Unknown names are not there. */
+  names: Map<string, (readonly string[])[]>
+  /** The names that were asked for. */
+  asked: string[]
+  close(): void
+}
+
+const types = { A: 1, AAAA: 28 } as const
+
+/** Answers questions for A and AAAA over UDP (RFC 1035), on this machine. A name without answers left is silent: nobody answers for it. */
+export async function startNameServer(): Promise<NameServer> {
+  const names: NameServer['names'] = new Map()
+  const asked: string[] = []
+  const socket = createSocket('udp4')
+  socket.on('message', (question, { port, address }) => {
+    const { name, type, end } = questionIn(question)
+    if (type === types.A) asked.push(name)
+    const known = names.get(name)
+    if (known?.length === 0) return
+    const now = known?.[0] ?? []
+    // Both kinds are asked for at a time: A comes first.
+    if (known && known.length > 1 && type === types.AAAA) known.shift()
+    const found = now.filter(each => types[isIP(each) === 4 ? 'A' : 'AAAA'] === type)
+    socket.send(answerTo(question, end, type, found, known !== undefined), port, address)
+  })
+  await new Promise<void>(resolve => socket.bind(0, '127.0.0.1', resolve))
+  const resolver = new Resolver({ timeout: 500, tries: 1 })
+  resolver.setServers([`127.0.0.1:${socket.address().port}`])
+  return { resolver, names, asked, close: () => socket.close() }
+}
+
+function questionIn(question: Buffer) {
+  const labels: string[] = []
+  let at = 12
+  for (let length = question[at] ?? 0; length; length = question[at] ?? 0) {
+    labels.push(question.toString('latin1', at + 1, at + 1 + length))
+    at += length + 1
+  }
+  return { name: labels.join('.').toLowerCase(), type: question.readUInt16BE(at + 1), end: at + 5 }
+}
+
+function answerTo(question: Buffer, end: number, type: number, found: readonly string[], isKnown: boolean) {
+  const head = Buffer.from(question.subarray(0, 12))
+  head.writeUInt16BE(isKnown ? 0x8180 : 0x8183, 2)
+  head.writeUInt16BE(found.length, 6)
+  head.fill(0, 8)
+  const answers = found.map(address => {
+    const bytes = Buffer.from(ipaddr.parse(address).toByteArray())
+    const record = Buffer.alloc(12)
+    record.writeUInt16BE(0xc00c, 0)
+    record.writeUInt16BE(type, 2)
+    record.writeUInt16BE(1, 4)
+    record.writeUInt16BE(bytes.length, 10)
+    return Buffer.concat([record, bytes])
+  })
+  return Buffer.concat([head, question.subarray(12, end), ...answers])
+}

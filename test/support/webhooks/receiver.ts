@@ -1,0 +1,80 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** A delivery as it came in. */
+export interface Received {
+  headers: IncomingHttpHeaders
+  body: string
+  /** When it came; milliseconds since 1970. */
+  at: number
+  path: string
+}
+
+/** What a receiver answers to a delivery: a status, headers with it, or nothing at all. */
+export type Answering = (received: Received, response: ServerResponse) => void
+
+export interface Receiver {
+  url: string
+  port: number
+  /** All that came, in its order. */
+  received: Received[]
+  /** How deliveries are answered from now on; at first with 204. */
+  answer: Answering
+  close(): Promise<void>
+}
+
+export const answerWith =
+  (status: number, headers: Record<string, string> = {}, body = ''): Answering =>
+  (_, response) =>
+    void response.writeHead(status, headers).end(body)
+
+/** Takes a delivery, and never answers. */
+export const hang: Answering = () => {}
+
+/** An endpoint that deliveries are posted to, over plain HTTP, on an address of this machine. */
+export async function startReceiver(address = '127.0.0.1', port = 0): Promise<Receiver> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', chunk => chunks.push(chunk))
+    request.on('error', () => {})
+    request.on('end', () => {
+      const { headers, url: path = '' } = request
+      const received = { headers, body: Buffer.concat(chunks).toString(), at: Date.now(), path }
+      receiver.received.push(received)
+      receiver.answer(received, response)
+    })
+  })
+  await new Promise<void>(resolve => server.listen(port, address, resolve))
+  const bound = (server.address() as AddressInfo).port
+  const receiver: Receiver = {
+    url: `http://${address}:${bound}/hooks`,
+    port: bound,
+    received: [],
+    answer: answerWith(204),
+    async close() {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+      await delay(0)
+    },
+  }
+  return receiver
+}
+
+/** The changes that deliveries told of, in their order. */
+export const changesIn = (received: readonly Received[]) =>
+  received.flatMap(({ body }) => (JSON.parse(body).data.changes ?? []) as Told[])
+
+interface Told {
+  kind: string
+  id: string
+  action: string
+  changedAt: string
+}
+
+/** What Standard Webhooks has a receiver read. */
+export const headersOf = ({ headers }: Received) => ({
+  'webhook-id': String(headers['webhook-id']),
+  'webhook-timestamp': String(headers['webhook-timestamp']),
+  'webhook-signature': String(headers['webhook-signature']),
+})
