@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { raw, sql } from '../../../src/db.ts'
+import { jobs, webhookJobs } from '../../../src/jobs/jobs.ts'
+import { senderWithin } from '../../../src/webhooks/sender.ts'
+import { startWorker } from '../../../src/worker.ts'
+import { until } from '../../support/processes.ts'
+import { keptLog } from '../../support/servers.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { issue, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { answerWith, type Receiver, startReceiver } from '../../support/webhooks/receiver.ts'
+import { post } from '../../support/write.ts'
+import { networks } from './hooks.ts'
+
+const logged = keptLog('trace')
+let api: TestService
+let receiver: Receiver
+before(async () => {
+  api = await startTestService({
+    settings: { ...voucherSettings, alertEmail: 'operations@luma.example' },
+    environment: { WEBHOOK_NETWORKS: networks.join() },
+    log: logged.log,
+  })
+  receiver = await startReceiver()
+  await stockGiftCards(api, api)
+})
+after(async () => {
+  await receiver.close()
+  await api.stop()
+})
+
+test('no PIN, password or secret, and nothing that a record says, is in a delivery, an attempt, an alert, an e-mail about one or a log', async () => {
+  const made = await post(api, '/webhooks', { url: receiver.url, fromBeginning: true })
+  assert.equal(made.status, 201, made.text)
+  const { id, secret } = made.json.data
+  const rotated = (await post(api, `/webhooks/${id}/rotate-secret`, {})).json.data.secret
+  const phrase = 'xyzzy-plugh-4711'
+  const voucher = await issue(api, { message: phrase })
+  assert.equal(voucher.status, 201, voucher.text)
+  const { number, pin } = voucher.json.data
+  const surname = 'Canary-Islander'
+  const customer = { firstname: 'Ann', surname, contact: { email: `${phrase}@example.com` } }
+  assert.equal((await post(api, '/customers', customer)).status, 201)
+
+  receiver.answer = answerWith(500, {}, 'out of order')
+  const mails: string[] = []
+  const worker = startWorker(
+    {
+      db: api.db,
+      keys: api.keys,
+      log: logged.log,
+      post: { send: async ({ bytes }: { bytes: Buffer }) => void mails.push(bytes.toString()) },
+    },
+    { 'send-alert': jobs['send-alert'] ?? assert.fail(), ...webhookJobs(senderWithin(networks)) },
+  )
+  await until(() => receiver.received.length, 'a delivery')
+  await api.db.run(sql`update webhook set failing_since = now() - interval '2 hours' where failing_since is not null`)
+  await until(async () => {
+    await api.db.run(sql`update webhook set failing_since = least(failing_since, now() - interval '2 hours')`)
+    return mails.length
+  }, 'an e-mail about it')
+  receiver.answer = answerWith(204)
+  await post(api, `/webhooks/${id}/test`, {})
+  await api.db.run(sql`update webhook set not_before = now()`)
+  await api.db.run(sql`update job set due_at = now() where name = 'deliver-webhook'`)
+  await until(async () => (await api.get(`/webhooks/${id}`)).json.data.behind.since === null, 'all is told')
+  await worker.stop(0)
+
+  const stored = async (table: string) =>
+    (await api.db.rows<{ row: string }>(sql`select t::text as row from ${raw(table)} t`))
+      .map(({ row }) => row)
+      .join('\n')
+  const places: Record<string, string> = {
+    deliveries: receiver.received.map(({ body, headers }) => `${JSON.stringify(headers)} ${body}`).join('\n'),
+    'the table of webhooks': await stored('webhook'),
+    'the table of attempts': await stored('webhook_attempt'),
+    attempts: (await api.get(`/webhooks/${id}/attempts`)).text,
+    'the list of webhooks': (await api.get('/webhooks')).text,
+    alerts: await stored('alert'),
+    jobs: await stored('job'),
+    'the e-mail about the alert': mails.join('\n'),
+    'the logs': logged.text,
+  }
+  assert.match(places.deliveries ?? '', /"kind":"customer"/)
+  assert.match(places['the logs'] ?? '', /webhook_failing/)
+  assert.match(places['the table of attempts'] ?? '', /out of order/)
+  for (const [place, text] of Object.entries(places)) {
+    assert.doesNotMatch(text, new RegExp(`(?<![\\w.-])${pin}(?![\\w-])`), `the PIN is in ${place}`)
+    for (const [what, told] of Object.entries({ secret, rotated, phrase, surname, password: api.password }))
+      assert.ok(!text.includes(told.replace('whsec_', '')), `${what} is in ${place}`)
+    if (place !== 'the logs') assert.ok(!text.includes(`/vouchers/${number}`), `a voucher is in ${place}`)
+  }
+})
