@@ -138,7 +138,7 @@ export function changes(api: Api) {
       if (told && !told.changes.length && wait) {
         const { over, stillAdmitted } = waits()
         told = await changesBehind(db, service, told, asked, { ms: wait * 1_000, over })
-        await stillAdmitted()
+        if (told?.changes.length) await stillAdmitted()
       }
       return answerOf(one, orExpired(told))
     },

@@ -1,8 +1,31 @@
 import { Type } from 'typebox'
+import { LocalTime } from '../domain/fields.ts'
 import { Product } from '../domain/goods/products.ts'
+import type { Fault } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Filter, updatedAfter } from '../http/lists.ts'
 import { productPage, productRecord } from '../store/goods/products.ts'
+import { forgottenAfter } from '../store/lists/removals.ts'
+
+const RemovedProduct = Type.Object(
+  {
+    id: Type.String({ description: 'The product that has left.', examples: ['5001'] }),
+    removed: Type.Literal(true, { description: 'It has left.', examples: [true] }),
+    updateTimeStamp: LocalTime('When it left.', '2026-11-21 20:31:27'),
+  },
+  { $id: 'RemovedProduct', additionalProperties: false },
+)
+
+const ListedProduct = Type.Union([Product, RemovedProduct], {
+  $id: 'ListedProduct',
+  description: 'A product; with `removed=true` also one that has left.',
+})
+
+const withoutMoment: Fault = {
+  parameter: 'removed',
+  code: 'invalid_parameter',
+  detail: '`removed` is about what has left since `updated_after`, which is missing.',
+}
 
 /** Contract 3. */
 export function products(api: Api) {
@@ -18,11 +41,25 @@ export function products(api: Api) {
         code: Filter('Only the product with this style code.', 'MH01'),
         sku: Filter('Only the product that this e-commerce SKU belongs to.', 'MH01-XS-Black'),
         updated_after: updatedAfter,
+        removed: Type.Optional(
+          Type.Boolean({
+            description: 'Whether products that have left since `updated_after` are told too.',
+            default: false,
+            examples: [true],
+          }),
+        ),
       }),
-      item: Product,
+      item: ListedProduct,
+      judge: ({ removed, updated_after }, given) =>
+        removed && updated_after === undefined && !given.has('updated_after') ? [withoutMoment] : [],
     },
-    ({ db, service, query }, asked) =>
-      productPage(db, service, { code: query.code, sku: query.sku, updatedAfter: query.updated_after }, asked),
+    async ({ db, service, query: { code, sku, updated_after: updatedAfter, removed } }, asked) => {
+      const page = await productPage(db, service, { code, sku, updatedAfter, removed }, asked)
+      const forgotten = removed && updatedAfter && (await forgottenAfter(db, service, 'product', updatedAfter))
+      if (!forgotten) return page
+      const detail = `Removals up to ${forgotten} are forgotten: what left before may be missing.`
+      return { page, warnings: [{ code: 'removals_forgotten', detail }] }
+    },
   )
 
   api.get(

@@ -5,6 +5,7 @@ import { beginChangeOf, type Dated, stampedAs, stampOf } from '../lists/back-dat
 import { type Change, said, type Upserted } from '../lists/change.ts'
 import { columnsOf, merged, merging, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { removedOf } from '../lists/removals.ts'
 import { renameStock } from './stock.ts'
 
 const products: Table = {
@@ -141,14 +142,28 @@ interface Filters {
   code?: string | undefined
   sku?: string | undefined
   updatedAfter?: string | undefined
+  /** Whether products that have left since are told too, with `updatedAfter`. */
+  removed?: boolean | undefined
 }
 
-export const productPage = (db: Db, service: Service, { code, sku, updatedAfter }: Filters, asked: PageRequest) =>
+const withRemoved = (service: Service) => sql`(
+  select service_id, changed_at, product_id, product_code, record from product
+  union all
+  select service_id, changed_at, key, null, record from (${removedOf(service, 'product', sql`product_id`)}) removed) product`
+
+export const productPage = (
+  db: Db,
+  service: Service,
+  { code, sku, updatedAfter, removed = false }: Filters,
+  asked: PageRequest,
+) =>
   readPage(
     db,
     service,
     {
-      table: 'product',
+      table: removed ? withRemoved(service) : 'product',
+      stamps: 'product',
+      withRemovals: removed,
       record: sql`record`,
       ...((code === undefined && sku === undefined) || updatedAfter !== undefined
         ? { order: byChange }

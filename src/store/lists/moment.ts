@@ -6,18 +6,28 @@ import { kindOf, type List, numberOf } from './change.ts'
 export type Stamps = List | Sql
 
 /** The moment up to which a walk is complete, as SQL: the one that its first page has fixed, or the newest that can be told now. */
-export const momentOf = async (db: Db, service: Service, stamps: Stamps, asOf: string | undefined): Promise<Sql> =>
-  asOf === undefined ? newestWithin(stamps, service, await horizon(db, service, stamps)) : sql`${asOf}::timestamptz`
+export const momentOf = async (
+  db: Db,
+  service: Service,
+  stamps: Stamps,
+  asOf: string | undefined,
+  withRemovals = false,
+): Promise<Sql> =>
+  asOf === undefined
+    ? newestWithin(stamps, service, await horizon(db, service, stamps), withRemovals)
+    : sql`${asOf}::timestamptz`
 
 /**
  * The newest change of a list within the horizon: nothing that commits later is stamped at or before it. It never runs ahead
  * of the changes themselves, so that a machine's clock that is set back cannot hide one (docs/decisions/0002). A list that is empty,
  * or whose first load is under way, is complete up to the beginning: what comes into it may be stamped long ago (docs/decisions/0013).
  */
-function newestWithin(stamps: Stamps, service: Service, within: string): Sql {
-  const newest = sql`
-    coalesce((select max(changed_at) from ${tableOf(stamps)} where service_id = ${service.id} and changed_at <= ${within}::timestamptz), timestamptz 'epoch')`
-  if (stamps instanceof Sql) return newest
+function newestWithin(stamps: Stamps, service: Service, within: string, withRemovals: boolean): Sql {
+  const inTime = sql`service_id = ${service.id} and changed_at <= ${within}::timestamptz`
+  const ofRecords = sql`(select max(changed_at) from ${tableOf(stamps)} where ${inTime})`
+  if (stamps instanceof Sql) return sql`coalesce(${ofRecords}, timestamptz 'epoch')`
+  const ofRemovals = sql`(select max(changed_at) from removal where ${inTime} and kind = ${kindOf[stamps]})`
+  const newest = sql`coalesce(${withRemovals ? sql`greatest(${ofRecords}, ${ofRemovals})` : ofRecords}, timestamptz 'epoch')`
   return sql`
     case when exists (select from first_load f where f.service_id = ${service.id} and f.kind = ${kindOf[stamps]}) then timestamptz 'epoch' else ${newest} end`
 }

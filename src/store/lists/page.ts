@@ -29,6 +29,8 @@ export interface Source {
   table: Stamps
   /** The list whose stamps tell of its changes, where that is another one. */
   stamps?: Stamps
+  /** Whether what has left that list is told too, so that the walk is complete up to there. */
+  withRemovals?: boolean
   /** The response-ready text. */
   record: Sql
   /** What the list is ordered by, before its unique key. Absent: the key alone. */
@@ -56,6 +58,7 @@ export async function readPage(
   const {
     table: from,
     stamps = from,
+    withRemovals = false,
     record,
     key,
     order: { column: order, type } = { column: key, type: 'text' },
@@ -67,7 +70,7 @@ export async function readPage(
   const table = tableOf(from)
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
-  const moment = await momentOf(db, service, stamps, asOf)
+  const moment = await momentOf(db, service, stamps, asOf, withRemovals)
   const complete = live ? sql`` : sql`and changed_at <= (select as_of from walk)`
   const onwards = after
     ? sql`and (${order}, ${key}) ${beyond} (${unseen(after[0], type)}, ${unseen(after[1], 'text')})`

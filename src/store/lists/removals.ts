@@ -1,6 +1,7 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { type Change, kindOf, type List } from './change.ts'
+import { type Change, kindOf, type List, localTime } from './change.ts'
+import { written } from './page.ts'
 
 interface Leaving {
   list: List
@@ -25,3 +26,22 @@ export const rememberGone = (tx: Db, service: Service, change: Change, list: Lis
     with gone as (${gone})
     insert into removal (service_id, kind, id, changed_at) select ${service.id}, ${kindOf[list]}, id, ${change.at} from gone
     on conflict (service_id, kind, id) do update set changed_at = excluded.changed_at`)
+
+/** What has left a list and has not come back, as its records are listed: `where` is of the list's own key. */
+export const removedOf = (service: Service, list: List, key: Sql) => sql`
+  select service_id, changed_at, removal.id as key, row_to_json(told)::text as record
+    from removal cross join lateral (select id, true as removed, ${localTime(sql`changed_at`, service)} as "updateTimeStamp") told
+   where kind = ${kindOf[list]} and not exists (select from ${raw(list)} where service_id = removal.service_id and ${key} = removal.id)`
+
+/** The newest removal that a list has forgotten, later than a moment; undefined where it remembers all that is later. */
+export const forgottenAfter = async (
+  db: Db,
+  service: Service,
+  list: List,
+  moment: string,
+): Promise<string | undefined> =>
+  (
+    await db.row<{ newest: string }>(sql`
+      select ${written(sql`newest`)} as newest from forgotten_removals
+       where service_id = ${service.id} and kind = ${kindOf[list]} and newest > ${moment}::timestamptz`)
+  )?.newest

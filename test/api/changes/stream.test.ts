@@ -83,6 +83,7 @@ test('what cannot be streamed is refused before the first byte', async () => {
   await refused('invalid_cursor', ask('', { 'last-event-id': 'AAAA' }))
   await refused('invalid_credentials', ask('', { authorization: undefined }))
   await refused('not_acceptable', ask('', { accept: 'application/json' }))
+  await write('1', 'Ann')
   const { endCursor } = (await api.get('/changes')).json.meta
   await db.run(
     sql`insert into forgotten_removals select service_id, 'customer', now() + interval '1 day' from service where service_id = ${api.service.id}`,
@@ -195,6 +196,7 @@ describe('streams over time', { concurrency: true }, () => {
       .on('data', data => {
         size += data.length
       })
+    socket.resume()
     await new Promise(resolve => socket.once('close', resolve))
     assert.ok(performance.now() - from < 26_000)
     assert.ok(size > 100_000 && size < 8_000_000, `${size} bytes were on their way`)

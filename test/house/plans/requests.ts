@@ -40,7 +40,7 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/stores': { ecommerce_location_id: ['l7'] },
   '/staff': { email: ['f7@example.com'], code: ['f7'] },
   '/inventory': { sku: ['sku7'], store_number: ['7'], updated_after },
-  '/products': { code: ['code7'], sku: ['sku7'], updated_after },
+  '/products': { code: ['code7'], sku: ['sku7'], updated_after, removed: ['true'] },
   '/customers/search': { updated_after },
   '/customers': { email: ['c7@example.com'], updated_after },
   '/orders/transactions/search': { updated_after, updated_before: ['2024-06-01'], asc: ['true'], ...sold },
@@ -67,6 +67,10 @@ export function requestsFor({ path, filters }: List): ListRequest[] {
     if (!given) throw new Error(`${path} has a filter ${filter}: say here what to filter by`)
     queries = queries.flatMap(query => [query, ...given.map(value => [...query, `${filter}=${value}`])])
   }
+  // What has left is told of a time.
+  queries = queries.filter(
+    query => !query.includes('removed=true') || query.some(given => /^updated_after/.test(given)),
+  )
   const at = path.replace(/^\/\w+\/\{id\}/, of => ids[of] ?? of)
   return queries.map(query => ({
     list: path,

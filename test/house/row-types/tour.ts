@@ -15,6 +15,7 @@ import { staffRecord, upsertStaff } from '../../../src/store/goods/staff.ts'
 import { keptSku, knownSkuIds, storesByNumber } from '../../../src/store/goods/stock.ts'
 import { knownStores } from '../../../src/store/goods/stores.ts'
 import { loading } from '../../../src/store/lists/first-load.ts'
+import { forgottenAfter } from '../../../src/store/lists/removals.ts'
 import { mappingRecord } from '../../../src/store/mappings/mappings.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { bringOrders } from '../../../src/store/orders/moving-in.ts'
@@ -66,6 +67,7 @@ export async function tour(api: TestService) {
   await leaveOpen(api)
   await placesNow(db, service, ['customer', 'reward-account'])
   const { data } = (await api.get('/changes?limit=1000&records=true')).json
+  await forgottenAfter(db, service, 'product', '2026-01-01T00:00:00Z')
   for (const kind of ['inventory', 'transaction']) {
     const { path } = data.find((change: { kind: string }) => change.kind === kind)
     assert.equal((await api.get(path)).status, 200)

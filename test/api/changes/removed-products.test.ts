@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { upsertProducts } from '../../../src/store/goods/products.ts'
+import { beginChange } from '../../../src/store/lists/change.ts'
+import { removeFrom } from '../../../src/store/lists/removals.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
+
+const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
+const { db } = api
+
+const bring = ({ service }: Caller, ...ids: string[]) =>
+  upsertProducts(
+    db,
+    service,
+    ids.map(id => ({
+      product: { productId: id, productCode: `code-${id}`, name: `Hat ${Math.random()}` },
+      colour: { productId: id, colourId: 'c' },
+      variant: { productId: id, colourId: 'c', skuId: `k-${id}`, sizeCode: 'M', price: '10.00' },
+    })),
+  )
+const lose = ({ service }: Caller, ...ids: string[]) =>
+  db.transaction(async tx => {
+    const change = await beginChange(tx, service, ['product'])
+    const where = sql`product_id = any(${ids})`
+    await removeFrom(tx, service, change, { list: 'product', id: sql`product_id`, where })
+  })
+const list = async (shop: Caller, query: string) => (await shop.get(`/products?${query}`)).json
+const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
+
+test('products that have left since are told with `removed=true`, in the order of the changes, and not without it', async () => {
+  const shop = await api.tenant()
+  await bring(shop, 'a', 'b', 'c')
+  const { asOf } = (await list(shop, 'updated_after=2020-01-01&removed=true')).meta
+  await lose(shop, 'a')
+  await bring(shop, 'd')
+  await lose(shop, 'b', 'c')
+  await bring(shop, 'c')
+  await lose(shop, 'd')
+  const since = `updated_after=${asOf}`
+  const { data, meta } = await list(shop, `${since}&removed=true`)
+  assert.deepEqual(idsOf({ data }), ['a', 'b', 'c', 'd'])
+  assert.deepEqual(
+    data.map(({ removed = false }) => removed),
+    [true, true, false, true],
+  )
+  assert.deepEqual(Object.keys(data[0]), ['id', 'removed', 'updateTimeStamp'])
+  assert.match(data[0].updateTimeStamp, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  assert.equal(meta.warnings, undefined)
+  assert.deepEqual(idsOf(await list(shop, since)), ['c'])
+  assert.deepEqual(await list(shop, `updated_after=${meta.asOf}&removed=true`).then(idsOf), [], 'the next poll')
+})
+
+test('removals are walked page by page, and belong to their service', async () => {
+  const [shop, other] = [await api.tenant(), await api.tenant()]
+  for (const each of [shop, other]) await bring(each, 'a', 'b', 'c')
+  const query = 'updated_after=2020-01-01&removed=true&limit=1'
+  await lose(shop, 'a', 'c')
+  await bring(shop, 'd')
+  const seen: string[] = []
+  for (let cursor = ''; ; ) {
+    const { data, meta } = await list(shop, query + cursor)
+    seen.push(...idsOf({ data }))
+    if (!meta.hasNextPage) break
+    cursor = `&after_cursor=${meta.endCursor}`
+  }
+  assert.deepEqual(seen, ['b', 'a', 'c', 'd'])
+  assert.deepEqual(idsOf(await list(other, 'updated_after=2020-01-01&removed=true')), ['a', 'b', 'c'])
+  assert.deepEqual(idsOf(await list(shop, 'updated_after=2020-01-01&removed=true&code=code-b')), ['b'])
+})
+
+test('`removed` needs `updated_after`; that removals since may be forgotten is a warning', async () => {
+  isProblem(await api.get('/products?removed=true'), 'invalid_parameter', api.baseUrl, '/products')
+  const shop = await api.tenant()
+  await db.run(sql`insert into forgotten_removals values (${shop.service.id}, 'product', '2026-01-01T00:00:00Z')`)
+  const [{ code }] = (await list(shop, 'updated_after=2025-12-31&removed=true')).meta.warnings
+  assert.equal(code, 'removals_forgotten')
+  assert.equal((await list(shop, 'updated_after=2026-01-02&removed=true')).meta.warnings, undefined)
+})
