@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { upsertStaff } from '../../../src/store/goods/staff.ts'
+import { beginChange } from '../../../src/store/lists/change.ts'
+import { removeFrom } from '../../../src/store/lists/removals.ts'
+import { openEvents } from '../../support/event-stream.ts'
+import { anotherServer } from '../../support/servers.ts'
+import { startTestService } from '../../support/service.ts'
+import { follower, sorted, standing, type Told, take } from './following.ts'
+
+const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+const other = await anotherServer(api, { environment: { HTTP2: 'on' } })
+after(async () => {
+  await other.stop()
+  await api.stop()
+})
+const { db } = api
+
+test('streams that break and go on by `Last-Event-ID`, at whichever process, miss nothing and tell nothing twice, while writers commit', async () => {
+  const { service } = api
+  const ids = Array.from({ length: 40 }, (_, i) => `c${i}`)
+  const some = () => ids.filter(() => Math.random() < 0.1)
+  const ends = performance.now() + 7_000
+  const writer = async (work: (turn: number) => Promise<unknown>) => {
+    for (let turn = 0; performance.now() < ends; turn++) {
+      await work(turn)
+      await delay(Math.random() * 40)
+    }
+  }
+  const late = <T>(work: Parameters<typeof db.transaction<T>>[0]) =>
+    db.transaction(async tx => {
+      const done = await work(tx)
+      await delay(Math.random() ** 3 * 300)
+      return done
+    })
+  let over = false
+  const counts = { breaks: 0, events: 0, removals: 0 }
+  const following = async (http2: boolean) => {
+    const one = follower(api, http2 ? 'HTTP/2' : 'HTTP/1.1')
+    const seen = new Set<string>()
+    let lastId = (await api.get('/changes?limit=1')).json.meta.endCursor as string
+    for (let last = false; !last; counts.breaks++) {
+      const at = counts.breaks % 2 || http2 ? other : api
+      const stream = await openEvents({
+        at,
+        caller: api,
+        path: '/changes/stream',
+        headers: { 'last-event-id': lastId },
+        http2,
+      })
+      assert.equal(stream.status, 200)
+      last = over
+      await delay(last ? 2_500 : Math.random() * 700)
+      stream.close()
+      for (const { event, data = '' } of stream.events) {
+        assert.equal(event, 'change', data)
+        const told: Told = JSON.parse(data)
+        const name = `${told.kind} ${told.id} ${told.changedAt} ${told.action}`
+        assert.ok(!seen.has(name), `${name} was told twice`)
+        seen.add(name)
+        take(one, told)
+        counts.events++
+        counts.removals += Number(told.action === 'removed')
+      }
+      lastId = stream.lastId ?? lastId
+    }
+    return one
+  }
+  const readers = [false, true].map(following)
+  const slow = { ...db, transaction: late }
+  await Promise.all([
+    ...[1, 2].map(number =>
+      writer(turn =>
+        upsertCustomers(
+          slow,
+          service,
+          some().map(id => ({ id, firstname: `Ann ${number} ${turn}` })),
+        ),
+      ),
+    ),
+    writer(turn =>
+      upsertStaff(
+        slow,
+        service,
+        some().map(id => ({ id, code: id, surname: `Lee ${turn}` })),
+      ),
+    ),
+    writer(() =>
+      late(async tx => {
+        const change = await beginChange(tx, service, ['customer'])
+        await removeFrom(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${some()})` })
+      }),
+    ),
+  ])
+  over = true
+  const final = sorted(await standing(api, service))
+  for (const { copy, asking } of await Promise.all(readers)) assert.deepEqual(sorted(copy), final, asking)
+  assert.ok(counts.breaks > 10 && counts.events > 200 && counts.removals > 5, JSON.stringify(counts))
+})
