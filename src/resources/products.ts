@@ -21,10 +21,10 @@ const ListedProduct = Type.Union([Product, RemovedProduct], {
   description: 'A product; with `removed=true` also one that has left.',
 })
 
-const withoutMoment: Fault = {
+const removedAlone: Fault = {
   parameter: 'removed',
   code: 'invalid_parameter',
-  detail: '`removed` is about what has left since `updated_after`, which is missing.',
+  detail: '`removed` is about what has left since `updated_after`, and goes with neither `code` nor `sku`.',
 }
 
 /** Contract 3. */
@@ -43,15 +43,16 @@ export function products(api: Api) {
         updated_after: updatedAfter,
         removed: Type.Optional(
           Type.Boolean({
-            description: 'Whether products that have left since `updated_after` are told too.',
+            description:
+              'Whether products that have left since `updated_after` are told too; with neither `code` nor `sku`.',
             default: false,
             examples: [true],
           }),
         ),
       }),
       item: ListedProduct,
-      judge: ({ removed, updated_after }, given) =>
-        removed && updated_after === undefined && !given.has('updated_after') ? [withoutMoment] : [],
+      judge: ({ removed }, given) =>
+        removed && (!given.has('updated_after') || given.has('code') || given.has('sku')) ? [removedAlone] : [],
     },
     async ({ db, service, query: { code, sku, updated_after: updatedAfter, removed } }, asked) => {
       const page = await productPage(db, service, { code, sku, updatedAfter, removed }, asked)

@@ -149,7 +149,8 @@ interface Filters {
 const withRemoved = (service: Service) => sql`(
   select service_id, changed_at, product_id, product_code, record from product
   union all
-  select service_id, changed_at, key, null, record from (${removedOf(service, 'product', sql`product_id`)}) removed) product`
+  (select service_id, changed_at, key, null::text, record
+     from (${removedOf(service, 'product', sql`product_id`)}) removed order by changed_at, key)) product`
 
 export const productPage = (
   db: Db,

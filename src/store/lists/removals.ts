@@ -27,11 +27,16 @@ export const rememberGone = (tx: Db, service: Service, change: Change, list: Lis
     insert into removal (service_id, kind, id, changed_at) select ${service.id}, ${kindOf[list]}, id, ${change.at} from gone
     on conflict (service_id, kind, id) do update set changed_at = excluded.changed_at`)
 
-/** What has left a list and has not come back, as its records are listed: `where` is of the list's own key. */
+/**
+ * What has left a list and has not come back, as its records are listed; `key` is the list's own. It joins nothing, so that
+ * PostgreSQL merges it, in the order of its index, with what is there.
+ */
 export const removedOf = (service: Service, list: List, key: Sql) => sql`
-  select service_id, changed_at, removal.id as key, row_to_json(told)::text as record
-    from removal cross join lateral (select id, true as removed, ${localTime(sql`changed_at`, service)} as "updateTimeStamp") told
-   where kind = ${kindOf[list]} and not exists (select from ${raw(list)} where service_id = removal.service_id and ${key} = removal.id)`
+  select service_id, changed_at, id as key,
+         '{"id":' || to_json(id)::text || ',"removed":true,"updateTimeStamp":"' || ${localTime(sql`changed_at`, service)} || '"}' as record
+    from removal
+   where kind = ${kindOf[list]}
+     and (select r.service_id from ${raw(list)} r where r.service_id = removal.service_id and r.${key} = removal.id) is null`
 
 /** The newest removal that a list has forgotten, later than a moment; undefined where it remembers all that is later. */
 export const forgottenAfter = async (
