@@ -2,7 +2,7 @@
 import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
-import type { Product } from '../shapes/products.ts'
+import type { ListedProduct, Product } from '../shapes/products.ts'
 
 /** What is sold: styles, their colours, and the sizes with prices and barcodes. */
 export interface ProductsApi {
@@ -14,7 +14,9 @@ export interface ProductsApi {
     sku?: string | undefined
     /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
     updatedAfter?: string | Date | undefined
-  }, options?: CallOptions): Walk<Product>
+    /** Whether products that have left since `updated_after` are told too; with neither `code` nor `sku`. */
+    removed?: boolean | undefined
+  }, options?: CallOptions): Walk<ListedProduct>
   /** One product. With all its colours and sizes. */
   get(id: string, options?: CallOptions): Promise<Product>
 }

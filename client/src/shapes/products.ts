@@ -2,6 +2,9 @@
 import type { Open } from './general.ts'
 import type { Reference } from './customers.ts'
 
+/** A product; with `removed=true` also one that has left. */
+export type ListedProduct = Product | RemovedProduct
+
 export interface Product {
   /** The back office's identifier of the product. */
   id: string
@@ -51,4 +54,13 @@ export interface ProductSize {
   barcode: string | null
   /** The e-commerce SKU of the colour/size: what `sku` means throughout this API. */
   ecommerceSku: string
+}
+
+export interface RemovedProduct {
+  /** The product that has left. */
+  id: string
+  /** It has left. */
+  removed: true
+  /** When it left. */
+  updateTimeStamp: string
 }

@@ -67,10 +67,9 @@ export function requestsFor({ path, filters }: List): ListRequest[] {
     if (!given) throw new Error(`${path} has a filter ${filter}: say here what to filter by`)
     queries = queries.flatMap(query => [query, ...given.map(value => [...query, `${filter}=${value}`])])
   }
-  // What has left is told of a time.
-  queries = queries.filter(
-    query => !query.includes('removed=true') || query.some(given => /^updated_after/.test(given)),
-  )
+  // What has left is told of a time, and goes by nothing else.
+  const isTold = (query: string[]) => query.length === 2 && query.some(given => given.startsWith('updated_after'))
+  queries = queries.filter(query => !query.includes('removed=true') || isTold(query))
   const at = path.replace(/^\/\w+\/\{id\}/, of => ids[of] ?? of)
   return queries.map(query => ({
     list: path,
