@@ -3,7 +3,7 @@ import { LocalTime } from '../domain/fields.ts'
 import { Product } from '../domain/goods/products.ts'
 import type { Fault } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { Filter, updatedAfter } from '../http/lists.ts'
+import { excluding, Filter, updatedAfter } from '../http/lists.ts'
 import { productPage, productRecord } from '../store/goods/products.ts'
 import { forgottenAfter } from '../store/lists/removals.ts'
 
@@ -41,12 +41,11 @@ export function products(api: Api) {
         code: Filter('Only the product with this style code.', 'MH01'),
         sku: Filter('Only the product that this e-commerce SKU belongs to.', 'MH01-XS-Black'),
         updated_after: updatedAfter,
-        removed: Type.Optional(
+        removed: excluding(
           Type.Boolean({
             description:
               'Whether products that have left since `updated_after` are told too; with neither `code` nor `sku`.',
             default: false,
-            examples: [true],
           }),
         ),
       }),
