@@ -6,9 +6,9 @@ import { sql } from '../../../src/db.ts'
 import { sampleVoucher } from '../../../src/demo/vouchers.ts'
 import { catalogue, type ErrorCode } from '../../../src/errors.ts'
 import type { Node } from '../../support/conformance.ts'
-import { openEvents } from '../../support/event-stream.ts'
 import type { Answer, TestService } from '../../support/service.ts'
 import { startTraffic, type Traffic } from './answers.ts'
+import { testChanges } from './traffic-changes.ts'
 import { testConfiguration } from './traffic-configuration.ts'
 import { testWebhooks } from './traffic-webhooks.ts'
 import { testWrites } from './traffic-writes.ts'
@@ -48,34 +48,6 @@ test('pages, whole lists and filtered ones are as documented', async () => {
   await get(`/customers/${customer.id}/transactions`)
   const empty = await get('/staff?code=nobody')
   assert.deepEqual([empty.json.data, empty.json.meta.endCursor], [[], null])
-})
-
-test('changes are as documented, with their records and without', async () => {
-  const { json } = await get('/changes?limit=500&records=true')
-  assert.equal(json.data.length, 500)
-  const after = `/changes?kinds=store,product,inventory,staff&after_cursor=`
-  await get(`/changes?limit=1000&after_cursor=${json.meta.endCursor}`)
-  await refused('invalid_cursor', get(after + json.meta.endCursor))
-  const { endCursor } = (await get('/changes?kinds=store,product,inventory,staff&records=true')).json.meta
-  await shop.db.run(sql`insert into forgotten_removals select service_id, 'inventory', now() from service`)
-  await refused('cursor_expired', get(after + endCursor))
-  await shop.db.run(sql`delete from forgotten_removals`)
-  assert.equal((await get(`/products?updated_after=2024-05-10&removed=true&limit=5`)).json.data.length, 5)
-})
-
-test('a stream is as documented, and that there are too many', async () => {
-  const of = {
-    at: shop,
-    caller: shop,
-    path: `/changes/stream?after_cursor=${(await get('/changes?limit=1')).json.meta.endCursor}`,
-  }
-  const streams = await Promise.all(Array.from({ length: 10 }, () => openEvents(of)))
-  await refused('too_many_streams', get('/changes/stream'))
-  const [stream] = streams
-  await stream?.next()
-  for (const each of streams) each.close()
-  const { status = 0, headers, text = '' } = stream ?? {}
-  await traffic.asked('GET', '/changes/stream', Promise.resolve({ status, headers, text, json: undefined }))
 })
 
 test('records, and the 304 of those that are known, are as documented', async () => {
@@ -160,6 +132,7 @@ test('what a back office cannot do and what an account may not do yet are answer
   assert.equal((await get('/stores', {}, unlimited)).headers.ratelimit, undefined)
 })
 
+testChanges(() => traffic)
 testWrites(() => traffic)
 testConfiguration(() => traffic)
 testWebhooks(() => traffic)

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { openEvents } from '../../support/event-stream.ts'
+import type { Traffic } from './answers.ts'
+
+/** Changes: pages, streams, and what has left. */
+export function testChanges(traffic: () => Traffic) {
+  test('changes are as documented, with their records and without', async () => {
+    const { shop, get, refused } = traffic()
+    const { json } = await get('/changes?limit=500&records=true')
+    assert.equal(json.data.length, 500)
+    const after = `/changes?kinds=store,product,inventory,staff&after_cursor=`
+    await get(`/changes?limit=1000&after_cursor=${json.meta.endCursor}`)
+    await refused('invalid_cursor', get(after + json.meta.endCursor))
+    const { endCursor } = (await get('/changes?kinds=store,product,inventory,staff&records=true')).json.meta
+    await shop.db.run(sql`insert into forgotten_removals select service_id, 'inventory', now() from service`)
+    await refused('cursor_expired', get(after + endCursor))
+    await shop.db.run(sql`delete from forgotten_removals`)
+    assert.equal((await get(`/products?updated_after=2024-05-10&removed=true&limit=5`)).json.data.length, 5)
+  })
+
+  test('a stream is as documented, and that there are too many', async () => {
+    const { shop, get, refused, asked } = traffic()
+    const of = {
+      at: shop,
+      caller: shop,
+      path: `/changes/stream?after_cursor=${(await get('/changes?limit=1')).json.meta.endCursor}`,
+    }
+    const streams = await Promise.all(Array.from({ length: 10 }, () => openEvents(of)))
+    await refused('too_many_streams', get('/changes/stream'))
+    const [stream] = streams
+    await stream?.next()
+    for (const each of streams) each.close()
+    const { status = 0, headers, text = '' } = stream ?? {}
+    await asked('GET', '/changes/stream', Promise.resolve({ status, headers, text, json: undefined }))
+  })
+}
