@@ -3,7 +3,7 @@ import { LocalTime } from '../domain/fields.ts'
 import { Product } from '../domain/goods/products.ts'
 import type { Fault } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { excluding, Filter, updatedAfter } from '../http/lists.ts'
+import { Filter, updatedAfter } from '../http/lists.ts'
 import { productPage, productRecord } from '../store/goods/products.ts'
 import { forgottenAfter } from '../store/lists/removals.ts'
 
@@ -41,11 +41,12 @@ export function products(api: Api) {
         code: Filter('Only the product with this style code.', 'MH01'),
         sku: Filter('Only the product that this e-commerce SKU belongs to.', 'MH01-XS-Black'),
         updated_after: updatedAfter,
-        removed: excluding(
+        removed: Type.Optional(
           Type.Boolean({
             description:
               'Whether products that have left since `updated_after` are told too; with neither `code` nor `sku`.',
             default: false,
+            examples: [false],
           }),
         ),
       }),
