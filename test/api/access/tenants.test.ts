@@ -51,6 +51,9 @@ async function fill({ service: tenant }: Caller, canary: string) {
     ])
     await upsertRewardAccounts(db, tenant, [{ id, customerId: id, programId: id, tierId: id }])
     await placeOrder(tenant, id, `${canary}product`)
+    await db.run(sql`
+      insert into webhook (service_id, webhook_id, url, kinds, state, cursor, secret)
+      values (${tenant.id}, ${id}, ${`https://${canary}hook.example`}, '["store"]', 'paused', '', '')`)
     // Usernames are the installation's: no two services can give the same one to two people.
     if (id !== '1') await addAccount(db, service.keys, id, tenant, 'visitor')
   }
