@@ -27,6 +27,7 @@ test('without any setting everything has its default', () => {
     plainPort: undefined,
     publicUrl: undefined,
     trustedProxies: [],
+    webhookNetworks: [],
     tlsCertFile: undefined,
     tlsKeyFile: undefined,
     http2: 'off',
