@@ -140,6 +140,8 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
       await Promise.race([ended(), delay(graceMs, undefined, { signal: force.signal }).catch(() => {})])
       force.abort()
       clearInterval(renewal)
+      // A look that is under way may take something yet.
+      await Promise.race([looking, delay(1_000, undefined, { ref: false })])
       if (!running.size) return
       const left = [...running.values()]
       for (const { abort } of left) abort.abort(new Error('The worker stops.'))
