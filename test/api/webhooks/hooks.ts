@@ -40,7 +40,8 @@ export function setUpHooks({ settings = {} } = {}) {
     await receiver.close()
     await api.stop()
   })
-  const until = (condition: () => unknown, what: string, withinMs?: number) =>
+  /** A wait that was not hastened in time is one of 5 or of 30 seconds. */
+  const until = (condition: () => unknown, what: string, withinMs = 60_000) =>
     met(condition, what, withinMs).catch((error: Error) => assert.fail(`${error.message}\n${logged.text}`))
 
   return {
