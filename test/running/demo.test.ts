@@ -77,11 +77,9 @@ test('two services hold the same shop, down to the stamps of their records', asy
   const tables =
     'store staff reference product colour variant stock customer retail_transaction reward_program reward_tier reward_gift reward_account reward_lot payment_gateway'
   for (const table of tables.split(' ')) {
-    // Nobody tells when a reward account changed: its stamp is of when it was loaded.
-    const untold = table === 'reward_account' ? 'changed_at' : ''
     const digests = await db.rows<{ count: string; digest: string }>(sql`
       select count(*), md5(string_agg(content, ' ' order by content)) as digest from (
-        select service_id, (to_jsonb(t) - 'service_id' - ${untold}::text)::text as content
+        select service_id, (to_jsonb(t) - 'service_id' - ${table === 'reward_account' ? 'changed_at' : ''}::text)::text as content
           from ${raw(table)} t) r group by service_id`)
     assert.equal(digests.length, 2, table)
     assert.deepEqual(digests[0], digests[1], table)

@@ -17,7 +17,7 @@ export interface TestCluster {
 
 /**
  * Opens the PostgreSQL that TEST_DATABASE_URL names, else the bundled one in a temporary directory, and makes the template:
- * cloning that takes some 20 ms, migrating anew much longer. What is tested is durable for real; fsync is off here only
+ * cloning that takes some 20 ms, migrating anew much longer. Nothing looks at tables unasked: plans are of the statistics that a test makes. What is tested is durable for real; fsync is off here only
  * because no test cuts the power.
  */
 export async function openTestCluster(): Promise<TestCluster> {
@@ -41,7 +41,9 @@ export async function openTestCluster(): Promise<TestCluster> {
 
 async function startBundled() {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-test-'))
-  const postgres = await startPostgres(directory, { settings: { fsync: 'off', max_connections: '300' } })
+  const postgres = await startPostgres(directory, {
+    settings: { fsync: 'off', max_connections: '300', autovacuum: 'off' },
+  })
   const { host, port, user } = postgres.connection
   return {
     url: `postgres://${user}@localhost:${port}/postgres?host=${encodeURIComponent(host)}`,
