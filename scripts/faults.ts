@@ -1,0 +1,35 @@
+import { writeFile } from 'node:fs/promises'
+import type { Case } from '../test/house/faults/fault.ts'
+import { faults } from '../test/house/faults/faults.ts'
+
+/** Where the faults are told, for reading. */
+export const faultsFile = new URL('../docs/faults.md', import.meta.url)
+
+const head = `<!-- Written by \`npm run docs\`, of test/house/faults/; edit that. -->
+# Faults
+
+What goes wrong around a service like this one, and the test that causes it for real: a process that is killed or halted, a connection that is cut, a disk that is full, clients that come at the same moment. What is expected of the service is in
+the test. A fault that no test causes says why.
+
+An \`…\` in a title stands for each of several values. One test is run by its title: \`node --test --test-global-setup=test/support/setup.ts --test-name-pattern='TITLE' test/FILE\`. The numbers stay what they are.`
+
+const inCell = (text: string) => text.replaceAll('|', '\\|')
+
+function row([number, caused, ...shown]: Case) {
+  const by = shown.map(one =>
+    typeof one === 'string' ? `– ${one}` : `[${one[0]}](../test/${one[0]}): ${inCell(one[1])}`,
+  )
+  return `| ${number} | ${inCell(caused)} | ${by.join('<br>')} |`
+}
+
+/** The page of all faults. */
+export const faultsPage = () =>
+  `${[
+    head,
+    ...faults.map(
+      ({ title, cases }) =>
+        `## ${title}\n\n| | What is caused | Shown by |\n|---:|---|---|\n${[...cases.map(row)].join('\n')}`,
+    ),
+  ].join('\n\n')}\n`
+
+if (import.meta.main) await writeFile(faultsFile, faultsPage())

@@ -1,0 +1,83 @@
+import type { Section } from './fault.ts'
+
+export const machine: Section = {
+  title: 'Database and machine',
+  cases: [
+    [
+      108,
+      'PostgreSQL is killed under load',
+      [
+        'running/crashes.test.ts',
+        'PostgreSQL that is killed at … leaves one effect behind, once the request is repeated',
+      ],
+      ['running/chaos.test.ts', 'after a dozen kills at random every write took effect once, and every ledger adds up'],
+    ],
+    [109, 'One backend of PostgreSQL is killed, so that all sessions end', 'No test causes it yet.'],
+    [
+      110,
+      'All of PostgreSQL is halted for half a minute',
+      [
+        'running/outages.test.ts',
+        'a connection that stands still is given up in time, in and out of a transaction, and not used again',
+      ],
+    ],
+    [
+      111,
+      'More requests than there are connections',
+      ['api/requests/turns.test.ts', 'there are as many at a time as there are connections, whosever they are'],
+      ['api/requests/turns.test.ts', 'a turn that does not come within 5 s is 503, and leaves nothing behind'],
+    ],
+    [112, 'A deadlock, and a transaction that cannot be serialized', 'No test causes it yet.'],
+    [113, 'The disk of PostgreSQL is full', 'No test causes it yet.'],
+    [114, 'The disk of the log is full', 'No test causes it yet.'],
+    [115, 'No more files may be opened', 'No test causes it yet.'],
+    [116, 'A small heap under load', 'No test causes it yet.'],
+    [117, 'The processor is taken away', 'No test causes it yet.'],
+    [
+      118,
+      'SIGTERM under load',
+      [
+        'running/start-stop.test.ts',
+        'what still runs at the end of DRAIN_SECONDS is cut off, and PostgreSQL is stopped',
+      ],
+      [
+        'running/start.test.ts',
+        '… finishes a request that runs, refuses new connections, stops PostgreSQL and exits with 0',
+      ],
+      ['running/start-workers.test.ts', '… lets every worker finish what runs, and exits with 0'],
+    ],
+    [
+      119,
+      'A process is halted after its effect at the back office, while another carries out its write',
+      [
+        'apparel21/writes/halted.test.ts',
+        'of a process that is halted at … until another one has carried out its write there is one effect, and it is told what came of it',
+      ],
+      [
+        'apparel21/writes/halted.test.ts',
+        'a process that was halted for the whole time of its claim does not tell the back office any more',
+      ],
+    ],
+    [120, 'The clock jumps back an hour, and on by a day', 'No test causes it yet.'],
+    [
+      121,
+      'Two processes start on one data directory',
+      [
+        'running/start.test.ts',
+        'a second start on the data directory is refused in one line, and the first is undisturbed',
+      ],
+      ['running/postgres-owners.test.ts', 'of processes that start together exactly one owns the directory'],
+    ],
+    [122, 'The data directory is copied at any moment, and started', 'No test causes it yet.'],
+    [
+      123,
+      'A migration is killed in its middle',
+      [
+        'running/start-database.test.ts',
+        'a migration that is killed in its middle leaves nothing, and the next one completes',
+      ],
+    ],
+    [124, 'A backup under load is restored', 'No test causes it yet.'],
+    [125, 'A byte in a file of data is flipped', 'No test causes it yet.'],
+  ],
+}

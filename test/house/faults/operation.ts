@@ -1,0 +1,77 @@
+import type { Section } from './fault.ts'
+
+export const operation: Section = {
+  title: 'Overload and operation',
+  cases: [
+    [210, 'Load grows tenfold at once', 'No test causes it yet.'],
+    [
+      211,
+      'Hours of load',
+      [
+        'apparel21/soak.test.ts',
+        'after changes, faults and kills at random our tables are as the back office, and every write is there once; the judge sees what is not',
+      ],
+    ],
+    [212, 'Everybody repeats after an outage of two minutes', 'No test causes it yet.'],
+    [
+      213,
+      'Full load on a process that knows nothing yet',
+      ['apparel21/histories.test.ts', 'many requests for one customer at once ask once, and for two customers twice'],
+    ],
+    [
+      214,
+      'The same identifier in two tenants',
+      ['api/access/tenants.test.ts', 'answers of several services at once never mix, also among errors'],
+      ['api/access/tenants.test.ts', 'the same identifiers, codes and addresses stand in every service'],
+    ],
+    [
+      215,
+      'Readiness while PostgreSQL or the back office is down',
+      [
+        'running/outages.test.ts',
+        'without PostgreSQL answers are 503 with the time to wait, and come again once it is back',
+      ],
+      [
+        'apparel21/rewards.test.ts',
+        'capabilities of a back office that cannot be reached say so, and that of no release is assumed what needs one',
+      ],
+    ],
+    [
+      216,
+      'Two releases on one database',
+      'Nothing is released yet: there is no earlier release to run beside this one. The first release makes it possible.',
+    ],
+    [
+      217,
+      'An older release finds a newer database',
+      ['running/start-database.test.ts', 'a database of a later version is refused in one line'],
+    ],
+    [
+      218,
+      'Settings that are bad, a key file that is missing, another PostgreSQL',
+      [
+        'running/start-settings.test.ts',
+        'every bad setting is named in a line of its own, secrets are not repeated, and nothing is started',
+      ],
+      ['running/start-secret.test.ts', 'without any secret it says so, and makes none'],
+      ['running/postgres.test.ts', 'a data directory of another major version is refused in one line'],
+    ],
+    [219, 'What is installed is not what was published', 'No test causes it yet.'],
+    [
+      220,
+      'Every 429 and 503',
+      [
+        'api/openapi/traffic.test.ts',
+        'an error of our own and a database that cannot be reached are answered as documented',
+      ],
+      [
+        'running/outages.test.ts',
+        'without PostgreSQL answers are 503 with the time to wait, and come again once it is back',
+      ],
+      [
+        'api/requests/rates.test.ts',
+        'each answer tells the limit and what is left of it, and beyond it requests are refused until the minute is over',
+      ],
+    ],
+  ],
+}
