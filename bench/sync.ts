@@ -11,7 +11,7 @@ import { type Section, tenths, whole } from './rig/report.ts'
 import { memory } from './rig/usage.ts'
 
 const name = 'bench-sync'
-const cli = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+const cli = fileURLToPath(new URL('../src/cli.js', import.meta.url))
 const mostMegabytes = 400
 
 /** How large the back office's stock is. */

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Failpoint } from '../src/failpoints.ts'
 
-const cli = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
+const cli = fileURLToPath(new URL('../src/cli.js', import.meta.url))
 
 /** A process that comes back whenever it ends, until the run is over. */
 export interface Kept {

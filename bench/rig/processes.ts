@@ -14,7 +14,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 
 /** `tillbridge start` on a free port, under `directory`. Returns once it says that it serves. */
 export async function startService(directory: string, environment: Record<string, string> = {}): Promise<Running> {

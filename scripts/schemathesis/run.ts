@@ -13,7 +13,7 @@ import { told } from './told.ts'
 // follows `--` is passed on: npm run schemathesis -- --phases fuzzing --seed 7
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
-const cli = join(checkout, 'src/cli.ts')
+const cli = join(checkout, 'src/cli.js')
 
 function end(why: string): never {
   console.error(why)

@@ -70,7 +70,7 @@ describe('tillbridge back-office', () => {
 
   test('set reads the password from standard input, and keeps what is not named', async () => {
     const program = ['/bin/sh', '-c', `printf '%s\\n' '${canary}' | exec "$0" "$@"`, process.execPath] as const
-    const args = [join(checkout, 'src/cli.ts'), 'back-office', 'set', 'luma', 'user=retail']
+    const args = [join(checkout, 'src/cli.js'), 'back-office', 'set', 'luma', 'user=retail']
     await done(args, environment, { program })
     told.push(await cli('set', 'luma', 'release=2023.4a'))
     assert.match(told.at(-1) ?? '', /^country = AU\nuser = retail\nrelease = 2023\.4a\npassword = \(set\)$/m)

@@ -10,7 +10,7 @@ import { openShop } from '../support/feeds.ts'
 const shop = await openShop()
 after(() => shop.close())
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 const options = {
   cwd: shop.directory,
   encoding: 'utf8',

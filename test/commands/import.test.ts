@@ -12,7 +12,7 @@ before(async () => {
 })
 after(() => shop.close())
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 
 function url() {
   const { connection } = shop

@@ -8,7 +8,7 @@ import { arrowsBetween, circleIn, importsOf, sourcesOf } from '../support/import
 
 /** A file may import its own step and the steps below it, never one above. */
 const ladder = [
-  ['cli.ts', 'commands'],
+  ['cli.js', 'commands'],
   ['main.ts', 'running', 'config.ts', 'config-values.ts'],
   ['server.ts', 'worker.ts'],
   ['resources', 'jobs'],

@@ -15,7 +15,7 @@ import type { Access } from '../../src/running/access.ts'
 import { isRunning } from './postgres/processes.ts'
 
 export const checkout = fileURLToPath(new URL('../..', import.meta.url))
-export const cli = join(checkout, 'src/cli.ts')
+export const cli = join(checkout, 'src/cli.js')
 const programs = join(checkout, 'node_modules/.bin')
 
 export type Environment = Record<string, string>
@@ -31,7 +31,7 @@ export interface Running {
 
 interface How {
   cwd?: string
-  /** What runs instead of `node src/cli.ts`. */
+  /** What runs instead of `node src/cli.js`. */
   program?: readonly [string, ...string[]]
 }
 
@@ -202,7 +202,7 @@ export const workersOf = ({ pid }: Running): number[] =>
     .trim()
     .split(' ')
     .map(Number)
-    .filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.ts'))
+    .filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.js'))
 
 export async function until(condition: () => unknown, what: string, withinMs = 10_000): Promise<void> {
   const end = Date.now() + withinMs

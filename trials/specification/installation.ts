@@ -18,7 +18,7 @@ export interface Installation {
   stop(): Promise<void>
 }
 
-const cli = 'src/cli.ts'
+const cli = 'src/cli.js'
 const oldRelease = '2021.3'
 
 /** Starts the demo on a database of its own; with `simulator`, a service in front of a simulated Apparel21. */

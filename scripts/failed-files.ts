@@ -1,0 +1,19 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
+import type { TestEvent } from 'node:test/reporters'
+import { fileURLToPath } from 'node:url'
+
+const list = fileURLToPath(new URL('../node_modules/.cache/tillbridge/failed-files.json', import.meta.url))
+
+/** The test files in which something failed when `npm test` last ran, from the folder of the project. */
+export const failedFiles = (): string[] => JSON.parse(readFileSync(list, 'utf8'))
+
+/** A reporter of Node's test runner: keeps the files in which something failed, and says how to run those alone. */
+export default async function* keepFailedFiles(events: AsyncIterable<TestEvent>) {
+  const failed = new Set<string>()
+  for await (const { type, data } of events) if (type === 'test:fail' && data.file) failed.add(relative('', data.file))
+  mkdirSync(dirname(list), { recursive: true })
+  writeFileSync(list, JSON.stringify([...failed].sort()))
+  if (failed.size)
+    yield `\nFailed in ${[...failed].sort().join(' ')}\nnpm run test:again runs these alone, one after the other.\n`
+}
