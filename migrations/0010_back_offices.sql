@@ -64,6 +64,8 @@ create table sync_state (
   notes jsonb not null default '{}',
   fault text,
   failed_at timestamptz,
+  asked_at timestamptz,
+  asks_whole boolean not null default false,
   primary key (service_id, feed)
 );
 comment on table sync_state is 'How far each feed has been pulled, and how its last run went.';
@@ -75,6 +77,34 @@ comment on column sync_state.full_at is 'Of the last one that read everything.';
 comment on column sync_state.read is 'Records of the last run, also while it is under way. So are the next four.';
 comment on column sync_state.notes is 'What was not quite as it should be: {"why": how many}.';
 comment on column sync_state.fault is 'Why the last run failed. Null: it did not.';
+comment on column sync_state.asked_at is 'Somebody wants it pulled now. A run that ended well has done so, if it was asked before it began.';
+comment on column sync_state.asks_whole is 'Everything is to be read, and not only what changed.';
+
+create table feed_run (
+  service_id integer not null references service on delete cascade,
+  feed text collate "C" not null,
+  run_id text collate "C" not null default gen_random_uuid()::text,
+  changed_at timestamptz not null default clock_timestamp(),
+  ended_at timestamptz,
+  origin text collate "C" not null default 'backOffice' check (origin in ('backOffice', 'file')),
+  is_whole boolean not null,
+  read bigint not null default 0,
+  inserted bigint not null default 0,
+  changed bigint not null default 0,
+  removed bigint not null default 0,
+  refused bigint not null default 0,
+  notes jsonb not null default '{}',
+  fault text,
+  primary key (service_id, feed, run_id)
+);
+create index feed_run_begun on feed_run (service_id, feed, changed_at, run_id);
+create index feed_run_changed on feed_run (service_id, changed_at);
+comment on table feed_run is 'The runs of each feed, for 30 days, whether it was pulled or came as a file.';
+comment on column feed_run.changed_at is 'When it began.';
+comment on column feed_run.ended_at is 'Null: it is under way, or nobody has noticed yet that its process has ended.';
+comment on column feed_run.is_whole is 'It reads everything, and not only what changed.';
+comment on column feed_run.notes is 'What was not quite as it should be: {"why": how many}.';
+comment on column feed_run.fault is 'Why it failed. Null: it did not.';
 
 create table sync_seen (
   service_id integer not null,

@@ -1070,24 +1070,50 @@ create table sync_source (
 create table sync_state (
   service_id integer not null,
   feed text collate "C" not null,
-  since text,                         -- The mark, in the driver's own form: changes up to it are in. It moves when a run has ended well.
-                                      -- Null: everything is read.
-  run uuid,                           -- The run that holds the feed.
-  beat_at timestamptz,                -- When it last showed that it lives. After a minute without a beat the feed is anybody's.
+  since text,                                 -- The mark, in the driver's own form: changes up to it are in. It moves when a run has ended
+                                              -- well. Null: everything is read.
+  run uuid,                                   -- The run that holds the feed.
+  beat_at timestamptz,                        -- When it last showed that it lives. After a minute without a beat the feed is anybody's.
   started_at timestamptz,
-  finished_at timestamptz,            -- Of the last run that ended well.
-  full_at timestamptz,                -- Of the last one that read everything.
-  read bigint not null default 0,     -- Records of the last run, also while it is under way. So are the next four.
+  finished_at timestamptz,                    -- Of the last run that ended well.
+  full_at timestamptz,                        -- Of the last one that read everything.
+  read bigint not null default 0,             -- Records of the last run, also while it is under way. So are the next four.
+  inserted bigint not null default 0,
+  changed bigint not null default 0,
+  removed bigint not null default 0,
+  refused bigint not null default 0,
+  notes jsonb not null default '{}',          -- What was not quite as it should be: {"why": how many}.
+  fault text,                                 -- Why the last run failed. Null: it did not.
+  failed_at timestamptz,
+  asked_at timestamptz,                       -- Somebody wants it pulled now. A run that ended well has done so, if it was asked before it
+                                              -- began.
+  asks_whole boolean not null default false,  -- Everything is to be read, and not only what changed.
+  primary key (service_id, feed),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
+-- The runs of each feed, for 30 days, whether it was pulled or came as a file.
+create table feed_run (
+  service_id integer not null,
+  feed text collate "C" not null,
+  run_id text collate "C" not null default gen_random_uuid()::text,
+  changed_at timestamptz not null default clock_timestamp(),  -- When it began.
+  ended_at timestamptz,               -- Null: it is under way, or nobody has noticed yet that its process has ended.
+  origin text collate "C" not null default 'backOffice',
+  is_whole boolean not null,          -- It reads everything, and not only what changed.
+  read bigint not null default 0,
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
   refused bigint not null default 0,
   notes jsonb not null default '{}',  -- What was not quite as it should be: {"why": how many}.
-  fault text,                         -- Why the last run failed. Null: it did not.
-  failed_at timestamptz,
-  primary key (service_id, feed),
-  foreign key (service_id) references service(service_id) on delete cascade
+  fault text,                         -- Why it failed. Null: it did not.
+  primary key (service_id, feed, run_id),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (origin in ('backOffice', 'file'))
 );
+create index feed_run_begun on feed_run (service_id, feed, changed_at, run_id);
+create index feed_run_changed on feed_run (service_id, changed_at);
 
 -- What the run under way has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.
 create table sync_seen (

@@ -69,6 +69,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     rotateSecret: 'rotateWebhookSecret',
     attempts: 'listWebhookAttempts',
   },
+  feeds: { list: 'listFeeds', runs: 'listFeedRuns', run: 'runFeed' },
   audit: { list: 'listAudit' },
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Assignment, type Role, reaches } from '../accounts.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
+import type { Driver } from '../domain/port/driver.ts'
 import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
 import type { SignIn } from '../sign-in.ts'
@@ -23,6 +24,8 @@ export interface Gate extends Site {
   signIn: SignIn
   rate: (service: Service, username: string, policy: Policy) => Rate | undefined
   backOffice: (service: Service) => BackOffice
+  /** What stands behind a service, beyond what requests need of it. */
+  driver: (service: Service) => Pick<Driver, 'feeds' | 'breaker'>
   /** The way out to the endpoints of webhooks. */
   sender: Sender
   /** When the feeds of a service were last pulled, by their names; undefined where nothing is pulled. Costs nothing. */

@@ -4,6 +4,7 @@ import type { TObject, TSchema } from 'typebox'
 import type { Role } from '../accounts.ts'
 import type { Database } from '../db.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
+import type { Driver } from '../domain/port/driver.ts'
 import type { Finish, Origin, Steps } from '../domain/write.ts'
 import { type ErrorCode, notFound } from '../errors.ts'
 import type { Keys } from '../secrets.ts'
@@ -69,6 +70,7 @@ export interface Context<Query = unknown, P extends Params = Params> {
   /** For what a read counts or holds. */
   inSteps: <T>(work: (steps: Steps) => Promise<Finish<T>>) => Promise<T>
   backOffice: BackOffice
+  driver: Pick<Driver, 'feeds' | 'breaker'>
   params: { [name in keyof P]: string }
   query: Query
   /** A request header, by its name. */
@@ -105,6 +107,7 @@ export function contextOf(gate: Gate, request: FastifyRequest): Context {
     db: gate.db,
     inSteps: work => inSteps(gate, service, work),
     backOffice: gate.backOffice(service),
+    driver: gate.driver(service),
     params: pathParams(request),
     query: undefined,
     header,

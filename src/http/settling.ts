@@ -44,7 +44,7 @@ const betweenLooks = 60
 const afterOutage = 30
 
 interface Settling {
-  gate: Pick<Gate, 'db' | 'keys' | 'backOffice'>
+  gate: Pick<Gate, 'db' | 'keys' | 'backOffice' | 'driver'>
   writes: ReadonlyMap<string, KindOfWrite>
   log: Logger
 }
@@ -65,7 +65,7 @@ export async function settle({ gate, writes, log }: Settling, service: Service, 
     return
   }
   const standing = { service, keys, params, body, username, requestId, origin: { address: '' }, strict: false }
-  const backOffice = gate.backOffice(service)
+  const behind = { backOffice: gate.backOffice(service), driver: gate.driver(service) }
   const nobody = { header: () => undefined, requireMatch() {}, sender: senderWithin([]) }
   const keyed = keyHash && { operation, keyHash, requestHash }
   try {
@@ -74,7 +74,7 @@ export async function settle({ gate, writes, log }: Settling, service: Service, 
       service,
       { id, requestHash, keyed },
       requested,
-      carrying => begun(kind.how, { ...standing, ...nobody, ...carrying, backOffice }, kind.work),
+      carrying => begun(kind.how, { ...standing, ...nobody, ...carrying, ...behind }, kind.work),
       left,
     )
     log.info(about, 'A write whose outcome nobody knew was carried out: it is stored.')

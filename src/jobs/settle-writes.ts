@@ -13,7 +13,7 @@ export const settleWrites = (offices: Offices): Job => ({
   atOnce: 2,
   waitsSeconds: [5, 30],
   async run({ db, keys, log, signal }) {
-    const gate = { db, keys, backOffice: offices.of }
+    const gate = { db, keys, backOffice: offices.of, driver: offices.driverOf }
     for (;;) {
       const left = signal.aborted ? undefined : await takeLeft(db, keys)
       if (!left) return

@@ -2,6 +2,7 @@ import { accounts } from './accounts.ts'
 import { audit } from './audit.ts'
 import { changes } from './changes.ts'
 import { customers } from './customers.ts'
+import { feeds } from './feeds.ts'
 import { paymentGateways } from './gateways.ts'
 import { inventory } from './inventory.ts'
 import { mappings } from './mappings.ts'
@@ -33,6 +34,7 @@ export const resources = [
   paymentGateways,
   changes,
   webhooks,
+  feeds,
   service,
   accounts,
   mappings,

@@ -67,6 +67,7 @@ export async function listen(
       signIn: signIn(db, keys),
       rate: rateLimiter(),
       backOffice: backOffice ?? offices.of,
+      driver: offices.driverOf,
       sender: senderWithin(config.webhookNetworks),
       turn: turns.take,
       syncedAt: offices.syncedAt,

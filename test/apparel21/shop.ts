@@ -105,7 +105,15 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
       const seen = new Set<string>()
       for (let left = await takeLeft(db, keys); left; left = await takeLeft(db, keys)) {
         seen.add(left.id)
-        await settle({ gate: { db, keys, backOffice }, writes, log: pino({ level: 'silent' }) }, api.service, left)
+        await settle(
+          {
+            gate: { db, keys, backOffice, driver: () => ({ feeds, breaker: undefined }) },
+            writes,
+            log: pino({ level: 'silent' }),
+          },
+          api.service,
+          left,
+        )
       }
       return seen.size
     },

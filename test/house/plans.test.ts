@@ -53,6 +53,12 @@ const exceptions: Exception[] = [
   },
   { list: '/orders', filters: ['order_number'], faults: ['a sort'], why: 'A number is of one order.' },
   { list: '/orders/{id}/returns', filters: [], faults: ['a sort'], why: 'By id or by number, an order is one of two.' },
+  {
+    list: '/feeds/{feed}/runs',
+    filters: [],
+    faults: ['a whole table', 'a sort'],
+    why: 'Of feeds a service has few, and of notes a run.',
+  },
   { list: '/changes', filters: [], faults: ['a sort'], why: 'What is on the page is put in order again.' },
   {
     list: '/changes',

@@ -7,12 +7,12 @@ import { beginLoad, type FirstLoad } from '../../store/lists/first-load.ts'
 import { unknownReferences } from '../../store/sync/lookups.ts'
 import { openOrders } from '../../store/sync/orders.ts'
 import { removeUnseen } from '../../store/sync/removal.ts'
+import { beginRun, type Hold } from '../../store/sync/runs.ts'
 import {
   beat,
   countSeen,
   failFeed,
   finishFeed,
-  type Hold,
   holdFeed,
   noteSeen,
   refreshPlans,
@@ -69,8 +69,9 @@ export async function syncFeed(
   }
   // An answer may take longer than a run may be silent. A beat that is missed is found out by the next portion.
   const beats = setInterval(() => void keep().catch(() => {}), beatMs)
-  const isFull = full || isDue(feed, held)
+  const isFull = full || held.asksWhole || isDue(feed, held)
   try {
+    await beginRun(db, service, hold, isFull)
     const signals = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])])
     const since = isFull ? undefined : held.since
     const run: Run = {
@@ -87,7 +88,7 @@ export async function syncFeed(
     }
     const end = await pull(run)
     for (const first of run.loads.values()) await first?.end()
-    await finishFeed(db, service, hold, { since: end.since, isFull })
+    await finishFeed(db, service, hold, { since: end.since, isFull, asked: held.asked })
     return { ...tally, isFull }
   } catch (error) {
     await failFeed(db, service, hold, signal?.aborted ? 'The run was stopped.' : faultOf(error)).catch(() => {})

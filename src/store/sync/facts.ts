@@ -1,5 +1,6 @@
 import { type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
+import { rfc3339 } from '../lists/rfc3339.ts'
 import { isHeld } from './held.ts'
 
 /** How a feed of a service stands, as its callers are told. Moments are RFC 3339. */
@@ -14,9 +15,6 @@ export interface SyncFact {
 
 /** The name of the job that pulls one feed of one service; its subject is the feed. */
 export const syncJob = 'sync-feed'
-
-const rfc3339 = (column: ReturnType<typeof sql>) =>
-  sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`
 
 /** Every feed that was pulled, or is going to be; none where the service's back office has none. */
 export const syncFacts = (db: Db, service: Service) =>

@@ -2,6 +2,7 @@ import { type Db, raw, sql } from '../../db.ts'
 import type { RowKind } from '../../domain/port/feed.ts'
 import type { Service } from '../../settings.ts'
 import { isHeld } from './held.ts'
+import { type Hold, updateHeld } from './runs.ts'
 
 /** How far a feed has been read. */
 export interface SyncState {
@@ -31,54 +32,67 @@ export interface Tally {
   notes: Record<string, number>
 }
 
-/** A run's hold on its feed. */
-export interface Hold {
-  feed: string
-  run: string
-}
-
 /** Takes hold of a feed for a run; undefined where another one has it. What an earlier run has seen is forgotten. */
 export async function holdFeed(db: Db, service: Service, feed: string) {
-  const held = await db.row<{ run: string; since: string | null; finished: number | null; full: number | null }>(sql`
+  const held = await db.row<Held>(sql`
     insert into sync_state as s (service_id, feed, run, beat_at, started_at) values (${service.id}, ${feed}, gen_random_uuid(), now(), now())
     on conflict (service_id, feed) do update
       set (run, beat_at, started_at, read, inserted, changed, removed, refused, notes) = (excluded.run, now(), now(), 0, 0, 0, 0, 0, '{}')
       where not ${isHeld}
-    returning run, since, extract(epoch from now() - finished_at)::float as finished, extract(epoch from now() - full_at)::float as full`)
+    returning run, since, extract(epoch from now() - finished_at)::float as finished, extract(epoch from now() - full_at)::float as full,
+              asked_at::text as asked, asks_whole as "asksWhole"`)
   if (!held) return
   await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed}`)
-  const { run, since, finished, full } = held
-  return { run, since, secondsSinceFinished: finished, secondsSinceFull: full }
+  const { run, since, finished, full, asked, asksWhole } = held
+  return { run, since, secondsSinceFinished: finished, secondsSinceFull: full, asked, asksWhole }
+}
+
+interface Held {
+  run: string
+  since: string | null
+  finished: number | null
+  full: number | null
+  asked: string | null
+  asksWhole: boolean
 }
 
 /** Shows that the run lives; false where another one has taken over. */
-export const beat = async (db: Db, service: Service, { feed, run }: Hold, tally: Tally): Promise<boolean> =>
-  (await db.run(sql`
-    update sync_state
-       set (beat_at, read, inserted, changed, removed, refused, notes)
-         = (now(), ${tally.read}, ${tally.inserted}, ${tally.changed}, ${tally.removed}, ${tally.refused}, ${JSON.stringify(tally.notes)}::jsonb)
-     where service_id = ${service.id} and feed = ${feed} and run = ${run}`)) > 0
+export const beat = async (db: Db, service: Service, hold: Hold, tally: Tally): Promise<boolean> =>
+  (await db.run(
+    updateHeld(
+      service,
+      hold,
+      sql`(beat_at, read, inserted, changed, removed, refused, notes)
+        = (now(), ${tally.read}, ${tally.inserted}, ${tally.changed}, ${tally.removed}, ${tally.refused}, ${JSON.stringify(tally.notes)}::jsonb)`,
+    ),
+  )) > 0
 
-/** Lets go of a feed whose run ended well. `since` undefined: the mark stays. */
-export async function finishFeed(
-  db: Db,
-  service: Service,
-  { feed, run }: Hold,
-  { since, isFull }: { since: string | undefined; isFull: boolean },
-): Promise<void> {
-  await db.run(sql`
-    update sync_state
-       set since = coalesce(${since ?? null}::text, since), finished_at = now(), full_at = case when ${isFull} then now() else full_at end,
-           run = null, beat_at = null, fault = null, failed_at = null
-     where service_id = ${service.id} and feed = ${feed} and run = ${run}`)
-  await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed}`)
+/** How a run ended well. */
+interface Finished {
+  /** Undefined: the mark stays. */
+  since: string | undefined
+  isFull: boolean
+  /** What was asked for when it began: it has been done. */
+  asked: string | null
+}
+
+/** Lets go of a feed whose run ended well. */
+export async function finishFeed(db: Db, service: Service, hold: Hold, { since, isFull, asked }: Finished) {
+  await db.run(
+    updateHeld(
+      service,
+      hold,
+      sql`since = coalesce(${since ?? null}::text, since), finished_at = now(), full_at = case when ${isFull} then now() else full_at end,
+          run = null, beat_at = null, fault = null, failed_at = null,
+          (asked_at, asks_whole) = (select asked_at, asks_whole where asked_at::text is distinct from ${asked}::text union all select null, false limit 1)`,
+    ),
+  )
+  await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${hold.feed}`)
 }
 
 /** Lets go of a feed whose run failed: the next one begins where this one did. */
-export const failFeed = (db: Db, service: Service, { feed, run }: Hold, fault: string) =>
-  db.run(sql`
-    update sync_state set run = null, beat_at = null, fault = ${fault}, failed_at = now()
-     where service_id = ${service.id} and feed = ${feed} and run = ${run}`)
+export const failFeed = (db: Db, service: Service, hold: Hold, fault: string) =>
+  db.run(updateHeld(service, hold, sql`run = null, beat_at = null, fault = ${fault}, failed_at = now()`))
 
 /** How each feed of a service stands. */
 export const syncStates = (db: Db, service: Service) =>

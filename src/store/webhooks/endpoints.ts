@@ -5,19 +5,17 @@ import type { WebhookState } from '../../domain/webhooks.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
+import { rfc3339 } from '../lists/rfc3339.ts'
 import { addJob } from '../running/jobs.ts'
 import { deliverJob, lookJob } from './planning.ts'
 import { sealSecret } from './secrets.ts'
-
-const shortly = (moment: ReturnType<typeof sql>) =>
-  sql`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`
 
 /** The record (`Webhook`) of a row of `webhook`. */
 const record = sql`
   (select row_to_json(r)::text from (select
      webhook_id as id, url, kinds, description, state, state_reason as "stateReason", cursor,
-     json_build_object('since', ${shortly(sql`behind_since`)}, 'seconds', coalesce(extract(epoch from now() - behind_since), 0)::integer) as behind,
-     ${shortly(sql`last_success_at`)} as "lastSuccessAt", last_failure as "lastFailure", ${shortly(sql`created_at`)} as "createdAt") r)`
+     json_build_object('since', ${rfc3339(sql`behind_since`)}, 'seconds', coalesce(extract(epoch from now() - behind_since), 0)::integer) as behind,
+     ${rfc3339(sql`last_success_at`)} as "lastSuccessAt", last_failure as "lastFailure", ${rfc3339(sql`created_at`)} as "createdAt") r)`
 
 /** The webhooks of a service, by their identifiers. */
 export const webhookPage = (db: Db, service: Service, asked: PageRequest) =>

@@ -54,6 +54,8 @@ async function fill({ service: tenant }: Caller, canary: string) {
     await db.run(sql`
       insert into webhook (service_id, webhook_id, url, kinds, state, cursor, secret)
       values (${tenant.id}, ${id}, ${`https://${canary}hook.example`}, '["store"]', 'paused', '', '')`)
+    await db.run(sql`
+      insert into feed_run (service_id, feed, run_id, is_whole, fault) values (${tenant.id}, ${id}, ${id}, true, ${`${canary}fault`})`)
     // Usernames are the installation's: no two services can give the same one to two people.
     if (id !== '1') await addAccount(db, service.keys, id, tenant, 'visitor')
   }

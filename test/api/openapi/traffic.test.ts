@@ -10,6 +10,7 @@ import type { Answer, TestService } from '../../support/service.ts'
 import { startTraffic, type Traffic } from './answers.ts'
 import { testChanges } from './traffic-changes.ts'
 import { testConfiguration } from './traffic-configuration.ts'
+import { testOperations } from './traffic-operations.ts'
 import { testWebhooks } from './traffic-webhooks.ts'
 import { testWrites } from './traffic-writes.ts'
 
@@ -136,6 +137,7 @@ testChanges(() => traffic)
 testWrites(() => traffic)
 testConfiguration(() => traffic)
 testWebhooks(() => traffic)
+testOperations(() => traffic)
 
 test('an error of our own and a database that cannot be reached are answered as documented', async () => {
   await shop.db.run(sql`alter table payment_gateway rename to elsewhere`)

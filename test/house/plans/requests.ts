@@ -57,6 +57,7 @@ const ids: Record<string, string> = {
   '/customers/{id}': '/customers/c1',
   '/orders/{id}': '/orders/o1',
   '/webhooks/{id}': '/webhooks/w1',
+  '/feeds/{feed}': '/feeds/feed1',
 }
 
 /** The requests that there are for a list: without a filter, with each, and with several. */
@@ -70,7 +71,7 @@ export function requestsFor({ path, filters }: List): ListRequest[] {
   // What has left is told of a time, and goes by nothing else.
   const isTold = (query: string[]) => query.length === 2 && query.some(given => given.startsWith('updated_after'))
   queries = queries.filter(query => !query.includes('removed=true') || isTold(query))
-  const at = path.replace(/^\/\w+\/\{id\}/, of => ids[of] ?? of)
+  const at = path.replace(/^\/\w+\/\{\w+\}/, of => ids[of] ?? of)
   return queries.map(query => ({
     list: path,
     filters: query.map(parameter => parameter.split('=')[0] ?? ''),

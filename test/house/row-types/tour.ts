@@ -117,6 +117,7 @@ export async function tour(api: TestService) {
   await newlyStalled(db, feeds)
   await feedFigures(db)
   await toldAt(db, service, 'transactions', '65432')
+  assert.equal((await api.get('/feeds')).status, 200)
   await tellWebhook(api)
   await standings(db)
   await listAlerts(db)

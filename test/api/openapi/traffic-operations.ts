@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setBackOffice } from '../../../src/store/running/back-office.ts'
+import { until } from '../../support/processes.ts'
+import type { Traffic } from './answers.ts'
+
+/** What somebody is answered who looks after the service. */
+export function testOperations(traffic: () => Traffic) {
+  test('feeds and their runs are as documented', async () => {
+    const { shop, get, post, refused } = traffic()
+    const pulled = await shop.tenant()
+    const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
+    await setBackOffice(shop.db, shop.keys, pulled.service, settings)
+    await until(async () => (await get('/feeds', {}, pulled)).json.data.length > 5, 'the back office is known', 20_000)
+    const asked = await post('/feeds/stock/run', { whole: true }, {}, pulled)
+    assert.deepEqual([asked.status, asked.json.data.isAsked], [202, true])
+    assert.equal((await get('/feeds/stock/runs?limit=2', {}, pulled)).status, 200)
+    await refused('not_found', post('/feeds/shoes/run', {}, {}, pulled))
+    await refused('not_found', get('/feeds/shoes/runs'))
+    await refused('invalid_body', post('/feeds/stock/run', { whole: 'yes' }, {}, pulled))
+  })
+}
