@@ -52,6 +52,13 @@ export class DatabaseAway extends Error {
   }
 }
 
+/** PostgreSQL has no room for what is to be written. What is there can be read. */
+export class DiskFull extends DatabaseAway {
+  constructor(cause: unknown) {
+    super(cause, 'The disk of the database is full.')
+  }
+}
+
 /** It went while a transaction was committed: nobody knows whether the work is kept. */
 export class CommitUnknown extends DatabaseAway {
   constructor(cause: unknown) {
@@ -98,7 +105,10 @@ function runner(ask: Ask): Db {
   }
 }
 
-const told = (error: unknown) => (isOutage(error) ? new DatabaseAway(error) : error)
+const told = (error: unknown) =>
+  isFull(error) ? new DiskFull(error) : isOutage(error) ? new DatabaseAway(error) : error
+
+const isFull = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '53100'
 
 /** Whether the database is away or too busy, rather than the statement wrong (SQLSTATE classes 08, 53, 57P; sockets). */
 function isOutage(error: unknown) {
@@ -162,6 +172,8 @@ export function openDatabase(
     timezone: 'UTC',
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: 60_000,
+    // Row locks and constraints keep writes apart; a stricter level that the database has for all would only refuse them.
+    default_transaction_isolation: 'read committed',
     ...(settled && settledPlans),
   }
   const pool = new pg.Pool({
@@ -172,7 +184,7 @@ export function openDatabase(
     // What is asked without waiting for the answer before goes out at once.
     pipeline: true,
     options: Object.entries(settings)
-      .map(([name, value]) => `-c ${name}=${value}`)
+      .map(([name, value]) => `-c ${name}=${String(value).replaceAll(' ', '\\ ')}`)
       .join(' '),
     application_name: 'tillbridge',
   })

@@ -218,7 +218,7 @@ export const catalogue = {
   service_unavailable: [
     503,
     'The service itself cannot answer at the moment.',
-    'It has lost its database, or has too much to do. Wait for the seconds that `Retry-After` says, then try again.',
+    'It has lost its database, has no room to write, or has too much to do. Wait for the seconds that `Retry-After` says, then try again.',
   ],
   outcome_unknown: [
     504,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { CommitUnknown, DatabaseAway } from '../db.ts'
+import { CommitUnknown, DatabaseAway, DiskFull } from '../db.ts'
 import { LocalTime, Words } from '../domain/fields.ts'
 import { ApiError, catalogue, type ErrorCode } from '../errors.ts'
 import { bodyErrors } from './body.ts'
@@ -66,6 +66,10 @@ export const Problem = Type.Object(
 export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof CommitUnknown) return new ApiError('outcome_unknown', undefined, { retryAfter: awaySeconds })
+  if (error instanceof DiskFull)
+    return new ApiError('service_unavailable', 'Nothing can be written at the moment. What is there can be read.', {
+      retryAfter: fullSeconds,
+    })
   if (error instanceof DatabaseAway) return new ApiError('service_unavailable', undefined, { retryAfter: awaySeconds })
   const code = String((error as { code?: unknown } | undefined)?.code)
   return bodyErrors[code]?.() ?? new ApiError('internal_error')
@@ -73,6 +77,8 @@ export function apiErrorOf(error: unknown): ApiError {
 
 /** After this long a database that was restarted is usually there. */
 const awaySeconds = 2
+/** A disk is made room on by somebody. */
+const fullSeconds = 30
 
 interface Told {
   publicUrl: string

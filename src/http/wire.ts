@@ -24,7 +24,8 @@ const broken = new WeakSet<Connection>()
  * no request object, so the answer is written by hand; it is the connection's last.
  */
 export const answerBrokenRequest = (publicUrl: PublicUrl) => (error: NodeJS.ErrnoException, socket: Connection) => {
-  if (error.code === 'ECONNRESET') return socket.destroy()
+  // Who has not finished the handshake cannot be told anything: what is written waits for its end.
+  if (error.code === 'ECONNRESET' || error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return socket.destroy()
   if (broken.has(socket)) return
   broken.add(socket)
   afterAnswers(socket, () => {

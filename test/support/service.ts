@@ -68,6 +68,8 @@ interface Options {
   log?: Logger
   /** A further server of this installation, with connections of its own, as another process would be: same service, same account. */
   beside?: TestService
+  /** A database that is there already, instead of a fresh one. */
+  database?: FreshDatabase
 }
 
 /** Names of services and accounts, of all servers of a test file. */
@@ -80,8 +82,9 @@ export async function startTestService({
   backOffice,
   log,
   beside,
+  database: given,
 }: Options = {}): Promise<TestService> {
-  const database = beside ? joined(beside.database) : await freshDatabase()
+  const database = beside ? joined(beside.database) : (given ?? (await freshDatabase()))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
   const secret = beside?.secret ?? randomBytes(32).toString('hex')
   const keys = keysFrom(secret)

@@ -1,4 +1,4 @@
-import { type Database, DatabaseAway } from '../../db.ts'
+import { type Database, DatabaseAway, DiskFull } from '../../db.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { holdKind } from '../rows/hold.ts'
@@ -77,8 +77,12 @@ export async function importFile(
 }
 
 function cutShort({ read, refused }: Taken, cause: DatabaseAway) {
+  const [what, until] =
+    cause instanceof DiskFull
+      ? [cause.message, 'there is room']
+      : ['The database cannot be reached any more.', 'it is back']
   const error = new ImportError(
-    `The database cannot be reached any more. ${read - refused} lines were imported and stay; import the file again when it is back.`,
+    `${what} ${read - refused} lines were imported and stay; import the file again when ${until}.`,
   )
   error.cause = cause
   return error

@@ -27,8 +27,32 @@ export const machine: Section = {
       ['api/requests/turns.test.ts', 'there are as many at a time as there are connections, whosever they are'],
       ['api/requests/turns.test.ts', 'a turn that does not come within 5 s is 503, and leaves nothing behind'],
     ],
-    [112, 'A deadlock, and a transaction that cannot be serialized', 'No test causes it yet.'],
-    [113, 'The disk of PostgreSQL is full', 'No test causes it yet.'],
+    [
+      112,
+      'A deadlock; a database whose transactions are serializable unless told otherwise',
+      ['api/requests/conflicts.test.ts', 'an order that PostgreSQL ends for a deadlock is begun anew, and placed once'],
+      [
+        'api/requests/conflicts.test.ts',
+        'where transactions are … unless told otherwise, writes at once go through all the same',
+      ],
+    ],
+    [
+      113,
+      'The disk of PostgreSQL is full, that of its journal too',
+      [
+        'faults/full-disk.test.ts',
+        'writes are refused with the time to wait, the log says why, reads go on, and nothing is lost',
+      ],
+      ['faults/full-disk.test.ts', 'an import says that there is no room, and what of it is in'],
+      [
+        'faults/full-disk.test.ts',
+        'once there is room it goes on by itself, and what was acknowledged is answered again',
+      ],
+      [
+        'faults/full-disk.test.ts',
+        'PostgreSQL that ends because its journal has no room comes back once there is some',
+      ],
+    ],
     [114, 'The disk of the log is full', 'No test causes it yet.'],
     [115, 'No more files may be opened', 'No test causes it yet.'],
     [116, 'A small heap under load', 'No test causes it yet.'],

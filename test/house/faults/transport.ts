@@ -20,7 +20,18 @@ export const transport: Section = {
     ],
     [
       153,
-      'Old protocols, weak ciphers, renegotiation',
+      'Old protocols, weak suites, compression, renegotiation, odd names of the server',
+      ['api/requests/handshakes.test.ts', 'SSL 3, TLS 1.0 and TLS 1.1 are refused'],
+      ['api/requests/handshakes.test.ts', 'of suites those that are weak are refused, and a good one is taken'],
+      ['api/requests/handshakes.test.ts', 'nothing is compressed'],
+      [
+        'api/requests/handshakes.test.ts',
+        'who wants to negotiate anew in a connection is refused, and the others are served',
+      ],
+      [
+        'api/requests/handshakes.test.ts',
+        'whatever name a client calls the server by, the certificate is the one that there is',
+      ],
       ['api/requests/wire.test.ts', 'TLS before 1.2 is refused, 1.2 and 1.3 are spoken'],
     ],
     [
@@ -36,7 +47,14 @@ export const transport: Section = {
         'doctor tells of a certificate that ends within a month, and of a key that does not fit',
       ],
     ],
-    [155, 'Handshakes that are not finished', 'No test causes it yet.'],
+    [
+      155,
+      'Handshakes that are not finished',
+      [
+        'api/requests/handshakes.test.ts',
+        'with HTTP2=…, a handshake that is not finished is let go within 30 s, and the others are served',
+      ],
+    ],
     [
       156,
       'Headers that come slowly',

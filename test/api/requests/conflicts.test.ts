@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import pg from 'pg'
+import { raw, sql } from '../../../src/db.ts'
+import { orderOf, placed, startOrderShop, stockOf } from '../../support/order-shop.ts'
+import { until } from '../../support/processes.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { keyed, post } from '../../support/write.ts'
+
+const { api, another } = await startOrderShop()
+after(() => api.stop())
+
+/** A further server, on a database that has this setting for all who say nothing of it. */
+async function whereDefault(setting: string): Promise<TestService> {
+  await api.db.run(sql`${raw(`alter database "${new URL(api.database.connection).pathname.slice(1)}" set ${setting}`)}`)
+  return startTestService({ beside: api })
+}
+
+for (const isolation of ['serializable', 'repeatable read'])
+  test(`where transactions are ${isolation} unless told otherwise, writes at once go through all the same`, async () => {
+    const server = await whereDefault(`default_transaction_isolation = '${isolation}'`)
+    try {
+      const orders = Array.from({ length: 20 }, () => post(server, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }])))
+      const statuses = (await Promise.all(orders)).map(({ status }) => status)
+      assert.deepEqual(new Set(statuses), new Set([201]))
+    } finally {
+      await server.stop()
+      await whereDefault('default_transaction_isolation = default').then(one => one.stop())
+    }
+  })
+
+test('an order that PostgreSQL ends for a deadlock is begun anew, and placed once', async () => {
+  const shop = await another()
+  await placed(shop, [{ sku: 'HOOD-S', quantity: 1 }])
+  const before = await stockOf(shop)
+  const deadlocks = async () => {
+    await api.db.run(sql`select pg_stat_clear_snapshot()`)
+    const row = await api.db.row<{ deadlocks: string }>(
+      sql`select deadlocks from pg_stat_database where datname = current_database()`,
+    )
+    return Number(row?.deadlocks)
+  }
+  const already = await deadlocks()
+  // Whoever waits for longer than this looks for a deadlock, and is ended where it finds one: not the other one.
+  const other = new pg.Client(api.database.connection)
+  await other.connect()
+  await other.query("set deadlock_timeout = '10 min'")
+  const hold = (skuId: string) =>
+    other.query('select from stock where service_id = $1 and sku_id = $2 for update', [shop.service.id, skuId])
+  const waits = async () =>
+    (await api.db.row(
+      sql`select true as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`,
+    )) !== undefined
+  try {
+    await other.query('begin')
+    await hold('id-TEE')
+    const coming = post(
+      shop,
+      '/orders',
+      orderOf([
+        { sku: 'HOOD-S', quantity: 1 },
+        { sku: 'TEE', quantity: 1 },
+      ]),
+      keyed(),
+    )
+    await until(waits, 'the order waits for what another one has')
+    const crossed = hold('id-HOOD-S')
+    await until(async () => (await deadlocks()) > already, 'PostgreSQL ends one of them', 20_000)
+    await crossed
+    await other.query('commit')
+    assert.equal((await coming).status, 201, (await coming).text)
+  } finally {
+    await other.end()
+  }
+  const after = await stockOf(shop)
+  assert.deepEqual(
+    ['1002 HOOD-S', '1002 TEE'].map(each => (before[each] ?? 0) - (after[each] ?? 0)),
+    [1, 1],
+  )
+})

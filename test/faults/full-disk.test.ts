@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { DatabaseAway, sql } from '../../src/db.ts'
+import { importing } from '../import/import-command.ts'
+import { john } from '../support/customer-bodies.ts'
+import { isProblem } from '../support/problem.ts'
+import { until } from '../support/processes.ts'
+import { keptLog } from '../support/servers.ts'
+import { type Answer, startTestService, type TestService } from '../support/service.ts'
+import { isReplay, keyed, post } from '../support/write.ts'
+import { type OwnDatabase, ownDatabase, smallDisk } from './own-postgres.ts'
+
+const disk = smallDisk(120)
+
+describe('a disk that is full', { skip: typeof disk === 'string' && disk }, () => {
+  assert.ok(typeof disk !== 'string')
+  const kept = keptLog('error')
+  const acknowledged: { body: ReturnType<typeof john>; answer: Answer; key: ReturnType<typeof keyed> }[] = []
+  let database: OwnDatabase
+  let api: TestService
+  before(async () => {
+    database = await ownDatabase(disk.directory, { min_wal_size: '32MB', max_wal_size: '32MB' })
+    const settings = { readsPerMinute: 'off', writesPerMinute: 'off' } as const
+    api = await startTestService({ database, settings, log: kept.log })
+  })
+  after(async () => {
+    await api?.stop()
+    disk.remove()
+  })
+
+  /** Creates customers, so many at most, until one is refused; returns that refusal. */
+  async function create(most: number): Promise<Answer | undefined> {
+    for (let i = 0; i < most; i++) {
+      const [body, key] = [john({ address: { addressLine1: '1 Long Street '.repeat(3) } }), keyed()]
+      const answer = await post(api, '/customers', body, key)
+      if (answer.status !== 201) return answer
+      acknowledged.push({ body, answer, key })
+    }
+    return
+  }
+
+  const storesOf = (count: number) =>
+    Array.from({ length: count }, (_, i) => `s${i},${i},Store ${i} with a name that takes some room`)
+  const importStores = (count: number) =>
+    importing(api)(api, 'stores', `storeId,storeNumber,name\n${storesOf(count).join('\n')}\n`)
+
+  const isThere = async ({ json }: Answer) => (await api.get(`/customers/${json.data.id}`)).json.data?.id
+
+  test('writes are refused with the time to wait, the log says why, reads go on, and nothing is lost', async () => {
+    assert.equal((await importStores(3)).code, 0)
+    assert.equal(await create(20), undefined)
+    disk.fill()
+    const refused = (await create(5_000)) ?? assert.fail('the disk is never full')
+    isProblem(refused, 'service_unavailable', api.baseUrl, '/customers')
+    assert.match(refused.json.detail, /^Nothing can be written at the moment/)
+    assert.ok(Number(refused.headers['retry-after']) >= 10)
+    assert.match(kept.text, /The disk of the database is full[\s\S]*No space left on device/)
+    assert.doesNotMatch(kept.text, /Long Street/)
+
+    assert.equal((await api.get('/customers/search')).status, 200)
+    for (const { answer } of acknowledged) assert.equal(await isThere(answer), answer.json.data.id)
+    assert.equal((await api.raw('/health/live')).status, 200)
+  })
+
+  test('an import says that there is no room, and what of it is in', async () => {
+    const { code, err } = await importStores(20_000)
+    assert.equal(code, 1)
+    assert.match(
+      err,
+      /The disk of the database is full\. \d+ lines were imported and stay; import the file again when there is room\./,
+    )
+  })
+
+  test('once there is room it goes on by itself, and what was acknowledged is answered again', async () => {
+    disk.makeRoom()
+    await until(async () => (await post(api, '/customers', john())).status === 201, 'a customer is created', 20_000)
+    const [first] = acknowledged
+    assert.ok(first)
+    isReplay(await post(api, '/customers', first.body, first.key), first.answer)
+  })
+
+  test('PostgreSQL that ends because its journal has no room comes back once there is some', async () => {
+    disk.fill()
+    // The journal goes on in a file that there is no room for.
+    const crash = async () => {
+      for (let i = 0; i < 10; i++) await database.db.run(sql`select pg_switch_wal()`)
+    }
+    await assert.rejects(crash(), DatabaseAway)
+    await until(async () => (await post(api, '/customers', john())).status === 503, 'writes are refused', 20_000)
+    disk.makeRoom()
+    await until(async () => (await post(api, '/customers', john())).status === 201, 'it takes writes again', 40_000)
+    for (const { answer } of acknowledged) assert.equal(await isThere(answer), answer.json.data.id)
+  })
+})
