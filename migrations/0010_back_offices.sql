@@ -136,3 +136,18 @@ comment on column sync_visit.id is 'The customer.';
 comment on column sync_visit.stamp is 'The back office''s own, of the last change that is known: a visit is due whenever it is another one.';
 comment on column sync_visit.told_at is 'When the back office was last asked for what it then told, so that it could be read.';
 comment on column sync_visit.visited_at is 'What was not visited for long is visited again, even if nothing is known to have changed.';
+
+create table import_progress (
+  service_id integer not null references service on delete cascade,
+  kind text collate "C" not null,
+  digest bytea not null,
+  line bigint not null,
+  reached_at timestamptz not null,
+  primary key (service_id, kind, digest)
+);
+comment on table import_progress is
+  'How far imports of files have come that are under way, or were interrupted: `tillbridge import --resume` goes on from there.';
+comment on column import_progress.kind is 'What the lines are: customers.';
+comment on column import_progress.digest is 'SHA-256 of the file''s bytes: a file that was changed is another one.';
+comment on column import_progress.line is
+  'The last line that is dealt with; what follows it may be in as well, since it is noted behind the commit. To import a line again changes nothing.';

@@ -12,6 +12,14 @@ export const Text = (description: string, example: string, maxLength = 250) =>
 export const Money = (description: string, example = '39.95') =>
   Type.String({ description, format: 'money', pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$', examples: [example] })
 
+/** The price of one unit, as text: with the currency's decimals, or up to four where it is finer. */
+export const UnitPrice = (description: string, example = '39.95') =>
+  Type.String({ description, format: 'unit-price', pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$', examples: [example] })
+
+/** How much was sold: units, or with up to three decimals what is weighed or measured. */
+export const Units = (description: string, example: number) =>
+  Type.Number({ description, minimum: -2_147_483_648, maximum: 2_147_483_647, examples: [example] })
+
 /** A whole number that a PostgreSQL integer holds. */
 export const Whole = (description: string, example: number, options: { minimum?: number } = {}) =>
   Type.Integer({ description, minimum: -2_147_483_648, maximum: 2_147_483_647, ...options, examples: [example] })

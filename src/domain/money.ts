@@ -25,3 +25,24 @@ export function amount(units: bigint, decimals: number) {
   const whole = digits.slice(0, digits.length - decimals)
   return `${units < 0n ? '-' : ''}${whole}${decimals ? `.${digits.slice(-decimals)}` : ''}`
 }
+
+const priceDecimals = 4
+
+/** The price of one unit with the currency's decimals, or with as many more as it needs, up to four. Undefined: no price. */
+export function unitPrice(text: string, decimals: number): string | undefined {
+  const finest = Math.max(decimals, priceDecimals)
+  const units = minorUnits(text, finest)
+  if (units === undefined) return
+  const full = amount(units, finest)
+  const needed = Math.max(decimals, full.replace(/0+$/, '').length - full.indexOf('.') - 1)
+  return amount(minorUnits(text, needed) ?? 0n, needed)
+}
+
+/** What a quantity of three decimals at most costs, in minor units: rounded to the nearest, halves away from zero. */
+export function priceOf(quantity: number, price: string, decimals: number): bigint {
+  const finest = Math.max(decimals, priceDecimals)
+  const exact = (minorUnits(price, finest) ?? 0n) * BigInt(Math.round(quantity * 1000))
+  const one = 10n ** BigInt(finest - decimals + 3)
+  const half = exact < 0n ? -one / 2n : one / 2n
+  return (exact + half) / one
+}

@@ -46,9 +46,9 @@ export interface TransactionLine {
   colourName: string | null
   /** The size. */
   sizeCode: string | null
-  /** Units sold; negative for a return. */
+  /** Units sold, with up to three decimals where it is weighed or measured; negative for a return. */
   quantity: number
-  /** The price of one unit, before discounts. */
+  /** The price of one unit, before discounts: with the currency's decimals, or up to four where it is finer. */
   price: string
   /** What was paid for the line; negative for a return. */
   value: string

@@ -23,7 +23,6 @@ export interface Block {
 const LF = 10
 const CR = 13
 const QUOTE = 34
-const COMMA = 44
 
 const giant = 'The line is longer than 1 MiB.'
 const unclosed = 'A quotation mark that is opened in this line is not closed where the cell ends.'
@@ -31,7 +30,7 @@ const unclosed = 'A quotation mark that is opened in this line is not closed whe
 type Found = number | 'more' | 'inside quotes' | 'broken'
 
 /** Finds the line end that closes the line at `start`, where it is not within quotes. Quotes count where a cell begins only (RFC 4180). */
-function endOfQuoted(bytes: Buffer, start: number): Found {
+function endOfQuoted(bytes: Buffer, start: number, delimiter: number): Found {
   let at = start
   for (;;) {
     if (bytes[at] === QUOTE) {
@@ -43,19 +42,21 @@ function endOfQuoted(bytes: Buffer, start: number): Found {
         at += 2
       }
       const next = bytes[++at]
-      const clean = next === undefined || next === COMMA || next === LF || next === CR
+      const clean = next === undefined || next === delimiter || next === LF || next === CR
       // A forgotten quotation mark seems to end at the next one, lines later: only what follows gives it away.
       if (!clean && bytes.subarray(opened, at).includes(LF)) return 'broken'
     }
-    while (at < bytes.length && bytes[at] !== COMMA && bytes[at] !== LF) at++
+    while (at < bytes.length && bytes[at] !== delimiter && bytes[at] !== LF) at++
     if (at >= bytes.length) return 'more'
     if (bytes[at] === LF) return at
     at++
   }
 }
 
-/** Cuts a stream of bytes into lines; one of CSV (`quoted`) goes on where a line end is within quotes. */
-export async function* blocksOf(chunks: AsyncIterable<Buffer>, quoted: boolean): AsyncGenerator<Block> {
+/** Cuts a stream of bytes into lines. Where cells have a delimiter, one ASCII character, a line goes on where its end is within quotes. */
+export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimiter: string }): AsyncGenerator<Block> {
+  const quoted = cells !== undefined
+  const delimiter = cells?.delimiter.charCodeAt(0) ?? 0
   let rest: Buffer = Buffer.alloc(0)
   let number = 1
   let atStart = true
@@ -75,7 +76,7 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, quoted: boolean):
     const find = (newline: number): Found => {
       if (quoted && nextQuote < start) nextQuote = bytes.indexOf(QUOTE, start)
       if (quoted && nextQuote < 0) nextQuote = Infinity
-      if (quoted && nextQuote < (newline < 0 ? bytes.length : newline)) return endOfQuoted(bytes, start)
+      if (quoted && nextQuote < (newline < 0 ? bytes.length : newline)) return endOfQuoted(bytes, start, delimiter)
       return newline < 0 ? 'more' : newline
     }
     while (start < bytes.length) {
@@ -133,6 +134,6 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, quoted: boolean):
 /** Drops the byte order mark of UTF-8. */
 function withoutMark(bytes: Buffer) {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
-    throw new ImportError('The file is in UTF-16: save it as UTF-8.')
+    throw new ImportError('The file is in UTF-16: --encoding utf-16, or save it as UTF-8.')
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 }

@@ -16,8 +16,8 @@ A back office that can write files is connected by them: \`tillbridge import <ki
 
 ## Files
 
-* **CSV** (RFC 4180): UTF-8, commas, the first line names the columns, in any order. Cells with commas, quotation marks or line
-  breaks stand in quotation marks.
+* **CSV** (RFC 4180): UTF-8 and commas unless options say otherwise (below); the first line names the columns, in any order. Cells with
+  commas, quotation marks or line breaks stand in quotation marks.
 * **NDJSON**: one JSON object a line, its fields named like the columns, without objects or lists in them. Text stands in quotation
   marks, also where it looks like a number (\`"008"\`); whole numbers may be JSON numbers; an amount is text or a whole number.
 * The format is told by the name (\`.csv\`, \`.ndjson\`, \`.jsonl\`) or by \`--format\`. Either may be packed with gzip. \`-\` is standard
@@ -29,6 +29,26 @@ columns that are not needed are passed over with \`--ignore theirs\`. Any other 
 
     tillbridge import transactions sales.csv.gz --map id=InvoiceNo --map number=InvoiceNo --map lineId=Line \\
       --map saleDate=InvoiceDate --map quantity=Quantity --map price=UnitPrice --map sku=StockCode --ignore Country
+
+## Files as they are
+
+| Option | What it is for |
+|---|---|
+| \`--set ours=value\` | A column that the file lacks, the same in every line: \`--set channel=store\`. It outranks the file's own column of that name. |
+| \`--date-format\` | How days and times are written: \`DD.MM.YYYY\`, \`"M/D/YY H:MM AM"\`, \`DD-MMM-YYYY HH:MM:SS\`. One letter takes one digit or two; \`MMM\` is an English month, \`MM\` behind an hour the minutes; two digits of a year are 1970 to 2069. A day alone is its midnight. |
+| \`--time [ours=]theirs\` | The column with the time of day, where another one has the day; of several times, which one: \`--time saleDate=Time\`. |
+| \`--decimal ,\` | What stands before the decimals: then \`1.234,50\` is read, and with \`--decimal .\` \`1,234.50\`. Unless it is said there are no separators of thousands. |
+| \`--delimiter ";"\` | What separates the cells of CSV: one character, or \`tab\`. |
+| \`--encoding\` | Such as \`windows-1252\`, \`iso-8859-15\`, \`utf-16\` (the labels of the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels)). Unless it is said the bytes tell: UTF-16 by its mark or its zeros; CSV whose first bytes beyond ASCII are no UTF-8 is taken for Windows-1252. Either is said when it is done. |
+| \`--save-profile tills.json\` | Keeps all of these with \`--map\` and \`--ignore\` once an import has gone to its end, for \`--profile tills.json\`. Options that are given besides outrank it, column by column. |
+
+    tillbridge import transactions sunday.csv --delimiter ";" --decimal , --date-format DD.MM.YYYY --time Uhrzeit \\
+      --set channel=store --map id=Bon --map saleDate=Datum --save-profile tills.json
+    tillbridge import transactions monday.csv --profile tills.json
+
+A whole number may be written with decimals that are zeros (\`1.0\`). What was weighed or measured has a \`quantity\` of up to three
+decimals, and a unit \`price\` that is finer than the currency is kept, with up to four; the \`value\` of a line is rounded to the
+currency's decimals, halves away from zero. Parquet is not read: DuckDB makes CSV of it, \`copy (from 'sales.parquet') to 'sales.csv'\`.
 
 ## What a line does
 
@@ -85,7 +105,19 @@ by a spreadsheet: it has an apostrophe in front, and so has one that begins with
 telephone number is left alone: a sign, a digit, then digits, spaces, points and parentheses (\`-5.00\`, \`+61 (03) 9999 1234\`). When a
 file with the three columns in front is imported, that apostrophe is taken away again; in any other file an apostrophe is one.
 
-\`--dry-run\` finds the faults that can be found without writing.
+At the end stands how many lines were refused for which reason, with the first one of each. \`--stop-after 100\` ends an import early
+once so many lines are refused. \`--dry-run\` finds the faults that can be found without writing.
+
+A \`.rejected.csv\` is in UTF-8 with commas whatever its file was, and is read so under the same options; its numbers and days are
+as they were.
+
+## Interrupted imports
+
+Lines go in by batches of about a thousand, each of them whole or not at all, and how far an import has come is noted in the database
+with the digest of the file. An import that was stopped (Ctrl-C), killed, or lost its database is gone on with by the same command
+and \`--resume\`: it reads past what is in. What is refused then stands in a file beside the earlier one
+(\`<file>.rejected-2.csv\`). A file that was changed in the meantime begins at its first line, and so does an import without
+\`--resume\`, which is as safe and takes longer. A stream cannot be gone on with.
 
 ## Exit code
 
@@ -139,6 +171,7 @@ const formats: Readonly<Record<string, string>> = {
   money: 'amount',
   date: '`YYYY-MM-DD`',
   'local-time': '`YYYY-MM-DD HH:MM:SS`',
+  'unit-price': 'amount, four decimals at most',
   email: 'e-mail address',
 }
 
@@ -146,6 +179,7 @@ const formats: Readonly<Record<string, string>> = {
 function form({ type, enum: words, format, minimum = -Infinity, maxLength, pattern }: ColumnShape) {
   if (words) return words.map(word => `\`${word}\``).join(', ')
   if (type === 'boolean') return 'flag'
+  if (type === 'number') return 'number, three decimals at most'
   if (type === 'integer') return minimum > -2_147_483_648 ? `whole number, ${minimum} or more` : 'whole number'
   const known = format === undefined ? undefined : formats[format]
   if (known) return known

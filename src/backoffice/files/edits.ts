@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { access, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
@@ -26,10 +26,22 @@ export async function isEdited(path: string): Promise<boolean> {
   return now !== undefined && now !== (await readFile(markOf(path), 'utf8').catch(missing))
 }
 
-/** The path, or where that was edited the next one by number that was not: `sales.csv.rejected-2.csv`. */
-export async function unedited(path: string): Promise<string> {
+/** The path, or the next one by number that nothing stands in the way of: `sales.csv.rejected-2.csv`. */
+async function numbered(path: string, isTaken: (path: string) => Promise<boolean>): Promise<string> {
   for (let number = 1; ; number++) {
-    const numbered = number === 1 ? path : path.replace(/(\.csv)?$/, `-${number}$1`)
-    if (!(await isEdited(numbered))) return numbered
+    const next = number === 1 ? path : path.replace(/(\.csv)?$/, `-${number}$1`)
+    if (!(await isTaken(next))) return next
   }
 }
+
+/** The first of the numbered paths that is not edited. */
+export const unedited = (path: string) => numbered(path, isEdited)
+
+/** The first of the numbered paths where no file is. */
+export const unused = (path: string) =>
+  numbered(path, next =>
+    access(next).then(
+      () => true,
+      () => false,
+    ),
+  )

@@ -2,51 +2,91 @@ import { checkOf } from '../rows/cells.ts'
 import { columnsOf, type Field } from '../rows/columns.ts'
 import { ImportError } from '../rows/import-error.ts'
 import type { Kind } from '../rows/kind.ts'
+import { Reason } from '../rows/reason.ts'
+import type { Dialect } from './dialect.ts'
+import { isNear } from './spelling.ts'
 
 /** The columns that a `.rejected.csv` begins with; reading it again passes over them. */
 export const rejectedColumns = ['line', 'column', 'reason'] as const
 export const isRejectedFile = (header: readonly string[]) => rejectedColumns.every((name, i) => header[i] === name)
 
-export interface Naming {
-  /** Our column names with those of the file, where these differ. */
-  map?: ReadonlyMap<string, string>
-  /** Columns of the file to be passed over. */
-  ignore?: readonly string[]
-}
-
 /** What the file is expected to call our columns. */
-function headersOf(kind: Kind, { map = new Map() }: Naming) {
+function headersOf(kind: Kind, { map = new Map(), set = new Map(), clocks = new Map() }: Dialect) {
   const columns = columnsOf(kind)
-  for (const ours of map.keys())
-    if (!columns.some(column => column.name === ours))
-      throw new ImportError(`--map ${ours}=${map.get(ours)}: there is no column ${ours}. ${listOf(kind)}`)
+  for (const [option, given] of [
+    ['map', map],
+    ['set', set],
+    ['time', clocks],
+  ] as const)
+    for (const [ours, value] of given)
+      if (ours !== '' && !columns.some(column => column.name === ours))
+        throw new ImportError(`--${option} ${ours}=${value}: there is no column ${ours}. ${listOf(kind)}`)
+  for (const ours of set.keys())
+    if (map.has(ours)) throw new ImportError(`--map and --set both say what ${ours} is: leave one of them out.`)
   return columns.map(column => ({ ...column, header: map.get(column.name) ?? column.name }))
 }
 
+type Wanted = ReturnType<typeof headersOf>[number]
+
+/** A column of ours, and where the file has it; it reads values as the file writes them. */
+function fieldOf(column: Wanted, place: number, dialect: Dialect, currency: string): Field {
+  const { decimal, set } = dialect
+  const check = checkOf(column.shape, { ...column, currency, script: dialect })
+  const field = { ...column, place, check, decimal }
+  const constant = set?.get(column.name)
+  if (constant === undefined) return field
+  const value = check(constant)
+  if (value instanceof Reason) throw new ImportError(`--set ${column.name}=${constant}: it ${value.text}.`)
+  return { ...field, constant: { value } }
+}
+
+/** Gives the fields the places of their clocks in the header. */
+function withClocks(fields: Field[], { clocks }: Dialect, header: readonly string[]): Field[] {
+  if (!clocks) return fields
+  const times = fields.filter(({ shape, constant }) => shape.format === 'local-time' && !constant)
+  const named = new Map(
+    [...clocks].map(([ours, theirs]) => {
+      const required = times.filter(time => time.required)
+      const [only, ...more] = ours ? times.filter(({ name }) => name === ours) : required.length ? required : times
+      if (!only || more.length)
+        throw new ImportError(
+          `--time ${theirs}: say to which column it belongs, such as --time ${times[0]?.name ?? 'updateTimeStamp'}=${theirs}.`,
+        )
+      const clock = header.indexOf(theirs)
+      if (clock < 0) throw new ImportError(`The column ${theirs}, which --time names, is missing.`)
+      return [only.name, clock] as const
+    }),
+  )
+  return fields.map(field => (named.has(field.name) ? { ...field, clock: named.get(field.name) as number } : field))
+}
+
 /** The columns of an NDJSON file: any of them may be in any line. */
-export const everyField = (kind: Kind, naming: Naming, currency: string): Field[] => {
-  const headers = headersOf(kind, naming)
-  const places = [...new Set([...headers.map(({ header }) => header), ...(naming.ignore ?? [])])]
-  return headers.map(column => ({
-    ...column,
-    place: places.indexOf(column.header),
-    check: checkOf(column.shape, { ...column, currency }),
-  }))
+export const everyField = (kind: Kind, dialect: Dialect, currency: string): Field[] => {
+  const headers = headersOf(kind, dialect)
+  const { ignore = [], clocks = new Map() } = dialect
+  const places = [...new Set([...headers.map(({ header }) => header), ...ignore, ...clocks.values()])]
+  const fields = headers.map(column => fieldOf(column, places.indexOf(column.header), dialect, currency))
+  return withClocks(fields, dialect, places)
 }
 
 /**
  * Finds our columns in the header of a CSV file, or says all that is wrong with it. `skipped` is how many columns a `.rejected.csv`
  * has in front.
  */
-export function fieldsIn(header: readonly string[], kind: Kind, naming: Naming, currency: string) {
+export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect, currency: string) {
   const skipped = isRejectedFile(header) ? rejectedColumns.length : 0
   const names = header.map((name, i) => (i < skipped ? '' : name.trim()))
-  const wanted = headersOf(kind, naming)
-  const known = new Set([...wanted.map(column => column.header), ...(naming.ignore ?? [])])
+  const wanted = headersOf(kind, dialect)
+  const { ignore = [], set = new Map(), clocks = new Map() } = dialect
+  const known = new Set([...wanted.map(column => column.header), ...ignore, ...clocks.values()])
   // What is taken for the names of the columns may be a line with its secret: it is not repeated.
   const hasSecret = wanted.some(({ shape }) => shape.format === 'secret')
   const wrong: string[] = []
-  if (header.length === 1 && /[;\t|]/.test(names[0] ?? '')) wrong.push('The columns are not separated by commas.')
+  const [, delimiter] = (header.length === 1 && /([,;\t|])/.exec(names[0] ?? '')) || []
+  if (delimiter)
+    wrong.push(
+      `The columns are not separated by ${dialect.delimiter === undefined ? 'commas' : nameOf(dialect.delimiter)}: --delimiter ${nameOf(delimiter)}?`,
+    )
   for (const [i, name] of names.entries()) {
     if (i < skipped) continue
     if (name === '') wrong.push(`Column ${i + 1} has no name.`)
@@ -55,12 +95,16 @@ export function fieldsIn(header: readonly string[], kind: Kind, naming: Naming, 
   }
   const fields = wanted.flatMap((column): Field[] => {
     const place = names.indexOf(column.header)
-    if (place < 0 && (column.required || column.header !== column.name)) wrong.push(missing(column))
-    return place < 0 ? [] : [{ ...column, place, check: checkOf(column.shape, { ...column, currency }) }]
+    const isSet = set.has(column.name)
+    if (place < 0 && !isSet && (column.required || column.header !== column.name)) wrong.push(missing(column))
+    return place < 0 && !isSet ? [] : [fieldOf(column, place, dialect, currency)]
   })
   if (wrong.length) throw new ImportError([...wrong, listOf(kind), mapHint].join('\n'))
-  return { fields, skipped }
+  return { fields: withClocks(fields, dialect, names), skipped }
 }
+
+/** A delimiter as it is typed. */
+const nameOf = (delimiter: string) => (delimiter === '\t' ? 'tab' : `"${delimiter}"`)
 
 const isOurs = (name: string) => (rejectedColumns as readonly string[]).includes(name)
 
@@ -77,31 +121,10 @@ function unknown(name: string | undefined, place: number, columns: readonly { na
 }
 
 const mapHint =
-  'A column that is called otherwise in the file: --map ours=theirs (such as --map sku=StockCode). One that is not needed: --ignore theirs.'
+  'A column that is called otherwise in the file: --map ours=theirs (such as --map sku=StockCode). One that is not needed: --ignore theirs. One that the file lacks, and that is the same in all lines: --set ours=value.'
 
 /** All columns of a kind in a sentence, the required ones marked. */
 const listOf = (kind: Kind) =>
   `The columns (* is required): ${columnsOf(kind)
     .map(({ name, required }) => (required ? `${name}*` : name))
     .join(', ')}.`
-
-/** Whether two names are the same but for case and punctuation, one begins the other, or two letters differ at most. */
-function isNear(a: string, b: string) {
-  const [x, y] = [a, b].map(name => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')) as [string, string]
-  if (Math.min(x.length, y.length) < 3) return x === y
-  return x.startsWith(y) || y.startsWith(x) || distance(x, y) <= Math.min(2, Math.floor(y.length / 3))
-}
-
-/** How many letters must be put in, taken out or changed (Levenshtein 1966). */
-function distance(a: string, b: string) {
-  let row = [...Array(b.length + 1).keys()]
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++)
-      next.push(
-        Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)),
-      )
-    row = next
-  }
-  return row[b.length] ?? 0
-}

@@ -6,8 +6,9 @@ import { importSheet, type Left } from '../rows/import.ts'
 import { ImportError } from '../rows/import-error.ts'
 import { kindNamed, kinds } from '../rows/kinds.ts'
 import { nothingTaken, type Taken } from '../rows/taken.ts'
-import type { Naming } from './header.ts'
-import { rejectedFile } from './rejected.ts'
+import type { Dialect } from './dialect.ts'
+import { behind, reachedIn } from './reached.ts'
+import { keepDraft, rejectedFile } from './rejected.ts'
 import { openSheet } from './sheet.ts'
 import type { Source } from './source.ts'
 
@@ -15,6 +16,10 @@ import type { Source } from './source.ts'
 export interface Summary extends Taken, Left {
   /** There already, just so; in a dry run, whatever is good. */
   unchanged: number
+  /** The line behind which it went on; 0: it began at the beginning. */
+  resumedAfter: number
+  /** Where it was stopped, it can be gone on with. */
+  canResume: boolean
 }
 
 export interface Progress {
@@ -25,7 +30,7 @@ export interface Progress {
   size: number | undefined
 }
 
-export interface ImportOptions extends Naming {
+export interface ImportOptions extends Dialect {
   /** For kinds with secrets. */
   keys?: Keys | undefined
   /** Where refused lines go; nowhere when absent. */
@@ -36,6 +41,12 @@ export interface ImportOptions extends Naming {
   signal?: AbortSignal
   /** Find what is wrong, write nothing. */
   dryRun?: boolean | undefined
+  /** Go on behind the last line that an interrupted import of the same file has put in. */
+  resume?: boolean | undefined
+  /** End it early once so many lines are refused. */
+  stopAfter?: number | undefined
+  /** Hears what has to be said before the end. */
+  onRemark?: (text: string) => void
   onProgress?: (progress: Progress) => void
   /** Called when another import of this kind has to end first. */
   onWait?: () => void
@@ -50,8 +61,10 @@ export async function importFile(
   service: Service,
   kindName: string,
   source: Source,
-  { keys, rejected: path, edited, dryRun = false, onProgress, onWait, signal, ...naming }: ImportOptions = {},
+  options: ImportOptions = {},
 ): Promise<Summary> {
+  const { keys, rejected: path, edited, dryRun = false, resume = false, stopAfter = Infinity } = options
+  const { onProgress, onWait, onRemark = () => {} } = options
   const kind = kindNamed(kindName)
   if (!kind) throw new ImportError(`There is no feed ${kindName}. The feeds: ${Object.keys(kinds).join(', ')}.`)
   const taken = nothingTaken()
@@ -59,15 +72,29 @@ export async function importFile(
   const onRead = (read: number) => {
     bytes += read
   }
-  const onBatch = () => onProgress?.({ lines: taken.read, bytes, size: source.size })
+  const enough = new AbortController()
+  const signal = AbortSignal.any([enough.signal, ...(options.signal ? [options.signal] : [])])
   let letGo: (() => void) | undefined
   try {
     if (!dryRun) letGo = await holdKind(db, service, kindName, { onWait, signal })
-    const sheet = await openSheet(source, kind, { ...naming, currency: service.settings.currency, onRead })
-    const marked = edited && { overwrite: edited === 'written over' }
+    const reached = dryRun ? undefined : await reachedIn(db, service, kindName, source, { resume, onRemark })
+    const from = reached?.from ?? 0
+    const { currency } = service.settings
+    const sheet = await openSheet(source, kind, { dialect: options, currency, onRead, onRemark })
+    const marked = edited && { overwrite: edited === 'written over', goesOn: from > 0 }
     const rejected = path === undefined ? undefined : rejectedFile(path, sheet, marked)
-    const left = await importSheet(sheet, { db, service, kind, keys, dryRun, rejected, onBatch, signal }, taken)
-    return { ...taken, ...left, unchanged: taken.read - taken.refused - taken.inserted - taken.changed }
+    const kept = path !== undefined && from > 0 ? await keepDraft(path, sheet) : undefined
+    if (kept) onRemark(`What was refused until then is in ${kept}.`)
+    const onBatch = async (line: number) => {
+      onProgress?.({ lines: taken.read, bytes, size: source.size })
+      await reached?.reached(line, () => rejected?.flush())
+      if (taken.refused >= stopAfter) enough.abort()
+    }
+    const rest = from ? behind(from, sheet) : sheet
+    const left = await importSheet(rest, { db, service, kind, keys, dryRun, rejected, onBatch, signal }, taken)
+    await (left.stoppedAfter === undefined ? reached?.end() : reached?.left(Math.max(from, left.stoppedAfter)))
+    const unchanged = taken.read - taken.refused - taken.inserted - taken.changed
+    return { ...taken, ...left, unchanged, resumedAfter: from, canResume: reached !== undefined }
   } catch (error) {
     throw error instanceof DatabaseAway ? cutShort(taken, error) : error
   } finally {
@@ -82,7 +109,7 @@ function cutShort({ read, refused }: Taken, cause: DatabaseAway) {
       ? [cause.message, 'there is room']
       : ['The database cannot be reached any more.', 'it is back']
   const error = new ImportError(
-    `${what} ${read - refused} lines were imported and stay; import the file again when ${until}.`,
+    `${what} ${read - refused} lines were imported and stay; import the file again when ${until}, with --resume where it is no stream.`,
   )
   error.cause = cause
   return error

@@ -4,7 +4,8 @@ import { Reason } from '../rows/reason.ts'
 import type { Line } from '../rows/sheet.ts'
 import { type Block, blocksOf, type Extent } from './blocks.ts'
 
-const invalidText = 'The line is not valid UTF-8: save the file as UTF-8.'
+const invalidText =
+  'The line is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252.'
 const strayQuote =
   'A quotation mark stands within a cell: put the cell in quotation marks, and double those that belong to it.'
 const csv = { record_delimiter: ['\r\n', '\n'], relax_column_count: true, skip_empty_lines: true }
@@ -12,18 +13,18 @@ const csv = { record_delimiter: ['\r\n', '\n'], relax_column_count: true, skip_e
 const cellsOf = (bytes: Buffer, options: object = {}) => parse(bytes, { ...csv, ...options }) as unknown as string[][]
 
 /** The lines of a CSV file, the header among them. */
-export async function* csvLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
-  for await (const block of blocksOf(chunks, true))
-    yield wholeBlock(block) ??
-      block.lines.map(extent => csvLine(block.bytes.subarray(extent.start, extent.end), extent))
+export async function* csvLines(chunks: AsyncIterable<Buffer>, delimiter = ','): AsyncGenerator<Line[]> {
+  for await (const block of blocksOf(chunks, { delimiter }))
+    yield wholeBlock(block, delimiter) ??
+      block.lines.map(extent => csvLine(block.bytes.subarray(extent.start, extent.end), extent, delimiter))
 }
 
 /** The lines of a block in one go; undefined where one of them needs a closer look. */
-function wholeBlock({ bytes, lines, whole }: Block): Line[] | undefined {
+function wholeBlock({ bytes, lines, whole }: Block, delimiter: string): Line[] | undefined {
   const text = bytes.subarray(lines[0]?.start, lines.at(-1)?.end)
   if (!whole || !isUtf8(text)) return
   try {
-    const cells = cellsOf(text)
+    const cells = cellsOf(text, { delimiter })
     if (cells.length !== lines.length) return
     return lines.map(({ number, start, end }, i) => ({ number, cells: cells[i] ?? [], size: end - start }))
   } catch {
@@ -31,24 +32,24 @@ function wholeBlock({ bytes, lines, whole }: Block): Line[] | undefined {
   }
 }
 
-function csvLine(text: Buffer, { number, unreadable }: Extent): Line {
+function csvLine(text: Buffer, { number, unreadable }: Extent, delimiter: string): Line {
   const refused = (why: string, cells: string[]) => ({ number, size: text.length, cells, unreadable: why })
   if (unreadable && text.length > 64 * 1024) return refused(unreadable, [])
-  if (!isUtf8(text)) return { ...refused(invalidText, loose(text, 'latin1')), bytes: true }
-  if (unreadable) return refused(unreadable, loose(text, 'utf8'))
+  if (!isUtf8(text)) return { ...refused(invalidText, loose(text, 'latin1', delimiter)), bytes: true }
+  if (unreadable) return refused(unreadable, loose(text, 'utf8', delimiter))
   try {
-    return { number, size: text.length, cells: cellsOf(text)[0] ?? [] }
+    return { number, size: text.length, cells: cellsOf(text, { delimiter })[0] ?? [] }
   } catch {
-    return refused(strayQuote, loose(text, 'utf8'))
+    return refused(strayQuote, loose(text, 'utf8', delimiter))
   }
 }
 
 /** The cells of a malformed line, as well as they can be told. */
-function loose(text: Buffer, encoding: 'utf8' | 'latin1'): string[] {
+function loose(text: Buffer, encoding: 'utf8' | 'latin1', delimiter: string): string[] {
   try {
-    return cellsOf(text, { relax_quotes: true, encoding })[0] ?? []
+    return cellsOf(text, { relax_quotes: true, encoding, delimiter })[0] ?? []
   } catch {
-    return cellsOf(text, { quote: null, encoding })[0] ?? []
+    return cellsOf(text, { quote: null, encoding, delimiter })[0] ?? []
   }
 }
 
@@ -57,7 +58,7 @@ export async function* jsonLines(
   chunks: AsyncIterable<Buffer>,
   places: ReadonlyMap<string, number>,
 ): AsyncGenerator<Line[]> {
-  for await (const { bytes, lines } of blocksOf(chunks, false))
+  for await (const { bytes, lines } of blocksOf(chunks))
     yield lines.map(({ number, start, end, unreadable }) => {
       const text = bytes.subarray(start, end)
       const read = unreadable ? { cells: [], unreadable } : jsonLine(text, places)

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import type { Field } from '../rows/columns.ts'
 import type { Rejected } from '../rows/import.ts'
 import type { Reason } from '../rows/reason.ts'
 import type { Line, Sheet } from '../rows/sheet.ts'
-import { mark, removeMarked, unedited } from './edits.ts'
+import { mark, removeMarked, unedited, unused } from './edits.ts'
 import { withoutFormula } from './formulas.ts'
 import { rejectedColumns } from './header.ts'
 import { csvLines } from './lines.ts'
@@ -51,19 +51,59 @@ function withoutSecrets(
   return { line: { ...line, cells }, left }
 }
 
+/** Until it is whole a file has another name: what is being imported may be the last import's. */
+const draftOf = (path: string) => `${path}.part`
+
+/** Gives a draft its name. A sparse one is copied without the columns that nobody gave: in others they are empty cells, which clear. */
+async function finish(draft: string, path: string, sparse?: { given: ReadonlySet<number>; columns: number }) {
+  if (!sparse) return rename(draft, path)
+  const places = [
+    0,
+    1,
+    2,
+    ...Array(sparse.columns)
+      .keys()
+      .map(place => place + 3),
+  ].filter(place => place < 3 || sparse.given.has(place - 3))
+  const thinned = await open(path, 'w', 0o600)
+  for await (const lines of csvLines(createReadStream(draft)))
+    await thinned.appendFile(
+      Buffer.concat(lines.map(line => bytesOf(line, csvLine(places.map(place => textIn(line.cells[place])))))),
+    )
+  await thinned.close()
+  await rm(draft)
+}
+
+/** Gives what an import that was killed had refused until then a place beside `path`; undefined where there is no such thing. */
+export async function keepDraft(path: string, { header, sparse }: Omit<Sheet, 'lines'>): Promise<string | undefined> {
+  const draft = draftOf(path)
+  const size = await stat(draft).then(
+    found => found.size,
+    () => 0,
+  )
+  if (!size) return
+  const given = new Set<number>()
+  const [, ...rows] = sparse ? (await Array.fromAsync(csvLines(createReadStream(draft)))).flat() : []
+  for (const { cells } of rows) for (const [place, cell] of cells.entries()) if (cell) given.add(place - 3)
+  const place = await unused(path)
+  await finish(draft, place, sparse ? { given, columns: header.length } : undefined)
+  await mark(place)
+  return place
+}
+
 /**
  * Writes the refused lines of a sheet to `path`, each with why in front. Of a sparse one, the columns that no refused line gives are left
  * out: to NDJSON they are absent, while an empty cell would clear. Where `marked`, a file of an earlier import that somebody has edited
- * since is left as it is, unless that is to be overwritten, and these lines go beside it.
+ * since is left as it is, unless that is to be overwritten, and these lines go beside it; where an import goes on with an earlier one,
+ * beside any that there is.
  */
 export function rejectedFile(
   path: string,
-  { header, fields, sparse }: Sheet,
-  marked?: { overwrite: boolean },
+  { header, fields, sparse }: Omit<Sheet, 'lines'>,
+  marked?: { overwrite: boolean; goesOn?: boolean },
 ): Rejected {
   const headers = new Map(fields.map(field => [field.name, field.header]))
-  // Under another name until it is whole: what is being imported may be the last import's.
-  const draft = `${path}.part`
+  const draft = draftOf(path)
   const given = new Set<number>()
   let file: FileHandle | undefined
   let buffered: Buffer[] = []
@@ -79,18 +119,19 @@ export function rejectedFile(
     buffered = []
     size = 0
   }
-  /** Copies the draft without the columns that nobody gave. */
-  async function thin(path: string) {
-    const places = [0, 1, 2, ...header.keys().map(place => place + 3)].filter(
-      place => place < 3 || given.has(place - 3),
-    )
-    const thinned = await open(path, 'w', 0o600)
-    for await (const lines of csvLines(createReadStream(draft)))
-      await thinned.appendFile(
-        Buffer.concat(lines.map(line => bytesOf(line, csvLine(places.map(place => textIn(line.cells[place])))))),
-      )
-    await thinned.close()
-    await rm(draft)
+  const placeOf = () => (!marked || marked.overwrite ? path : marked.goesOn ? unused(path) : unedited(path))
+
+  async function end() {
+    if (size) await flush()
+    await file?.close()
+    const place = await placeOf()
+    if (!file) {
+      if (!marked?.goesOn) await removeMarked(place)
+    } else {
+      await finish(draft, place, sparse ? { given, columns: header.length } : undefined)
+      if (marked) await mark(place)
+    }
+    return { ...(file && { refusedIn: place }), ...(place !== path && !marked?.goesOn && { edited: path }) }
   }
 
   return {
@@ -101,19 +142,14 @@ export function rejectedFile(
       put(bytesOf(line, shown([...why(line, reasons, headers, left), ...line.cells])))
       if (size > 64 * 1024) await flush()
     },
-    async end() {
+    end,
+    async flush() {
       if (size) await flush()
-      await file?.close()
-      const place = marked && !marked.overwrite ? await unedited(path) : path
-      if (!file) await removeMarked(place)
-      else {
-        await (sparse ? thin(place) : rename(draft, place))
-        if (marked) await mark(place)
-      }
-      return { ...(file && { refusedIn: place }), ...(place !== path && { edited: path }) }
     },
     async discard() {
-      await file?.close()
+      // Whoever goes on with what has failed does not find these lines again.
+      if (marked && (file || size)) await end()
+      else await file?.close()
       await rm(draft, { force: true })
     },
   }

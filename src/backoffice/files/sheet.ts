@@ -1,36 +1,46 @@
+import type { Field } from '../rows/columns.ts'
 import { ImportError } from '../rows/import-error.ts'
 import type { Kind } from '../rows/kind.ts'
 import type { Line, Sheet } from '../rows/sheet.ts'
+import type { Dialect } from './dialect.ts'
+import { asUtf8 } from './encoding.ts'
 import { asItWas } from './formulas.ts'
-import { everyField, fieldsIn, isRejectedFile, type Naming } from './header.ts'
+import { everyField, fieldsIn, isRejectedFile } from './header.ts'
 import { csvLines, jsonLines } from './lines.ts'
 import { bytesOf, type Source } from './source.ts'
 
-interface Reading extends Naming {
+interface Reading {
+  dialect: Dialect
   currency: string
-  onRead: (bytes: number) => void
+  onRead(bytes: number): void
+  /** Hears what the file was taken for, where nobody has said. */
+  onRemark(text: string): void
 }
 
 /** Opens a file as far as its header; throws `ImportError` when its columns are not those of the kind. */
-export async function openSheet(source: Source, kind: Kind, { currency, onRead, ...naming }: Reading): Promise<Sheet> {
-  const bytes = bytesOf(source, onRead)
+export async function openSheet(source: Source, kind: Kind, reading: Reading): Promise<Sheet> {
+  const { dialect, currency, onRead, onRemark } = reading
+  const encoded = { name: source.name, encoding: dialect.encoding, isJson: source.format === 'ndjson', onRemark }
+  const { chunks: bytes, isOurs } = await asUtf8(bytesOf(source, onRead), encoded)
   if (source.format === 'ndjson') {
-    const fields = everyField(kind, naming, currency)
+    const fields = everyField(kind, dialect, currency)
     const places = new Map(fields.map(field => [field.header, field.place]))
-    for (const name of naming.ignore ?? []) if (!places.has(name)) places.set(name, places.size)
+    const others = [...(dialect.ignore ?? []), ...(dialect.clocks?.values() ?? [])]
+    for (const name of others) if (!places.has(name)) places.set(name, places.size)
     return { header: [...places.keys()], fields, sparse: true, lines: jsonLines(bytes, places) }
   }
-  const blocks = csvLines(bytes)
+  const delimiter = isOurs ? ',' : dialect.delimiter
+  const blocks = csvLines(bytes, delimiter)
   const { value: first } = await blocks.next()
   const [head, ...rest] = first ?? []
   if (!head) throw new ImportError(`${source.name} is empty: the first line names the columns.`)
   if (head.unreadable) throw new ImportError(`The header of ${source.name} cannot be read. ${head.unreadable}`)
   const header = head.cells.map(String)
   const names = isRejectedFile(header) ? header.map(asItWas) : header
-  const { fields, skipped } = fieldsIn(names, kind, naming, currency)
+  const { fields, skipped } = fieldsIn(names, kind, { ...dialect, delimiter }, currency)
   return {
     header: names.slice(skipped),
-    fields: fields.map(field => ({ ...field, place: field.place - skipped })),
+    fields: fields.map(field => movedBy(-skipped, field)),
     sparse: false,
     lines: (async function* () {
       for (const lines of [rest]) yield trimmed(lines)
@@ -48,5 +58,12 @@ export async function openSheet(source: Source, kind: Kind, { currency, onRead, 
     return lines
   }
 }
+
+/** A field with its cells that many places further on. */
+const movedBy = (places: number, field: Field): Field => ({
+  ...field,
+  place: field.place + places,
+  ...(field.clock !== undefined && { clock: field.clock + places }),
+})
 
 const count = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`

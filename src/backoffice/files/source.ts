@@ -15,6 +15,8 @@ export interface Source {
   stream: Readable
   /** How many bytes there are to read, where that is known. */
   size?: number
+  /** Where it can be read again. */
+  path?: string
 }
 
 const chunkBytes = 64 * 1024
@@ -32,7 +34,7 @@ export async function openSource(path: string, format?: Format): Promise<Source>
       `${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
     )
   })
-  return { name: path, format: told, stream: createReadStream(path, { highWaterMark: chunkBytes }), size }
+  return { name: path, format: told, stream: createReadStream(path, { highWaterMark: chunkBytes }), size, path }
 }
 
 const formatOf = (path: string): Format | undefined => {

@@ -1,14 +1,14 @@
 import { isEmail } from '../../domain/email.ts'
-import { decimalsOf, minorUnits } from '../../domain/money.ts'
-import { dateIn, localTimeIn } from './calendar.ts'
+import { type DecimalMark, moneyCheck, unitPriceCheck, unitsCheck, wholeCheck } from './numbers.ts'
 import { Reason } from './reason.ts'
+import { momentsLike, timesBy } from './times.ts'
 
 /** The value of a cell, or a `Reason` why it is refused: null clears what is stored, undefined leaves it. */
 export type Check = (text: string) => unknown
 
 /** What the checks need of a column's shape. */
 export interface ColumnShape {
-  type?: 'string' | 'integer' | 'boolean'
+  type?: 'string' | 'integer' | 'number' | 'boolean'
   enum?: readonly string[]
   format?: string
   pattern?: string
@@ -20,8 +20,16 @@ export interface ColumnShape {
   examples: readonly unknown[]
 }
 
+/** How a source writes its values, where it is not as our own columns have them. */
+export interface Script {
+  decimal?: DecimalMark | undefined
+  /** Such as `DD.MM.YYYY` (`momentsLike`). */
+  dateFormat?: string | undefined
+}
+
 interface Conditions {
   currency: string
+  script: Script
   /** The shape demands a value. */
   required: boolean
   /** The table demands a value, so that an empty cell leaves what is stored. */
@@ -31,8 +39,8 @@ interface Conditions {
 }
 
 /** Makes the check of a column, once an import. */
-export function checkOf(shape: ColumnShape, { currency, required, kept, inPath }: Conditions): Check {
-  const valid = valueCheck(shape, currency)
+export function checkOf(shape: ColumnShape, { currency, script, required, kept, inPath }: Conditions): Check {
+  const valid = valueCheck(shape, currency, script)
   const check: Check = inPath ? text => pathOf(valid(text)) : valid
   const left = kept || shape.type === 'boolean' || shape.enum !== undefined
   const empty = required ? new Reason('is required') : left ? undefined : emptyOf(shape)
@@ -45,13 +53,14 @@ const pathOf = (value: unknown) => (typeof value === 'string' && /[/\\]|^\.{1,2}
 
 const emptyOf = ({ format }: ColumnShape) => (format === 'list' ? [] : format === 'reference-pairs' ? {} : null)
 
-function valueCheck(shape: ColumnShape, currency: string): Check {
+function valueCheck(shape: ColumnShape, currency: string, { decimal, dateFormat }: Script): Check {
   if (shape.enum) return wordCheck(shape.enum)
   if (shape.type === 'boolean') return flag
-  if (shape.type === 'integer') return wholeCheck(shape)
-  if (shape.format === 'money') return moneyCheck(currency)
-  if (shape.format === 'date') return text => dateIn(text.trim()) ?? notADate
-  if (shape.format === 'local-time') return text => localTimeIn(text.trim()) ?? notATime
+  if (shape.type === 'integer') return wholeCheck(shape, decimal)
+  if (shape.type === 'number') return unitsCheck(shape, decimal)
+  if (shape.format === 'money') return moneyCheck(currency, decimal)
+  if (shape.format === 'unit-price') return unitPriceCheck(decimal)
+  if (shape.format === 'date' || shape.format === 'local-time') return timeCheck(shape.format, dateFormat)
   const check = textCheck(shape)
   if (shape.format === 'reference-pairs') return text => pairsIn(check(text))
   if (shape.format === 'list') return text => listIn(check(text))
@@ -61,9 +70,16 @@ function valueCheck(shape: ColumnShape, currency: string): Check {
 
 const notADate = new Reason('is no day of the calendar: YYYY-MM-DD')
 const notATime = new Reason('is no time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone')
+
+function timeCheck(format: 'date' | 'local-time', written: string | undefined): Check {
+  const times = timesBy(written === undefined ? undefined : momentsLike(written))
+  const told = written === undefined ? undefined : new Reason(`is no day of the calendar that is written ${written}`)
+  return format === 'date'
+    ? text => times.day(text.trim()) ?? told ?? notADate
+    : text => times.time(text.trim()) ?? told ?? notATime
+}
+
 const notAFlag = new Reason('is neither true nor false: true, false, yes, no, y, n, 1 or 0')
-const notWhole = new Reason('is no whole number')
-const notMoney = new Reason('is no amount: digits, with a point before the decimals, and nothing else')
 const control = new Reason('has a control character')
 const malformed = new Reason('has half of a character (a lone surrogate)')
 
@@ -77,26 +93,6 @@ function wordCheck(words: readonly string[]): Check {
   const known = new Set(words)
   const unknown = new Reason(`is none of ${words.join(', ')}`)
   return text => (known.has(text.trim()) ? text.trim() : unknown)
-}
-
-function wholeCheck({ minimum = -Infinity, maximum = Infinity }: ColumnShape): Check {
-  const tooSmall = new Reason(`is less than ${minimum}`)
-  const tooLarge = new Reason(`is more than ${maximum}`)
-  return text => {
-    if (!/^\s*[+-]?\d{1,15}\s*$/.test(text)) return notWhole
-    const value = Number(text)
-    return value < minimum ? tooSmall : value > maximum ? tooLarge : value + 0
-  }
-}
-
-function moneyCheck(currency: string): Check {
-  const decimals = decimalsOf(currency)
-  const tooFine = new Reason(`has more decimals than ${currency} has: ${decimals}`)
-  return text => {
-    const trimmed = text.trim()
-    if (!/^-?\d{1,12}(\.\d{1,4})?$/.test(trimmed)) return notMoney
-    return minorUnits(trimmed, decimals) === undefined ? tooFine : trimmed
-  }
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
@@ -142,13 +138,14 @@ const partsOf = (text: string) =>
     .filter(part => part !== '')
 
 /** A JSON value as the text that a cell would have; money as a JSON number with a fraction has no exact value. */
-export function textOf(value: unknown, { type, format }: ColumnShape): string | Reason {
+export function textOf(value: unknown, { type, format }: ColumnShape, decimal: DecimalMark = '.'): string | Reason {
   if (typeof value === 'string') return value
   if (value === null) return ''
   if (typeof value === 'number') {
-    const taken = type === 'integer' || format === 'money'
-    if (taken && Number.isSafeInteger(value)) return String(value)
-    return new Reason(type === 'integer' ? 'is no whole number' : 'is a number: write it in quotation marks')
+    if (type === 'integer' || type === 'number') return String(value).replace('.', decimal)
+    const amount = format === 'money' || format === 'unit-price'
+    if (amount && Number.isSafeInteger(value)) return String(value)
+    return new Reason('is a number: write it in quotation marks')
   }
   if (typeof value === 'boolean')
     return type === 'boolean' ? String(value) : new Reason('is true or false where text is expected')

@@ -1,5 +1,6 @@
 import type { Check, ColumnShape } from './cells.ts'
 import type { Kind } from './kind.ts'
+import type { DecimalMark } from './numbers.ts'
 
 /** One of our columns, and the cell of a line that it is read from. */
 export interface Field {
@@ -10,6 +11,12 @@ export interface Field {
   required: boolean
   shape: ColumnShape
   check: Check
+  /** What it is in every line, whatever its cell says. */
+  constant?: { value: unknown }
+  /** The cell with the clock of a time, where the column has its day alone. */
+  clock?: number
+  /** What stands before the decimals of its numbers, where it is no point. */
+  decimal?: DecimalMark | undefined
 }
 
 /** The columns of a kind in the order of its shape. */

@@ -7,6 +7,7 @@ import type { Field } from './columns.ts'
 import type { Judged } from './judge.ts'
 import type { Kind } from './kind.ts'
 import type { Reason } from './reason.ts'
+import { type Refusal, refusalsOf } from './refusals.ts'
 import type { Line, Sheet } from './sheet.ts'
 import { takeIn } from './take-in.ts'
 import { addTaken, type Taken } from './taken.ts'
@@ -17,7 +18,9 @@ export interface Rejected {
   add(line: Line, reasons: readonly Reason[]): Promise<void>
   /** Ends it. Where nothing was refused there is none, nor that of an earlier import. */
   end(): Promise<Pick<Left, 'refusedIn' | 'edited'>>
-  /** Throws away what was written so far. */
+  /** Has what was added so far outlive this process. */
+  flush(): Promise<void>
+  /** The import has failed: throws away what was written so far, or leaves it for whoever goes on. */
   discard(): Promise<void>
 }
 
@@ -29,6 +32,8 @@ export interface Left {
   edited?: string
   /** The last line that was dealt with, where it was stopped before the end. */
   stoppedAfter?: number
+  /** Why lines were refused. */
+  refusals: readonly Refusal[]
 }
 
 export interface Importing {
@@ -40,8 +45,8 @@ export interface Importing {
   /** Find what is wrong, write nothing. */
   dryRun?: boolean
   rejected: Rejected | undefined
-  /** Called when a batch is dealt with. */
-  onBatch?: () => void
+  /** Called when a batch is dealt with, with its last line; the next one waits for it. */
+  onBatch?: (line: number) => Promise<void> | void
   /** Stops it behind the batch that is under way. */
   signal?: AbortSignal | undefined
 }
@@ -62,6 +67,7 @@ async function putSheet(
   taken: Taken,
 ): Promise<Left> {
   let lastLine = 0
+  const refusals = refusalsOf(sheet.fields)
   const put = async (batch: readonly Judged[]) => {
     refuseWhole(batch, kind, sheet.fields)
     const sound = batch.filter(({ row }) => row)
@@ -71,21 +77,23 @@ async function putSheet(
     }
     const rows = sound.map(({ row = {} }) => row)
     const { inserted, changed, notes } = await takeIn(rows, { db, service, intake: kind, keys, dryRun, refuse })
-    const refused = await reject(batch, rejected)
+    const refused = await reject(batch, rejected, refusals)
     addTaken(taken, { read: batch.length, inserted, changed, refused, notes })
     lastLine = batch.at(-1)?.line.number ?? lastLine
-    onBatch?.()
+    await onBatch?.(lastLine)
   }
   // The next batch is read while the database is busy with this one; never more, so that the later line of two wins.
   let writing = Promise.resolve()
   try {
     for await (const batch of untilStopped(batchesOf(sheet, kind), signal)) {
       await writing
+      if (signal?.aborted) break
       writing = put(batch)
       writing.catch(() => {})
     }
     await writing
-    return { ...(await rejected?.end()), ...(signal?.aborted && { stoppedAfter: lastLine }) }
+    const left = { ...(await rejected?.end()), refusals: refusals.list() }
+    return signal?.aborted ? { ...left, stoppedAfter: lastLine } : left
   } catch (error) {
     await writing.catch(() => {})
     await rejected?.discard()
@@ -125,11 +133,16 @@ function refuseWhole(batch: readonly Judged[], { whole, together: column = '' }:
 }
 
 /** Writes out the refused lines of a batch, in their order, and counts them. */
-async function reject(batch: readonly Judged[], rejected: Rejected | undefined) {
+async function reject(
+  batch: readonly Judged[],
+  rejected: Rejected | undefined,
+  refusals: ReturnType<typeof refusalsOf>,
+) {
   let refused = 0
   for (const { line, reasons } of batch) {
     if (!reasons) continue
     refused++
+    refusals.add(line, reasons)
     await rejected?.add(line, reasons)
   }
   return refused

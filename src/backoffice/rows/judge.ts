@@ -4,6 +4,7 @@ import type { Kind } from './kind.ts'
 import { Reason } from './reason.ts'
 import type { Row } from './row.ts'
 import type { Line } from './sheet.ts'
+import { withClock } from './times.ts'
 
 /** A line with its row, or with all that is wrong with it. */
 export interface Judged {
@@ -17,14 +18,16 @@ export function judge(line: Line, fields: readonly Field[], kind: Kind): Judged 
   if (line.unreadable) return { line, reasons: [new Reason(line.unreadable)] }
   const row: Record<string, unknown> = {}
   let reasons = line.reasons
-  for (const { name, place, check, shape, required } of fields) {
+  for (const { name, place, check, shape, required, constant, clock, decimal } of fields) {
     const cell = line.cells[place]
     let value: unknown
-    if (typeof cell === 'string') value = check(cell)
+    if (constant) value = constant.value
+    else if (typeof cell === 'string') value = check(cell)
     else if (cell !== undefined) {
-      const text = textOf(cell, shape)
+      const text = textOf(cell, shape, decimal)
       value = typeof text === 'string' ? check(text) : text
     } else if (required) value = check('')
+    if (clock !== undefined) value = withClock(value, line.cells[clock])
     if (value instanceof Reason) {
       reasons ??= []
       reasons.push(new Reason(value.text, name))

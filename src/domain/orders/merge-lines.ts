@@ -1,4 +1,4 @@
-import { amount, decimalsOf, minorUnits } from '../money.ts'
+import { amount, decimalsOf, minorUnits, priceOf, unitPrice } from '../money.ts'
 import type { RetailTransaction } from './transactions.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
@@ -92,11 +92,10 @@ function mergeHeader(header: Header, given: TransactionParts['header']): Header 
 /** The line with every field in its place; the same object where nothing differs. */
 function mergeLine(existing: Line | undefined, given: TransactionParts['line'], place: number, decimals: number): Line {
   const units = (text: string) => minorUnits(text, decimals) ?? 0n
-  const priceUnits = given.price === undefined ? undefined : units(given.price)
   const line = {
     ...(existing ?? freshLine(given.id, place)),
     ...given,
-    ...(priceUnits !== undefined && { price: amount(priceUnits, decimals) }),
+    ...(given.price !== undefined && { price: unitPrice(given.price, decimals) ?? given.price }),
     ...(given.discounts && {
       discounts: given.discounts.map(discount => ({ ...discount, amount: amount(units(discount.amount), decimals) })),
     }),
@@ -105,8 +104,7 @@ function mergeLine(existing: Line | undefined, given: TransactionParts['line'], 
   else if (given.value === null || !existing || !samePrice(existing, line)) {
     // Nobody says what was paid: the price of the units less the discounts.
     const off = line.discounts.reduce((sum, discount) => sum + units(discount.amount), 0n)
-    const price = priceUnits ?? units(line.price)
-    line.value = amount(price * BigInt(line.quantity) - (line.quantity < 0 ? -off : off), decimals)
+    line.value = amount(priceOf(line.quantity, line.price, decimals) - (line.quantity < 0 ? -off : off), decimals)
   }
   const merged = line as Line
   return existing && same(existing, merged) ? existing : merged

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, Whole, Words } from '../fields.ts'
+import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, UnitPrice, Units, Whole, Words } from '../fields.ts'
 
 export const channels = ['store', 'headOffice', 'web'] as const
 export const transactionTypes = ['sale', 'layby', 'laybyUpdate', 'specialOrder', 'specialOrderUpdate'] as const
@@ -22,8 +22,14 @@ const productName = Text('The name of the style when it was sold.', 'Chaz Kanger
 const colourCode = Text('The code of the colour.', 'BLK', 50)
 const colourName = Text('The name of the colour.', 'Black', 100)
 const sizeCode = Text('The size.', 'XS', 50)
-const quantity = Whole('Units sold; negative for a return.', 1)
-const price = Money('The price of one unit, before discounts.', '29.99')
+const quantity = Units(
+  'Units sold, with up to three decimals where it is weighed or measured; negative for a return.',
+  1,
+)
+const price = UnitPrice(
+  "The price of one unit, before discounts: with the currency's decimals, or up to four where it is finer.",
+  '29.99',
+)
 const value = Money('What was paid for the line; negative for a return.', '25.99')
 const taxPercent = Type.String({
   description: 'Tax, in per cent.',

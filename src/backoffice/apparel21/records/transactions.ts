@@ -2,7 +2,7 @@ import { decimalsOf } from '../../../domain/money.ts'
 import type { RetailTransaction } from '../../../domain/orders/transactions.ts'
 import type { FeedRows } from '../../../domain/port/feed.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
-import { decimal, every, localTime, money, percent, text, whole } from '../xml/values.ts'
+import { decimal, every, localTime, money, percent, text, units, whole } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 type Row = FeedRows['transactions']
@@ -58,7 +58,7 @@ export function transactionRowsFrom(transaction: Xml, customerId: string, curren
 }
 
 function lineFrom(detail: Xml, decimals: number): Row['line'] {
-  const [id, quantity] = [text(detail, 'Id'), whole(detail, 'Quantity')]
+  const [id, quantity] = [text(detail, 'Id'), units(detail, 'Quantity')]
   const [price, value] = [money(detail, decimals, 'Price'), money(detail, decimals, 'Value')]
   if (!id || quantity === null || price === null || value === null)
     throw new Untranslatable('A line of a transaction has no identifier, quantity, price or value.')

@@ -42,6 +42,12 @@ export function wholeIn(given: string | null | undefined): number | null {
   return Math.abs(value) <= 2_147_483_647 ? value : null
 }
 
+/** How much was sold, with three decimals at most. */
+export function units(element: Xml | undefined, ...path: string[]): number | null {
+  const told = rounded(text(element, ...path), 3)
+  return told === null || Math.abs(Number(told)) > 2_147_483_647 ? null : Number(told)
+}
+
 /** A decimal number as text in its shortest form: `59.90` is `59.9`. */
 export const decimal = (element: Xml | undefined, ...path: string[]) => decimalIn(text(element, ...path))
 

@@ -1,0 +1,17 @@
+import type { Script } from '../rows/cells.ts'
+
+/** How a file says what our columns say, where it is another way. */
+export interface Dialect extends Script {
+  /** Our column names with those of the file, where these differ. */
+  map?: ReadonlyMap<string, string>
+  /** Columns of the file to be passed over. */
+  ignore?: readonly string[]
+  /** Columns of ours, with the text that every line has for them. */
+  set?: ReadonlyMap<string, string>
+  /** Columns of ours that are times, with those of the file that have their clock; an empty name is the only one that there is. */
+  clocks?: ReadonlyMap<string, string>
+  /** One ASCII character. */
+  delimiter?: string | undefined
+  /** A label of the Encoding Standard (WHATWG), such as `windows-1252`. */
+  encoding?: string | undefined
+}

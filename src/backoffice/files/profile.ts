@@ -1,0 +1,101 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { ImportError } from '../rows/import-error.ts'
+import { decimalMarks } from '../rows/numbers.ts'
+import { momentsLike } from '../rows/times.ts'
+import type { Dialect } from './dialect.ts'
+import { isEncoding } from './encoding.ts'
+import { formats } from './source.ts'
+
+const columns = Type.Optional(Type.Record(Type.String(), Type.String()))
+const text = Type.Optional(Type.String({ minLength: 1 }))
+
+/** How the files of one source are, as it is saved: each field is an option of `tillbridge import`. */
+export type Profile = Static<typeof Profile>
+export const Profile = Type.Object(
+  {
+    kind: text,
+    format: Type.Optional(Type.Enum([...formats])),
+    map: columns,
+    ignore: Type.Optional(Type.Array(Type.String())),
+    set: columns,
+    /** The column with the clock of the only time, or those of several by our names. */
+    time: Type.Optional(Type.Union([Type.String(), Type.Record(Type.String(), Type.String())])),
+    dateFormat: text,
+    decimal: Type.Optional(Type.Enum([...decimalMarks])),
+    /** A character, or `tab`. */
+    delimiter: text,
+    encoding: text,
+  },
+  { additionalProperties: false },
+)
+
+/** Reads a profile; throws `ImportError` with all that is wrong with it, also where it is of another kind. */
+export async function readProfile(path: string, kind: string): Promise<Profile> {
+  const content = await readFile(path, 'utf8').catch(error => {
+    throw new ImportError(
+      `${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
+    )
+  })
+  const profile = parsed(content)
+  const faults = [...Value.Errors(Profile, profile)].map(({ instancePath, message }) => `${instancePath} ${message}`)
+  if (faults.length)
+    throw new ImportError(
+      `${path} is no profile: ${faults.join(', ')}. It has ${Object.keys(Profile.properties).join(', ')}; --save-profile writes one.`,
+    )
+  const sound = profile as Profile
+  if (sound.kind !== undefined && sound.kind !== kind)
+    throw new ImportError(`${path} is a profile for ${sound.kind}, and these are to be ${kind}.`)
+  return sound
+}
+
+function parsed(content: string): unknown {
+  try {
+    return JSON.parse(content)
+  } catch {
+    return
+  }
+}
+
+export const saveProfile = (path: string, profile: Profile) => writeFile(path, `${JSON.stringify(profile, null, 2)}\n`)
+
+/** A profile with what is said besides: that outranks it, column by column. */
+export function joined(profile: Profile, said: Profile): Profile {
+  const all = { ...profile, ...said }
+  for (const name of ['map', 'set'] as const) if (profile[name]) all[name] = { ...profile[name], ...said[name] }
+  if (profile.ignore) all.ignore = [...new Set([...profile.ignore, ...(said.ignore ?? [])])]
+  return all
+}
+
+/** What a profile says of files; throws `ImportError` where it cannot be. */
+export function dialectOf(profile: Profile): Dialect {
+  const { map, ignore, set, time, dateFormat, decimal, encoding } = profile
+  const delimiter = profile.delimiter === 'tab' ? '\t' : profile.delimiter
+  if (delimiter !== undefined && !/^[\t\x20-\x7e]$/.test(delimiter))
+    throw new ImportError(`--delimiter ${delimiter}: it is one character, such as ";", or tab.`)
+  if (delimiter !== undefined && /^["\w]$/.test(delimiter))
+    throw new ImportError(`--delimiter ${delimiter}: no letter, digit or quotation mark can be one.`)
+  if (encoding !== undefined && !isEncoding(encoding))
+    throw new ImportError(`--encoding ${encoding} is not known. Such as utf-8, windows-1252, iso-8859-15, utf-16le.`)
+  if (dateFormat !== undefined) requireDay(dateFormat)
+  const clocks = typeof time === 'string' ? { '': time } : time
+  return {
+    ...(map && { map: new Map(Object.entries(map)) }),
+    ...(set && { set: new Map(Object.entries(set)) }),
+    ...(clocks && { clocks: new Map(Object.entries(clocks)) }),
+    ...(ignore && { ignore }),
+    dateFormat,
+    decimal,
+    delimiter,
+    encoding,
+  }
+}
+
+function requireDay(format: string) {
+  try {
+    momentsLike(format)
+  } catch (error) {
+    throw new ImportError(`--date-format ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,47 @@
+import type { Summary } from '../../backoffice/files/import.ts'
+import type { Refusal } from '../../backoffice/rows/refusals.ts'
+import { table } from './table.ts'
+
+/** Reasons that are shown; the file of the refused lines has them all. */
+const reasonsShown = 12
+
+/** What became of a file, as a small table and remarks. */
+export function importReport(name: string, summary: Summary, dryRun = false) {
+  const { read, inserted, changed, unchanged, refused, notes, refusals, refusedIn, edited } = summary
+  const counts = dryRun ? { read, good: read - refused, refused } : { read, new: inserted, changed, unchanged, refused }
+  const figures = Object.values(counts).map(whole)
+  return [
+    table(['file', ...Object.keys(counts)], [[name, ...figures]]),
+    ...Object.entries(notes).map(([note, count]) => `${whole(count)} lines ${note}.`),
+    ...(refusals.length ? ['', reasons(refusals), ''] : []),
+    ...(refusedIn ? [`The refused lines are in ${refusedIn}, with reasons: mend and import that file.`] : []),
+    ...(edited ? [`${edited} was edited, and is left as it is (--overwrite-rejected would write over it).`] : []),
+    ...ending(name, summary, dryRun),
+    ...(dryRun ? ['Nothing was written into the database.'] : []),
+  ].join('\n')
+}
+
+/** Refusals by reason: how many lines, and one of them. */
+function reasons(refusals: readonly Refusal[]) {
+  const rows = refusals
+    .slice(0, reasonsShown)
+    .map(({ column, text, lines, line, cell }) => [
+      ...[whole(lines), column, printable(text), `line ${whole(line)}`],
+      cell === undefined ? '' : JSON.stringify(cell),
+    ])
+  const more = refusals.length - reasonsShown
+  return `${table(['refused', 'column', 'why', 'such as', ''], rows)}${more > 0 ? `\nand ${whole(more)} more reasons` : ''}`
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const printable = (text: string) => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
+
+function ending(name: string, { stoppedAfter, resumedAfter, canResume }: Summary, dryRun: boolean) {
+  const wentOn = resumedAfter ? [`Went on behind line ${whole(resumedAfter)}.`] : []
+  if (stoppedAfter === undefined) return wentOn
+  const next = canResume ? '--resume goes on from there' : 'importing it again is safe'
+  const stayed = dryRun ? '' : `: what went in stays, and ${next}`
+  return [...wentOn, `Stopped after line ${whole(stoppedAfter)} of ${name}${stayed}.`]
+}
+
+const whole = (count: number) => count.toLocaleString('en')

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { openShop } from '../support/feeds.ts'
+import { cli } from '../support/processes.ts'
+
+const shop = await openShop()
+after(() => shop.close())
+
+const at = (name: string) => join(shop.directory, name)
+/** Runs `tillbridge import …` in the shop's directory. */
+function run(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'import', ...args], {
+    cwd: shop.directory,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, DATABASE_URL: shop.connection },
+  })
+  return { status, out: stdout, err: stderr }
+}
+const sale = async (id: string) => {
+  const [row] = await shop.rows(`select record from retail_transaction where id = '${id}'`)
+  return JSON.parse(row.record)
+}
+
+const german = `Bon;Pos;Datum;Uhrzeit;Menge;Preis;Artikel
+G1;1;26.05.2024;14:05;1,0;1.234,50;Mantel Größe 40
+G1;2;26.05.2024;14:05;0,735;12,90;Käse
+G2;1;1.6.2024;;-2;0,0049;Schraube
+`
+const options = [
+  ...['--map', 'id=Bon', '--map', 'lineId=Pos', '--map', 'saleDate=Datum', '--map', 'quantity=Menge'],
+  ...['--map', 'price=Preis', '--map', 'productName=Artikel', '--set', 'channel=web', '--set', 'type=sale'],
+  ...['--delimiter', ';', '--decimal', ',', '--date-format', 'D.M.YYYY', '--time', 'Uhrzeit'],
+]
+
+test('a file with other separators, decimals, days, clocks and letters goes in as it is, and the bytes tell Windows-1252', async () => {
+  writeFileSync(at('bons.csv'), Buffer.from(german, 'latin1'))
+  const { status, out, err } = run('transactions', 'bons.csv', ...options, '--save-profile', 'kassen.json')
+  assert.deepEqual([status, /bons\.csv +3 +3 +0 +0 +0/.test(out)], [0, true], out + err)
+  assert.match(err, /^bons\.csv is no UTF-8: it is read as Windows-1252 \(--encoding says otherwise\)\.$/m)
+  const [one, two] = [await sale('G1'), await sale('G2')]
+  assert.deepEqual([one.saleDate, two.saleDate, one.channel], ['2024-05-26 14:05:00', '2024-06-01 00:00:00', 'web'])
+  const kept = [...one.lines, ...two.lines].map(({ quantity, price, value }) => [quantity, price, value])
+  assert.deepEqual(kept, [
+    [1, '1234.50', '1234.50'],
+    [0.735, '12.90', '9.48'],
+    [-2, '0.0049', '-0.01'],
+  ])
+  assert.deepEqual([one.total, one.lines[1].productName], ['1243.98', 'Käse'])
+})
+
+test('a profile keeps all that was said of files, and what is said besides outranks it', async () => {
+  const profile = JSON.parse(readFileSync(at('kassen.json'), 'utf8'))
+  assert.deepEqual([profile.kind, profile.time, profile.map.price], ['transactions', 'Uhrzeit', 'Preis'])
+  writeFileSync(at('next.csv'), german.replaceAll('G1', 'H1').replaceAll('G2', 'H2').replaceAll('Preis', 'Brutto'))
+  const { status, err } = run('transactions', 'next.csv', '--profile', 'kassen.json', '--map', 'price=Brutto')
+  assert.deepEqual([status, err, (await sale('H1')).total], [0, '', '1243.98'])
+
+  const other = run('customers', 'next.csv', '--profile', 'kassen.json')
+  assert.deepEqual(
+    [other.status, other.err],
+    [1, 'tillbridge: kassen.json is a profile for transactions, and these are to be customers.\n'],
+  )
+  writeFileSync(at('odd.json'), '{"delimeter":";"}')
+  const odd = run('transactions', 'next.csv', '--profile', 'odd.json')
+  assert.match(
+    odd.err,
+    /^tillbridge: odd\.json is no profile: .*It has kind, format, map, ignore, set, time, dateFormat,/,
+  )
+})
+
+test('UTF-16 is known by its bytes, with and without a mark, and an encoding may be said', async () => {
+  const encoded = [
+    ['mark.csv', Buffer.from('\ufeffid,code,surname\n1,A,Öst\n', 'utf16le'), [], /mark\.csv is in UTF-16/],
+    ['bare.csv', Buffer.from('id,code,surname\n2,B,Öst\n', 'utf16le').swap16(), [], /bare\.csv is in UTF-16/],
+    ['said.csv', Buffer.from('id,code,surname\n3,C,\xd6st\n', 'latin1'), ['--encoding', 'iso-8859-1'], /^$/],
+  ] as const
+  for (const [name, bytes, args, said] of encoded) {
+    writeFileSync(at(name), bytes)
+    const { status, err } = run('staff', name, ...args)
+    assert.equal(status, 0, err)
+    assert.match(err, said)
+  }
+  assert.deepEqual(await shop.rows('select distinct surname from staff'), [{ surname: 'Öst' }])
+  assert.match(
+    run('staff', 'said.csv', '--encoding', 'klingon').err,
+    /^tillbridge: --encoding klingon is not known\. Such as utf-8/,
+  )
+})
+
+test('what is refused of such a file is mended and imported with the same options', async () => {
+  writeFileSync(at('mixed.csv'), Buffer.from(german.replaceAll('G', 'M').replace('0,735', 'Käse'), 'latin1'))
+  const first = run('transactions', 'mixed.csv', '--profile', 'kassen.json')
+  assert.equal(first.status, 2)
+  const refused = readFileSync(at('mixed.csv.rejected.csv'), 'utf8')
+  assert.match(
+    refused,
+    /^line,column,reason,Bon,Pos,.*\n3,Menge,"is no number: digits, with a comma .*",M1,2,26\.05\.2024,14:05,Käse,"12,90",Käse\n$/,
+  )
+  writeFileSync(at('mended.csv'), refused.replace('Käse,"12', '"0,735","12'))
+  const again = run('transactions', 'mended.csv', '--profile', 'kassen.json')
+  assert.deepEqual([again.status, (await sale('M1')).total], [0, '1243.98'], again.err)
+})
+
+test('refusals are told by reason, with how many there are and one of them; --stop-after ends early', async () => {
+  const lines = Array.from(
+    { length: 5_000 },
+    (_, i) => `p${i},Name,1,s${i},S,${i % 2 ? '"1,50"' : 'free'},${i % 5 ? '1.0' : '1.5'}\n`,
+  )
+  writeFileSync(at('goods.csv'), `productId,name,colourId,skuId,sizeCode,price,sequence\n${lines.join('')}`)
+  const args = ['products', 'goods.csv', '--set', 'productCode=X']
+  const all = run(...args, '--dry-run')
+  assert.equal(all.status, 2)
+  assert.match(
+    all.out,
+    /^2,500 +price +has a comma where a point is expected: --decimal , reads such numbers +line 3 +"1,50"$/m,
+  )
+  assert.match(all.out, /^2,500 +price +is no amount: .* +line 2 +"free"$/m)
+  assert.match(all.out, /^1,000 +sequence +has decimals, where only a whole number can be stored +line 2 +"1\.5"$/m)
+  const few = run(...args, '--stop-after', '10')
+  assert.deepEqual([few.status, /goods\.csv +1,000 +0 +0 +0 +1,000/.test(few.out)], [2, true], few.out)
+  assert.match(
+    few.out,
+    /^Stopped after line 1,001 of goods\.csv: what went in stays, and --resume goes on from there\.$/m,
+  )
+})
+
+test('what cannot be is said before anything goes in', () => {
+  writeFileSync(at('a.csv'), 'id;code\n1;A\n')
+  const told = (...args: string[]) => run('staff', 'a.csv', ...args).err
+  assert.match(told(), /The columns are not separated by commas: --delimiter ";"\?/)
+  assert.match(
+    told('--delimiter', ';', '--set', 'active=maybe'),
+    /^tillbridge: --set active=maybe: it is neither true nor false/,
+  )
+  assert.match(
+    told('--delimiter', ';', '--set', 'shoe=1'),
+    /^tillbridge: --set shoe=1: there is no column shoe\. The columns/,
+  )
+  assert.match(told('--delimiter', ';;'), /^tillbridge: --delimiter ;;: it is one character/)
+  assert.match(told('--date-format', 'H:MM'), /^tillbridge: --date-format H:MM has no day: write it like DD\.MM\.YYYY/)
+  writeFileSync(at('b.csv'), 'PAR1\x15\x04\x15')
+  assert.match(run('staff', 'b.csv').err, /^tillbridge: b\.csv is a Parquet file: write it as CSV first/)
+})

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { ImportOptions } from '../../src/backoffice/files/import.ts'
+import { openShop, type Shop } from '../support/feeds.ts'
+
+let shop: Shop
+before(async () => {
+  shop = await openShop()
+})
+after(() => shop.close())
+
+/** What became of cells of a column of sales: what is stored, or why it is refused. */
+async function read(column: string, cells: readonly string[], options: ImportOptions = {}) {
+  const columns = ['saleDate', 'quantity', 'price']
+  const usual: Record<string, string> = { saleDate: '2024-05-26', quantity: '1', price: '1' }
+  const set = new Map(columns.filter(name => name !== column).map(name => [name, usual[name] ?? '']))
+  if (options.dateFormat !== undefined) set.set('saleDate', '01.02.2024')
+  if (column === 'saleDate') set.delete('saleDate')
+  const lines = cells.map((cell, i) => `${column}${i},1,"${cell}"\n`)
+  await shop.rows('delete from retail_transaction')
+  await shop.feed('transactions', `id,lineId,${column}\n${lines.join('')}`, { set, ...options })
+  const rows = await shop.rows('select id, record from retail_transaction')
+  const stored = new Map(rows.map(({ id, record }) => [id, JSON.parse(record)]))
+  return cells.map((_, i) => {
+    const sale = stored.get(`${column}${i}`)
+    return sale && (sale[column] ?? sale.lines[0][column])
+  })
+}
+
+test('numbers have a point before their decimals, unless a file is said to have a comma', async () => {
+  assert.deepEqual(await read('quantity', ['1.0', '1.500', '-0.735', '+2', '1.2345', '1,5', '1e3', '1.']), [
+    ...[1, 1.5, -0.735, 2],
+    ...[undefined, undefined, undefined, undefined],
+  ])
+  const withComma = await read('quantity', ['1,0', '1.500', '1.234.567,25', '12.34', "1'000", '1\u00a0000,5', '1 00'], {
+    decimal: ',',
+  })
+  assert.deepEqual(withComma, [1, 1500, 1_234_567.25, undefined, 1000, 1000.5, undefined])
+  assert.deepEqual(await read('price', ['1,234.50', '1234.5', '12,34'], { decimal: '.' }), [
+    '1234.50',
+    '1234.50',
+    undefined,
+  ])
+})
+
+test('a unit price keeps up to four decimals, and no zeros beyond those of the currency', async () => {
+  assert.deepEqual(await read('price', ['1.599', '0.0049', '1.5000', '007', '1.00001', '1.50000']), [
+    ...['1.599', '0.0049', '1.50', '7.00', undefined, '1.50'],
+  ])
+})
+
+test('days and times are read as their format says, and days that there are none of are refused', async () => {
+  const times = (dateFormat: string, ...cells: string[]) => read('saleDate', cells, { dateFormat })
+  assert.deepEqual(await times('DD.MM.YYYY', '26.05.2024', '26.05.2024 14:05', '26.5.2024', '31.02.2024'), [
+    '2024-05-26 00:00:00',
+    '2024-05-26 14:05:00',
+    undefined,
+    undefined,
+  ])
+  assert.deepEqual(await times('M/D/YY H:MM AM', '12/1/10 8:26 PM', '12/1/10 12:26 am', '1/2/70', '13/1/10 8:26 AM'), [
+    '2010-12-01 20:26:00',
+    '2010-12-01 00:26:00',
+    '1970-01-02 00:00:00',
+    undefined,
+  ])
+  assert.deepEqual(
+    await times('DD-MMM-YYYY HH:MM:SS', '03-Mar-2024 10:20:30', '03-MARCH-2024 10:20:61', '03-Foo-2024'),
+    ['2024-03-03 10:20:30', undefined, undefined],
+  )
+})
+
+test('NDJSON has its numbers as JSON has them, and its text as the file is said to', async () => {
+  const line = { id: 'n', saleDate: '2024-05-26', lineId: '1', quantity: 1.234, price: '1.000,5' }
+  await shop.feed('transactions', `${JSON.stringify(line)}\n`, { file: 'n.ndjson', decimal: ',' })
+  const [row] = await shop.rows(`select record from retail_transaction where id = 'n'`)
+  const { lines, total } = JSON.parse(row.record)
+  assert.deepEqual([lines[0].quantity, lines[0].price, total], [1.234, '1000.50', '1234.62'])
+})
+
+test('text of two encodings stops an import, rather than be misread', async () => {
+  const lines = (letter: string) => Array.from({ length: 6_000 }, (_, i) => `${letter}${i},plain text\n`).join('')
+  const file = Buffer.concat([
+    Buffer.from(`name,code\n`),
+    Buffer.from('caf\xe9,x\n', 'latin1'),
+    Buffer.from(`${lines('a')}café,x\n`),
+  ])
+  const remarks: string[] = []
+  await assert.rejects(
+    shop.feed('payment-gateways', file, { ignore: ['code'], onRemark: text => remarks.push(text) }),
+    /seemed to be in Windows-1252, and goes on as UTF-8: say which it is/,
+  )
+  assert.equal(remarks.length, 1)
+})
