@@ -1140,6 +1140,18 @@ create table sync_visit (
 create index sync_visit_due on sync_visit (service_id, feed, id) where due;
 create index sync_visit_visited on sync_visit (service_id, feed, visited_at, id) where not due;
 
+-- How far imports of files have come that are under way, or were interrupted: `tillbridge import --resume` goes on from there.
+create table import_progress (
+  service_id integer not null,
+  kind text collate "C" not null,  -- What the lines are: customers.
+  digest bytea not null,           -- SHA-256 of the file's bytes: a file that was changed is another one.
+  line bigint not null,            -- The last line that is dealt with; what follows it may be in as well, since it is noted behind the
+                                   -- commit. To import a line again changes nothing.
+  reached_at timestamptz not null,
+  primary key (service_id, kind, digest),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
 
 -- 0011_webhooks.sql
 -- Webhooks: endpoints that are told what has changed, each a reader of the feed with a place of its own (docs/decisions/0017).
