@@ -202,6 +202,11 @@ export const catalogue = {
     'The account has as many streams open as it may.',
     'Close one of the ten, or let several share it.',
   ],
+  too_many_whole_lists: [
+    429,
+    'The account is being told as many whole lists as it may.',
+    'Take what is being told to its end, or close it, and ask again then: four at a time.',
+  ],
   too_many_failures: [429, 'There were too many failed attempts.', 'Wait for the seconds that `Retry-After` says.'],
   headers_too_large: [431, 'The headers are too large.', 'At most 100 headers, 16 KiB in all.'],
   internal_error: [500, 'Something unexpected went wrong.', 'Try again; if it stays, report the `requestId`.'],

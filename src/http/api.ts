@@ -4,11 +4,15 @@ import { type Fault, notFound } from '../errors.ts'
 import { refuse } from '../refuse.ts'
 import type { Service } from '../settings.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
-import type { Medium } from './accept.ts'
 import { requireJsonBody } from './body.ts'
-import { sendEvents, streamCounter } from './event-stream.ts'
+import { sendEvents } from './event-stream.ts'
 import { admit, type Gate } from './gate.ts'
 import { envelope, PageOf, pageRequestOf, paging, type Warning } from './lists.ts'
+import { type Media, mediumFor } from './media/accept.ts'
+import { openingsOf } from './media/openings.ts'
+import { faultsOfWhole, wholeOf } from './media/portions.ts'
+import type { Turn } from './media/turns.ts'
+import type { Whole } from './media/whole.ts'
 import {
   type Context,
   contextOf,
@@ -22,6 +26,7 @@ import {
 } from './operation.ts'
 import { readQuery } from './query.ts'
 import { type Waiting, waitingOf } from './waiting.ts'
+import { wholeLists } from './whole-lists.ts'
 import { handleWrite, howOf, type WriteDescribed, type WriteMethod, type WriteWork } from './writes.ts'
 
 interface Read<Q extends TObject, P extends Params> extends Described<P> {
@@ -36,6 +41,8 @@ interface Got<Q extends TObject, P extends Params> extends Read<Q, P> {
   kind?: string
   /** One record with an ETag. */
   etag?: boolean
+  /** The same told as a whole, where it is a list (contract 12). */
+  whole?: { item: TSchema; of: (context: Context<Static<Q>, P>, turn: Turn) => Promise<Whole> }
 }
 
 interface Listed<Q extends TObject, P extends Params> extends Read<Q, P> {
@@ -92,24 +99,29 @@ export interface Api {
   operations: Operation[]
 }
 
+type Handle = (request: FastifyRequest, reply: FastifyReply, context: Context, waits: () => Waiting) => Promise<unknown>
+
 const none = Type.Object({})
+const listMedia: Media = ['json', 'lines']
+const asksForLines = ({ headers }: FastifyRequest) => mediumFor(headers.accept, listMedia) === 'lines'
 
 export function apiOf(server: FastifyInstance, gate: Gate): Api {
   const operations: Operation[] = []
-  const openStream = streamCounter()
+  const openStream = openingsOf('too_many_streams')
+  const { turn, tell } = wholeLists(gate)
 
   const read = (
     path: string,
-    described: Got<TObject, Params>,
-    handle: (request: FastifyRequest, reply: FastifyReply, context: Context, waits: () => Waiting) => Promise<unknown>,
-    medium: Medium = 'json',
+    described: Described<Params> & Pick<Got<TObject, Params>, 'query' | 'answer' | 'etag'>,
+    handle: Handle,
+    { line, media = line ? listMedia : ['json'] }: { line?: TSchema | undefined; media?: Media } = {},
   ) => {
     const { params = {}, headers = {}, errors = [], query = none, etag = false, role = 'visitor', ...rest } = described
-    const fixed = { method: 'GET', statuses: [200], medium, repeatable: false, warns: false } as const
-    operations.push({ ...rest, ...fixed, path, role, params, errors, query, headers, etag })
+    const fixed = { method: 'GET', statuses: [200], media, repeatable: false, warns: false } as const
+    operations.push({ ...rest, ...(line && { line }), ...fixed, path, role, params, errors, query, headers, etag })
     server.get(
       path,
-      { onRequest: (request, reply) => admit(gate, request, reply, { role, policy: 'read', medium }) },
+      { onRequest: (request, reply) => admit(gate, request, reply, { role, policy: 'read', media }) },
       async (request, reply) =>
         handle(request, reply, contextOf(gate, request), () => waitingOf(gate, request, reply, role)),
     )
@@ -123,13 +135,13 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
       const { warns = false, statuses = [how.status], operationId, tag, summary, description, answer, body } = rest
       const { etag, repeatable, keepsEmptyTexts } = how
       const told = { operationId, tag, summary, description, answer, body }
-      const asked = { method, path, role, params, headers, query: none, errors }
+      const asked = { method, path, role, params, headers, query: none, errors, media: ['json'] } as const
       operations.push({ ...told, ...asked, statuses, etag, repeatable, warns, keepsEmptyTexts })
       server.route({
         method,
         url: path,
         async onRequest(request, reply) {
-          await admit(gate, request, reply, { role, policy })
+          await admit(gate, request, reply, { role, policy, media: ['json'] })
           requireJsonBody(request, body)
         },
         handler: (request, reply) => handleWrite(gate, how, request, reply, work as never),
@@ -138,33 +150,49 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
 
   return {
     operations,
-    get(path, described, answer) {
-      read(path, described, async (request, reply, context, waits) => {
-        const query = queryOf(described, request, context)
-        const found = await answer({ ...context, query: query as never, params: context.params as never }, waits)
+    get(path, { whole, ...described }, answer) {
+      const handle: Handle = async (request, reply, known, waits) => {
+        const isWhole = whole !== undefined && asksForLines(request)
+        const query = queryOf(described, request, known, isWhole)
+        const context = { ...known, query: query as never, params: known.params as never }
+        if (isWhole) return tell(request, reply, described.role, () => whole.of(context, turn))
+        const found = await answer(context, waits)
         if (!found) throw notFound(described.kind ?? 'record')
         const body = 'record' in found ? enveloped(found.record, found.meta) : JSON.stringify(found)
         return described.etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
-      })
+      }
+      read(path, described, handle, { line: whole?.item })
     },
     stream(path, described, events) {
-      const handle = async (request: FastifyRequest, reply: FastifyReply, context: Context, waits: () => Waiting) => {
+      const handle: Handle = async (request, reply, context, waits) => {
         const query = queryOf(described, request, context)
-        reply.raw.once('close', openStream(request.username ?? ''))
+        openStream(request, reply)
         const waiting = waits()
         const texts = await events({ ...context, query: query as never, params: context.params as never }, waiting)
         await sendEvents(request, reply, texts, waiting.over)
         return reply
       }
-      read(path, described, handle, 'events')
+      read(path, described, handle, { media: ['events'] })
     },
     list(path, { item, whole = 100, told: needed = '', feed, query: filters, judge, ...described }, page) {
       const shape = Type.Object({ ...(filters?.properties ?? {}), ...paging(whole) })
-      read(path, { ...described, query: shape, answer: PageOf(item) }, async (request, reply, context) => {
+      const handle: Handle = async (request, reply, context) => {
         const { service } = context
         const { query, given, faults } = readQuery(shape, request.query as string, service.settings.timeZone)
         const { limit, after_cursor, ...chosen } = query as { limit?: number; after_cursor?: string }
         faults.push(...(judge?.(chosen as never, given, service) ?? []))
+        const pageOf = async (asked: PageRequest) => {
+          const answered = await page({ ...context, query: chosen as never, params: context.params as never }, asked)
+          const paged: PageAnswer = 'page' in answered ? answered : { page: answered }
+          const { page: found, warnings = [], syncedAt = feed && gate.syncedAt?.(service)?.get(feed) } = paged
+          const reason = context.backOffice.untold.get(needed)
+          if (reason !== undefined) warnings.push({ code: 'capability_unavailable', detail: reason })
+          return { page: found, beside: { syncedAt, warnings: warnings.length ? warnings : undefined } }
+        }
+        if (asksForLines(request)) {
+          refuse([...faults, ...faultsOfWhole(given)])
+          return tell(request, reply, described.role, () => wholeOf(service, turn, pageOf))
+        }
         const walk = { service, list: instanceOf(request), filters: chosen, key: gate.keys.cursors }
         const asked = pageRequestOf(
           walk,
@@ -172,15 +200,10 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
           whole,
           faults,
         )
-        const answered = await page({ ...context, query: chosen as never, params: context.params as never }, asked)
-        const paged: PageAnswer = 'page' in answered ? answered : { page: answered }
-        const { page: found, warnings = [], syncedAt = feed && gate.syncedAt?.(service)?.get(feed) } = paged
-        const reason = context.backOffice.untold.get(needed)
-        if (reason !== undefined) warnings.push({ code: 'capability_unavailable', detail: reason })
-        return reply
-          .type(json)
-          .send(envelope(walk, asked, found, { syncedAt, warnings: warnings.length ? warnings : undefined }))
-      })
+        const { page: found, beside } = await pageOf(asked)
+        return reply.type(json).send(envelope(walk, asked, found, beside))
+      }
+      read(path, { ...described, query: shape, answer: PageOf(item) }, handle, { line: item })
     },
     post: write('POST'),
     put: write('PUT'),
@@ -193,9 +216,10 @@ function queryOf<Q extends TObject, P extends Params>(
   { query: shape, judge }: Read<Q, P>,
   request: FastifyRequest,
   { service }: Context,
+  isWhole = false,
 ): object {
   const { query, given, faults } = readQuery(shape ?? none, request.query as string, service.settings.timeZone)
-  refuse([...faults, ...(judge?.(query as never, given, service) ?? [])])
+  refuse([...faults, ...(isWhole ? faultsOfWhole(given) : []), ...(judge?.(query as never, given, service) ?? [])])
   return query
 }
 

@@ -1,11 +1,8 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError } from '../errors.ts'
-import { apiErrorOf } from './problem.ts'
+import { apiErrorOf, logFault } from './problem.ts'
 
-/** Streams that an account may have open, in this process (contract 10). */
-const mostStreams = 10
 /** Milliseconds that a client may leave what was written unread. */
 const patienceMs = 20_000
 
@@ -29,21 +26,6 @@ export function eventText(fields: Event): string {
 
 /** What clients read past: it shows that the connection is alive. */
 export const comment = ':\n'
-
-/** Counts the streams that accounts have open. The answer ends one; beyond the most it throws. */
-export function streamCounter() {
-  const open = new Map<string, number>()
-  return (username: string): (() => void) => {
-    const count = open.get(username) ?? 0
-    if (count >= mostStreams) throw new ApiError('too_many_streams', undefined, { retryAfter: patienceMs / 1_000 })
-    open.set(username, count + 1)
-    return () => {
-      const left = (open.get(username) ?? 1) - 1
-      if (left) open.set(username, left)
-      else open.delete(username)
-    }
-  }
-}
 
 /**
  * Answers with events as they come, each of these texts some whole ones, and asks for the next only once the client has taken what
@@ -74,7 +56,7 @@ export async function sendEvents(
     }
   } catch (error) {
     const known = apiErrorOf(error)
-    if (known.status >= 500) request.log.error({ err: known.cause ?? error, requestId: request.id }, known.code)
+    logFault(request, error)
     const data = JSON.stringify({ code: known.code, detail: known.message, requestId: request.id })
     raw.write(eventText({ event: 'error', data }))
   } finally {

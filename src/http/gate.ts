@@ -6,8 +6,8 @@ import { ApiError } from '../errors.ts'
 import type { Service } from '../settings.ts'
 import type { SignIn } from '../sign-in.ts'
 import type { Sender } from '../webhooks/sender.ts'
-import { type Medium, requireAccepted } from './accept.ts'
 import { basicCredentials, invalidCredentials } from './credentials.ts'
+import { type Media, mediumFor } from './media/accept.ts'
 import type { Site } from './once/steps.ts'
 import { type Policy, type Rate, rateHeaders } from './rates.ts'
 
@@ -37,7 +37,7 @@ export interface Gate extends Site {
 interface Admission {
   role: Role
   policy: Policy
-  medium?: Medium
+  media: Media
 }
 
 /** Credentials, service, rate, role and what the caller takes, in this order (contract 1). */
@@ -45,14 +45,14 @@ export async function admit(
   gate: Gate,
   request: FastifyRequest,
   reply: FastifyReply,
-  { role, policy, medium = 'json' }: Admission,
+  { role, policy, media }: Admission,
 ) {
   const { username, assignment } = await known(gate, request)
   const rate = gate.rate(assignment.service, username, policy)
   if (rate) reply.headers(rateHeaders(rate))
   if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
   requireRole(assignment, role)
-  requireAccepted(request.headers.accept, medium)
+  mediumFor(request.headers.accept, media)
   request.assignment = assignment
   request.username = username
 }

@@ -4,6 +4,7 @@ import type { Fault } from '../errors.ts'
 import { refuse } from '../refuse.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
 import { readCursor, type Walk, writeCursor } from './cursor.ts'
+import type { Beside } from './media/portions.ts'
 
 const exampleCursor = 'mM3Zr0ZbXq0c5nYl2V7f1lsiMjAyNi0xMS0yMVQwOTozMToyNy44MDM4NzBaIiwiMjAyNC0wNS0xMCIsIjY1NDMyIl0'
 
@@ -107,12 +108,6 @@ export function pageRequestOf(
     })
   refuse(faults)
   return { limit: limit ?? (place ? 100 : whole), ...place }
-}
-
-/** What the meta of a page tells beside the walk; what is undefined is left out. */
-interface Beside {
-  syncedAt: string | undefined
-  warnings: Warning[] | undefined
 }
 
 /** A page's answer: the records as they are stored, and the meta around them. Behind the last record a walk stays where it is. */

@@ -10,9 +10,9 @@ import { type ErrorCode, notFound } from '../errors.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 import type { Sender } from '../webhooks/sender.ts'
-import type { Medium } from './accept.ts'
 import { hasControls } from './controls.ts'
 import type { Gate } from './gate.ts'
+import type { Media } from './media/accept.ts'
 import { inSteps } from './once/carrying-out.ts'
 import { originOf } from './origin.ts'
 
@@ -34,8 +34,10 @@ export interface Operation {
   headers: OwnHeaders
   body?: TSchema
   answer: TSchema
-  /** What it answers with; absent: JSON. */
-  medium?: Medium
+  /** What it can answer with. */
+  media: Media
+  /** What a line is, where it can answer with a whole list. */
+  line?: TSchema
   /** The statuses it succeeds with. */
   statuses: readonly number[]
   /** Whether an empty text in an optional field of the body is something else than null. */

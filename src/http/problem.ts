@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { CommitUnknown, DatabaseAway, DiskFull } from '../db.ts'
 import { LocalTime, Words } from '../domain/fields.ts'
@@ -73,6 +74,12 @@ export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof DatabaseAway) return new ApiError('service_unavailable', undefined, { retryAfter: awaySeconds })
   const code = String((error as { code?: unknown } | undefined)?.code)
   return bodyErrors[code]?.() ?? new ApiError('internal_error')
+}
+
+/** Logs what is not the caller's doing, of an answer that has begun. */
+export function logFault(request: FastifyRequest, error: unknown) {
+  const known = apiErrorOf(error)
+  if (known.status >= 500) request.log.error({ err: known.cause ?? error, requestId: request.id }, known.code)
 }
 
 /** After this long a database that was restarted is usually there. */

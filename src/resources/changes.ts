@@ -18,6 +18,7 @@ import { placesNow } from '../store/changes/newest.ts'
 import { textOf, toldUpTo } from '../store/changes/places.ts'
 import { changesBehind } from '../store/changes/waiting.ts'
 import { eventsOf, faultsOfKinds, followingOf, kindsOf, orExpired, placesOf } from './following.ts'
+import { everyChange } from './whole-feed.ts'
 
 const ChangeShape = Type.Object(
   {
@@ -129,6 +130,11 @@ export function changes(api: Api) {
       answer: ChangePage,
       errors: ['cursor_expired'],
       judge: ({ kinds }) => faultsOfKinds(kinds),
+      whole: {
+        item: ChangeShape,
+        of: ({ db, service, keys, query }, turn) =>
+          everyChange(db, followingOf(service, keys, query), query.records ?? false, turn),
+      },
     },
     async ({ db, service, keys, query }, waits) => {
       const { limit = 100, records = false, wait = 0 } = query

@@ -72,6 +72,6 @@ export function conformance(document: Node) {
     const type = headers['content-type']?.split(';')[0]
     if (!content) return text ? ['there is a body'] : []
     if (!type || !content[type]) return [`${type} is not documented`]
-    return faultsOf(pointer + pointerTo('content', type, 'schema'), type.endsWith('json') ? json : text)
+    return faultsOf(pointer + pointerTo('content', type, 'schema'), /[/+]json$/.test(type) ? json : text)
   }
 }

@@ -110,7 +110,7 @@ export async function startTestService({
           response.on('error', reject)
           response.on('end', () => {
             const text = Buffer.concat(chunks).toString()
-            const isJson = /json/.test(String(response.headers['content-type']))
+            const isJson = /[/+]json/.test(String(response.headers['content-type']))
             resolve({
               status: response.statusCode ?? 0,
               headers: response.headers,

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
-import { asksForHtml } from '../accept.ts'
 import { guards } from '../guards.ts'
+import { asksForHtml } from '../media/accept.ts'
 import { instanceOf } from '../operation.ts'
 
 /** The API reference at `/docs`: a page, what starts it, and the viewer, all from here. */

@@ -1,5 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { shapeName } from '../../domain/fields.ts'
+import { exampleOf } from './examples.ts'
+import type { Schema } from './schema.ts'
 
 /** An answer of one record, or of a few that come all at once: of `Customer` it is `CustomerAnswer`. */
 export const Answer = (shape: TSchema) =>
@@ -16,3 +18,11 @@ export const AnswerWithWarnings = (shape: TSchema) =>
     { data: shape, meta: Type.Optional(Warnings) },
     { $id: `${shapeName(shape)}WithWarnings`, additionalProperties: false },
   )
+
+/** A whole list as NDJSON: what each line is stands in words, because OpenAPI 3.1 has no schema for lines. */
+export function linesOf(line: Schema, components: Record<string, Schema>) {
+  const example = `${JSON.stringify(exampleOf(line, components))}\n`
+  const name = line.$ref?.split('/').at(-1)
+  const description = `The whole list as NDJSON (https://github.com/ndjson/ndjson-spec), the oldest first: each line is ${name ? `a \`${name}\`` : 'a record'}. An answer that is cut off is not whole.`
+  return { schema: { type: 'string', description, examples: [example] }, example }
+}

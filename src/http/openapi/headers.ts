@@ -113,12 +113,37 @@ export const answerHeaders = {
     text(guards['referrer-policy']),
     true,
   ),
+  'X-As-Of': answerHeader(
+    'Of a whole list: the moment up to which it shows changes, as `meta.asOf` of a page.',
+    text('2026-11-21T09:31:27.803870Z', { format: 'date-time' }),
+  ),
+  'X-Time-Zone': answerHeader(
+    'Of a whole list: the zone of the wall-clock times in the records.',
+    text('Australia/Melbourne'),
+  ),
+  'X-Synced-At': answerHeader(
+    'Of a whole list: when it was last brought up to date, as `meta.syncedAt` of a page.',
+    text('2026-11-21T09:30:04Z', { format: 'date-time' }),
+  ),
+  'X-Warnings': answerHeader(
+    'Of a whole list: its warnings, as `meta.warnings` of a page has them, in JSON of ASCII alone.',
+    text('[{"code":"capability_unavailable","detail":"It needs release 2022.1."}]'),
+  ),
+  'X-End-Cursor': answerHeader(
+    'Of all changes as a whole: the `after_cursor` from which to follow on.',
+    text('mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ'),
+  ),
+  'Content-Encoding': answerHeader(
+    'Of a whole list: how it is packed, where `Accept-Encoding` asks for it.',
+    text('zstd', { enum: ['zstd', 'gzip'] }),
+  ),
   'X-Accel-Buffering': answerHeader('Proxies pass events on as they come.', text('no', { const: 'no' }), true),
   'Retry-After': answerHeader('Seconds to wait before trying again.', seconds, true),
   'Retry-After.sometimes': answerHeader('Seconds to wait, where waiting helps.', seconds),
 }
 
 export type AnswerHeader =
+  | 'Content-Encoding'
   | 'Content-Security-Policy'
   | 'Referrer-Policy'
   | 'ETag'
@@ -130,6 +155,11 @@ export type AnswerHeader =
   | 'Retry-After.sometimes'
   | 'WWW-Authenticate'
   | 'X-Accel-Buffering'
+  | 'X-As-Of'
+  | 'X-End-Cursor'
+  | 'X-Synced-At'
+  | 'X-Time-Zone'
+  | 'X-Warnings'
 
 /** On every answer. */
 const always = ['X-Request-Id', ...standing.map(([name]) => name)]
@@ -138,3 +168,9 @@ export const rateLimitHeaders = ['RateLimit-Policy', 'RateLimit'] as const satis
 /** The headers of an answer: those of every answer, and some of its own. */
 export const headersOf = (...own: readonly AnswerHeader[]) =>
   Object.fromEntries([...always, ...own].map(name => [name.split('.')[0], { $ref: `#/components/headers/${name}` }]))
+
+/** The headers of an answer that may be a whole list. */
+export const wholeHeaders = (withCursor: boolean): AnswerHeader[] => [
+  ...(['X-As-Of', 'X-Time-Zone', 'Content-Encoding'] as const),
+  ...(withCursor ? (['X-End-Cursor'] as const) : (['X-Synced-At', 'X-Warnings'] as const)),
+]

@@ -8,10 +8,10 @@ import { ListMeta, Warning } from '../lists.ts'
 import type { Operation, OwnHeaders } from '../operation.ts'
 import { Problem } from '../problem.ts'
 import { errorsOfEveryWrite, errorsOfRepeatable } from '../writes.ts'
-import { Answer, AnswerWithWarnings } from './answers.ts'
+import { Answer, AnswerWithWarnings, linesOf } from './answers.ts'
 import { errorsOfEveryOperation, errorsOfEveryRequest, errorWriter } from './errors.ts'
 import { exampleOf } from './examples.ts'
-import { answerHeaders, headerParameters, headersOf, rateLimitHeaders } from './headers.ts'
+import { answerHeaders, headerParameters, headersOf, rateLimitHeaders, wholeHeaders } from './headers.ts'
 import { type PageAnswer, type PageOperation, pages, pagesTag } from './pages.ts'
 import type { Schema } from './schema.ts'
 import { schemaWriter, type Use } from './shapes.ts'
@@ -31,20 +31,22 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
   const json = (shape: TSchema, ...use: Use[]) => content('application/json', shape, ...use)
 
   const answerContent = (operation: Operation) => {
-    const { answer, medium, warns } = operation
-    if (medium === 'events') return content('text/event-stream', answer)
-    return json(isList(operation) ? answer : (warns ? AnswerWithWarnings : Answer)(answer))
+    const { answer, media, line, warns } = operation
+    if (media[0] === 'events') return content('text/event-stream', answer)
+    const usual = json(isList(operation) ? answer : (warns ? AnswerWithWarnings : Answer)(answer))
+    return line ? { ...usual, 'application/x-ndjson': linesOf(write(line), components) } : usual
   }
 
   const answers = (operation: Operation) => {
-    const { method, statuses, medium, etag, repeatable } = operation
+    const { method, statuses, media, line, etag, repeatable } = operation
     const content = answerContent(operation)
     const tagged = etag ? (['ETag'] as const) : []
-    const unbuffered = medium === 'events' ? (['X-Accel-Buffering'] as const) : []
+    const unbuffered = media[0] === 'events' ? (['X-Accel-Buffering'] as const) : []
     const repeated = repeatable ? (['Idempotent-Replayed'] as const) : []
     const answered = (status: number) => {
       const located = status === 201 || status === 202 ? (['Location'] as const) : []
-      const headers = headersOf(...rateLimitHeaders, ...tagged, ...unbuffered, ...repeated, ...located)
+      const ofWhole = line ? wholeHeaders(operation.operationId === 'listChanges') : []
+      const headers = headersOf(...rateLimitHeaders, ...tagged, ...unbuffered, ...repeated, ...located, ...ofWhole)
       return { description: operation.summary, headers, content }
     }
     return {
@@ -151,6 +153,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
   if (body) for (const code of errorsOfEveryWrite) found.add(code)
   if (repeatable) for (const code of errorsOfRepeatable) found.add(code)
   if (isList(operation)) found.add('invalid_cursor')
+  if (operation.line) found.add('too_many_whole_lists')
   if (Object.values(query.properties).some(isMoment)) found.add('invalid_timestamp')
   if (Object.keys(params).length) found.add('not_found')
   if (role !== undefined && role !== 'visitor') found.add('insufficient_role')

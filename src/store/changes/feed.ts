@@ -2,7 +2,7 @@ import type { Db } from '../../db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
 import { horizons } from '../lists/moment.ts'
-import { type Asked, pageOf, type Row } from './page.ts'
+import { type Asked, type Horizons, pageOf, type Row } from './page.ts'
 import { after, atBeginning, behind, type Places, settled, stampOf } from './places.ts'
 
 /** A record that has changed, or left the data. */
@@ -30,10 +30,16 @@ export interface Told {
 
 /**
  * What has changed since a reader stood at these places. Nothing that can still commit is stamped before what is told
- * (docs/decisions/0014). Undefined where a removal after the places may have been forgotten: who stands there begins anew.
+ * (docs/decisions/0014). `within` has it end earlier, at a moment of each list. Undefined where a removal after the places may have been forgotten: who stands there begins anew.
  */
-export async function changesAfter(db: Db, service: Service, places: Places, asked: Asked): Promise<Told | undefined> {
-  const rows = await db.rows<Row>(pageOf(service, places, await horizons(db, service), asked))
+export async function changesAfter(
+  db: Db,
+  service: Service,
+  places: Places,
+  asked: Asked,
+  within?: Horizons,
+): Promise<Told | undefined> {
+  const rows = await db.rows<Row>(pageOf(service, places, within ?? (await horizons(db, service)), asked))
   const [{ forgotten = {}, before = {} } = {}] = rows
   if (isForgotten(places, forgotten)) return
   let at = pastRemovals(places, before)

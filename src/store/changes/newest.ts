@@ -1,10 +1,11 @@
 import { type Db, raw, sql } from '../../db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
+import { numberOf } from '../lists/change.ts'
 import { horizons } from '../lists/moment.ts'
 import { written } from '../lists/page.ts'
-import { inTime, union } from './page.ts'
-import { behind, type Places, stampOf } from './places.ts'
+import { type Horizons, inTime, union } from './page.ts'
+import { behind, type Places, stampOf, textOf } from './places.ts'
 import { sources } from './sources.ts'
 
 /** Where a reader stands who has been told everything: behind the newest change of each kind that the feed tells. */
@@ -26,4 +27,11 @@ export async function placesNow(db: Db, service: Service, kinds: readonly Kind[]
       return [kind, behind(stamp === null ? 0 : stampOf(stamp))]
     }),
   )
+}
+
+/** The moments at which a reader stands who has been told everything, as a walk's end. */
+export function horizonsAt(places: Places): Horizons {
+  const moments: string[] = []
+  for (const [kind, { changed }] of places) moments[numberOf(sources[kind].table)] = textOf(changed[0] - 1)
+  return moments
 }

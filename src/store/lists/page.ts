@@ -12,10 +12,12 @@ export interface PageRequest {
   asOf?: string
   /** Where the last page ended; absent on the first page. */
   after?: Position
+  /** A portion of a whole list (contract 12): the records are lines, the oldest first wherever nobody asks for another order. */
+  lines?: boolean
 }
 
 export interface Page {
-  /** The records' JSON texts joined by commas; null for an empty page. */
+  /** The records' JSON texts joined by commas, or as lines by line breaks; null for an empty page. */
   records: string | null
   asOf: string
   hasNextPage: boolean
@@ -53,7 +55,7 @@ export async function readPage(
   db: Db,
   service: Service,
   source: Source,
-  { limit, asOf, after }: PageRequest,
+  { limit, asOf, after, lines }: PageRequest,
 ): Promise<Page> {
   const {
     table: from,
@@ -84,7 +86,7 @@ export async function readPage(
                         where service_id = ${service.id} ${complete} and (${order}, ${key}) ${beyond} (last_order, last_key) ${where}
                         order by ${order} ${direction}, ${key} ${direction} limit 1), false) as more
         from walk,
-             (select string_agg(record, ',') as records, (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key
+             (select string_agg(record, ${between(lines)}) as records, (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key
                 from (select * from (
                       select ${record} as record, ${order} as "order", ${key} as key
                         from ${table}
@@ -113,6 +115,9 @@ export function pageFrom(read: Read | undefined): Page {
 
 /** A walk's moment as answers have it: RFC 3339, to the microsecond. */
 export const written = (moment: Sql) => sql`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+
+/** What stands between records. */
+export const between = (lines = false) => raw(lines ? "E'\\n'" : "','")
 
 /** Said in the text, because the planner takes a limit that it does not know for a tenth of the table, and then plans each call anew. */
 const atMost = (limit: number) => raw(String(Math.max(limit, 100)))

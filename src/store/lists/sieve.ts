@@ -1,7 +1,7 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { momentOf, tableOf } from './moment.ts'
-import { type Page, type PageRequest, pageFrom, type Read, type Source, unseen, written } from './page.ts'
+import { between, type Page, type PageRequest, pageFrom, type Read, type Source, unseen, written } from './page.ts'
 
 /** A condition that the index of the walk does not serve, since the walk has another order. */
 export interface Sieve {
@@ -27,7 +27,7 @@ export async function readSieved(
   service: Service,
   { table: stamps, record, key, order, descending = false, where = sql`` }: Source & Required<Pick<Source, 'order'>>,
   sieve: Sieve,
-  { limit, asOf, after }: PageRequest,
+  { limit, asOf, after, lines }: PageRequest,
 ): Promise<Page> {
   const table = tableOf(stamps)
   const [beyond, direction, back] = (descending ? ['<', 'desc', 'asc'] : ['>', 'asc', 'desc']).map(raw)
@@ -52,7 +52,7 @@ export async function readSieved(
         (select place, key from page where n = ${limit} and exists (select from page where n > ${limit}))
         union all
         (select place, key from places where not exists (select from page where n > ${limit}) order by place ${back}, key ${back} limit 1))
-      select (select string_agg(${record}, ',' ${inOrder}) from page join ${table} on service_id = ${service.id} and ${table}.${key} = page.key where n <= ${limit}) as records,
+      select (select string_agg(${record}, ${between(lines)} ${inOrder}) from page join ${table} on service_id = ${service.id} and ${table}.${key} = page.key where n <= ${limit}) as records,
              (select place::text from ending) as last_order, (select key from ending) as last_key, ${written(sql`as_of`)} as as_of,
              exists (select from page where n > ${limit}) or (select many from size) and (select count(*) from places) = ${raw(String(placesAtMost))} as more
         from walk`),

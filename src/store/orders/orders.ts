@@ -48,7 +48,7 @@ interface Filters {
   id?: string
 }
 
-/** Orders, the newest first. */
+/** Orders, the newest first; as lines the oldest. */
 export const orderPage = (db: Db, service: Service, { customerId, id }: Filters, asked: PageRequest) =>
   readPage(
     db,
@@ -59,7 +59,7 @@ export const orderPage = (db: Db, service: Service, { customerId, id }: Filters,
       order: { column: sql`placed_at`, type: 'timestamptz' },
       key: sql`id`,
       live: true,
-      descending: true,
+      descending: !asked.lines,
       where: sql`
         ${filter(customerId, of => sql`and customer_id = ${of}`)}
         ${filter(id, is => sql`and id = ${is}`)}`,

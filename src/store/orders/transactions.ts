@@ -124,7 +124,7 @@ interface Filters {
   updatedBefore?: string | undefined
   soldAfter?: string | undefined
   soldBefore?: string | undefined
-  /** By sale date, the oldest first or the newest; absent: by change where `updatedAfter` is given, else the newest sale first. */
+  /** By sale date, the oldest first or the newest; absent: by change where `updatedAfter` is given, else the newest sale first, or as lines the oldest. */
   ascending?: boolean | undefined
 }
 
@@ -149,8 +149,9 @@ export function transactionPage(db: Db, service: Service, filters: Filters, aske
     live: customerId !== undefined,
   } as const
   const follows = ascending === undefined && filters.updatedAfter !== undefined
+  const newestFirst = !follows && !(ascending ?? asked.lines)
   const [order, ranged, sieve] = follows ? [byChange, changed, sold] : [bySale, sold, changed]
-  const walk = { ...list, order, descending: !follows && !ascending, where: sql`${whose} ${ranged ?? sql``}` }
+  const walk = { ...list, order, descending: newestFirst, where: sql`${whose} ${ranged ?? sql``}` }
   if (!sieve) return readPage(db, service, walk, asked)
   return readSieved(db, service, walk, { where: sieve, column: follows ? bySale.column : byChange.column }, asked)
 }

@@ -30,7 +30,7 @@ const record = sql`
 export const addAttempt = (db: Db, service: Service, webhookId: string, attempt: Attempt) =>
   db.row<{ record: string }>(attemptOf(service, webhookId, attempt))
 
-/** Attempts at the deliveries of one webhook, the newest first. */
+/** Attempts at the deliveries of one webhook, the newest first; as lines the oldest. */
 export const attemptPage = (db: Db, service: Service, webhookId: string, asked: PageRequest) =>
   readPage(
     db,
@@ -41,7 +41,7 @@ export const attemptPage = (db: Db, service: Service, webhookId: string, asked: 
       order: byChange,
       key: sql`attempt_id`,
       live: true,
-      descending: true,
+      descending: !asked.lines,
       where: sql`and webhook_id = ${webhookId}`,
     },
     asked,

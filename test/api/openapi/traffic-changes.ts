@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { sql } from '../../../src/db.ts'
 import { openEvents } from '../../support/event-stream.ts'
+import { ndjson, openLines, recordsIn } from '../lists/lines.ts'
 import type { Traffic } from './answers.ts'
 
-/** Changes: pages, streams, and what has left. */
+/** Changes: pages, streams, and what has left; lists as a whole. */
 export function testChanges(traffic: () => Traffic) {
   test('changes are as documented, with their records and without', async () => {
     const { shop, get, refused } = traffic()
@@ -18,6 +20,24 @@ export function testChanges(traffic: () => Traffic) {
     await refused('cursor_expired', get(after + endCursor))
     await shop.db.run(sql`delete from forgotten_removals`)
     assert.equal((await get(`/products?updated_after=2024-05-10&removed=true&limit=5`)).json.data.length, 5)
+  })
+
+  test('whole lists are as documented, each line a record, and that there are too many', async () => {
+    const { shop, get, asked, refused } = traffic()
+    const lines = { accept: ndjson }
+    const of = (path: string) => ({ at: shop, caller: shop, path })
+    for (const path of ['/stores', '/products', '/customers/search', '/changes?records=true&kinds=store,staff']) {
+      const told = await openLines(of(path))
+      const body = await text(told.body)
+      const answer = { status: told.status, headers: told.headers, text: body, json: undefined }
+      await asked('GET', path, Promise.resolve(answer))
+      const page = await get(path)
+      assert.deepEqual(recordsIn(body).slice(0, 100), page.json.data.slice(0, 100))
+    }
+    await refused('invalid_parameter', get('/stores?limit=5', lines))
+    const open = await Promise.all(Array.from({ length: 4 }, () => openLines(of('/orders/transactions/search'))))
+    await refused('too_many_whole_lists', get('/stores', lines))
+    for (const each of open) each.close()
   })
 
   test('a stream is as documented, and that there are too many', async () => {

@@ -1,0 +1,36 @@
+import type { Db } from '../db.ts'
+import { cursorAt, type Following, toldOf } from '../http/following.ts'
+import { headersOf } from '../http/media/portions.ts'
+import type { Turn } from '../http/media/turns.ts'
+import type { Whole } from '../http/media/whole.ts'
+import { changesAfter } from '../store/changes/feed.ts'
+import { horizonsAt, placesNow } from '../store/changes/newest.ts'
+import { beginningOf, type Places, textOf, toldUpTo } from '../store/changes/places.ts'
+import { orExpired } from './following.ts'
+
+/** Changes in a portion. */
+const portion = 500
+
+/** The feed from the beginning to what is newest now, as a whole; its cursor goes on from there. */
+export async function everyChange(db: Db, following: Following, records: boolean, turn: Turn): Promise<Whole> {
+  const end = await turn(() => placesNow(db, following.service, following.kinds))
+  const read = (places: Places) =>
+    turn(() => changesAfter(db, following.service, places, { limit: portion, records }, horizonsAt(end)))
+  const asOf = textOf(Math.max(0, toldUpTo(end)))
+  const headers = { ...headersOf(following.service, asOf), 'x-end-cursor': cursorAt(following, end) }
+  return { headers, portions: portionsOf(beginningOf(following.kinds), read) }
+}
+
+/** The next portion is read while the client takes one. */
+async function* portionsOf(beginning: Places, read: (places: Places) => ReturnType<typeof changesAfter>) {
+  for (let coming = read(beginning); ; ) {
+    const { changes, places, hasMore } = orExpired(await coming)
+    if (hasMore) {
+      coming = read(places)
+      // Where the client goes while it is read, nobody waits for it.
+      coming.catch(() => {})
+    }
+    if (changes.length) yield changes.map(change => `${toldOf(change)}\n`).join('')
+    if (!hasMore) return
+  }
+}

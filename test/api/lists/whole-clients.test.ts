@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { unassign } from '../../../src/accounts.ts'
+import { sql } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { giveBack, made, placed, startOrderShop } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { anotherServer } from '../../support/servers.ts'
+import type { Caller } from '../../support/service.ts'
+import { ndjson, openLines } from './lines.ts'
+
+const { api } = await startOrderShop()
+const other = await anotherServer(api, { environment: { HTTP2: 'on' } })
+after(async () => {
+  await other.stop()
+  await api.stop()
+})
+const { db } = api
+const path = '/customers/search'
+
+/** More than connections hold, so that whoever does not read has the service wait. */
+const count = 3_000
+const ids = Array.from({ length: count }, (_, i) => String(i).padStart(5, '0'))
+const large = await api.tenant({ readsPerMinute: 'off' })
+await upsertCustomers(
+  db,
+  large.service,
+  // Of nothing that can be packed.
+  ids.map(id => ({ id, firstname: randomBytes(7_500).toString('base64') })),
+)
+
+const tell = (caller: Caller = large, more: { headers?: Record<string, string>; http2?: boolean } = {}) =>
+  openLines({ at: more.http2 ? other : api, caller, path, ...more })
+
+/** A list of which the client has read a little, and then leaves the rest. */
+async function begun(more?: Parameters<typeof tell>[1]) {
+  const told = await tell(large, more)
+  await once(told.body, 'readable')
+  await delay(500)
+  return told
+}
+
+test('orders, the newest first, are told the oldest first, and the returns of one as they come', async () => {
+  const orders = []
+  for (let i = 0; i < 3; i++) orders.push(await placed(api, [{ sku: 'HOOD-S', quantity: 2 }]))
+  for (let i = 0; i < 2; i++) made(await giveBack(api, orders[0].id, { 'HOOD-S': 1 }))
+  for (const [list, reversed] of [
+    ['/customers/65432/orders', true],
+    [`/orders/${orders[0].id}/returns`, false],
+    [`/orders?order_number=${orders[1].orderNumber}`, false],
+  ] as const) {
+    const { data } = (await api.get(list)).json
+    assert.ok(data.length > 0)
+    const told = await openLines({ at: api, caller: api, path: list })
+    assert.deepEqual(await told.records(), reversed ? data.reverse() : data)
+  }
+})
+
+test('a client that does not read holds no transaction, no connection and no lock, and goes on where it was', async () => {
+  const told = await begun()
+  const busy = sql`
+    select query from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and query like '%from customer%' and (state <> 'idle' or backend_xmin is not null)`
+  // What was read ahead is there by now, or soon.
+  for (const ends = performance.now() + 10_000; performance.now() < ends; await delay(50))
+    if (!(await db.rows(busy)).length) break
+  await delay(500)
+  assert.deepEqual(await db.rows(busy), [])
+  await db.transaction(tx => tx.run(sql`lock table customer in access exclusive mode nowait`))
+  await upsertCustomers(db, large.service, [{ id: ids.at(-1), firstname: 'Changed' }, { id: 'new' }])
+  const records = await told.records()
+  assert.deepEqual(
+    records.map(record => record.id),
+    ids.slice(0, -1),
+    'what has changed since is of the next walk',
+  )
+  const next = await large.get(`${path}?updated_after=${told.headers['x-as-of']}`)
+  assert.deepEqual(
+    next.json.data.map(({ id }: { id: string }) => id),
+    [ids.at(-1), 'new'],
+  )
+})
+
+test('a client that goes stops the work', async () => {
+  const asked = async () =>
+    Number(
+      (
+        await db.row<{ calls: number }>(
+          sql`select xact_commit as calls from pg_stat_database where datname = current_database()`,
+        )
+      )?.calls,
+    )
+  const told = await begun()
+  told.close()
+  await delay(300)
+  assert.equal((await large.get('/customers/search?limit=1')).status, 200)
+  const before = await asked()
+  await delay(300)
+  assert.ok((await asked()) - before < 20)
+})
+
+for (const [how, more] of [
+  ['over HTTP/1.1', {}],
+  ['over HTTP/2', { http2: true }],
+  ['packed with gzip', { headers: { 'accept-encoding': 'gzip' } }],
+  ['packed with zstd', { headers: { 'accept-encoding': 'zstd' }, http2: true }],
+] as const)
+  test(`${how} a list that cannot be told to its end is cut, never ended as if it were whole`, async () => {
+    const told = await tell(large, more)
+    assert.equal(told.status, 200)
+    await db.run(sql`alter table customer rename column record to elsewhere`)
+    try {
+      const outcome = await text(told.body).then(
+        () => 'whole',
+        () => 'cut',
+      )
+      assert.equal(outcome, 'cut')
+    } finally {
+      await db.run(sql`alter table customer rename column elsewhere to record`)
+    }
+  })
+
+test('whoever may not read the service any more is told no more of it', async () => {
+  const leaver = await api.account('visitor', large.service)
+  const told = await tell(leaver)
+  await db.transaction(tx => unassign(tx, leaver.username, large.service))
+  // Until then nothing is asked of them, because the client has not taken what there is.
+  await delay(3_000)
+  await assert.rejects(text(told.body))
+})
+
+test('an account is told four whole lists at a time, and pages meanwhile', async () => {
+  const open = await Promise.all([1, 2, 3, 4].map(() => begun()))
+  const refused = await large.get(path, { accept: ndjson })
+  isProblem(refused, 'too_many_whole_lists', api.baseUrl, path)
+  assert.match(String(refused.headers['retry-after']), /^\d+$/)
+  assert.equal((await large.get(path)).status, 200)
+  const another = await api.account('visitor', large.service)
+  assert.equal((await (await tell(another)).records()).length, count + 1)
+  for (const told of open) told.close()
+  for (const ends = performance.now() + 10_000; performance.now() < ends; await delay(50)) {
+    const again = await tell()
+    if (again.status === 200) return assert.equal((await again.records()).length, count + 1)
+    again.close()
+  }
+  assert.fail('none has ended')
+})

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { buffer } from 'node:stream/consumers'
+import { after, test } from 'node:test'
+import { promisify } from 'node:util'
+import { gunzip, zstdDecompress } from 'node:zlib'
+import { demoSettings, fillDemoShop } from '../../../src/demo/shop.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { isProblem } from '../../support/problem.ts'
+import { startTestService } from '../../support/service.ts'
+import { ndjson, openLines, recordsIn } from './lines.ts'
+
+const shop = await startTestService({ settings: { ...demoSettings, readsPerMinute: 'off' } })
+after(() => shop.stop())
+await fillDemoShop(shop.db, shop.keys, shop.service)
+
+const tell = (path: string, headers: Record<string, string> = {}) =>
+  openLines({ at: shop, caller: shop, path, headers })
+
+/** All pages of a list, as their records and the moment of the walk. */
+async function paged(path: string, limit = 100) {
+  // biome-ignore lint/suspicious/noExplicitAny: records of any list
+  const records: any[] = []
+  const ask = async (after: string) =>
+    (await shop.get(`${path}${path.includes('?') ? '&' : '?'}limit=${limit}${after}`)).json
+  let page = await ask('')
+  for (;;) {
+    records.push(...page.data)
+    if (!page.meta.hasNextPage) return { records, asOf: page.meta.asOf as string, endCursor: page.meta.endCursor }
+    page = await ask(`&after_cursor=${page.meta.endCursor}`)
+  }
+}
+
+const [customer] = (await shop.get('/customers/search?limit=1')).json.data
+const [product] = (await shop.get('/products?limit=1')).json.data
+const sku = product.colours[0].sizes[0].ecommerceSku
+const recent = new Date(Date.now() - 60 * 86_400_000).toISOString().slice(0, 10)
+const [{ customerId: buyer }] = (await shop.get(`/orders/transactions/search?sold_after=${recent}`)).json.data.filter(
+  (sale: { customerId: string | null }) => sale.customerId,
+)
+
+for (const path of [
+  '/stores',
+  '/staff',
+  '/inventory',
+  `/inventory?sku=${sku}`,
+  `/inventory?sku=${sku}&updated_after=2000-01-01`,
+  '/products',
+  `/products?code=${product.productCode}`,
+  '/products?updated_after=2000-01-01&removed=true',
+  '/customers/search',
+  '/customers/search?updated_after=2024-05-10',
+  `/customers?email=${encodeURIComponent(customer.contact.email)}`,
+  '/customers?updated_after=2024-05-10',
+  `/orders/transactions/search?updated_after=${recent}`,
+  `/orders/transactions/search?asc=true&sold_after=${recent}`,
+  `/orders/transactions/search?asc=true&sold_after=${recent}&updated_after=${recent}`,
+  `/orders/transactions/search?asc=false&sold_after=${recent}`,
+  '/accounts',
+  '/audit',
+  '/webhooks',
+  '/mappings/stores',
+  '/mappings/skus?state=mapped',
+  '/mappings/customers',
+])
+  test(`${path} as a whole is its pages`, async () => {
+    const { records, asOf } = await paged(path)
+    const told = await tell(path)
+    assert.deepEqual(
+      [told.status, told.headers['content-type'], told.headers['x-as-of'], told.headers['x-time-zone']],
+      [200, ndjson, asOf, shop.service.settings.timeZone],
+    )
+    assert.deepEqual(await told.records(), records)
+  })
+
+for (const path of [`/orders/transactions/search?sold_after=${recent}`, `/customers/${buyer}/transactions`])
+  test(`${path}, whose pages show the newest first, is told the oldest first`, async () => {
+    const { records } = await paged(path)
+    assert.ok(records.length > 0)
+    assert.deepEqual(await (await tell(path)).records(), records.reverse())
+  })
+
+for (const asking of ['&kinds=store,product,staff,reward-account', '&kinds=customer,store'])
+  test(`all changes${asking} as a whole are its pages, and its cursor goes on from there`, async () => {
+    const path = `/changes?records=true${asking}`
+    const { records, asOf, endCursor } = await paged(path, 1_000)
+    const told = await tell(path)
+    assert.deepEqual([told.status, told.headers['x-as-of'], told.headers['x-end-cursor']], [200, asOf, endCursor])
+    assert.deepEqual(await told.records(), records)
+    const { json } = await shop.get(`${path}&after_cursor=${told.headers['x-end-cursor']}`)
+    assert.deepEqual(json.data, [])
+  })
+
+test('a list that is empty is an answer without a line', async () => {
+  const told = await tell('/staff?code=nobody')
+  assert.deepEqual([told.status, await told.records()], [200, []])
+})
+
+test('gzip or zstd packs a whole list where it is asked for, and nothing else', async () => {
+  const plain = await buffer((await tell('/customers/search')).body)
+  for (const [asked, packing, unpack] of [
+    ['gzip', 'gzip', promisify(gunzip)],
+    ['zstd', 'zstd', promisify(zstdDecompress)],
+    ['gzip, deflate, br, zstd', 'zstd', promisify(zstdDecompress)],
+    ['gzip;q=1.0, zstd;q=0.5', 'gzip', promisify(gunzip)],
+  ] as const) {
+    const told = await tell('/customers/search', { 'accept-encoding': asked })
+    assert.equal(told.headers['content-encoding'], packing, asked)
+    assert.deepEqual(await unpack(await buffer(told.body)), plain, asked)
+  }
+  for (const asked of ['identity', 'br', '*', 'gzip;q=0'])
+    assert.equal((await tell('/staff', { 'accept-encoding': asked })).headers['content-encoding'], undefined, asked)
+  const page = await shop.get('/customers/search', { 'accept-encoding': 'gzip, zstd' })
+  assert.deepEqual([page.headers['content-encoding'], page.json.data.length], [undefined, 100])
+})
+
+test('`limit`, `after_cursor` and `wait` do not go with it', async () => {
+  const { endCursor } = (await shop.get('/customers/search')).json.meta
+  const asked = { accept: ndjson }
+  for (const [path, parameter] of [
+    ['/customers/search?limit=100', 'limit'],
+    [`/customers/search?after_cursor=${endCursor}`, 'after_cursor'],
+    ['/changes?limit=1000', 'limit'],
+    ['/changes?wait=3', 'wait'],
+  ] as const) {
+    const answer = await shop.get(path, asked)
+    isProblem(answer, 'invalid_parameter', shop.baseUrl, path)
+    assert.deepEqual(
+      answer.json.errors.map((fault: { parameter: string }) => fault.parameter),
+      [parameter],
+    )
+  }
+  isProblem(await shop.get('/inventory?sku=none', asked), 'not_found', shop.baseUrl)
+})
+
+test('who takes both is told a page, unless lines are wanted more', async () => {
+  for (const [accept, type] of [
+    ['application/json, application/x-ndjson', 'application/json; charset=utf-8'],
+    ['application/*', 'application/json; charset=utf-8'],
+    ['*/*', 'application/json; charset=utf-8'],
+    ['application/json;q=0.5, application/x-ndjson', ndjson],
+    ['application/x-ndjson, */*;q=0.1', ndjson],
+  ] as const)
+    assert.equal(
+      (await shop.request('/stores', { method: 'HEAD', headers: { accept } })).headers['content-type'],
+      type,
+      accept,
+    )
+  for (const [path, accept] of [
+    ['/stores', 'application/x-ndjson;q=0'],
+    ['/stores', 'text/csv'],
+    ['/capabilities', ndjson],
+    [`/customers/${customer.id}`, ndjson],
+  ] as const)
+    isProblem(await shop.get(path, { accept }), 'not_acceptable', shop.baseUrl)
+})
+
+test('what a page warns of, and what asking for its head is told, are headers', async () => {
+  const old = await shop.tenant({ release: '2021.3' })
+  const path = '/customers?updated_after=2024-05-10'
+  const page = await old.get(path)
+  const told = await openLines({ at: shop, caller: old, path })
+  assert.deepEqual(JSON.parse(told.headers['x-warnings']), page.json.meta.warnings)
+  assert.deepEqual(await told.records(), [])
+  const head = await shop.request('/customers/search', { method: 'HEAD', headers: { accept: ndjson } })
+  assert.deepEqual([head.status, head.headers['content-type'], head.text], [200, ndjson, ''])
+  assert.match(String(head.headers['x-as-of']), /^\d{4}-.*Z$/)
+})
+
+test('a record is one line, whatever is in it', async () => {
+  const firstname = 'Zoë "Q" \\ \u2028 O’Hara 🛒'
+  await upsertCustomers(shop.db, shop.service, [{ id: 'zoe', firstname, surname: 'line\nbreak' }])
+  const last = recordsIn((await buffer((await tell('/customers/search')).body)).toString()).at(-1)
+  assert.deepEqual([last.id, last.firstname, last.surname], ['zoe', firstname, 'line\nbreak'])
+})
