@@ -39,6 +39,9 @@ async function askedOfWorkers(): Promise<Sample[][]> {
 export async function serveByWorkers(config: Config, log: Logger): Promise<Serving> {
   let stopping = false
   let isReady = false
+  // Each worker takes connections from the port itself. Handed over by this process, those on the way to a worker that dies or is halted
+  // would wait for ever: neither answered nor closed, and no other worker would get them.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   const begin = async () => {
     const worker = cluster.fork()
     const [report] = (await Promise.race([

@@ -62,6 +62,15 @@ test('a worker that is killed is replaced, and the other one serves meanwhile', 
   await untilBothServe()
 })
 
+test('while a worker is halted, and when it is killed then, the other one answers whoever connects', async () => {
+  const [halted = 0] = workers()
+  process.kill(halted, 'SIGSTOP')
+  const answers = await Promise.all(Array.from({ length: 8 }, () => ask(service, '/stores', access)))
+  for (const answer of answers) assert.equal(answer.status, 200)
+  process.kill(halted, 'SIGKILL')
+  await untilBothServe()
+})
+
 test('workers that are killed while PostgreSQL is away are replaced once it is back', async () => {
   const [first = 0] = workers()
   process.kill(first, 'SIGKILL')
