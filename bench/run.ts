@@ -9,12 +9,23 @@ import { type Bench, startBench } from './rig/bench.ts'
 import { type Cluster, type Loaded, openCluster, type Size } from './rig/database.ts'
 import { factsOf, publish, type Section } from './rig/report.ts'
 import { measureSync, type StockSize } from './sync.ts'
+import { measureTraces } from './traces.ts'
 import { measureWorkers } from './workers.ts'
 import { measureRemoteWrites } from './writes/remote.ts'
 import { measureWrites } from './writes/writes.ts'
 
 /** The parts, in the order in which they run. The last one runs once the database is stopped. */
-const parts = ['pages', 'growth', 'workers', 'writes', 'remote-writes', 'breaker', 'sync', 'cold-start'] as const
+const parts = [
+  'pages',
+  'growth',
+  'workers',
+  'writes',
+  'remote-writes',
+  'breaker',
+  'sync',
+  'traces',
+  'cold-start',
+] as const
 type Part = (typeof parts)[number]
 
 interface Options extends Size, StockSize {
@@ -75,6 +86,7 @@ async function measureServed(cluster: Cluster, size: Size) {
     writes: measureWrites,
     'remote-writes': measureRemoteWrites,
     breaker: measureBreaker,
+    traces: measureTraces,
     sync: (bench, loaded) => measureSync(bench, loaded, { stores, skus }),
   }
   for (const part of parts) {

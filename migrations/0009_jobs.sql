@@ -8,6 +8,7 @@ create table job (
   attempts integer not null default 0,
   lease uuid,
   leased_until timestamptz,
+  traceparent text collate "C",
   unique nulls not distinct (service_id, name, subject)
 );
 create index job_due on job (name, due_at);
@@ -21,6 +22,7 @@ comment on column job.subject is 'What it is about, where there are several of a
 comment on column job.attempts is 'How often it was begun since it last succeeded.';
 comment on column job.lease is 'Another one each time that it is taken: only who knows it may finish the job.';
 comment on column job.leased_until is 'Nobody else may take it before. A worker that lives renews it.';
+comment on column job.traceparent is 'Of the request that asked for it (W3C Trace Context), so that its trace goes on; null where there is none.';
 comment on index job_due is 'Without the service: a worker takes what is due of all services.';
 
 create table mail (

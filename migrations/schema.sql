@@ -983,6 +983,8 @@ create table job (
   attempts integer not null default 0,           -- How often it was begun since it last succeeded.
   lease uuid,                                    -- Another one each time that it is taken: only who knows it may finish the job.
   leased_until timestamptz,                      -- Nobody else may take it before. A worker that lives renews it.
+  traceparent text collate "C",                  -- Of the request that asked for it (W3C Trace Context), so that its trace goes on; null
+                                                 -- where there is none.
   unique nulls not distinct (service_id, name, subject),
   foreign key (service_id) references service(service_id) on delete cascade
 );

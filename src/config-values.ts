@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 
 /** One setting: what it is for (the line in `.env.example`), an example or the default, and how its text is read. */
@@ -83,4 +83,15 @@ function isNetwork(text: string) {
 export function isSmtpUrl(text: string) {
   // User and password may hold anything, as long as it is encoded.
   return /^smtps?:\/\/(([^/?#@%]|%[\da-f]{2})*@)?[^/?#@]+\/?(\?tls=(off|required))?$/i.test(text) && URL.canParse(text)
+}
+
+/** An environment, with what it does not set taken from `.env` in the current directory. */
+export function withEnvFile(environment: Readonly<Record<string, string | undefined>>) {
+  if (!existsSync('.env')) return environment
+  const found: Record<string, string> = {}
+  for (const line of readFileSync('.env', 'utf8').split('\n')) {
+    const [, name, value = ''] = /^\s*([A-Z_0-9]+)\s*=\s*(.*?)\s*$/.exec(line) ?? []
+    if (name) found[name] = value.replace(/^(["'])(.*)\1$/, '$2')
+  }
+  return { ...found, ...environment }
 }

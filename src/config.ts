@@ -1,7 +1,20 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { cpus } from 'node:os'
-import { file, isSmtpUrl, networks, oneOf, optional, port, type Setting, text, Unfit, whole } from './config-values.ts'
+import { telemetrySettings } from './config-telemetry.ts'
+import {
+  file,
+  isSmtpUrl,
+  networks,
+  oneOf,
+  optional,
+  port,
+  type Setting,
+  text,
+  Unfit,
+  whole,
+  withEnvFile,
+} from './config-values.ts'
 import {
   type BackOfficeField,
   type BackOfficeSettings,
@@ -30,6 +43,7 @@ const secret = [
   'BACK_OFFICE_URL',
   'BACK_OFFICE_PASSWORD',
   'BACK_OFFICE_EXPORTS',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ]
 
 /** Every setting, by the name of its environment variable. `.env.example` is made from this table. */
@@ -126,24 +140,12 @@ export const table = {
     'For development only: networks that are not public and that webhooks are delivered to all the same, over `http` too, separated by commas.',
     '127.0.0.0/8,::1',
   ),
-  METRICS_PORT: port(
-    'A port of this machine alone that tells metrics (Prometheus), at /metrics. Without it nobody is told.',
-    '9464',
-  ),
   JOBS: oneOf(
     'Whether `start` does jobs (e-mails and the like) too; `off` where `tillbridge worker` does them.',
     'on',
     ['on', 'off'],
   ),
-  LOG_LEVEL: oneOf('How much is logged (JSON lines on standard error); `debug` has a line for every request.', 'info', [
-    'fatal',
-    'error',
-    'warn',
-    'info',
-    'debug',
-    'trace',
-    'silent',
-  ]),
+  ...telemetrySettings,
   FAILPOINT: {
     why: 'For tests of crashes only: the border between two effects at which the process is killed, or halted with `:stop`. Without it there are none.',
     example: 'after_commit',
@@ -226,16 +228,6 @@ export function backOfficeOf(config: Config): BackOfficeSettings {
 }
 
 const camelCase = (name: string) => name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-
-function withEnvFile(environment: NodeJS.ProcessEnv) {
-  if (!existsSync('.env')) return environment
-  const found: Record<string, string> = {}
-  for (const line of readFileSync('.env', 'utf8').split('\n')) {
-    const [, name, value = ''] = /^\s*([A-Z_0-9]+)\s*=\s*(.*?)\s*$/.exec(line) ?? []
-    if (name) found[name] = value.replace(/^(["'])(.*)\1$/, '$2')
-  }
-  return { ...found, ...environment }
-}
 
 /** `.env.example`: each setting with its reason, commented out. */
 export const envExample = () =>

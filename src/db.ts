@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { streamOf, watchStatements } from './statements.ts'
+import { observed } from './telemetry/statement.ts'
 
 /** SQL text with its values apart; made by the `sql` tag only. */
 export class Sql {
@@ -91,7 +92,7 @@ function runner(ask: Ask): Db {
     const values: unknown[] = []
     const text = write(statement, values)
     try {
-      return await ask({ text, values, ...(planned ? {} : { name: nameOf(text) }) })
+      return await observed(text, () => ask({ text, values, ...(planned ? {} : { name: nameOf(text) }) }))
     } catch (error) {
       throw told(error)
     }
@@ -138,7 +139,7 @@ function inOneLine(ask: Ask) {
      */
     async commit() {
       const rest = [...unanswered]
-      const ended = ask({ text: 'commit', name: nameOf('commit') })
+      const ended = observed('commit', () => ask({ text: 'commit', name: nameOf('commit') }))
       const [failed] = (await Promise.allSettled(rest)).flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
       const { command } = await ended.catch(error => {
         throw isOutage(error) && isOutage(failed ?? error) ? new CommitUnknown(error) : told(failed ?? error)

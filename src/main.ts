@@ -4,19 +4,23 @@ import { pino } from 'pino'
 import { type Offices, openOffices } from './backoffice/offices.ts'
 import { backOfficeOf, type Config } from './config.ts'
 import { armFailpoint } from './failpoints.ts'
-import { merged } from './http/metrics.ts'
 import { prepareAccess, type ToldAccess } from './running/access.ts'
 import { type Installation, joinInstallation, openInstallation } from './running/installation.ts'
 import { servicesLeftAlone } from './running/left-alone.ts'
 import { listen } from './running/listen.ts'
-import { databaseSamples, listenMetrics, processSamples } from './running/metrics.ts'
+import { databaseSamples, diskSamples, listenMetrics, processSamples } from './running/metrics.ts'
 import { askedToStop } from './running/signals.ts'
+import { sendTraces } from './running/traces.ts'
 import { type Serving, serveAsWorker, serveByWorkers } from './running/workers.ts'
+import { merged } from './telemetry/samples.ts'
 import type { Worker } from './worker.ts'
 
 /** Standard error takes the log, so that standard output stays readable. */
 const logger = (config: Config) =>
-  pino({ level: config.logLevel, base: { pid: process.pid } }, pino.destination({ dest: 2, sync: true }))
+  pino(
+    { level: config.logLevel, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: true }),
+  )
 
 interface Starting {
   /** Makes the demo service where there is no service yet. */
@@ -37,6 +41,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   const log = logger(config)
   if (cluster.isWorker) return serveAsWorker(config, log)
 
+  const endTraces = await sendTraces(config, log)
   const installation = await openInstallation(config, { onNotice: notice => log.warn(notice) })
   let offices: Offices | undefined
   let serving: Serving | undefined
@@ -74,13 +79,14 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   metrics?.close()
   await Promise.all([serving.close(graceMs), worker?.then(begun => begun.stop(graceMs))])
   offices.close()
-  await installation.close()
+  await Promise.all([installation.close(), endTraces()])
   process.exit(0)
 }
 
 /** Does jobs until SIGTERM or Ctrl-C, beside the processes that serve. */
 export async function work(config: Config, { onReady }: { onReady: () => void }): Promise<void> {
   const log = logger(config)
+  const endTraces = await sendTraces(config, log)
   const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice) })
   if (installation.postgres) {
     await installation.close()
@@ -92,7 +98,7 @@ export async function work(config: Config, { onReady }: { onReady: () => void })
   await askedToStop()
   await worker.stop(config.drainSeconds * 1_000)
   offices.close()
-  await installation.close()
+  await Promise.all([installation.close(), endTraces()])
   process.exit(0)
 }
 
@@ -129,10 +135,14 @@ async function askForJobs({ db }: Installation, offices: Offices) {
 }
 
 /** What is told of the whole installation: of each process that serves, of this one where it does not, and of the database. */
-function figures({ db, pools = {} }: Installation, offices: Offices, { workers }: Config, serving: Serving) {
+function figures({ db, pools = {} }: Installation, offices: Offices, { workers, dataDir }: Config, serving: Serving) {
   const ofDatabase = databaseSamples(db)
   const own = () => (workers > 1 ? processSamples(pools, offices) : [])
-  return async () => [...merged([own(), ...(await serving.processes())]), ...(await ofDatabase())]
+  return async () => [
+    ...merged([own(), ...(await serving.processes())]),
+    ...(await ofDatabase()),
+    ...(await diskSamples(dataDir)),
+  ]
 }
 
 async function serveHere(

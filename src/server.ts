@@ -8,6 +8,8 @@ import { publicPages } from './http/docs/public.ts'
 import type { Gate } from './http/gate.ts'
 import { instanceOf } from './http/operation.ts'
 import { apiErrorOf, problemAnswer, standingHeaders } from './http/problem.ts'
+import { about, logRequests, type NoteRefusal } from './http/seen/access-log.ts'
+import { traceRequests } from './http/seen/tracing.ts'
 import { maxHeaderSize, unfit } from './http/unfit.ts'
 import { answerBrokenRequest, refuseExpectation, requestIdOf } from './http/wire.ts'
 import { resources } from './resources/resources.ts'
@@ -16,6 +18,8 @@ import { tlsOptions } from './tls/tls.ts'
 export interface ServerOptions {
   gate: Gate
   log: Logger
+  /** Whether each request has a line at `info`, rather than at `debug`. */
+  accessLog?: boolean
   certificate: { cert: string; key: string }
   http2: boolean
   trustedProxies: readonly string[]
@@ -27,8 +31,11 @@ export interface ServerOptions {
 
 /** The HTTPS server with every resource, not yet listening. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { gate, log, certificate, http2, trustedProxies, publicUrl } = options
+  const { gate, log, accessLog = false, certificate, http2, trustedProxies, publicUrl } = options
+  const level = accessLog ? 'info' : 'debug'
+  const noteRefusal: NoteRefusal = refused => log[level](refused, 'request')
   const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
+    request.refusedWith = error.code
     const told = { publicUrl: publicUrl(), requestId: request.id, instance: instanceOf(request) }
     const { status, headers, body } = problemAnswer(error, told)
     return reply.code(status).headers(headers).send(body)
@@ -48,7 +55,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     // Of a method that Node does not list Fastify thinks that it should have been routed, and warns with all that is.
     childLoggerFactory: (logger: Logger, bindings: Bindings, options: object, { method = '' }: FastifyRequest['raw']) =>
       logger.child(bindings, METHODS.includes(method) ? options : { level: 'silent' }),
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     trustProxy: trustedProxies.length ? [...trustedProxies] : false,
     genReqId: requestIdOf,
     requestTimeout: patience.requestTimeout,
@@ -62,14 +69,16 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       maxParamLength: Number.MAX_SAFE_INTEGER,
       querystringParser: (text: string) => text as never,
     },
-    clientErrorHandler: answerBrokenRequest(publicUrl),
+    clientErrorHandler: answerBrokenRequest(publicUrl, noteRefusal),
     // Fastify's router refuses a path that is not well-formed before any hook runs.
     frameworkErrors: (_: unknown, request: FastifyRequest, reply: FastifyReply) =>
       sendProblem(unfit(request) ?? new ApiError('invalid_parameter', 'The path is not well-formed.'), request, reply),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
 
-  Object.assign(server.server, patience).on('checkExpectation', refuseExpectation(publicUrl))
+  Object.assign(server.server, patience).on('checkExpectation', refuseExpectation(publicUrl, noteRefusal))
   const routes = rememberRoutes(server)
+  traceRequests(server)
+  logRequests(server, level)
   server.decorateRequest('assignment', undefined)
   server.decorateRequest('username', undefined)
   takeBodies(server)
@@ -90,13 +99,6 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     return sendProblem(known, request, reply)
   })
 
-  server.addHook('onResponse', async (request, reply) => {
-    request.log.debug(
-      { ...about(request), status: reply.statusCode, ms: Math.round(reply.elapsedTime * 100) / 100 },
-      'request',
-    )
-  })
-
   const api = apiOf(server, gate)
   for (const resource of resources) resource(api)
   publicPages(server, api.operations, { gate, publicUrl, ready: options.ready })
@@ -108,20 +110,6 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 const patience = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
 /** HTTP/2: one connection's requests at a time. Without it one client's thousand are all begun before anyone else's next. */
 const settings = { maxConcurrentStreams: 100 }
-
-/** What a log line says of a request: nothing of its query or headers, which may hold personal data. */
-const about = (request: FastifyRequest) => ({
-  requestId: request.id,
-  method: request.method,
-  route: request.routeOptions.url,
-  service: request.assignment?.service.name,
-  username: request.username,
-  traceparent: traceparent(request),
-})
-
-/** W3C Trace Context; what is not well-formed is ignored. */
-const traceparent = ({ headers: { traceparent: given } }: FastifyRequest) =>
-  typeof given === 'string' && /^00-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(given) ? given : undefined
 
 /** The methods of each path, as they are registered. */
 function rememberRoutes(server: FastifyInstance) {

@@ -13,6 +13,8 @@ import {
   type Taken,
   takeDue,
 } from './store/running/jobs.ts'
+import { beginRoot, endSpan, faultOf, type Span, within } from './telemetry/spans.ts'
+import { type Place, placeIn } from './telemetry/trace-context.ts'
 
 /** Something that does jobs until it is stopped. */
 export interface Worker {
@@ -74,14 +76,15 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
 
   function begin(taken: Taken) {
     const abort = new AbortController()
-    const done = work(taken, abort.signal).finally(() => {
+    const place = placeOf(taken, table[taken.name])
+    const done = within(place, () => work(taken, abort.signal, place)).finally(() => {
       running.delete(taken.lease)
       wake()
     })
     running.set(taken.lease, { taken, abort, done })
   }
 
-  async function work(taken: Taken, signal: AbortSignal) {
+  async function work(taken: Taken, signal: AbortSignal, place: Span | Place | undefined) {
     const { serviceId, name, subject, attempt, lease } = taken
     const { run, waitsSeconds, everySeconds, jitter = 0 } = table[name] as Job
     const about = { job: name, service: serviceId, subject, attempt }
@@ -96,7 +99,9 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
         }
         await run({ ...tools, service, subject, attempt, last, signal, stillMine, comeAgain })
         await finishJob(db, taken, again)
+        end(place)
       } catch (error) {
+        end(place, error)
         if (signal.aborted) return
         const wait = waitsSeconds[attempt - 1] ?? everySeconds ?? waitsSeconds.at(-1) ?? leaseSeconds
         const seconds = wait * (1 + jitter * Math.random())
@@ -151,6 +156,24 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
     },
   }
 }
+
+/** A job that comes again within that many seconds is a look at whether there is anything to do, and no trace. */
+const lookSeconds = 60
+
+/** A job goes on with the trace of what it was asked for in, or begins one. */
+function placeOf({ name, traceparent, attempt, serviceId, subject }: Taken, job: Job | undefined) {
+  const asked = placeIn(traceparent)
+  if (!asked && (job?.everySeconds ?? lookSeconds) < lookSeconds) return
+  const about = {
+    'tillbridge.job': name,
+    'tillbridge.attempt': attempt,
+    'tillbridge.service_id': serviceId ?? undefined,
+  }
+  return beginRoot(`job ${name}`, 'consumer', { ...about, 'tillbridge.subject': subject || undefined }, asked) ?? asked
+}
+
+const end = (place: Span | Place | undefined, error?: unknown) =>
+  place && 'parts' in place ? endSpan(place, error === undefined ? undefined : faultOf(error)) : undefined
 
 /** Asks for the jobs of set times that are missing. */
 export const askForScheduled = (db: Db, table: Readonly<Record<string, Job>>) =>

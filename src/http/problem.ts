@@ -79,7 +79,7 @@ export function apiErrorOf(error: unknown): ApiError {
 /** Logs what is not the caller's doing, of an answer that has begun. */
 export function logFault(request: FastifyRequest, error: unknown) {
   const known = apiErrorOf(error)
-  if (known.status >= 500) request.log.error({ err: known.cause ?? error, requestId: request.id }, known.code)
+  if (known.status >= 500) request.log.error({ err: known.cause ?? error }, known.code)
 }
 
 /** After this long a database that was restarted is usually there. */

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { instanceOf } from './operation.ts'
 import { problemAnswer } from './problem.ts'
+import type { NoteRefusal } from './seen/access-log.ts'
 
 type PublicUrl = () => string
 
@@ -23,19 +24,22 @@ const broken = new WeakSet<Connection>()
  * Answers bytes that are no request, behind the answers to the requests before them, which are carried out all the same. There is
  * no request object, so the answer is written by hand; it is the connection's last.
  */
-export const answerBrokenRequest = (publicUrl: PublicUrl) => (error: NodeJS.ErrnoException, socket: Connection) => {
-  // Who has not finished the handshake cannot be told anything: what is written waits for its end.
-  if (error.code === 'ECONNRESET' || error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return socket.destroy()
-  if (broken.has(socket)) return
-  broken.add(socket)
-  afterAnswers(socket, () => {
-    if (!socket.writable) return socket.destroy()
-    const fault = new ApiError(meanings[error.code ?? ''] ?? 'malformed_request')
-    const { status, headers, body } = problemAnswer(fault, { publicUrl: publicUrl(), requestId: randomUUID() })
-    const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
-  })
-}
+export const answerBrokenRequest =
+  (publicUrl: PublicUrl, note: NoteRefusal) => (error: NodeJS.ErrnoException, socket: Connection) => {
+    // Who has not finished the handshake cannot be told anything: what is written waits for its end.
+    if (error.code === 'ECONNRESET' || error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return socket.destroy()
+    if (broken.has(socket)) return
+    broken.add(socket)
+    afterAnswers(socket, () => {
+      if (!socket.writable) return socket.destroy()
+      const fault = new ApiError(meanings[error.code ?? ''] ?? 'malformed_request')
+      const requestId = randomUUID()
+      const { status, headers, body } = problemAnswer(fault, { publicUrl: publicUrl(), requestId })
+      note({ requestId, status, code: fault.code })
+      const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
+      socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
+    })
+  }
 
 /** Waits for the answers to all requests that are whole: one that is not gets no other answer than the refusal. */
 function afterAnswers(socket: Connection, then: () => void) {
@@ -45,18 +49,31 @@ function afterAnswers(socket: Connection, then: () => void) {
 }
 
 /** Answers an `Expect` that is not known (RFC 9110, section 10.1.1), which Node would do in its own way. */
-export const refuseExpectation = (publicUrl: PublicUrl) => (request: IncomingMessage, response: ServerResponse) =>
-  refuseOutright(new ApiError('expectation_failed'), publicUrl, request, response)
+export const refuseExpectation =
+  (publicUrl: PublicUrl, note: NoteRefusal) => (request: IncomingMessage, response: ServerResponse) =>
+    refuseOutright(new ApiError('expectation_failed'), { publicUrl, note }, request, response)
 
 /** Plain HTTP gets the reason, never data and never a redirect: its client would go on sending passwords in the clear. */
-export const refusePlainHttp = (publicUrl: PublicUrl) => (request: IncomingMessage, response: ServerResponse) => {
-  response.setHeader('connection', 'close')
-  refuseOutright(new ApiError('https_required'), publicUrl, request, response)
+export const refusePlainHttp =
+  (publicUrl: PublicUrl, note: NoteRefusal) => (request: IncomingMessage, response: ServerResponse) => {
+    response.setHeader('connection', 'close')
+    refuseOutright(new ApiError('https_required'), { publicUrl, note }, request, response)
+  }
+
+interface Refusing {
+  publicUrl: PublicUrl
+  note: NoteRefusal
 }
 
-function refuseOutright(fault: ApiError, publicUrl: PublicUrl, request: IncomingMessage, response: ServerResponse) {
+function refuseOutright(
+  fault: ApiError,
+  { publicUrl, note }: Refusing,
+  request: IncomingMessage,
+  response: ServerResponse,
+) {
   const told = { publicUrl: publicUrl(), requestId: requestIdOf(request), instance: instanceOf(request) }
   const { status, headers, body } = problemAnswer(fault, told)
+  note({ requestId: told.requestId, method: request.method, status, code: fault.code })
   response.writeHead(status, headers).end(body)
 }
 

@@ -12,6 +12,7 @@ import {
   readDue,
 } from '../store/webhooks/deliveries.ts'
 import { pauseWebhook } from '../store/webhooks/endpoints.ts'
+import { traced } from '../telemetry/spans.ts'
 import { mostChanges } from '../webhooks/body.ts'
 import type { Line, Sender } from '../webhooks/sender.ts'
 import { signedHeaders } from '../webhooks/signature.ts'
@@ -84,7 +85,12 @@ async function deliver(work: Work, line: Line, due: Due, delivery: Delivery): Pr
   const timestamp = Math.floor(Date.now() / 1_000)
   const { id: deliveryId, body, changes } = delivery
   const headers = signedHeaders(due.secrets, { id: deliveryId, timestamp, body })
-  const { retryAfterSeconds, ...outcome } = await line.post(body, headers, signal)
+  const { retryAfterSeconds, ...outcome } = await traced(
+    'post webhook',
+    'client',
+    { 'tillbridge.changes': changes },
+    () => line.post(body, headers, signal),
+  )
   failpoint('after_post')
   const attempt = { ...outcome, deliveryId, changes }
   if (outcome.fault === null) {

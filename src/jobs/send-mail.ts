@@ -5,6 +5,7 @@ import { Undelivered } from '../mail/undelivered.ts'
 import { voucherLetter } from '../mail/voucher-mail.ts'
 import { raiseAlert } from '../store/running/alerts.ts'
 import { markFault, markSent, readWaiting } from '../store/running/mails.ts'
+import { traced } from '../telemetry/spans.ts'
 import type { Work } from './job.ts'
 import { persist } from './persist.ts'
 
@@ -22,7 +23,7 @@ export async function sendMail(work: Work): Promise<void> {
     failpoint('before_smtp')
     // A process that was halted for longer than its lease finds that another one has taken over.
     if (!(await stillMine())) return
-    await post.send(message, signal)
+    await traced('send mail', 'client', {}, () => post.send(message, signal))
   } catch (error) {
     // What happens to the database or to us is not the mail's fault.
     if (signal.aborted || error instanceof DatabaseAway) throw error

@@ -8,13 +8,14 @@ import { type Offices, openOffices } from '../backoffice/offices.ts'
 import { backOfficeOf, type Config } from '../config.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
 import { armFailpoint } from '../failpoints.ts'
-import { measureRequests, type Sample } from '../http/metrics.ts'
 import { writeTurns } from '../http/once/turns.ts'
 import { rateLimiter } from '../http/rates.ts'
+import { measureRequests } from '../http/seen/metrics.ts'
 import { refusePlainHttp } from '../http/wire.ts'
 import { buildServer } from '../server.ts'
 import type { Service } from '../settings.ts'
 import { signIn } from '../sign-in.ts'
+import type { Sample } from '../telemetry/samples.ts'
 import { localCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
 import { senderWithin } from '../webhooks/sender.ts'
 import type { Installation } from './installation.ts'
@@ -74,6 +75,7 @@ export async function listen(
       ending: ending.signal,
     },
     log,
+    accessLog: config.accessLog === 'on',
     certificate,
     http2: config.http2 === 'on',
     trustedProxies: config.trustedProxies,
@@ -120,7 +122,7 @@ export async function listen(
   }
   try {
     if (config.plainPort !== undefined)
-      plain = await onPlainPort(config.plainPort, config.host, publicUrl).catch(refused(config, 'PLAIN_PORT'))
+      plain = await onPlainPort(config.plainPort, config, publicUrl, log).catch(refused(config, 'PLAIN_PORT'))
   } catch (error) {
     await close(0)
     throw error
@@ -141,8 +143,9 @@ const refused =
     throw new Error(`Port ${number} of ${host} cannot be listened on (${code ?? message}); check HOST and ${setting}.`)
   }
 
-function onPlainPort(port: number, host: string, publicUrl: () => string): Promise<Server> {
-  const server = createServer(refusePlainHttp(publicUrl))
+function onPlainPort(port: number, { host, accessLog }: Config, publicUrl: () => string, log: Logger): Promise<Server> {
+  const level = accessLog === 'on' ? 'info' : 'debug'
+  const server = createServer(refusePlainHttp(publicUrl, refused => log[level](refused, 'request')))
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => resolve(server))

@@ -1,19 +1,13 @@
+import { statfs } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type pg from 'pg'
 import type { Offices } from '../backoffice/offices.ts'
 import type { Db } from '../db.ts'
-import { exposition, type Sample } from '../http/metrics.ts'
 import { dueJobs } from '../store/running/jobs.ts'
-import { feedFigures, standings } from '../store/running/standings.ts'
-
-const gauge = (name: string, help: string, labels: Record<string, string>, value: number, largest = false): Sample => ({
-  name: `tillbridge_${name}`,
-  type: 'gauge',
-  help,
-  labels,
-  value,
-  ...(largest && { largest }),
-})
+import { databaseBytes, feedFigures, standings } from '../store/running/standings.ts'
+import { callDurations, databaseDurations } from '../telemetry/measured.ts'
+import { exposition, type Sample, sample } from '../telemetry/samples.ts'
+import { spanCounts } from './traces.ts'
 
 /** What one process holds: connections to the database, and breakers of back offices. */
 export function processSamples(
@@ -22,34 +16,32 @@ export function processSamples(
   /** Writes that wait for their turn to have a connection. */
   waitingWrites = 0,
 ): Sample[] {
-  const connections = Object.entries(pools).flatMap(([pool, { totalCount, idleCount, waitingCount }]) =>
-    Object.entries({
-      busy: totalCount - idleCount,
-      idle: idleCount,
-      waiting: waitingCount + (pool === 'writes' ? waitingWrites : 0),
-    }).map(([state, value]) =>
-      gauge(
-        'database_connections',
-        'Connections to the database, and requests that wait for one.',
-        { pool, state },
-        value,
+  const connections = Object.entries(pools).flatMap(([pool, { totalCount, idleCount, waitingCount, options }]) => {
+    const [busy, waiting] = [totalCount - idleCount, waitingCount + (pool === 'writes' ? waitingWrites : 0)]
+    const name = { db_client_connection_pool_name: pool }
+    const counted = (state: string, value: number) =>
+      sample('db_client_connection_count', { ...name, db_client_connection_state: state }, value)
+    return [
+      ...Object.entries({ busy, idle: idleCount, waiting }).map(([state, value]) =>
+        sample('tillbridge_database_connections', { pool, state }, value),
       ),
-    ),
-  )
+      counted('used', busy),
+      counted('idle', idleCount),
+      sample('db_client_connection_max', name, options.max),
+      sample('db_client_connection_pending_requests', name, waiting),
+    ]
+  })
   const breakers = offices
     .opened()
     .flatMap(({ service, driver: { breaker } }) =>
       breaker === undefined
         ? []
-        : gauge(
-            'back_office_breaker_open',
-            '1 while calls of a back office are kept back.',
-            { service },
-            breaker === 'open' ? 1 : 0,
-            true,
-          ),
+        : sample('tillbridge_back_office_breaker_open', { service }, breaker === 'open' ? 1 : 0),
     )
-  return [...connections, ...breakers]
+  const spans = Object.entries(spanCounts()).map(([result, count]) =>
+    sample('tillbridge_spans_total', { result }, count),
+  )
+  return [...connections, ...breakers, ...databaseDurations.samples(), ...callDurations.samples(), ...spans]
 }
 
 /** Milliseconds that what the database says counts: nobody can make it work by asking often. */
@@ -75,39 +67,31 @@ async function read(db: Db): Promise<Sample[]> {
   const { oldestSeconds } = await dueJobs(db)
   return [
     ...feeds.flatMap(({ service, feed, lagSeconds, isFailed, records }) => [
-      ...(lagSeconds === null
-        ? []
-        : [
-            gauge(
-              'sync_lag_seconds',
-              'Seconds since a feed was last pulled to its end.',
-              { service, feed },
-              lagSeconds,
-            ),
-          ]),
-      gauge('sync_failed', '1 where the last run of a feed failed.', { service, feed }, isFailed ? 1 : 0),
+      ...(lagSeconds === null ? [] : [sample('tillbridge_sync_lag_seconds', { service, feed }, lagSeconds)]),
+      sample('tillbridge_sync_failed', { service, feed }, isFailed ? 1 : 0),
       ...Object.entries(records).map(([result, value]) =>
-        gauge(
-          'sync_records',
-          'Records of the last run of a feed, by what became of them.',
-          { service, feed, result },
-          value,
-        ),
+        sample('tillbridge_sync_records', { service, feed, result }, value),
       ),
     ]),
     ...counted.map(({ what, kind, state, count }) =>
       what === 'alerts'
-        ? gauge('alerts', 'Alerts that nobody has settled.', { kind }, count)
+        ? sample('tillbridge_alerts', { kind }, count)
         : what === 'mails'
-          ? gauge('mails', 'E-mails, by how far they have come.', { state }, count)
-          : gauge('jobs', 'Jobs, by what they do and how far they have come.', { job: kind, state }, count),
+          ? sample('tillbridge_mails', { state }, count)
+          : sample('tillbridge_jobs', { job: kind, state }, count),
     ),
-    gauge(
-      'jobs_oldest_due_seconds',
-      'Seconds for which the job has been due that nobody has taken for longest; 0: none is.',
-      {},
-      oldestSeconds,
-    ),
+    sample('tillbridge_jobs_oldest_due_seconds', {}, oldestSeconds),
+    sample('tillbridge_database_size_bytes', {}, await databaseBytes(db)),
+  ]
+}
+
+/** The disk that a directory is on. */
+export async function diskSamples(directory: string): Promise<Sample[]> {
+  const disk = await statfs(directory).catch(() => undefined)
+  if (!disk) return []
+  return [
+    sample('tillbridge_disk_size_bytes', {}, disk.blocks * disk.bsize),
+    sample('tillbridge_disk_free_bytes', {}, disk.bavail * disk.bsize),
   ]
 }
 

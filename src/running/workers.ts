@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import type { Sample } from '../http/metrics.ts'
+import type { Sample } from '../telemetry/samples.ts'
 import { joinInstallation } from './installation.ts'
 import { type Listening, listen } from './listen.ts'
 import { askedToStop } from './signals.ts'
+import { sendTraces } from './traces.ts'
 
 /** What serves, in one process or several. */
 export interface Serving extends Pick<Listening, 'baseUrl' | 'caFile' | 'close'> {
@@ -92,6 +93,7 @@ export async function serveByWorkers(config: Config, log: Logger): Promise<Servi
 export async function serveAsWorker(config: Config, log: Logger) {
   const report = (facts: Report) => new Promise(resolve => process.send?.(facts, resolve))
   try {
+    const endTraces = await sendTraces(config, log)
     const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice) })
     let isReady = false
     const serving = await listen(config, installation, log, { isReady: () => isReady })
@@ -104,7 +106,7 @@ export async function serveAsWorker(config: Config, log: Logger) {
     await report({ baseUrl: serving.baseUrl, caFile: serving.caFile })
     await askedToStop()
     await serving.close(config.drainSeconds * 1_000)
-    await installation.close()
+    await Promise.all([installation.close(), endTraces()])
     process.exit(0)
   } catch (error) {
     await report({ fault: (error as Error).message })

@@ -9,7 +9,7 @@ import { arrowsBetween, circleIn, importsOf, sourcesOf } from '../support/import
 /** A file may import its own step and the steps below it, never one above. */
 const ladder = [
   ['cli.js', 'commands'],
-  ['main.ts', 'running', 'config.ts', 'config-values.ts'],
+  ['main.ts', 'running', 'config.ts', 'config-telemetry.ts', 'config-values.ts'],
   ['server.ts', 'worker.ts'],
   ['resources', 'jobs'],
   ['http'],
@@ -17,7 +17,7 @@ const ladder = [
   ['store'],
   ['domain'],
   ['accounts.ts', 'sign-in.ts', 'settings.ts', 'failures.ts', 'errors.ts', 'error-catalogue.ts', 'refuse.ts'],
-  ['statements.ts', 'db.ts', 'migrate.ts', 'secrets.ts', 'failpoints.ts', 'tls', 'postgres'],
+  ['statements.ts', 'db.ts', 'migrate.ts', 'secrets.ts', 'failpoints.ts', 'telemetry', 'tls', 'postgres'],
 ]
 const stepOf = (path: string) => ladder.findIndex(step => step.includes(path.split('/')[1] ?? ''))
 

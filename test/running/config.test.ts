@@ -52,7 +52,12 @@ test('without any setting everything has its default', () => {
     backOfficeExportsPassword: undefined,
     metricsPort: undefined,
     jobs: 'on',
+    accessLog: 'off',
     logLevel: 'info',
+    otelExporterOtlpEndpoint: undefined,
+    otelExporterOtlpHeaders: {},
+    otelServiceName: 'tillbridge',
+    otelTracesSamplerArg: 1,
     failpoint: undefined,
     drainSeconds: 25,
   })
@@ -79,7 +84,11 @@ const good: [name: keyof typeof table, text: string, key: keyof Config, value: u
   ['SMTP_URL', 'smtp://u:p%40@mail.example.com:587?tls=off', 'smtpUrl', 'smtp://u:p%40@mail.example.com:587?tls=off'],
   ['SMTP_URL', 'smtps://mail.example.com', 'smtpUrl', 'smtps://mail.example.com'],
   ['JOBS', 'off', 'jobs', 'off'],
+  ['ACCESS_LOG', 'on', 'accessLog', 'on'],
   ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://otel:4318/', 'otelExporterOtlpEndpoint', 'http://otel:4318'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'a=b%20c=, X-D=e', 'otelExporterOtlpHeaders', { a: 'b c=', 'x-d': 'e' }],
+  ['OTEL_TRACES_SAMPLER_ARG', '0.05', 'otelTracesSamplerArg', 0.05],
   ['DRAIN_SECONDS', '0', 'drainSeconds', 0],
 ]
 for (const [name, text, key, value] of good)
@@ -107,6 +116,9 @@ const bad: [name: keyof typeof table, texts: string[], fault: string][] = [
   ['WORKERS', ['0', '100000', 'all'], `is a whole number from 1 to ${Math.max(64, cpus().length)}`],
   ['DATABASE_POOL', ['1', '201'], 'is a whole number from 2 to 200'],
   ['JOBS', ['no', 'ON'], 'is one of on, off'],
+  ['ACCESS_LOG', ['true', 'debug'], 'is one of off, on'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', ['otel:4318', 'grpc://otel'], 'is an address that begins with http:// or https://'],
+  ['OTEL_TRACES_SAMPLER_ARG', ['1.1', '-1', 'always_on', '1.0.0'], 'is a number from 0 to 1'],
   ['LOG_LEVEL', ['verbose', 'INFO'], 'is one of fatal, error, warn, info, debug, trace, silent'],
   ['DRAIN_SECONDS', ['-1', '601', '25s'], 'is a whole number from 0 to 600'],
 ]
@@ -114,6 +126,13 @@ for (const [name, texts, fault] of bad)
   for (const text of texts)
     test(`${name}=${text} is refused`, () =>
       assert.deepEqual(faultsOf({ [name]: text }), [`${name} ${fault}, not ${JSON.stringify(text)}.`]))
+
+test('headers that are none are refused, without being repeated', () => {
+  for (const text of ['%zz=canary', 'a b=canary', '=canary'])
+    assert.deepEqual(faultsOf({ OTEL_EXPORTER_OTLP_HEADERS: text }), [
+      'OTEL_EXPORTER_OTLP_HEADERS is a list like name=value,name=value.',
+    ])
+})
 
 test('a file that is not there is refused, by its name', () => {
   assert.deepEqual(faultsOf({ TLS_CERT_FILE: here, TLS_KEY_FILE: '/nowhere/key.pem' }), [

@@ -1,4 +1,5 @@
 import { type Db, sql } from '../../db.ts'
+import { traceparentHere } from '../../telemetry/spans.ts'
 
 /** A job that a worker holds. */
 export interface Taken {
@@ -9,6 +10,8 @@ export interface Taken {
   /** Which attempt this is, from 1. */
   attempt: number
   lease: string
+  /** Of what it was asked for in (W3C Trace Context). */
+  traceparent: string | null
 }
 
 interface Wanted {
@@ -26,8 +29,10 @@ export async function addJob(
   { subject = '', dueAt = null }: Wanted = {},
 ): Promise<void> {
   await tx.run(sql`
-    insert into job as j (service_id, name, subject, due_at) values (${serviceId}, ${name}, ${subject}, coalesce(${dueAt}::timestamptz, now()))
-    on conflict (service_id, name, subject) do update set due_at = least(j.due_at, excluded.due_at)`)
+    insert into job as j (service_id, name, subject, due_at, traceparent)
+    values (${serviceId}, ${name}, ${subject}, coalesce(${dueAt}::timestamptz, now()), ${traceparentHere() ?? null})
+    on conflict (service_id, name, subject) do update
+       set due_at = least(j.due_at, excluded.due_at), traceparent = coalesce(j.traceparent, excluded.traceparent)`)
 }
 
 /** The jobs of set times that are missing: of the installation, and of every service. They are due at once. */
@@ -78,7 +83,7 @@ export const takeDue = (db: Db, slots: Readonly<Record<string, Slots>>, leaseSec
                    and (o.leased_until > now() or (o.due_at <= now() and (o.due_at, o.subject) < (d.due_at, d.subject)))))
         order by due_at limit of_name.free for update skip locked) due
      where job.ctid = due.ctid
-    returning service_id as "serviceId", job.name, subject, attempts as attempt, lease`)
+    returning service_id as "serviceId", job.name, subject, attempts as attempt, lease, traceparent`)
 }
 
 /** Holds jobs for longer. Returns the leases that still are the worker's: the others have ended, and somebody else may be at it. */
@@ -93,7 +98,7 @@ export const finishJob = (db: Db, { lease }: Taken, againInSeconds: number | und
   againInSeconds === undefined
     ? db.run(sql`delete from job where lease = ${lease}`)
     : db.run(sql`
-        update job set lease = null, leased_until = null, attempts = 0, due_at = now() + ${againInSeconds} * interval '1 s' where lease = ${lease}`)
+        update job set lease = null, leased_until = null, attempts = 0, traceparent = null, due_at = now() + ${againInSeconds} * interval '1 s' where lease = ${lease}`)
 
 /** It came to nothing, and is tried again in so many seconds. */
 export const postponeJob = (db: Db, { lease }: Taken, seconds: number) =>

@@ -24,3 +24,9 @@ export const standings = (db: Db) =>
     union all select 'mails', '', status, count(*)::integer from mail group by status
     union all select 'alerts', kind, '', count(*)::integer from alert group by kind
     order by 1, 2, 3`)
+
+/** What the database takes on its disk. */
+export async function databaseBytes(db: Db): Promise<number> {
+  const row = await db.row<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`)
+  return row?.bytes ?? 0
+}

@@ -16,7 +16,11 @@ const root = new URL('../../../', import.meta.url).href
 function callSite(): string | undefined {
   for (const line of new Error().stack?.split('\n') ?? []) {
     const [, place] = line.split(root)
-    if (place?.startsWith('src/') && !/^src\/(db|statements)\.ts/.test(place) && !line.includes('at async'))
+    if (
+      place?.startsWith('src/') &&
+      !/^src\/(db\.ts|statements\.ts|telemetry\/)/.test(place) &&
+      !line.includes('at async')
+    )
       return place.replace(/\)$/, '')
   }
 }

@@ -39,7 +39,7 @@ import {
   voucherMailStatus,
 } from '../../../src/store/running/mails.ts'
 import { shownSettings } from '../../../src/store/running/settings.ts'
-import { feedFigures, standings } from '../../../src/store/running/standings.ts'
+import { databaseBytes, feedFigures, standings } from '../../../src/store/running/standings.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/exports.ts'
 import { finishedRuns, pulledByEnvironment } from '../../../src/store/sync/facts.ts'
 import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/plan.ts'
@@ -120,6 +120,7 @@ export async function tour(api: TestService) {
   assert.equal((await api.get('/feeds')).status, 200)
   await tellWebhook(api)
   await standings(db)
+  await databaseBytes(db)
   await listAlerts(db)
 
   const [mail] = await listMails(db, service, undefined, 1)

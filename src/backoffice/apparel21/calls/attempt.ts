@@ -2,6 +2,7 @@ import { isPage, judge } from './answers.ts'
 import { boundsOf, type Connection, type Limits } from './connection.ts'
 import type { Incoming, Wire } from './exchange.ts'
 import { Failure } from './failure.ts'
+import { observedCall } from './observed.ts'
 import { type Asking, addressOf, headersOf, type Writing } from './request.ts'
 
 /** Asks once. Returns a good answer, as far as its head; throws a `Failure` or a `Refusal` where there is none. */
@@ -9,13 +10,16 @@ export type Attempt = (asked: Asking | Writing, signal: AbortSignal) => Promise<
 
 export const attemptOver =
   (wire: Wire, connection: Connection, limits: Limits): Attempt =>
-  async (asked, signal) => {
+  (asked, signal) => {
     const { method, body } = 'method' in asked ? asked : { method: 'GET' as const }
     const { target: url } = addressOf(connection, asked)
-    const headers = headersOf(connection, asked)
     const mostBytes = boundsOf(limits, asked.size).bytes
-    const incoming = await wire.exchange({ method, url, headers, body, mostBytes, signal })
-    await judge(incoming)
-    if (method !== 'GET' && (await isPage(incoming))) throw new Failure('crashed', 'A page came instead of an answer.')
-    return incoming
+    return observedCall({ method, url, endpoint: asked.endpoint }, async traceparent => {
+      const headers = headersOf(connection, { traceparent, ...asked })
+      const incoming = await wire.exchange({ method, url, headers, body, mostBytes, signal })
+      await judge(incoming)
+      if (method !== 'GET' && (await isPage(incoming)))
+        throw new Failure('crashed', 'A page came instead of an answer.')
+      return incoming
+    })
   }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { exposition, merged, type Sample } from '../../src/http/metrics.ts'
+import { metrics } from '../../src/telemetry/metric-list.ts'
+import { exposition, merged, type Sample } from '../../src/telemetry/samples.ts'
 import {
   ask,
   directory,
@@ -26,10 +27,7 @@ async function figures() {
   const text = await answer.text()
   const lines = text.trim().split('\n')
   for (const line of lines)
-    assert.match(
-      line,
-      /^(# (HELP|TYPE) tillbridge_[a-z_]+ .+|tillbridge_[a-z_]+(\{([a-z]+="[^"]*",?)+\})? -?[\d.e+-]+)$/,
-    )
+    assert.match(line, /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z_]+="[^"]*",?)+\})? -?[\d.e+-]+)$/)
   const samples = lines.filter(line => !line.startsWith('#')).map(line => line.split(/ (?=[^ ]+$)/) as [string, string])
   return { text, values: new Map(samples.map(([name, value]) => [name, Number(value)])) }
 }
@@ -68,6 +66,40 @@ test('connections, the event loop, jobs and alerts have their figures; each metr
   assert.ok((values.get('tillbridge_jobs_oldest_due_seconds') ?? Number.NaN) < 5)
   const told = text.match(/^# TYPE (\S+)/gm) ?? []
   assert.equal(new Set(told).size, told.length)
+})
+
+/** The names and labels of what is told, each once, without the endings of histograms. */
+const toldBy = (values: ReadonlyMap<string, number>) =>
+  [...values.keys()].map(key => {
+    const [, name = '', labels = ''] = /^([a-z_]+)(?:\{(.*)\})?$/.exec(key) ?? []
+    return { name, labels: [...labels.matchAll(/([a-z_]+)="/g)].map(([, label = '']) => label) }
+  })
+
+test('what is told is in the list of metrics, with its labels', async () => {
+  const { values } = await figures()
+  const told = toldBy(values)
+  assert.ok(told.length > 200)
+  for (const { name, labels } of told) {
+    const base = name.replace(/_(bucket|sum|count)$/, '')
+    const known = metrics[(base in metrics ? base : name) as keyof typeof metrics]
+    assert.ok(known, `${name} is not in the list`)
+    const others = labels.filter(label => label !== 'le' && !(known.labels as readonly string[]).includes(label))
+    assert.deepEqual(others, [], name)
+  }
+})
+
+test('requests, statements and connections are told by the names of OpenTelemetry too', async () => {
+  const { values } = await figures()
+  const request = 'http_request_method="GET",http_route="/stores",http_response_status_code="200",url_scheme="https"'
+  assert.equal(values.get(`http_server_request_duration_seconds_count{${request}}`), 6)
+  assert.equal(values.get(`http_server_request_duration_seconds_bucket{${request},le="10"}`), 6)
+  assert.equal(values.get('http_server_active_requests{http_request_method="GET",url_scheme="https"}'), 0)
+  const statement = 'db_system_name="postgresql",db_operation_name="select"'
+  assert.ok((values.get(`db_client_operation_duration_seconds_count{${statement}}`) ?? 0) > 6)
+  assert.equal(values.get('db_client_connection_max{db_client_connection_pool_name="reads"}'), 3 * 6)
+  assert.ok((values.get('tillbridge_disk_free_bytes') ?? 0) > 1e6)
+  assert.ok((values.get('tillbridge_disk_size_bytes') ?? 0) > (values.get('tillbridge_disk_free_bytes') ?? 0))
+  assert.ok((values.get('tillbridge_database_size_bytes') ?? 0) > 5e6)
 })
 
 test('nothing but the figures is told there, and nothing of them elsewhere', async () => {

@@ -1,0 +1,205 @@
+import type { MetricName } from '../../src/telemetry/metric-list.ts'
+import { bucketsOf, countOf, of } from './promql.ts'
+
+/** A query, and what its lines are called. */
+type Line = readonly [expr: string, legend: string]
+
+interface Panel {
+  title: string
+  /** As Grafana has it. */
+  unit: 's' | 'reqps' | 'percentunit' | 'bytes' | 'short' | 'ops'
+  lines: readonly Line[]
+  kind?: 'timeseries' | 'stat'
+}
+
+const range = '$__rate_interval'
+const requests = 'http_server_request_duration_seconds'
+const rate = (expr: string) => `rate(${expr}[${range}])`
+const quantiles = (name: MetricName, by = ''): Line[] =>
+  [0.5, 0.95, 0.99].map(share => [
+    `histogram_quantile(${share}, sum by (le${by && `, ${by}`}) (${rate(bucketsOf(name))}))`,
+    `p${share * 100}${by && ` {{${by}}}`}`,
+  ])
+
+/** The rows of the dashboard, from what callers see to what it stands on. */
+const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
+  [
+    'Requests',
+    [
+      {
+        title: 'Requests by status',
+        unit: 'reqps',
+        lines: [[`sum by (http_response_status_code) (${rate(countOf(requests))})`, '{{http_response_status_code}}']],
+      },
+      { title: 'Duration', unit: 's', lines: quantiles(requests) },
+      {
+        title: 'Share that fails (5xx)',
+        unit: 'percentunit',
+        lines: [
+          [
+            `sum(${rate(countOf(requests, { http_response_status_code: '=~"5.."' }))}) / sum(${rate(countOf(requests))})`,
+            'fails',
+          ],
+        ],
+      },
+      {
+        title: 'Errors by code',
+        unit: 'reqps',
+        lines: [[`sum by (error_type) (${rate(countOf(requests, { error_type: '!=""' }))})`, '{{error_type}}']],
+      },
+      {
+        title: 'Slowest routes (p99)',
+        unit: 's',
+        lines: [
+          [
+            `topk(10, histogram_quantile(0.99, sum by (le, http_route) (${rate(bucketsOf(requests))})))`,
+            '{{http_route}}',
+          ],
+        ],
+      },
+      { title: 'Under way', unit: 'short', lines: [[`sum(${of('http_server_active_requests')})`, 'requests']] },
+    ],
+  ],
+  [
+    'Feeds and back offices',
+    [
+      {
+        title: 'Age of feeds',
+        unit: 's',
+        lines: [[of('tillbridge_sync_lag_seconds'), '{{service}} {{feed}}']],
+      },
+      {
+        title: 'Feeds that fail',
+        unit: 'short',
+        lines: [[`sum by (service) (${of('tillbridge_sync_failed')})`, '{{service}}']],
+      },
+      {
+        title: 'Records of the last run',
+        unit: 'short',
+        lines: [[`sum by (feed, result) (${of('tillbridge_sync_records')})`, '{{feed}} {{result}}']],
+      },
+      {
+        title: 'Breakers that are open',
+        unit: 'short',
+        kind: 'stat',
+        lines: [[`sum(${of('tillbridge_back_office_breaker_open')})`, 'open']],
+      },
+      { title: 'Calls of back offices', unit: 's', lines: quantiles('http_client_request_duration_seconds') },
+      {
+        title: 'Calls that fail',
+        unit: 'reqps',
+        lines: [
+          [
+            `sum by (server_address, error_type) (${rate(countOf('http_client_request_duration_seconds', { error_type: '!=""' }))})`,
+            '{{server_address}} {{error_type}}',
+          ],
+        ],
+      },
+    ],
+  ],
+  [
+    'Jobs and e-mails',
+    [
+      {
+        title: 'Jobs',
+        unit: 'short',
+        lines: [[`sum by (job, state) (${of('tillbridge_jobs')})`, '{{job}} {{state}}']],
+      },
+      {
+        title: 'Oldest job that nobody has taken',
+        unit: 's',
+        lines: [[of('tillbridge_jobs_oldest_due_seconds'), 'due for']],
+      },
+      { title: 'E-mails', unit: 'short', lines: [[of('tillbridge_mails'), '{{state}}']] },
+      { title: 'Alerts', unit: 'short', kind: 'stat', lines: [[of('tillbridge_alerts'), '{{kind}}']] },
+    ],
+  ],
+  [
+    'What it stands on',
+    [
+      { title: 'Statements', unit: 's', lines: quantiles('db_client_operation_duration_seconds') },
+      {
+        title: 'Connections',
+        unit: 'short',
+        lines: [
+          [
+            `sum by (db_client_connection_pool_name, db_client_connection_state) (${of('db_client_connection_count')})`,
+            '{{db_client_connection_pool_name}} {{db_client_connection_state}}',
+          ],
+          [`sum(${of('db_client_connection_pending_requests')})`, 'wait for one'],
+          [`sum(${of('db_client_connection_max')})`, 'at most'],
+        ],
+      },
+      {
+        title: 'Delay of the event loop',
+        unit: 's',
+        lines: [[of('tillbridge_event_loop_delay_seconds'), '{{quantile}}']],
+      },
+      { title: 'Memory', unit: 'bytes', lines: [[of('tillbridge_resident_memory_bytes'), 'processes that serve']] },
+      {
+        title: 'Disk',
+        unit: 'bytes',
+        lines: [
+          [of('tillbridge_disk_size_bytes'), 'disk'],
+          [of('tillbridge_disk_free_bytes'), 'free'],
+          [of('tillbridge_database_size_bytes'), 'database'],
+        ],
+      },
+      {
+        title: 'Spans of traces',
+        unit: 'ops',
+        lines: [[`sum by (result) (${rate(of('tillbridge_spans_total'))})`, '{{result}}']],
+      },
+    ],
+  ],
+]
+
+const datasource = { type: 'prometheus', uid: '$datasource' }
+const [wide, high] = [8, 8]
+
+const panelOf = ({ title, unit, lines, kind = 'timeseries' }: Panel, id: number, x: number, y: number) => ({
+  id,
+  type: kind,
+  title,
+  datasource,
+  gridPos: { x, y, w: wide, h: high },
+  fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+  targets: lines.map(([expr, legendFormat], i) => ({
+    refId: String.fromCharCode(65 + i),
+    datasource,
+    expr,
+    legendFormat,
+  })),
+})
+
+/** The dashboard as Grafana imports it (schema 39: Grafana 10 and later). */
+export function dashboard() {
+  const panels: object[] = []
+  let y = 0
+  for (const [title, inside] of rows) {
+    panels.push({
+      id: panels.length + 1,
+      type: 'row',
+      title,
+      collapsed: false,
+      gridPos: { x: 0, y, w: 24, h: 1 },
+      panels: [],
+    })
+    y++
+    for (const [i, panel] of inside.entries())
+      panels.push(panelOf(panel, panels.length + 1, (i % 3) * wide, y + Math.floor(i / 3) * high))
+    y += Math.ceil(inside.length / 3) * high
+  }
+  const variable = { name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Prometheus' }
+  return {
+    uid: 'tillbridge',
+    title: 'Tillbridge',
+    description: 'Made by `npm run docs` of scripts/monitoring/dashboard.ts and the list of metrics.',
+    schemaVersion: 39,
+    editable: true,
+    refresh: '30s',
+    time: { from: 'now-6h', to: 'now' },
+    templating: { list: [variable] },
+    panels,
+  }
+}

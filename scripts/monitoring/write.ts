@@ -1,0 +1,38 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { type MetricName, metric, metrics } from '../../src/telemetry/metric-list.ts'
+import { dashboard } from './dashboard.ts'
+import { rulesText } from './rules.ts'
+
+const root = new URL('../../', import.meta.url)
+
+/** The list of metrics as a page. */
+function metricsPage() {
+  const rows = (Object.keys(metrics) as MetricName[]).map(name => {
+    const { type, help, labels } = metric(name)
+    return `| \`${name}\` | ${type} | ${labels.map(label => `\`${label}\``).join(', ')} | ${help} |\n`
+  })
+  return `# Metrics
+
+What \`METRICS_PORT\` tells, made from \`src/telemetry/metric-list.ts\` by \`npm run docs\`; [monitoring](monitoring.md) tells what to do with it. Those that begin with \`tillbridge_\` are ours, the others have the names of OpenTelemetry's semantic conventions
+(\`http.server.request.duration\` is \`http_server_request_duration_seconds\`). A histogram also has \`_bucket\` (with \`le\`), \`_sum\` and \`_count\`.
+
+| Metric | Type | Labels | What it is |
+|---|---|---|---|
+${rows.join('')}`
+}
+
+/** What is made with the list of metrics, by file. */
+export const monitoring = (): Record<string, string> => ({
+  'docs/metrics.md': metricsPage(),
+  'deploy/prometheus/rules.yml': rulesText(),
+  'deploy/grafana/tillbridge.json': `${JSON.stringify(dashboard(), undefined, 2)}\n`,
+})
+
+if (import.meta.main)
+  for (const [name, text] of Object.entries(monitoring())) {
+    const file = new URL(name, root)
+    if ((await readFile(file, 'utf8').catch(() => undefined)) === text) continue
+    await mkdir(new URL('.', file), { recursive: true })
+    await writeFile(file, text)
+    console.log(`${name} is written.`)
+  }

@@ -1,0 +1,125 @@
+interface Metric {
+  type: 'counter' | 'gauge' | 'histogram'
+  help: string
+  labels: readonly string[]
+  /** Of several processes the largest counts, rather than the sum. */
+  largest?: true
+  /** Upper ends of a histogram's buckets, in seconds. */
+  buckets?: readonly number[]
+}
+
+/** Those that OpenTelemetry's conventions ask for where HTTP is measured, and where a database is. */
+const httpSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+const databaseSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
+
+/** Every metric that is told, by its name. docs/monitoring.md, the dashboard and the rules are made with it. */
+export const metrics = {
+  tillbridge_http_requests_total: {
+    type: 'counter',
+    help: 'Requests answered, by route, method and status.',
+    labels: ['route', 'method', 'status'],
+  },
+  tillbridge_http_request_duration_seconds: {
+    type: 'histogram',
+    help: 'Seconds until an answer was sent, by route and method.',
+    labels: ['route', 'method'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  },
+  tillbridge_event_loop_delay_seconds: {
+    type: 'gauge',
+    help: 'Delay of the event loop since the last look.',
+    labels: ['quantile'],
+    largest: true,
+  },
+  tillbridge_resident_memory_bytes: { type: 'gauge', help: 'Memory of the serving processes.', labels: [] },
+  tillbridge_database_connections: {
+    type: 'gauge',
+    help: 'Connections to the database, and requests that wait for one.',
+    labels: ['pool', 'state'],
+  },
+  tillbridge_back_office_breaker_open: {
+    type: 'gauge',
+    help: '1 while calls of a back office are kept back.',
+    labels: ['service'],
+    largest: true,
+  },
+  tillbridge_spans_total: {
+    type: 'counter',
+    help: 'Spans of traces, by whether the collector took them.',
+    labels: ['result'],
+  },
+  tillbridge_sync_lag_seconds: {
+    type: 'gauge',
+    help: 'Seconds since a feed was last pulled to its end.',
+    labels: ['service', 'feed'],
+  },
+  tillbridge_sync_failed: {
+    type: 'gauge',
+    help: '1 where the last run of a feed failed.',
+    labels: ['service', 'feed'],
+  },
+  tillbridge_sync_records: {
+    type: 'gauge',
+    help: 'Records of the last run of a feed, by what became of them.',
+    labels: ['service', 'feed', 'result'],
+  },
+  tillbridge_alerts: { type: 'gauge', help: 'Alerts that nobody has settled.', labels: ['kind'] },
+  tillbridge_mails: { type: 'gauge', help: 'E-mails, by how far they have come.', labels: ['state'] },
+  tillbridge_jobs: {
+    type: 'gauge',
+    help: 'Jobs, by what they do and how far they have come.',
+    labels: ['job', 'state'],
+  },
+  tillbridge_jobs_oldest_due_seconds: {
+    type: 'gauge',
+    help: 'Seconds for which the job has been due that nobody has taken for longest; 0: none is.',
+    labels: [],
+  },
+  tillbridge_database_size_bytes: { type: 'gauge', help: 'What the database takes on its disk.', labels: [] },
+  tillbridge_disk_size_bytes: { type: 'gauge', help: 'The disk that DATA_DIR is on.', labels: [] },
+  tillbridge_disk_free_bytes: { type: 'gauge', help: 'What is free of that disk.', labels: [] },
+  http_server_request_duration_seconds: {
+    type: 'histogram',
+    help: 'Duration of HTTP server requests.',
+    labels: ['http_request_method', 'http_route', 'http_response_status_code', 'url_scheme', 'error_type'],
+    buckets: httpSeconds,
+  },
+  http_server_active_requests: {
+    type: 'gauge',
+    help: 'Number of active HTTP server requests.',
+    labels: ['http_request_method', 'url_scheme'],
+  },
+  http_client_request_duration_seconds: {
+    type: 'histogram',
+    help: 'Duration of HTTP client requests: the calls of back offices.',
+    labels: ['http_request_method', 'server_address', 'server_port', 'http_response_status_code', 'error_type'],
+    buckets: httpSeconds,
+  },
+  db_client_operation_duration_seconds: {
+    type: 'histogram',
+    help: 'Duration of database client operations.',
+    labels: ['db_system_name', 'db_operation_name', 'error_type'],
+    buckets: databaseSeconds,
+  },
+  db_client_connection_count: {
+    type: 'gauge',
+    help: 'The number of connections that are currently in state described by the state attribute.',
+    labels: ['db_client_connection_pool_name', 'db_client_connection_state'],
+  },
+  db_client_connection_max: {
+    type: 'gauge',
+    help: 'The maximum number of open connections allowed.',
+    labels: ['db_client_connection_pool_name'],
+  },
+  db_client_connection_pending_requests: {
+    type: 'gauge',
+    help: 'The number of current pending requests for an open connection.',
+    labels: ['db_client_connection_pool_name'],
+  },
+} as const satisfies Record<string, Metric>
+
+export type MetricName = keyof typeof metrics
+export type LabelOf<Name extends MetricName> = (typeof metrics)[Name]['labels'][number]
+
+/** A metric as it is in the list. */
+export const metric = (name: MetricName): Metric => metrics[name]

@@ -1,0 +1,104 @@
+import { type LabelOf, type MetricName, metric } from './metric-list.ts'
+
+/** One figure as Prometheus reads it: the text exposition format, 0.0.4. */
+export interface Sample {
+  /** Of the metric; with `_bucket`, `_sum` or `_count` behind it where that is a histogram. */
+  name: string
+  type: 'counter' | 'gauge' | 'histogram'
+  help: string
+  labels: Readonly<Record<string, string>>
+  value: number
+  /** Of several processes the largest counts, rather than the sum. */
+  largest?: boolean
+}
+
+/** Labels of a metric: those of the list, of which some may be absent. */
+export type Labels<Name extends MetricName> = { readonly [label in LabelOf<Name>]?: string }
+
+/** A figure of a metric of the list. */
+export function sample<Name extends MetricName>(name: Name, labels: Labels<Name>, value: number): Sample {
+  const { type, help, largest = false } = metric(name)
+  return { name, type, help, labels: labels as Record<string, string>, value, ...(largest && { largest }) }
+}
+
+interface Timing {
+  labels: Readonly<Record<string, string>>
+  counts: number[]
+  sum: number
+}
+
+/** Durations of something in this process, as a histogram of the list. */
+export function durations<Name extends MetricName>(name: Name) {
+  const { help, buckets = [] } = metric(name)
+  const timings = new Map<string, Timing>()
+  return {
+    /** `key` stands for the labels, which are asked for when it is new. */
+    observe(key: string, seconds: number, labels: () => Labels<Name>) {
+      let timing = timings.get(key)
+      if (!timing) {
+        timing = { labels: labels() as Record<string, string>, counts: Array(buckets.length + 1).fill(0), sum: 0 }
+        timings.set(key, timing)
+      }
+      const found = buckets.findIndex(most => seconds <= most)
+      const place = found < 0 ? buckets.length : found
+      timing.counts[place] = (timing.counts[place] ?? 0) + 1
+      timing.sum += seconds
+    },
+    samples: (): Sample[] =>
+      [...timings.values()].flatMap(({ labels, counts, sum }) => {
+        const of = (ending: string, value: number, more: Record<string, string> = {}): Sample => ({
+          name: `${name}${ending}`,
+          type: 'histogram',
+          help,
+          value,
+          labels: { ...labels, ...more },
+        })
+        let total = 0
+        const below = counts.map((count, i) => {
+          total += count
+          return of('_bucket', total, { le: String(buckets[i] ?? '+Inf') })
+        })
+        return [...below, of('_sum', sum), of('_count', total)]
+      }),
+  }
+}
+
+/** The figures of several processes as those of one. */
+export function merged(processes: readonly (readonly Sample[])[]): Sample[] {
+  const found = new Map<string, Sample>()
+  for (const sample of processes.flat()) {
+    const key = `${sample.name}${labelsOf(sample)}`
+    const known = found.get(key)
+    const value = !known
+      ? sample.value
+      : sample.largest
+        ? Math.max(known.value, sample.value)
+        : known.value + sample.value
+    found.set(key, { ...sample, value })
+  }
+  return [...found.values()]
+}
+
+/** The text that Prometheus reads: the samples of a metric together, under what it is. */
+export function exposition(samples: readonly Sample[]): string {
+  const metricOf = ({ name, type }: Sample) => (type === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name)
+  return [...Map.groupBy(samples, metricOf)]
+    .map(([metric, some]) =>
+      [
+        `# HELP ${metric} ${some[0]?.help}`,
+        `# TYPE ${metric} ${some[0]?.type}`,
+        ...some.map(sample => `${sample.name}${labelsOf(sample)} ${sample.value}`),
+        '',
+      ].join('\n'),
+    )
+    .join('')
+}
+
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' }
+
+function labelsOf({ labels }: Sample) {
+  const pairs = Object.entries(labels).map(
+    ([name, value]) => `${name}="${value.replace(/[\\"\n]/g, c => escapes[c] ?? c)}"`,
+  )
+  return pairs.length ? `{${pairs.join(',')}}` : ''
+}

@@ -1,0 +1,50 @@
+import { databaseDurations } from './measured.ts'
+import { beginPart, endSpan, faultOf } from './spans.ts'
+
+interface Told {
+  operation: string
+  /** The operation and the first table: `select customer`. */
+  summary: string
+}
+
+const told = new Map<string, Told>()
+
+/** What is told of a statement: its text is long, and its values are nobody's business. */
+function toldOf(text: string): Told {
+  const known = told.get(text)
+  if (known) return known
+  const plain = text
+    .replace(/'[^']*'/g, '')
+    .trim()
+    .toLowerCase()
+  const operation = /^\w+/.exec(plain)?.[0] ?? 'unknown'
+  const [, table = ''] = /\b(?:from|into|update|join)\s+(?:only\s+)?([a-z_][\w.]*)/.exec(plain) ?? []
+  const one = { operation, summary: `${operation} ${table}`.trim() }
+  told.set(text, one)
+  return one
+}
+
+/** Has a statement measured, and be part of the trace that it is asked in. */
+export async function observed<T>(text: string, ask: () => Promise<T>): Promise<T> {
+  const { operation, summary } = toldOf(text)
+  const span = beginPart(summary, 'client', {
+    'db.system.name': 'postgresql',
+    'db.operation.name': operation,
+    'db.query.summary': summary,
+  })
+  const began = performance.now()
+  let fault: string | undefined
+  try {
+    return await ask()
+  } catch (error) {
+    fault = faultOf(error)
+    throw error
+  } finally {
+    databaseDurations.observe(`${operation} ${fault}`, (performance.now() - began) / 1_000, () => ({
+      db_system_name: 'postgresql',
+      db_operation_name: operation,
+      ...(fault !== undefined && { error_type: fault }),
+    }))
+    endSpan(span, fault)
+  }
+}

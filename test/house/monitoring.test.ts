@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { dashboard } from '../../scripts/monitoring/dashboard.ts'
+import { of } from '../../scripts/monitoring/promql.ts'
+import { alerts, rulesText } from '../../scripts/monitoring/rules.ts'
+import { monitoring } from '../../scripts/monitoring/write.ts'
+import { metrics } from '../../src/telemetry/metric-list.ts'
+
+const root = new URL('../../', import.meta.url)
+const rulesTest = fileURLToPath(new URL('deploy/prometheus/rules.test.yml', root))
+
+const hasPromtool = spawnSync('promtool', ['--version']).error === undefined
+const skip = hasPromtool ? false : 'promtool (Debian: prometheus) is not installed'
+
+/** The queries of the dashboard. */
+const queries = dashboard().panels.flatMap(panel => ('targets' in panel ? (panel.targets as { expr: string }[]) : []))
+
+test('rules, dashboard and the page of metrics are those that the list of metrics makes', () => {
+  for (const [name, text] of Object.entries(monitoring()))
+    assert.equal(readFileSync(new URL(name, root), 'utf8'), text, `${name} is stale: run npm run docs`)
+})
+
+test('neither the rules nor the dashboard name a metric that is not told', () => {
+  const known = new Set<string>(Object.keys(metrics))
+  const text = [rulesText(), ...queries.map(({ expr }) => expr)].join('\n')
+  const named = [...text.matchAll(/\b(?:tillbridge|http_server|http_client|db_client)_[a-z_]+(?=[{[ )]|$)/gm)]
+    .map(([name]) => name.replace(/_(bucket|sum|count)$/, base => (known.has(name) ? base : '')))
+    .filter(name => !/^(http|db)_[a-z_]+(code|method|route|name|state)$/.test(name))
+  assert.ok(new Set(named).size >= 15, 'metrics are found')
+  assert.deepEqual(
+    named.filter(name => !known.has(name)),
+    [],
+  )
+})
+
+test('each metric of the list is on the dashboard, but for our own names of what the conventions name', () => {
+  const shown = queries.map(({ expr }) => expr).join('\n')
+  const ours = [
+    'tillbridge_http_requests_total',
+    'tillbridge_http_request_duration_seconds',
+    'tillbridge_database_connections',
+  ]
+  const missing = Object.keys(metrics).filter(name => !shown.includes(name))
+  assert.deepEqual(missing, ours)
+})
+
+test('a label that a metric does not have is selected by nobody', () => {
+  assert.equal(of('tillbridge_mails', { state: 'failed' }), 'tillbridge_mails{state="failed"}')
+  // @ts-expect-error: it has no such label.
+  assert.equal(of('tillbridge_mails', { kind: 'failed' }), 'tillbridge_mails{kind="failed"}')
+})
+
+test('each alert says what it is, and what to do', () => {
+  assert.equal(new Set(alerts.map(({ alert }) => alert)).size, alerts.length)
+  for (const { summary, description } of alerts) assert.ok(summary.length > 10 && description.length > 20)
+})
+
+test('the rules fire at what they are for, and at nothing else', { skip }, () => {
+  const said = execFileSync('promtool', ['test', 'rules', rulesTest], { encoding: 'utf8', stdio: 'pipe' })
+  assert.match(said, /SUCCESS/)
+})
+
+test('the queries of the dashboard are PromQL', { skip }, async t => {
+  const directory = await mkdtemp(join(tmpdir(), 'tillbridge-promql-'))
+  t.after(() => rm(directory, { recursive: true }))
+  const rules = queries.map(({ expr }, i) => ({
+    record: `query:${i}`,
+    expr: expr.replaceAll('$__rate_interval', '1m'),
+  }))
+  const file = join(directory, 'rules.json')
+  await writeFile(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
+  const said = execFileSync('promtool', ['check', 'rules', file], { encoding: 'utf8', stdio: 'pipe' })
+  assert.match(said, new RegExp(`SUCCESS: ${queries.length} rules found`))
+})

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
+import {
+  ask,
+  directory,
+  type Environment,
+  makeAccess,
+  type Serving,
+  serve,
+  somePort,
+  stop,
+  until,
+} from '../support/processes.ts'
+
+const plainPort = somePort()
+const environment: Environment = {
+  DATA_DIR: join(directory(), 'data'),
+  LOG_LEVEL: 'info',
+  ACCESS_LOG: 'on',
+  PLAIN_PORT: plainPort,
+}
+let service: Serving
+let access: Awaited<ReturnType<typeof makeAccess>>
+before(async () => {
+  service = await serve(['--no-demo'], environment)
+  access = await makeAccess(environment)
+})
+after(() => stop(service))
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+type Line = Record<string, any>
+
+const linesOf = ({ err }: Serving): Line[] =>
+  err
+    .split('\n')
+    .filter(line => line.startsWith('{') && line.endsWith('}'))
+    .map(line => JSON.parse(line))
+
+/** The lines about a request, once there is one. */
+async function linesAbout(requestId: string) {
+  const found = () => linesOf(service).filter(line => line.requestId === requestId)
+  await until(() => found().length > 0, `a line about ${requestId}`)
+  return found()
+}
+
+test('each request has one line at info: what was asked, by whom, what came of it and how long it took', async () => {
+  const { status, headers } = await ask(service, '/customers/canary-7?x=canary-8', access)
+  assert.equal(status, 400)
+  const [line = {}, ...more] = await linesAbout(headers['x-request-id'])
+  assert.deepEqual(more, [])
+  const { time, ms, pid, ...rest } = line
+  assert.equal(pid, service.pid)
+  assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  assert.ok(Math.abs(Date.now() - Date.parse(time)) < 60_000)
+  assert.ok(ms > 0 && ms < 60_000)
+  assert.deepEqual(rest, {
+    level: 30,
+    msg: 'request',
+    requestId: headers['x-request-id'],
+    method: 'GET',
+    route: '/customers/:id',
+    service: 'luma',
+    account: 'luma-admin',
+    status: 400,
+    code: 'invalid_parameter',
+  })
+  assert.doesNotMatch(service.err, /canary/)
+})
+
+test('whoever is refused is found by the request id of the answer, with the reason', async () => {
+  const wrong = { ...access, password: 'canary-password' }
+  const { status, json } = await ask(service, '/stores', wrong)
+  assert.equal(status, 401)
+  const [line] = await linesAbout(json.requestId)
+  assert.deepEqual([line?.status, line?.code, line?.route, line?.account], [401, json.code, '/stores', undefined])
+  const nowhere = await ask(service, '/canary-9', access)
+  const [lost] = await linesAbout(nowhere.json.requestId)
+  assert.deepEqual([lost?.status, lost?.code, lost?.route], [404, 'not_found', undefined])
+  assert.doesNotMatch(service.err, /canary/)
+})
+
+/** What a server answers to bytes. */
+async function answerTo(socket: ReturnType<typeof connect>, bytes: string) {
+  socket.end(bytes)
+  return Buffer.concat(await socket.toArray()).toString()
+}
+
+test('what is no request, and what comes in the clear, has its line too', async () => {
+  const port = Number(new URL(service.baseUrl).port)
+  const broken = await answerTo(connectTls({ port, rejectUnauthorized: false }), 'canary canary\r\n\r\n')
+  const clear = await answerTo(connect(Number(plainPort)), 'GET /canary HTTP/1.1\r\nhost: x\r\n\r\n')
+  for (const [answer, status, code] of [
+    [broken, 400, 'malformed_request'],
+    [clear, 403, 'https_required'],
+  ] as const) {
+    const [, requestId = ''] = /"requestId":"([^"]+)"/.exec(answer) ?? []
+    const [line] = await linesAbout(requestId)
+    assert.deepEqual([line?.status, line?.code], [status, code])
+  }
+  assert.doesNotMatch(service.err, /canary/)
+})
+
+test('every line has its time in RFC 3339', () => {
+  const lines = linesOf(service)
+  assert.ok(lines.length > 4)
+  for (const { time } of lines) assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+})

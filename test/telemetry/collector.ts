@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { type Static, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+const closed = { additionalProperties: false }
+const hex = (digits: number) => Type.String({ pattern: `^(?!0+$)[0-9a-f]{${digits}}$` })
+const nanoseconds = Type.String({ pattern: '^[1-9][0-9]{18}$' })
+const AnyValue = Type.Union([
+  Type.Object({ stringValue: Type.String() }, closed),
+  Type.Object({ boolValue: Type.Boolean() }, closed),
+  Type.Object({ intValue: Type.String({ pattern: '^-?[0-9]+$' }) }, closed),
+  Type.Object({ doubleValue: Type.Number() }, closed),
+])
+const Attributes = Type.Array(Type.Object({ key: Type.String({ minLength: 1 }), value: AnyValue }, closed))
+const Span = Type.Object(
+  {
+    traceId: hex(32),
+    spanId: hex(16),
+    parentSpanId: Type.Optional(hex(16)),
+    flags: Type.Integer({ minimum: 0, maximum: 0xffff_ffff }),
+    name: Type.String({ minLength: 1 }),
+    kind: Type.Integer({ minimum: 1, maximum: 5 }),
+    startTimeUnixNano: nanoseconds,
+    endTimeUnixNano: nanoseconds,
+    attributes: Attributes,
+    status: Type.Optional(Type.Object({ code: Type.Integer({ minimum: 0, maximum: 2 }) }, closed)),
+  },
+  closed,
+)
+/** `ExportTraceServiceRequest` in JSON, as opentelemetry-proto 1.x has it, of which nothing is left out that we send. */
+const ExportTraceServiceRequest = Type.Object(
+  {
+    resourceSpans: Type.Array(
+      Type.Object(
+        {
+          resource: Type.Object({ attributes: Attributes }, closed),
+          schemaUrl: Type.String(),
+          scopeSpans: Type.Array(
+            Type.Object(
+              {
+                scope: Type.Object({ name: Type.String(), version: Type.String() }, closed),
+                spans: Type.Array(Span, { minItems: 1 }),
+              },
+              closed,
+            ),
+          ),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+)
+const shape = Compile(ExportTraceServiceRequest)
+
+/** A span as a test reads it. */
+export interface Received {
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  name: string
+  kind: number
+  isFailed: boolean
+  milliseconds: number
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  attributes: Record<string, any>
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  resource: Record<string, any>
+}
+
+/** A collector that takes OTLP over HTTP, in JSON, and is strict about it. */
+export async function startCollector(port = 0) {
+  const spans: Received[] = []
+  const faults: string[] = []
+  const bodies: string[] = []
+  const seen: Record<string, string | string[] | undefined>[] = []
+  const answers: number[] = []
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    bodies.push(body)
+    seen.push(request.headers)
+    const status = answers.shift() ?? 200
+    if (status === 200) {
+      const isRight = request.method === 'POST' && request.url === '/v1/traces'
+      if (!isRight || request.headers['content-type'] !== 'application/json')
+        faults.push(`${request.method} ${request.url} ${request.headers['content-type']}`)
+      const told: unknown = JSON.parse(body)
+      if (shape.Check(told)) spans.push(...spansOf(told))
+      else faults.push(JSON.stringify([...shape.Errors(told)].slice(0, 5)))
+    }
+    response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+  })
+  await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    /** What came that is no OTLP. */
+    faults,
+    bodies,
+    /** The headers of each request. */
+    seen,
+    /** What the next requests are answered, before all others are taken. */
+    answers,
+    close: () =>
+      new Promise<void>(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function spansOf({ resourceSpans }: Static<typeof ExportTraceServiceRequest>): Received[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap(({ spans }) =>
+      spans.map(({ attributes, startTimeUnixNano, endTimeUnixNano, status, flags, ...span }) => {
+        const nanos = BigInt(endTimeUnixNano) - BigInt(startTimeUnixNano)
+        assert.ok(nanos >= 0n, 'a span ends after it began')
+        assert.equal(flags & 1, 1)
+        return {
+          ...span,
+          isFailed: status?.code === 2,
+          milliseconds: Number(nanos) / 1e6,
+          attributes: valuesOf(attributes),
+          resource: valuesOf(resource.attributes),
+        }
+      }),
+    ),
+  )
+}
+
+const valuesOf = (attributes: Static<typeof Attributes>) =>
+  Object.fromEntries(
+    attributes.map(({ key, value }) => [key, 'intValue' in value ? Number(value.intValue) : Object.values(value)[0]]),
+  )

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { postOf } from '../../src/mail/post.ts'
+import { sendTraces, spanCounts } from '../../src/running/traces.ts'
+import type { Service } from '../../src/settings.ts'
+import { startWorker } from '../../src/worker.ts'
+import { answering } from '../apparel21/stand-in.ts'
+import { behind } from '../drivers/apparel21.ts'
+import { ask, directory, done, makeAccess, run, serve, stop, until } from '../support/processes.ts'
+import { keptLog } from '../support/servers.ts'
+import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { type SmtpSink, startSink } from '../support/smtp-sink.ts'
+import { issue, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import { type Received, startCollector } from './collector.ts'
+
+const account = `<RewardAccount><Id>7</Id><ProgramId>1</ProgramId><ProgramName>R</ProgramName><PersonId>3001</PersonId><PointsList Type="Array" /></RewardAccount>`
+const seenByOffice: (string | undefined)[] = []
+const logged = keptLog('info')
+
+let collector: Awaited<ReturnType<typeof startCollector>>
+let office: Awaited<ReturnType<typeof answering>>
+let sink: SmtpSink
+let api: TestService
+let fronted: Caller
+let close: () => Promise<void>
+
+const tracesTo = (url: string, share = '1') =>
+  sendTraces(
+    readConfig({
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key',
+      OTEL_TRACES_SAMPLER_ARG: share,
+    }),
+    logged.log,
+  )
+
+before(async () => {
+  collector = await startCollector()
+  sink = await startSink()
+  office = await answering((request, response) => {
+    seenByOffice.push(request.headers.traceparent as string | undefined)
+    response.writeHead(200, { 'content-type': 'text/xml' }).end(account)
+  })
+  const { backOffice, client } = behind({ url: office.url })
+  const embedded = await import('../../src/backoffice/embedded/embedded.ts')
+  api = await startTestService({
+    settings: voucherSettings,
+    backOffice: (service: Service) =>
+      service.name === fronted?.service.name ? backOffice(service) : embedded.embedded(service),
+  })
+  after(() => client.close())
+  fronted = await api.tenant(voucherSettings)
+  await stockGiftCards(api, api)
+  close = await tracesTo(collector.url)
+})
+after(async () => {
+  await close()
+  await api.stop()
+  await office.close()
+  await sink.close()
+  await collector.close()
+})
+
+/** The spans of one trace, once the last of them is there. */
+async function traceOf(traceId: string, last: string): Promise<Received[]> {
+  const found = () => collector.spans.filter(span => span.traceId === traceId)
+  await until(() => found().some(({ name }) => name === last), `a span ${last} of ${traceId}`, 20_000)
+  assert.deepEqual(collector.faults, [])
+  return found()
+}
+
+const one = (spans: readonly Received[], name: string) =>
+  spans.find(span => span.name === name) ?? assert.fail(`${name} is not among ${spans.map(span => span.name)}`)
+
+const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
+const traceparent = `00-${parent.traceId}-${parent.spanId}-01`
+
+test('a write, its statements, the job that it asks for and the e-mail are one trace, which the caller began', async () => {
+  const answer = await issue(api, { receiverEmail: 'canary@example.com' }, { traceparent })
+  assert.equal(answer.status, 201, answer.text)
+  const worker = startWorker({
+    db: api.db,
+    keys: api.keys,
+    log: logged.log,
+    post: postOf({ smtpUrl: sink.url, dataDir: '' }),
+  })
+  try {
+    const spans = await traceOf(parent.traceId, 'job send-mail')
+    const request = one(spans, 'POST /vouchers')
+    assert.equal(request.parentSpanId, parent.spanId)
+    assert.equal(request.kind, 2)
+    const { 'tillbridge.request_id': requestId, ...attributes } = request.attributes
+    assert.equal(requestId, answer.headers['x-request-id'])
+    assert.deepEqual(attributes, {
+      'url.scheme': 'https',
+      'http.request.method': 'POST',
+      'http.route': '/vouchers',
+      'http.response.status_code': 201,
+      'network.protocol.version': '1.1',
+      'tillbridge.service': api.service.name,
+      'tillbridge.account': api.username,
+    })
+    for (const name of ['begin', 'insert voucher', 'insert job', 'insert audit', 'commit']) {
+      const statement = one(spans, name)
+      assert.equal(statement.parentSpanId, request.spanId, name)
+      assert.equal(statement.kind, 3)
+      assert.equal(statement.attributes['db.system.name'], 'postgresql')
+      assert.ok(statement.milliseconds <= request.milliseconds, name)
+    }
+    const job = one(spans, 'job send-mail')
+    assert.equal(job.parentSpanId, request.spanId)
+    assert.equal(job.kind, 5)
+    assert.equal(one(spans, 'send mail').parentSpanId, job.spanId)
+    assert.equal(one(spans, 'update mail').parentSpanId, job.spanId)
+    assert.equal(request.resource['service.name'], 'tillbridge')
+  } finally {
+    await worker.stop(1_000)
+  }
+  assert.equal(sink.delivered.length, 1)
+  assert.doesNotMatch(collector.bodies.join(''), /canary/)
+  assert.ok(collector.seen.every(headers => headers['x-key'] === 'canary-key'))
+})
+
+test('a call of the back office is part of the request, and names its own span to it', async () => {
+  seenByOffice.length = 0
+  const answer = await fronted.get('/rewards/accounts/7')
+  assert.equal(answer.status, 200, answer.text)
+  const [told = ''] = seenByOffice
+  const [, traceId = '', spanId] = told.split('-')
+  const spans = await traceOf(traceId, 'GET /rewards/accounts/:id')
+  const request = one(spans, 'GET /rewards/accounts/:id')
+  assert.equal(request.parentSpanId, undefined)
+  const call = spans.find(span => span.spanId === spanId)
+  assert.ok(call, 'the span that the back office is told of')
+  assert.equal(call.parentSpanId, request.spanId)
+  assert.deepEqual(
+    [call.kind, call.attributes['server.address'], call.attributes['http.response.status_code']],
+    [3, '127.0.0.1', 200],
+  )
+})
+
+test('what fails says so, by a code and never in words', async () => {
+  await office.close()
+  const requestId = 'the-back-office-is-away'
+  const answer = await fronted.get('/rewards/accounts/8', { 'x-request-id': requestId })
+  assert.equal(answer.status, 503)
+  const byId = () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === requestId)
+  await until(byId, 'the request')
+  const request = byId()
+  assert.deepEqual([request?.isFailed, request?.attributes['error.type']], [true, 'back_office_unavailable'])
+  const call = collector.spans.find(span => span.parentSpanId === request?.spanId && span.kind === 3 && span.isFailed)
+  assert.equal(call?.attributes['error.type'], 'unreachable')
+})
+
+test('a caller whose own trace is not recorded is traced neither; the share holds for the others', async () => {
+  const { sent: before = 0 } = spanCounts()
+  const unsampled = '0af7651916cd43dd8448eb211c80319c'
+  assert.equal((await api.get('/stores', { traceparent: `00-${unsampled}-b7ad6b7169203331-00` })).status, 200)
+  await api.get('/stores', { traceparent, 'x-request-id': 'later' })
+  await until(() => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'later'), 'the later one')
+  assert.ok((spanCounts().sent ?? 0) > before)
+  assert.deepEqual(
+    collector.spans.filter(span => span.traceId === unsampled),
+    [],
+  )
+  await close()
+  close = await tracesTo(collector.url, '0')
+  await api.get('/stores', { 'x-request-id': 'of-no-share' })
+  await api.get('/stores', { traceparent, 'x-request-id': 'asked.for' })
+  await until(
+    () => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'asked.for'),
+    'the one that is asked for',
+  )
+  assert.ok(!collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'of-no-share'))
+})
+
+test('spans wait for a collector that is busy, and are told once; what it refuses for good is counted as lost', async () => {
+  await close()
+  close = await tracesTo(collector.url)
+  collector.answers.push(503, 429)
+  const bodies = collector.bodies.length
+  const requestId = 'comes-late'
+  await api.get('/stores', { 'x-request-id': requestId })
+  const told = () => collector.spans.filter(span => span.attributes['tillbridge.request_id'] === requestId)
+  await until(() => told().length, 'the span that waited')
+  assert.ok(collector.bodies.length >= bodies + 3)
+  assert.equal(told().length, 1)
+  const said = /Traces cannot be delivered\..*Traces are delivered again\./s
+  await until(() => said.test(logged.text), 'the log says so')
+  assert.equal(spanCounts().lost, 0)
+  collector.answers.push(400)
+  await api.get('/stores')
+  await until(() => (spanCounts().lost ?? 0) > 0, 'what was refused is counted')
+})
+
+test('a service that is told of a collector sends to it, also what it does last; one that is not loads nothing', async () => {
+  const dataDir = join(directory(), 'data')
+  const environment = { DATA_DIR: dataDir, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'till-7' }
+  const service = await serve(['--no-demo'], environment)
+  const access = await makeAccess(environment)
+  const { status, headers } = await ask(service, '/stores', access)
+  assert.equal(status, 200)
+  const { code } = await stop(service)
+  assert.equal(code, 0, service.err)
+  const found = collector.spans.find(span => span.attributes['tillbridge.request_id'] === headers['x-request-id'])
+  assert.equal(found?.resource['service.name'], 'till-7')
+  assert.equal(found?.resource['process.pid'], service.pid)
+  const before = collector.bodies.length
+  await done(['service', 'list'], environment)
+  assert.equal(collector.bodies.length, before)
+  const { err } = await run(['start'], { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })
+  assert.match(err, /OTEL_EXPORTER_OTLP_ENDPOINT is an address that begins with http:\/\/ or https:\/\//)
+})
