@@ -55,11 +55,16 @@ create table alert (
   kind text collate "C" not null,
   subject text collate "C" not null,
   detail text not null,
+  alert_id text collate "C" not null default gen_random_uuid()::text,
   times integer not null default 1,
-  raised_at timestamptz not null default now(),
-  primary key (service_id, kind, subject)
+  begun_at timestamptz not null default now(),
+  changed_at timestamptz not null default now(),
+  primary key (service_id, kind, subject),
+  unique (service_id, alert_id)
 );
+create index alert_changed on alert (service_id, changed_at);
+create index alert_begun on alert (service_id, begun_at, alert_id);
 comment on table alert is 'What somebody has to look at, until it is settled, or for 90 days. The log has a line for each as well.';
 comment on column alert.kind is 'What has happened, in a word that does not change: mail_failed.';
 comment on column alert.subject is 'What it has happened to, by an identifier that is no secret.';
-comment on column alert.raised_at is 'The last of the times.';
+comment on column alert.changed_at is 'The last of the times that it was raised.';

@@ -70,6 +70,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     attempts: 'listWebhookAttempts',
   },
   feeds: { list: 'listFeeds', runs: 'listFeedRuns', run: 'runFeed' },
+  alerts: { list: 'listAlerts', settle: 'settleAlert' },
   audit: { list: 'listAudit' },
 }
 

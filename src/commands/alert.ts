@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { wayOutOf } from '../domain/alerts.ts'
 import { listAlerts, settleKind } from '../store/running/alerts.ts'
 import { examples } from './terminal/examples.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -35,6 +36,7 @@ export function alertCommand(program: Command) {
             ]),
           ),
         )
+        for (const wayOut of new Set(found.map(one => `${one.kind}: ${wayOutOf(one)}`))) console.log(wayOut)
       }),
     )
 

@@ -48,7 +48,7 @@ async function run(offices: Offices, work: Work): Promise<void> {
     }
     throw error
   }
-  for (const kind of [failingAlert, stalledAlert]) await settleAlert(db, service.id, { kind, subject })
+  for (const kind of [failingAlert, stalledAlert] as const) await settleAlert(db, service.id, { kind, subject })
   if (await isAskedFor(db, service, subject)) return comeAgain(1)
   comeAgain(Math.max(1, Math.round(feed.everySeconds * (1 - scatter * Math.random()))))
 }

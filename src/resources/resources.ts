@@ -1,4 +1,5 @@
 import { accounts } from './accounts.ts'
+import { alerts } from './alerts.ts'
 import { audit } from './audit.ts'
 import { changes } from './changes.ts'
 import { customers } from './customers.ts'
@@ -35,6 +36,7 @@ export const resources = [
   changes,
   webhooks,
   feeds,
+  alerts,
   service,
   accounts,
   mappings,

@@ -51,7 +51,7 @@ const namesOf = ({ address, namedBy }: Origin) => (namedBy === undefined ? [addr
 function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
   const subject = (...parts: string[]) => hmac(keys.subjects, 'pin', String(service.id), ...parts)
   const { address: allowed, account } = wrongPinsAllowed
-  const ofAddress = {
+  const ofAddress: GuessLimit = {
     subject: subject(...namesOf(origin)),
     allowed,
     alert: {
@@ -63,7 +63,7 @@ function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
   const { namedBy } = origin
   if (namedBy === undefined) return [ofAddress]
   const detail = `An account whose shoppers tried ${account} wrong voucher PINs within a minute is refused until the minute ends.`
-  const alert = { kind: 'voucher_account_refused', subject: namedBy, detail }
+  const alert: Alert = { kind: 'voucher_account_refused', subject: namedBy, detail }
   return [ofAddress, { subject: subject(namedBy, 'all'), allowed: account, alert }]
 }
 

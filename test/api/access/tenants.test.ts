@@ -56,6 +56,8 @@ async function fill({ service: tenant }: Caller, canary: string) {
       values (${tenant.id}, ${id}, ${`https://${canary}hook.example`}, '["store"]', 'paused', '', '')`)
     await db.run(sql`
       insert into feed_run (service_id, feed, run_id, is_whole, fault) values (${tenant.id}, ${id}, ${id}, true, ${`${canary}fault`})`)
+    await db.run(sql`
+      insert into alert (service_id, alert_id, kind, subject, detail) values (${tenant.id}, ${id}, 'sync_failing', ${id}, ${`${canary}alert`})`)
     // Usernames are the installation's: no two services can give the same one to two people.
     if (id !== '1') await addAccount(db, service.keys, id, tenant, 'visitor')
   }
@@ -117,6 +119,7 @@ test("another service's record cannot be written to, in the very words for one t
     [put, '/accounts/{id}', { role: 'visitor' }],
     [post, '/accounts/{id}/rotate', {}],
     [post, '/accounts/{id}/revoke', {}],
+    [post, '/alerts/{id}/settle', {}],
   ] as const) {
     const [other, unknown] = [
       await write(own, pathOf(path, foreign), body),

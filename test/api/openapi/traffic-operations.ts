@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { raiseAlert } from '../../../src/store/running/alerts.ts'
 import { setBackOffice } from '../../../src/store/running/back-office.ts'
 import { until } from '../../support/processes.ts'
 import type { Traffic } from './answers.ts'
@@ -18,5 +19,22 @@ export function testOperations(traffic: () => Traffic) {
     await refused('not_found', post('/feeds/shoes/run', {}, {}, pulled))
     await refused('not_found', get('/feeds/shoes/runs'))
     await refused('invalid_body', post('/feeds/stock/run', { whole: 'yes' }, {}, pulled))
+  })
+
+  test('alerts are listed and settled as documented', async () => {
+    const { shop, get, post, refused } = traffic()
+    for (const kind of ['sync_failing', 'mail_server_refuses'] as const)
+      await raiseAlert(shop.db, shop.service.id, {
+        kind,
+        subject: kind === 'sync_failing' ? 'stock' : '',
+        detail: '500',
+      })
+    const { json } = await get('/alerts?limit=1')
+    assert.ok(json.meta.hasNextPage)
+    await get(`/alerts?after_cursor=${json.meta.endCursor}`)
+    const path = `/alerts/${json.data[0].id}/settle`
+    assert.equal((await post(path, {})).status, 200)
+    await refused('not_found', post(path, {}))
+    await refused('insufficient_role', get('/alerts', {}, await shop.account('visitor')))
   })
 }

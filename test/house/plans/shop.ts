@@ -65,6 +65,8 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, 'r' || i, 0, ${one('o', orders)}, 0, 1, 10, 'size' ${upTo(returns)}`,
     'audit (service_id, id, changed_at, record)': sql`
       select ${service}, 'a' || i, ${moment}, ${record(200)} ${upTo(times(8_000))}`,
+    'alert (service_id, kind, subject, detail, begun_at, changed_at)': sql`
+      select ${service}, 'mail_failed', i::text, 'refused', ${moment}, ${moment} ${upTo(times(2_000))}`,
     'feed_run (service_id, feed, run_id, changed_at, ended_at, is_whole, read)': sql`
       select ${service}, ${one('feed', 8)}, i::text, ${moment}, ${moment}, false, i ${upTo(times(8_000))}`,
     'reward_program (service_id, program_id, name)': sql`select ${service}, '1', 'Rewards'`,

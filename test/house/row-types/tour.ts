@@ -49,6 +49,7 @@ import { toldAt } from '../../../src/store/sync/visits.ts'
 import { readLedger } from '../../../src/store/vouchers/ledger.ts'
 import { member } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
 import { tellWebhook } from './webhooks.ts'
 
 /** Asks what the contract of the drivers does not ask for: what commands, jobs, imports and the warehouse read. */
@@ -119,6 +120,8 @@ export async function tour(api: TestService) {
   await toldAt(db, service, 'transactions', '65432')
   assert.equal((await api.get('/feeds')).status, 200)
   await tellWebhook(api)
+  const [alert] = (await api.get('/alerts')).json.data
+  assert.equal((await post(api, `/alerts/${alert.id}/settle`, {})).status, 200)
   await standings(db)
   await databaseBytes(db)
   await listAlerts(db)

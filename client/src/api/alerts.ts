@@ -1,0 +1,18 @@
+// Made of the operations of the API by `npm run docs`.
+import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
+import { segment } from '../calls/calls.ts'
+import type { Walk } from '../calls/walk.ts'
+import type { Alert } from '../shapes/alerts.ts'
+
+/** What somebody has to look at, with the way out. */
+export interface AlertsApi {
+  /** What somebody has to look at, the newest first. Each with what to do about it. Those that settle themselves go once what they are about is well again. */
+  list(query?: Paging, options?: CallOptions): Walk<Alert>
+  /** Puts an alert away, after somebody has looked at it. Should it happen again, there is another one. */
+  settle(id: string, options?: WriteOptions): Promise<Alert>
+}
+
+export const alerts = (call: Calls): AlertsApi => ({
+  list: (query, options) => call.list('/alerts', query, options),
+  settle: (id, options) => call.post(`/alerts/${segment(id)}/settle`, undefined, options),
+})

@@ -1,0 +1,45 @@
+import { AlertRecord } from '../domain/alerts.ts'
+import { notFound } from '../errors.ts'
+import type { Api } from '../http/api.ts'
+import { NoBody } from '../http/body.ts'
+import { alertPage, settleOne } from '../store/running/alerts.ts'
+
+const [tag, role] = ['Alerts', 'maintainer'] as const
+
+/** What somebody has to look at, with the way out. Some name vouchers, so that whoever only reads does not see them. */
+export function alerts(api: Api) {
+  api.list(
+    '/alerts',
+    {
+      operationId: 'listAlerts',
+      tag,
+      role,
+      summary: 'What somebody has to look at, the newest first.',
+      description:
+        'Each with what to do about it. Those that settle themselves go once what they are about is well again.',
+      item: AlertRecord,
+    },
+    ({ db, service }, asked) => alertPage(db, service, asked),
+  )
+
+  api.post(
+    '/alerts/:id/settle',
+    {
+      operationId: 'settleAlert',
+      tag,
+      role,
+      status: 200,
+      summary: 'Puts an alert away, after somebody has looked at it.',
+      description: 'Should it happen again, there is another one.',
+      params: { id: { description: 'The alert.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } },
+      body: NoBody,
+      answer: AlertRecord,
+    },
+    ({ service, params: { id } }) =>
+      async tx => {
+        const settled = await settleOne(tx, service, id)
+        if (!settled) throw notFound('alert')
+        return { record: settled.record, subject: `/alerts/${encodeURIComponent(id)}` }
+      },
+  )
+}

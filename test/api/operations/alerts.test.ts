@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { type AlertName, type AlertRecord, alertKinds } from '../../../src/domain/alerts.ts'
+import { raiseAlert } from '../../../src/store/running/alerts.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
+
+const service = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => service.stop())
+
+const raise = (shop: Caller, kind: AlertName, subject: string, detail = 'It failed.') =>
+  raiseAlert(service.db, shop.service.id, { kind, subject, detail })
+const alerts = async (shop: Caller): Promise<AlertRecord[]> => (await shop.get('/alerts')).json.data
+
+test('an alert tells what happened, how often, and the way out', async () => {
+  const shop = await service.tenant()
+  assert.deepEqual(await alerts(shop), [])
+  await raise(shop, 'sync_failing', 'stock', 'back_office_unavailable (5 times)')
+  await raise(shop, 'sync_failing', 'stock', 'back_office_unavailable (6 times)')
+  const [{ id, since, lastAt, ...told } = {} as AlertRecord, ...more] = await alerts(shop)
+  assert.deepEqual(more, [])
+  assert.ok(id && Date.parse(since) <= Date.parse(lastAt))
+  assert.deepEqual(told, {
+    kind: 'sync_failing',
+    subject: 'stock',
+    title: 'A feed cannot be pulled.',
+    detail: 'back_office_unavailable (6 times)',
+    wayOut:
+      'The last runs of the feed say what the back office answers. It is tried again by itself; POST /feeds/stock/run tries it now.',
+    path: '/feeds/stock/runs',
+    settlesItself: true,
+    times: 2,
+  })
+})
+
+test('an alert that is settled is gone, and comes again when it happens again', async () => {
+  const shop = await service.tenant()
+  await raise(shop, 'voucher_refused', '2062389')
+  const [before] = await alerts(shop)
+  const path = `/alerts/${before?.id}/settle`
+  const trial = await post(shop, path, {}, { prefer: 'tx=rollback' })
+  assert.deepEqual([trial.status, (await alerts(shop)).length], [200, 1])
+  const settled = await post(shop, path, {})
+  assert.deepEqual([settled.status, settled.json.data], [200, before])
+  assert.deepEqual(await alerts(shop), [])
+  isProblem(await post(shop, path, {}), 'not_found', service.baseUrl, path)
+  await raise(shop, 'voucher_refused', '2062389')
+  const [again] = await alerts(shop)
+  assert.deepEqual([again?.times, again?.id === before?.id], [1, false])
+  const { json } = await shop.get('/audit')
+  assert.deepEqual(
+    json.data.map((line: { operation: string }) => line.operation),
+    ['POST /alerts/:id/settle'],
+  )
+})
+
+test('of two who settle an alert at once, one has settled it', async () => {
+  const shop = await service.tenant()
+  await raise(shop, 'export_refused', 'stock.csv')
+  const [alert] = await alerts(shop)
+  const answers = await Promise.all(Array.from({ length: 8 }, () => post(shop, `/alerts/${alert?.id}/settle`, {})))
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(404)])
+})
+
+test('alerts are walked by cursor, the newest first, those of the own service alone', async () => {
+  const [shop, other] = [await service.tenant(), await service.tenant()]
+  for (const [i, kind] of (Object.keys(alertKinds) as AlertName[]).entries()) {
+    await raise(shop, kind, `s${i}`)
+    await service.db.run(sql`update alert set begun_at = now() - ${i} * interval '1 minute' where subject = ${`s${i}`}`)
+  }
+  await raise(other, 'mail_failed', 'canary')
+  const walked: AlertRecord[] = []
+  for (let query = '?limit=3'; query; ) {
+    const { json } = await shop.get(`/alerts${query}`)
+    walked.push(...json.data)
+    query = json.meta.hasNextPage ? `?limit=3&after_cursor=${json.meta.endCursor}` : ''
+  }
+  assert.deepEqual(
+    walked.map(({ kind }) => kind),
+    Object.keys(alertKinds),
+  )
+  for (const { title, wayOut } of walked) assert.ok(title && wayOut && !/\{/.test(wayOut), title)
+  assert.deepEqual(
+    (await alerts(other)).map(({ subject }) => subject),
+    ['canary'],
+  )
+})
+
+test('who only reads sees no alerts, since some name vouchers', async () => {
+  const visitor = await service.account('visitor')
+  isProblem(await visitor.get('/alerts'), 'insufficient_role', service.baseUrl, '/alerts')
+  assert.equal((await (await service.account('maintainer')).get('/alerts')).status, 200)
+})
