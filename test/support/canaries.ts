@@ -1,0 +1,75 @@
+import { addAccount } from '../../src/accounts.ts'
+import { type Db, sql } from '../../src/db.ts'
+import type { Service } from '../../src/settings.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { upsertProducts } from '../../src/store/goods/products.ts'
+import { upsertStaff } from '../../src/store/goods/staff.ts'
+import { upsertStock } from '../../src/store/goods/stock.ts'
+import { upsertStores } from '../../src/store/goods/stores.ts'
+import { upsertTransactions } from '../../src/store/orders/transactions.ts'
+import { upsertPrograms, upsertRewardAccounts } from '../../src/store/rewards/rewards.ts'
+import { upsertGateways } from '../../src/store/running/gateways.ts'
+import type { Caller, TestService } from './service.ts'
+
+/** One record of each kind, with the same identifiers and codes in every shop, and one of each with identifiers of its own. */
+export async function fillWithCanaries(service: TestService, { service: tenant }: Caller, canary: string) {
+  const { db } = service
+  for (const id of ['1', `${canary}id`]) {
+    const sku = `sku-${id}`
+    await upsertStores(db, tenant, [
+      { storeId: id, storeNumber: id, name: `${canary}store`, ecommerceLocationId: 'location' },
+    ])
+    await upsertStaff(db, tenant, [{ id, code: id, surname: `${canary}staff`, email: `${id}@example.com` }])
+    await upsertCustomers(db, tenant, [
+      { id, firstname: `${canary}customer`, email: `${id}@example.com`, joinedStoreId: id },
+    ])
+    await upsertProducts(db, tenant, [
+      {
+        product: { productId: id, productCode: id, name: `${canary}product` },
+        colour: { productId: id, colourId: id },
+        variant: { skuId: id, productId: id, colourId: id, sku, sizeCode: 'S', price: '10.00' },
+      },
+    ])
+    await upsertStock(db, tenant, [{ storeId: id, skuId: id, freeStock: 7 }])
+    await upsertTransactions(db, tenant, [transaction(id, `${canary}sale`)])
+    await upsertPrograms(db, tenant, [
+      {
+        program: { programId: id, name: `${canary}program` },
+        tier: { programId: id, tierId: id, name: `${canary}tier`, sequence: 1 },
+      },
+    ])
+    await upsertRewardAccounts(db, tenant, [{ id, customerId: id, programId: id, tierId: id }])
+    await placeOrder(db, tenant, id, `${canary}product`)
+    await db.run(sql`
+      insert into webhook (service_id, webhook_id, url, kinds, state, cursor, secret)
+      values (${tenant.id}, ${id}, ${`https://${canary}hook.example`}, '["store"]', 'paused', '', '')`)
+    await db.run(sql`
+      insert into feed_run (service_id, feed, run_id, is_whole, fault) values (${tenant.id}, ${id}, ${id}, true, ${`${canary}fault`})`)
+    await db.run(sql`
+      insert into alert (service_id, alert_id, kind, subject, detail) values (${tenant.id}, ${id}, 'sync_failing', ${id}, ${`${canary}alert`})`)
+    // Usernames are the installation's: no two services can give the same one to two people.
+    if (id !== '1') await addAccount(db, service.keys, id, tenant, 'visitor')
+  }
+  await upsertGateways(db, tenant, [{ name: `${canary}gateway` }])
+}
+
+/** An order of one line, half of which came back. */
+async function placeOrder(db: Db, { id: tenant }: Service, id: string, name: string) {
+  await db.run(sql`
+    insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, billing_address, delivery_address, currency, decimals, freight, total)
+    values (${tenant}, ${id}, now(), now(), ${id}, ${id}, '{}', '{}', 'USD', 2, 0, 20)`)
+  await db.run(sql`
+    insert into order_line (service_id, order_id, sequence, status, sku_id, sku, product_code, product_name, size_code, quantity, price, discounts, value, returned, refunded)
+    values (${tenant}, ${id}, 1, 'shipped', ${id}, ${`sku-${id}`}, ${id}, ${name}, 'S', 2, 10, '[]', 20, 1, 10)`)
+  await db.run(sql`
+    insert into sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)
+    values (${tenant}, ${id}, now(), now(), ${id}, ${id}, ${id}, 'requested', true)`)
+  await db.run(sql`
+    insert into return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code)
+    values (${tenant}, ${id}, 1, ${id}, 1, 1, 10, 'SIZE')`)
+}
+
+const transaction = (id: string, productName: string) => ({
+  header: { id, saleDate: '2024-05-26 00:00:00', customerId: id },
+  line: { id: '1', quantity: 1, price: '10.00', value: '10.00', productName },
+})
