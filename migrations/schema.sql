@@ -1019,14 +1019,19 @@ create index mail_voucher on mail (service_id, voucher_number, created_at);
 -- What somebody has to look at, until it is settled, or for 90 days. The log has a line for each as well.
 create table alert (
   service_id integer not null,
-  kind text collate "C" not null,                -- What has happened, in a word that does not change: mail_failed.
-  subject text collate "C" not null,             -- What it has happened to, by an identifier that is no secret.
+  kind text collate "C" not null,                 -- What has happened, in a word that does not change: mail_failed.
+  subject text collate "C" not null,              -- What it has happened to, by an identifier that is no secret.
   detail text not null,
+  alert_id text collate "C" not null default gen_random_uuid()::text,
   times integer not null default 1,
-  raised_at timestamptz not null default now(),  -- The last of the times.
+  begun_at timestamptz not null default now(),
+  changed_at timestamptz not null default now(),  -- The last of the times that it was raised.
   primary key (service_id, kind, subject),
+  unique (service_id, alert_id),
   foreign key (service_id) references service(service_id) on delete cascade
 );
+create index alert_begun on alert (service_id, begun_at, alert_id);
+create index alert_changed on alert (service_id, changed_at);
 
 
 -- 0010_back_offices.sql

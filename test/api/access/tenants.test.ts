@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test'
 import { addAccount } from '../../../src/accounts.ts'
 import { sql } from '../../../src/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { fillWithCanaries } from '../../support/canaries.ts'
 import { isProblem, masked } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
+import { fillWithCanaries } from './canaries.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 let shops: Caller[]
