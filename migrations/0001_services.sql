@@ -14,10 +14,13 @@ create table service (
   service_id integer generated always as identity primary key,
   name text not null unique,
   settings jsonb not null default '{}',
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  restored_at timestamptz
 );
 comment on table service is 'A retailer''s tenancy.';
 comment on column service.name is 'What X-Service-Name names.';
+comment on column service.restored_at is
+  'When it was restored from a backup; what was written between the two is lost. Cursors of before say so, and are refused: they may have told of it.';
 comment on column service.settings is 'What was set, by the names that GET /settings shows. The rest has its default, which is nowhere in the database.';
 
 create table account (
@@ -67,9 +70,11 @@ comment on column migration.sha256 is 'The digest of the text that was applied, 
 
 create table installation (
   single boolean primary key default true check (single),
-  secret_digest bytea not null
+  secret_digest bytea not null,
+  backed_up_at timestamptz
 );
 comment on table installation is 'One row, which the first start makes.';
+comment on column installation.backed_up_at is 'As of when the newest backup is that was made whole. Null: there was none.';
 comment on column installation.secret_digest is
   'A hash by a key that comes from the secret: a process with another secret is refused, because no password or PIN would be right for it, '
   'and what is encrypted could not be read.';

@@ -24,7 +24,7 @@ export const passwordHash = (keys: Keys, username: string, password: string) => 
 
 export async function assignmentsOf(db: Db, username: string): Promise<Assignments> {
   const rows = await db.rows<ServiceRow & Omit<Assignment, 'service'>>(sql`
-    select service_id as id, name, settings, role, names_shoppers as "namesShoppers"
+    select ${read}, role, names_shoppers as "namesShoppers"
       from account_service join service using (service_id) join account using (username) where username = ${username}`)
   return new Map(
     rows.map(({ role, namesShoppers, ...row }) => [row.name, { service: serviceFrom(row), role, namesShoppers }]),
@@ -148,25 +148,28 @@ interface ServiceRow {
   id: number
   name: string
   settings: Partial<Settings>
+  restoredAt: string | null
 }
-const serviceFrom = ({ id, name, settings }: ServiceRow): Service => ({
+/** What is read of a service. */
+const read = sql`service_id as id, name, settings, restored_at::text as "restoredAt"`
+
+const serviceFrom = ({ id, name, settings, restoredAt }: ServiceRow): Service => ({
   id,
   name,
+  ...(restoredAt !== null && { restoredAt }),
   settings: { ...defaultSettings, ...settings },
 })
 
 export async function addService(db: Db, name: string, settings: Partial<Settings> = {}): Promise<Service | undefined> {
   const row = await db.row<ServiceRow>(sql`
-    insert into service (name, settings) values (${name}, ${JSON.stringify(settings)}) on conflict do nothing returning service_id as id, name, settings`)
+    insert into service (name, settings) values (${name}, ${JSON.stringify(settings)}) on conflict do nothing returning ${read}`)
   return row && serviceFrom(row)
 }
 
 export const listServices = async (db: Db): Promise<Service[]> =>
-  (await db.rows<ServiceRow>(sql`select service_id as id, name, settings from service order by name`)).map(serviceFrom)
+  (await db.rows<ServiceRow>(sql`select ${read} from service order by name`)).map(serviceFrom)
 
 export async function readService(db: Db, id: number): Promise<Service | undefined> {
-  const row = await db.row<ServiceRow>(
-    sql`select service_id as id, name, settings from service where service_id = ${id}`,
-  )
+  const row = await db.row<ServiceRow>(sql`select ${read} from service where service_id = ${id}`)
   return row && serviceFrom(row)
 }

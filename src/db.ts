@@ -106,6 +106,9 @@ function runner(ask: Ask): Db {
   }
 }
 
+/** SQL on one connection, beside what else is asked of it: COPY. */
+export const over = (client: pg.ClientBase): Db => runner(config => client.query(config))
+
 const told = (error: unknown) =>
   isFull(error) ? new DiskFull(error) : isOutage(error) ? new DatabaseAway(error) : error
 

@@ -121,7 +121,7 @@ export const catalogue = {
   cursor_expired: [
     410,
     'The cursor is too old.',
-    'What has left the data since then may be forgotten. Leave the cursor out: that begins anew, with everything as it stands.',
+    'What has left the data since then may be forgotten, or the service was restored from a backup. Leave the cursor out: that begins anew, with everything as it stands.',
   ],
   precondition_failed: [
     412,

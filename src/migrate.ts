@@ -30,11 +30,16 @@ const migrationsIn = async (folder: URL): Promise<Migration[]> =>
 /**
  * Brings the database's schema up to date, forward only, each migration in a transaction of its own; its number goes in first,
  * so that of two processes one waits and finds it done. Returns the names that were applied. A database that is ahead of the folder, or
- * had another text of a migration, is refused: nobody knows what the next one would find there.
+ * had another text of a migration, is refused: nobody knows what the next one would find there. `upTo` are the migrations that a backup
+ * was made of: only these are applied, and refused where they are not ours.
  */
-export async function migrate(db: Database, folder = ours): Promise<string[]> {
+export async function migrate(
+  db: Migrated,
+  { folder = ours, upTo }: { folder?: URL; upTo?: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[] } = {},
+): Promise<string[]> {
   await makeTable(db)
-  const migrations = await migrationsIn(folder)
+  const known = await migrationsIn(folder)
+  const migrations = upTo ? firstOf(known, upTo) : known
   const had = await appliedTo(db)
   const changed = migrations.find(({ number, sha256 }) => had.has(number) && had.get(number) !== sha256)
   if (changed)
@@ -60,7 +65,19 @@ export async function migrate(db: Database, folder = ours): Promise<string[]> {
   return applied
 }
 
-const makeTable = (db: Database) =>
+/** What is migrated: a database, or one transaction in it. */
+type Migrated = Pick<Database, 'rows' | 'transaction'>
+
+function firstOf(known: Migration[], wanted: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[]) {
+  const strange = wanted.find(({ sha256 }, i) => known[i]?.sha256 !== sha256)
+  if (strange)
+    throw new Error(
+      `The backup was made of migration ${strange.name}, which this version ${known[strange.number - 1] ? 'has otherwise' : 'does not know'}: restore it with the Tillbridge that made it, or a newer one.`,
+    )
+  return known.slice(0, wanted.length)
+}
+
+const makeTable = (db: Migrated) =>
   db.transaction(async tx => {
     // Of two processes that make it at the same moment one would fail, for all its `if not exists`.
     await tx.run(sql`select pg_advisory_xact_lock(hashtext('tillbridge'), hashtext('migration'))`)
@@ -74,7 +91,7 @@ const makeTable = (db: Database) =>
   })
 
 /** The digests of the migrations that a database has had, by their numbers. */
-async function appliedTo(db: Database) {
+async function appliedTo(db: Migrated) {
   // As JSON, because the table of a database from before the first release has no digests: such a one is refused in words as well.
   const rows = await db.rows<{ number: number; sha256: string | null }>(
     sql`select number, to_jsonb(m)->>'sha256' as sha256 from migration m`,

@@ -172,4 +172,6 @@ export interface Service {
   id: number
   name: string
   settings: Settings
+  /** When it was restored from a backup, if it ever was: text of a `timestamptz`. */
+  restoredAt?: string
 }

@@ -19,6 +19,9 @@ const commands = {
   mail: async () => (await import('./mail.ts')).mailCommand,
   alert: async () => (await import('./alert.ts')).alertCommand,
   demo: async () => (await import('./demo.ts')).demoCommand,
+  backup: async () => (await import('./backups/backup.ts')).backupCommand,
+  restore: async () => (await import('./backups/restore.ts')).restoreCommand,
+  restored: async () => (await import('./backups/restored.ts')).restoredCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
 } satisfies Record<string, () => Promise<(program: Command) => unknown>>
 

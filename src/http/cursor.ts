@@ -30,8 +30,9 @@ export function readCursor(walk: Walk, text: string): Place | undefined {
 }
 
 /** An opaque, authenticated text of a value that JSON has, bound to the walk's service, list and filters. */
-export function seal(walk: Walk, value: unknown): string {
-  const payload = Buffer.from(JSON.stringify(value))
+export function seal(walk: Walk, value: readonly unknown[]): string {
+  const { restoredAt } = walk.service
+  const payload = Buffer.from(JSON.stringify(restoredAt === undefined ? value : { at: value, restoredAt }))
   return Buffer.concat([mac(walk, payload), payload]).toString('base64url')
 }
 
@@ -42,7 +43,16 @@ export function unseal(walk: Walk, text: string): unknown {
   if (bytes.length <= macLength || bytes.toString('base64url') !== text) return
   const payload = bytes.subarray(macLength)
   if (!timingSafeEqual(bytes.subarray(0, macLength), mac(walk, payload))) return
-  return JSON.parse(payload.toString())
+  return contentOf(payload).at
+}
+
+/** Whether a cursor of this service is of before it was restored from a backup: it may have told what was lost. */
+export const isOfBefore = ({ restoredAt }: Service, text: string) =>
+  contentOf(Buffer.from(text, 'base64url').subarray(macLength)).restoredAt !== restoredAt
+
+function contentOf(payload: Buffer): { at: unknown; restoredAt?: string } {
+  const content = JSON.parse(payload.toString())
+  return Array.isArray(content) ? { at: content } : content
 }
 
 function mac({ service, list, filters, key }: Walk, payload: Buffer) {

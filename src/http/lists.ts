@@ -3,7 +3,7 @@ import { Nullable, shapeName } from '../domain/fields.ts'
 import type { Fault } from '../errors.ts'
 import { refuse } from '../refuse.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
-import { readCursor, type Walk, writeCursor } from './cursor.ts'
+import { isOfBefore, readCursor, type Walk, writeCursor } from './cursor.ts'
 import type { Beside } from './media/portions.ts'
 
 const exampleCursor = 'mM3Zr0ZbXq0c5nYl2V7f1lsiMjAyNi0xMS0yMVQwOTozMToyNy44MDM4NzBaIiwiMjAyNC0wNS0xMCIsIjY1NDMyIl0'
@@ -105,6 +105,12 @@ export function pageRequestOf(
       parameter: 'after_cursor',
       code: 'invalid_cursor',
       detail: '`after_cursor` is no cursor of this list with these filters.',
+    })
+  if (place && after_cursor !== undefined && isOfBefore(walk.service, after_cursor))
+    faults.push({
+      parameter: 'after_cursor',
+      code: 'invalid_cursor',
+      detail: '`after_cursor` is of before this service was restored from a backup: begin the walk anew.',
     })
   refuse(faults)
   return { limit: limit ?? (place ? 100 : whole), ...place }

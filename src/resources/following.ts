@@ -1,6 +1,7 @@
 import type { Db } from '../db.ts'
 import { type Kind, kinds } from '../domain/changes.ts'
 import { ApiError, type Fault, faulty } from '../errors.ts'
+import { isOfBefore } from '../http/cursor.ts'
 import { comment, eventText } from '../http/event-stream.ts'
 import { cursorAt, type Following, kindsAmong, placesAt, toldOf } from '../http/following.ts'
 import type { Context } from '../http/operation.ts'
@@ -79,6 +80,7 @@ export const followingOf = (
 export function placesOf(following: Following, { after_cursor: cursor }: Query): Places {
   if (cursor === undefined) return beginningOf(following.kinds)
   const places = placesAt(following, cursor)
+  if (places && isOfBefore(following.service, cursor)) throw new ApiError('cursor_expired')
   if (places) return places
   const detail = '`after_cursor` is no cursor of these kinds of changes.'
   throw faulty([{ parameter: 'after_cursor', code: 'invalid_cursor', detail }])

@@ -34,6 +34,8 @@ interface Opening {
   onNotice?: (notice: string) => void
   /** Opened for the time being: whoever joins meanwhile may finish before the database is stopped. */
   briefly?: boolean
+  /** Not migrated: its tables, if any, stay those that it has. */
+  asItIs?: boolean
 }
 
 /** Where the process that runs the bundled PostgreSQL tells the others how to reach it. */
@@ -55,6 +57,10 @@ async function withKeys(config: Config, opened: OpenedDatabase): Promise<Install
     throw error
   }
 }
+
+/** Opens a database that nobody else has open, as it is. */
+export const openAsItIs = (config: Config) =>
+  openOwnDatabase(config, { asItIs: true, briefly: true, statementTimeoutMs: 0 })
 
 async function openOwnDatabase(config: Config, opening: Opening): Promise<OpenedDatabase> {
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
@@ -139,7 +145,7 @@ async function untilAlone(connection: pg.ClientConfig) {
 async function connect(
   config: Config,
   connection: Connection,
-  { statementTimeoutMs = 15_000, onNotice }: Opening,
+  { statementTimeoutMs = 15_000, onNotice, asItIs = false }: Opening,
   own?: { postgres: Postgres; stop: () => Promise<void> },
 ): Promise<OpenedDatabase> {
   await requireVersion(connection)
@@ -161,7 +167,7 @@ async function connect(
     return {
       db,
       pools: { reads: reads.pool, writes: writes.pool },
-      migrated: await migrateAlone(connection),
+      migrated: asItIs ? [] : await migrateAlone(connection),
       ...(own && { postgres: own.postgres }),
       async close() {
         closing = true

@@ -24,17 +24,19 @@ const secretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
 const digestIn = async (db: Db) =>
   (await db.row<{ digest: Buffer }>(sql`select secret_digest as digest from installation`))?.digest
 
-async function rightKeys(config: Config, digest: Buffer): Promise<Keys> {
+/** The keys of this installation's secret; throws where it is not the one that `of`, a database or a backup, goes with. */
+export async function rightKeys(
+  config: Config,
+  digest: Buffer,
+  of = 'this database was first started with',
+): Promise<Keys> {
   const file = resolve(secretFile(config))
   const kept = await readSecret(file)
   const secret = config.secretKey ?? kept
-  if (secret === undefined)
-    throw new Error(
-      `The secret that this database was first started with is missing: set SECRET_KEY, or put back ${file}.`,
-    )
+  if (secret === undefined) throw new Error(`The secret that ${of} is missing: set SECRET_KEY, or put back ${file}.`)
   const keys = keysFrom(secret)
   if (keys.digest.equals(digest)) return keys
-  const other = 'is not the secret that this database was first started with'
+  const other = `is not the secret that ${of}`
   const useless = 'so no password or PIN would be right'
   if (config.secretKey === undefined)
     throw new Error(`${file} ${other}, ${useless}: put that one back, or set SECRET_KEY to it.`)

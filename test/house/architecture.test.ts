@@ -14,7 +14,7 @@ const ladder = [
   ['resources', 'jobs'],
   ['http'],
   ['demo', 'backoffice', 'mail', 'webhooks'],
-  ['store'],
+  ['store', 'backup'],
   ['domain'],
   ['accounts.ts', 'sign-in.ts', 'settings.ts', 'failures.ts', 'errors.ts', 'error-catalogue.ts', 'refuse.ts'],
   ['statements.ts', 'db.ts', 'migrate.ts', 'secrets.ts', 'failpoints.ts', 'telemetry', 'tls', 'postgres'],

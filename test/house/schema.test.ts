@@ -61,7 +61,7 @@ test('a database that had another text of a migration is refused, and stays as i
   const [, second = ''] = await migrationFiles()
   const changed = join(folder, second)
   const next = `${String((await migrationFiles()).length + 1).padStart(4, '0')}_next.sql`
-  const migrated = () => migrate(fresh.db, pathToFileURL(`${folder}/`))
+  const migrated = () => migrate(fresh.db, { folder: pathToFileURL(`${folder}/`) })
   try {
     await cp(migrations, folder, { recursive: true })
     await writeFile(join(folder, next), 'create table next (id integer);\n')

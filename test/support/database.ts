@@ -22,12 +22,17 @@ function clusterOfTheRun(): TestCluster | undefined {
 let open = 0
 
 /** Clones a migrated, empty database. A cluster of this file's own goes when the last one is dropped. */
-export async function freshDatabase(): Promise<FreshDatabase> {
+export const freshDatabase = () => makeDatabase(template => `template "${template}"`)
+
+/** Makes a database in which there is nothing yet. */
+export const emptyDatabase = () => makeDatabase(() => '')
+
+async function makeDatabase(made: (template: string) => string): Promise<FreshDatabase> {
   open++
   cluster ??= Promise.resolve(clusterOfTheRun() ?? openTestCluster())
   const { at, template } = await cluster
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await asAdmin(at, `create database "${name}" template "${template}"`)
+  await asAdmin(at, `create database "${name}" ${made(template)}`)
   const db = openDatabase(at(name), { max: 10, statementTimeoutMs: 60_000, onFault: () => {} })
   return {
     db,

@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { isLastAdmin, listAccounts, listServices, readService } from '../../../src/accounts.ts'
 import { refundUpTo } from '../../../src/backoffice/embedded/vouchers/draw.ts'
 import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/standing.ts'
+import { newestBackup } from '../../../src/backup/noted.ts'
 import { doctorCommand } from '../../../src/commands/doctor.ts'
 import { sql } from '../../../src/db.ts'
 import { migrate } from '../../../src/migrate.ts'
@@ -125,6 +126,7 @@ export async function tour(api: TestService) {
   await standings(db)
   await databaseBytes(db)
   await listAlerts(db)
+  await newestBackup(db)
 
   const [mail] = await listMails(db, service, undefined, 1)
   assert.ok(mail, 'a voucher was made')

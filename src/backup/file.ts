@@ -1,0 +1,92 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { Readable, type Writable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
+import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { type Checked, check } from './check.ts'
+import { Damaged, type Frame, framesIn, preamble } from './frames.ts'
+import type { Progress } from './progress.ts'
+
+const compressor = () => createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+
+/** Writes a backup to a stream, which is ended. */
+export async function writeTo(stream: Writable, frames: AsyncIterable<Buffer>) {
+  stream.write(preamble)
+  await pipeline(Readable.from(frames), compressor(), stream)
+}
+
+/**
+ * Writes a backup to a file that only its owner can read. It is read back before it gets its name: a file of this name is a whole
+ * backup, at all times.
+ */
+export async function writeFile(file: string, frames: AsyncIterable<Buffer>, onCheck?: Progress): Promise<Checked> {
+  const unfinished = `${file}.unfinished`
+  try {
+    const stream = createWriteStream(unfinished, { mode: 0o600, flush: true })
+    await writeTo(stream, frames)
+    await finished(stream)
+    const checked = await checkFile(unfinished, onCheck)
+    await rename(unfinished, file)
+    const folder = await open(dirname(resolve(file)))
+    await folder.sync()
+    await folder.close()
+    return checked
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error
+  }
+}
+
+/** Reads a whole file, and says what is in it. Throws `Damaged` where anything of it is not as it was written. */
+export const checkFile = (file: string, onProgress?: Progress): Promise<Checked> => check(readFrames(file, onProgress))
+
+/** The frames of a file; its bytes are told as they are read. Throws `Damaged`. */
+export async function* readFrames(file: string, onProgress: Progress = () => {}): AsyncGenerator<Frame> {
+  const { size } = await stat(file).catch(error => {
+    throw error.code === 'ENOENT' ? new Error(`There is no file ${file}.`) : error
+  })
+  await requirePreamble(file)
+  let bytes = preamble.length
+  const unpacked = createZstdDecompress()
+  const read = pipeline(
+    createReadStream(file, { start: preamble.length, highWaterMark: 256 * 1024 }),
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        bytes += chunk.length
+        onProgress({ bytes, size })
+        yield chunk
+      }
+    },
+    unpacked,
+  )
+  // It ends the frames below, too.
+  read.catch(() => {})
+  try {
+    yield* framesIn(unpacked)
+  } catch (error) {
+    if (error instanceof Damaged) throw damaged(file, error.message)
+    const { code, message } = error as NodeJS.ErrnoException
+    throw /^(Z_|ZSTD_)|ERR_/.test(code ?? '') ? damaged(file, message) : error
+  } finally {
+    unpacked.destroy()
+  }
+}
+
+const damaged = (file: string, why: string) => new Damaged(`${file} is damaged: ${why}. Take another backup.`)
+
+async function requirePreamble(file: string) {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(preamble.length), 0, preamble.length, 0)
+    const found = buffer.toString('latin1', 0, bytesRead)
+    if (found === preamble) return
+    throw new Damaged(
+      /^Tillbridge backup \d+\n/.test(found)
+        ? `${file} is of a newer Tillbridge: restore it with that one.`
+        : `${file} is not a backup: tillbridge backup <file> makes one.`,
+    )
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,15 @@
+import { type Database, type Db, sql } from '../db.ts'
+
+/** Notes that a backup was made whole; a later one that was noted before stays. */
+export const noteBackup = (db: Database, takenAt: string) =>
+  db.run(sql`update installation set backed_up_at = greatest(backed_up_at, ${takenAt}::timestamptz)`)
+
+/** As of when the newest backup is, and how many hours ago that was; undefined where there was none. */
+export async function newestBackup(db: Database) {
+  const row = await db.row<{ at: Date | null; hours: number | null }>(sql`
+    select backed_up_at as at, extract(epoch from now() - backed_up_at)::float8 / 3600 as hours from installation`)
+  return row?.at && row.hours !== null ? { at: row.at, hours: row.hours } : undefined
+}
+
+/** Notes with each service that it was restored: cursors of before are refused, as they may have told of what was lost. */
+export const noteRestore = (db: Db) => db.run(sql`update service set restored_at = clock_timestamp()`)

@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { type Database, over } from '../db.ts'
+import { migrate } from '../migrate.ts'
+import type { Checked } from './check.ts'
+import { connectAlone } from './connection.ts'
+import { clear } from './empty.ts'
+import type { Frame, TableHead } from './frames.ts'
+import { noteRestore } from './noted.ts'
+import { takeOff } from './taken-off.ts'
+
+interface Restoring {
+  /** Nothing was written since the backup: what clients were told still holds. */
+  nothingLost?: boolean
+  /** Told once the rows are in: the share of keys and indexes that are made, from 0 to 1. */
+  onIndexing?: (share: number) => void
+}
+
+/**
+ * Puts the rows of a backup into an empty database, all of them or, whatever happens, none: it is one transaction. The tables are first
+ * those that the backup was made of, and then migrated. Throws where the database holds anything, or this version does not know
+ * the backup's migrations.
+ */
+export async function restore(
+  db: Database,
+  { head, end }: Checked,
+  frames: AsyncIterable<Frame>,
+  { nothingLost = false, onIndexing = () => {} }: Restoring,
+) {
+  const { client, becomeIdle, end: leave } = await connectAlone(db)
+  try {
+    await client.query('begin')
+    await requireLater(client, head.takenAt)
+    await clear(client)
+    const tx = over(client)
+    const within = { ...tx, transaction: <T>(work: (db: typeof tx) => Promise<T>) => work(tx) }
+    await migrate(within, { upTo: head.migrations })
+    await client.query(`set local maintenance_work_mem = '128MB'`)
+    const putBack = await takeOff(client)
+    await load(client, frames)
+    for (const { table, column, last } of end.counters)
+      await client.query('select setval(pg_get_serial_sequence($1, $2), $3)', [table, column, last])
+    await putBack(onIndexing)
+    const migrated = await migrate(within)
+    if (!nothingLost) await noteRestore(tx)
+    await client.query('commit')
+    // Plans of tables that nobody has looked at would be those of empty ones.
+    await client.query('analyze')
+    becomeIdle()
+    return { migrated }
+  } finally {
+    await leave()
+  }
+}
+
+/** A stamp that is given after a restore is later than any that was given before: the clocks have to agree about that. */
+async function requireLater(client: pg.ClientBase, takenAt: string) {
+  const { rows } = await client.query<{ now: string; early: boolean }>(
+    'select clock_timestamp()::text as now, clock_timestamp() < $1::timestamptz as early',
+    [takenAt],
+  )
+  if (rows[0]?.early)
+    throw new Error(
+      `The backup was taken at ${takenAt}, and the clock of this database says ${rows[0].now}: set it right first, else changes would be stamped earlier than what was told before.`,
+    )
+}
+
+/** Writes the rows as they come, at the pace of the database. */
+async function load(client: pg.ClientBase, frames: AsyncIterable<Frame>) {
+  let copy: ReturnType<typeof copyFrom> | undefined
+  let table = ''
+  let fault: Error | undefined
+  try {
+    for await (const [kind, body] of frames) {
+      if (kind === 'D' && copy?.write(body) === false) await once(copy, 'drain')
+      if (kind !== 'T' && kind !== 'E') continue
+      const whole = copy
+      if (whole) await new Promise<void>((resolve, reject) => whole.once('error', reject).end(resolve))
+      if (kind === 'E') return
+      const { name, columns } = JSON.parse(body.toString()) as TableHead
+      table = name
+      copy = client.query(copyFrom(`copy ${name} (${columns.join(', ')}) from stdin`))
+      copy.on('error', error => {
+        fault = error
+      })
+    }
+  } catch (error) {
+    if (!fault) throw error
+  }
+  if (fault) throw new Error(`The database does not take the rows of ${table}: ${fault.message}`)
+}

@@ -1,0 +1,50 @@
+import type pg from 'pg'
+
+/** A table whose rows are in backups; names are quoted where SQL wants it. */
+export interface Table {
+  name: string
+  columns: string[]
+  /** On the disk, indexes apart: about what its rows are in a backup before they are compressed. */
+  bytes: number
+  /** Whether its rows belong to a service. */
+  ofService: boolean
+}
+
+/** All tables but that of the migrations, which the head of a backup tells. What is worked out of other columns is not read. */
+export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
+  const { rows } = await client.query<Table>(`
+    select quote_ident(c.relname) as name, pg_table_size(c.oid)::float8 as bytes,
+           array(select quote_ident(attname) from pg_attribute
+                  where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum) as columns,
+           exists (select from pg_attribute where attrelid = c.oid and attname = 'service_id' and not attisdropped) as "ofService"
+      from pg_class c
+     where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> 'migration'
+     order by c.relname`)
+  return rows
+}
+
+/** What a backup of one service has of a table: its rows, the accounts that may ask for it, and the digest of the secret. */
+export function rowsOf(serviceId: number, { name, ofService }: Table) {
+  if (ofService) return `where service_id = ${serviceId}`
+  if (name === 'account' || name === 'account_password')
+    return `where username in (select username from account_service where service_id = ${serviceId})`
+  return name === 'installation' ? '' : 'where false'
+}
+
+/** Columns that count by themselves, and the last number that each has given. */
+export async function countersOf(client: pg.ClientBase) {
+  const { rows } = await client.query<{ table: string; column: string; sequence: string }>(`
+    select quote_ident(c.relname) as table, a.attname as column,
+           pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
+      from pg_attribute a join pg_class c on c.oid = a.attrelid
+     where a.attidentity <> '' and c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
+     order by 1, 2`)
+  const counters: { table: string; column: string; last: string }[] = []
+  for (const { table, column, sequence } of rows) {
+    const { rows: told } = await client.query<{ last: string }>(
+      `select last_value::text as last from ${sequence} where is_called`,
+    )
+    if (told[0]) counters.push({ table, column, last: told[0].last })
+  }
+  return counters
+}

@@ -1,0 +1,48 @@
+import type pg from 'pg'
+
+/** What of the tables is made anew once their rows are there, which takes less time than keeping it up row by row. */
+interface Part {
+  table: string
+  name: string
+  /** Says what it is, behind its name. Null: an index that no constraint brings with it, made by `made`. */
+  constraint: string | null
+  made: string | null
+  comment: string | null
+}
+
+/** Keys and unique constraints first, then other indexes, then what refers to keys. */
+const partsOf = `
+  select c.conrelid::regclass::text as table, quote_ident(c.conname) as name, pg_get_constraintdef(c.oid) as constraint, null as made,
+         obj_description(c.oid, 'pg_constraint') as comment, case c.contype when 'f' then 3 else 1 end as place
+    from pg_constraint c
+   where c.contype in ('p', 'u', 'x', 'f') and c.connamespace = current_schema()::regnamespace and c.conrelid <> 'migration'::regclass
+  union all
+  select i.indrelid::regclass::text, i.indexrelid::regclass::text, null, pg_get_indexdef(i.indexrelid),
+         obj_description(i.indexrelid, 'pg_class'), 2
+    from pg_index i join pg_class t on t.oid = i.indrelid
+   where t.relnamespace = current_schema()::regnamespace and not exists (select from pg_constraint where conindid = i.indexrelid and contype in ('p', 'u', 'x'))
+   order by place, 1, 2`
+
+const withTriggers = `
+  select distinct tgrelid::regclass::text as table from pg_trigger t join pg_class c on c.oid = t.tgrelid
+   where not tgisinternal and c.relnamespace = current_schema()::regnamespace order by 1`
+
+/** Takes keys, indexes and what triggers do off all tables; returns what puts them back, and tells how far that is, from 0 to 1. */
+export async function takeOff(client: pg.ClientBase): Promise<(onShare: (share: number) => void) => Promise<void>> {
+  const { rows: parts } = await client.query<Part>(partsOf)
+  const { rows: triggered } = await client.query<{ table: string }>(withTriggers)
+  for (const { table } of triggered) await client.query(`alter table ${table} disable trigger user`)
+  for (const { table, name, constraint } of parts.toReversed())
+    await client.query(constraint === null ? `drop index ${name}` : `alter table ${table} drop constraint ${name}`)
+  return async onShare => {
+    for (const [i, part] of parts.entries()) {
+      await client.query(part.made ?? `alter table ${part.table} add constraint ${part.name} ${part.constraint}`)
+      if (part.comment !== null) await client.query(commentOn(part, client.escapeLiteral(part.comment)))
+      onShare((i + 1) / parts.length)
+    }
+    for (const { table } of triggered) await client.query(`alter table ${table} enable trigger user`)
+  }
+}
+
+const commentOn = ({ table, name, constraint }: Part, text: string) =>
+  constraint === null ? `comment on index ${name} is ${text}` : `comment on constraint ${name} on ${table} is ${text}`

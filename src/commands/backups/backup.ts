@@ -1,0 +1,63 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { writeFile, writeTo } from '../../backup/file.ts'
+import type { Head } from '../../backup/frames.ts'
+import { noteBackup } from '../../backup/noted.ts'
+import { backupOf } from '../../backup/take.ts'
+import { readConfig } from '../../config.ts'
+import { joinDatabase } from '../../running/installation.ts'
+import { knownKeys } from '../../running/keys.ts'
+import { examples } from '../terminal/examples.ts'
+import { bytesDisplay, rateOf } from '../terminal/progress.ts'
+
+/** `tillbridge backup`. It migrates nothing: a backup before an upgrade is one of what was there. */
+export const backupCommand = (program: Command) =>
+  program
+    .command('backup')
+    .argument('<file>', 'where to; - is standard output')
+    .description(
+      'Back up everything, as it stands at one moment, while the service goes on. The secret is not in it: keep that elsewhere (docs/backup.md).',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        ['backup /backups/$(date +%F).tillbridge', 'checked by reading it back before it gets its name'],
+        ['backup - | ssh elsewhere "cat > tillbridge.backup"', 'kept on another machine; there: tillbridge restore'],
+      ),
+    )
+    .action(async (file: string) => {
+      const config = readConfig()
+      const { db, close } = await joinDatabase(config, { asItIs: true, statementTimeoutMs: 0 })
+      try {
+        await knownKeys(config, db)
+        const taking = bytesDisplay('Backup')
+        let takenAt = ''
+        const onHead = (head: Head) => {
+          takenAt = head.takenAt
+        }
+        const frames = backupOf(db, { onProgress: taking.show, onHead })
+        if (file === '-') {
+          await writeTo(process.stdout, frames).finally(taking.end)
+          await noteBackup(db, takenAt)
+          return
+        }
+        const began = performance.now()
+        const checking = bytesDisplay('Check')
+        const { bytes, rows, head } = await writeFile(file, frames, checking.show).finally(() => {
+          taking.end()
+          checking.end()
+        })
+        await noteBackup(db, takenAt)
+        const { size } = await stat(file)
+        console.log(
+          `${resolve(file)} is a backup of ${rows.toLocaleString('en')} rows as of ${head.takenAt}, read back and whole: ${rateOf(bytes, performance.now() - began)}, compressed to ${(size / 1e6).toFixed(1)} MB.`,
+        )
+        if (config.secretKey === undefined)
+          console.log(
+            `It is of use only with the secret in ${resolve(config.dataDir, 'secret')}: keep a copy of that elsewhere.`,
+          )
+      } finally {
+        await close()
+      }
+    })

@@ -1,0 +1,19 @@
+import type { Command } from 'commander'
+import { noteRestore } from '../../backup/noted.ts'
+import { examples } from '../terminal/examples.ts'
+import { withDatabase } from '../terminal/session.ts'
+
+/** `tillbridge restored`: what `tillbridge restore` does by itself. */
+export const restoredCommand = (program: Command) =>
+  program
+    .command('restored')
+    .description(
+      'After you brought the database back to an earlier moment yourself: cursors that clients hold expire, so that they begin anew (docs/backup.md).',
+    )
+    .addHelpText('after', examples(['restored', 'after a point-in-time recovery, before tillbridge start']))
+    .action(() =>
+      withDatabase(async ({ db }) => {
+        await noteRestore(db)
+        console.log('Cursors from before are expired: whoever follows changes begins anew, and misses nothing.')
+      }),
+    )

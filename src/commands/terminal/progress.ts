@@ -1,0 +1,85 @@
+import { Presets, SingleBar } from 'cli-progress'
+
+/** What the person at the terminal sees of work under way. */
+export interface ProgressDisplay<T> {
+  show(progress: T): void
+  end(): void
+}
+
+/** A line's text, and how much of the work is done, from 0 to 1; undefined where nobody knows. */
+export interface Words {
+  share: number | undefined
+  text: string
+}
+
+const lineEveryMs = 10_000
+
+/** `1:02:03`, `2:03` */
+export const clock = (seconds: number) => {
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, Math.floor(seconds % 60)]
+  const two = (n: number) => String(n).padStart(2, '0')
+  return h ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
+}
+
+/** A bar on a terminal, elsewhere a line every ten seconds. Both on standard error. */
+export function display<T>(
+  name: string,
+  words: (progress: T, elapsedMs: number) => Words,
+  stream: NodeJS.WriteStream = process.stderr,
+): ProgressDisplay<T> {
+  const began = performance.now()
+  if (!stream.isTTY) {
+    let next = began + lineEveryMs
+    return {
+      show(progress) {
+        const now = performance.now()
+        if (now < next) return
+        next = now + lineEveryMs
+        stream.write(`${name}: ${words(progress, now - began).text}\n`)
+      },
+      end() {},
+    }
+  }
+  const bar = new SingleBar(
+    { format: '{name} {bar} {text}', stream, hideCursor: true, clearOnComplete: true, barsize: 24, fps: 5 },
+    Presets.shades_classic,
+  )
+  let started = false
+  return {
+    show(progress) {
+      const { share = 0, text } = words(progress, performance.now() - began)
+      if (started) bar.update(share, { name, text })
+      else bar.start(1, share, { name, text })
+      started = true
+    },
+    end: () => bar.stop(),
+  }
+}
+
+const megabytes = (bytes: number) => (bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })
+
+/** Progress through so many bytes, of so many where that is known. */
+export const bytesDisplay = (name: string) =>
+  display(name, ({ bytes, size }: { bytes: number; size?: number }, elapsedMs) => {
+    const share = size ? Math.min(1, bytes / size) : undefined
+    const seconds = elapsedMs / 1_000
+    return {
+      share,
+      text: [
+        ...(share === undefined ? [] : [`${Math.floor(share * 100)} %`]),
+        `${megabytes(bytes)} MB`,
+        `${megabytes(bytes / seconds)} MB/s`,
+        ...(share ? [`${clock((seconds / share) * (1 - share))} left`] : []),
+      ].join(' | '),
+    }
+  })
+
+/** Progress of which only the share is known. */
+export const shareDisplay = (name: string) =>
+  display(name, (share: number) => ({ share, text: `${Math.floor(share * 100)} %` }))
+
+/** What became of it, once it is done: `41.3 MB in 2.1 s (19.7 MB/s)`. */
+export function rateOf(bytes: number, elapsedMs: number) {
+  const seconds = elapsedMs / 1_000
+  return `${megabytes(bytes)} MB in ${seconds.toLocaleString('en', { maximumFractionDigits: 1 })} s (${megabytes(bytes / seconds)} MB/s)`
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { schemaOf } from '../../scripts/schema.ts'
+import { sql } from '../../src/db.ts'
+import { demoSettings, fillDemoShop } from '../../src/demo/shop.ts'
+import { john } from '../support/customer-bodies.ts'
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
+import { begin, cli, directory, done, run, until } from '../support/processes.ts'
+import { anotherServer, withPassword } from '../support/servers.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { contentsOf } from './installation.ts'
+
+let shop: TestService
+const opened: FreshDatabase[] = []
+const home = directory()
+const file = join(home, 'shop.tillbridge')
+
+before(async () => {
+  shop = await startTestService({ settings: demoSettings })
+  await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
+  await fillDemoShop(shop.db, shop.keys, shop.service)
+})
+after(async () => {
+  for (const { drop } of opened) await drop()
+  await shop.stop()
+})
+
+async function empty() {
+  const database = await emptyDatabase()
+  opened.push(database)
+  return database
+}
+
+const environmentOf = ({ connection }: Pick<FreshDatabase, 'connection'>, secret = shop.secret) => ({
+  DATABASE_URL: connection,
+  SECRET_KEY: secret,
+  DATA_DIR: join(home, 'data'),
+})
+
+const followed = (cursor = '') => shop.get(`/changes?limit=1000${cursor && `&after_cursor=${cursor}`}`)
+
+test('what was backed up is restored, row by row, with all keys, indexes, triggers and counters', async () => {
+  const contents = await contentsOf(shop.db)
+  const said = await done(['backup', file], environmentOf(shop.database))
+  assert.match(said, /is a backup of [\d,]+ rows as of \S+Z, read back and whole: .* MB\/s/)
+  assert.equal(fs.statSync(file).mode & 0o777, 0o600)
+  const target = await empty()
+  assert.match(await done(['restore', '--nothing-lost', file], environmentOf(target)), /^Restored [\d,]+ rows/)
+  assert.deepEqual(await contentsOf(target.db), contents)
+  assert.equal(await schemaOf(target.db), await schemaOf(shop.db))
+  const counted = sql`
+    select (select max(service_id) from service) as there, nextval(pg_get_serial_sequence('service', 'service_id')) as next`
+  const row = await target.db.row<{ there: number; next: string }>(counted)
+  assert.ok(row && Number(row.next) > row.there)
+})
+
+test('the restored database is served: same passwords, same records, and what is changed then is told', async () => {
+  const [target] = opened as [FreshDatabase]
+  const told = await followed()
+  const server = await anotherServer({ db: target.db, keys: shop.keys })
+  const headers = { authorization: withPassword(shop, shop.password), 'x-service-name': shop.service.name }
+  try {
+    const here = await server.ask('/customers/search?limit=100', { headers })
+    assert.deepEqual(here.json.data, (await shop.get('/customers/search?limit=100')).json.data)
+    const cursor = `&after_cursor=${told.json.meta.endCursor}`
+    const rest = await server.ask(`/changes?limit=1000${told.json.meta.hasNextPage ? cursor : ''}`, { headers })
+    assert.equal(rest.status, 200)
+  } finally {
+    await server.stop()
+  }
+})
+
+test('where something may be lost, cursors of before are refused, and those that follow are good', async () => {
+  const target = await empty()
+  const [changes, walk] = [await followed(), await shop.get('/customers/search?limit=1')]
+  await done(['restore', file], environmentOf(target))
+  const server = await anotherServer({ db: target.db, keys: shop.keys })
+  const headers = { authorization: withPassword(shop, shop.password), 'x-service-name': shop.service.name }
+  try {
+    const expired = await server.ask(`/changes?after_cursor=${changes.json.meta.endCursor}`, { headers })
+    assert.deepEqual([expired.status, expired.json.code], [410, 'cursor_expired'])
+    const old = await server.ask(`/customers/search?after_cursor=${walk.json.meta.endCursor}`, { headers })
+    assert.equal(old.status, 400)
+    assert.match(old.text, /of before this service was restored from a backup/)
+    const [anew, from] = [
+      await server.ask('/changes', { headers }),
+      await server.ask('/customers/search?limit=1', { headers }),
+    ]
+    const on = await server.ask(`/changes?after_cursor=${anew.json.meta.endCursor}`, { headers })
+    assert.equal(on.status, 200)
+    const further = await server.ask(`/customers/search?limit=1&after_cursor=${from.json.meta.endCursor}`, { headers })
+    assert.equal(further.status, 200)
+  } finally {
+    await server.stop()
+  }
+})
+
+test('a backup that is taken while customers are written has each one that was acknowledged before, and nothing by halves', async () => {
+  let over = false
+  const acknowledged: string[] = []
+  const writing = Array.from({ length: 4 }, async () => {
+    while (!over) {
+      const body = JSON.stringify(john({ surname: 'Writing' }))
+      const headers = { 'content-type': 'application/json' }
+      const { status, json } = await shop.request('/customers', { method: 'POST', headers, body })
+      assert.equal(status, 201)
+      acknowledged.push(json.id ?? json.data.id)
+    }
+  })
+  await until(() => acknowledged.length > 20, 'some are written', 60_000)
+  const sooner = [...acknowledged]
+  const target = await empty()
+  await done(['backup', join(home, 'busy')], environmentOf(shop.database)).finally(() => {
+    over = true
+  })
+  await Promise.all(writing)
+  await done(['restore', join(home, 'busy')], environmentOf(target))
+  const rows = await target.db.rows<{ id: string; told: boolean }>(sql`
+    select id, exists (select from audit a where a.service_id = c.service_id and position('/customers/' || c.id || '"' in a.record) > 0) as told
+      from customer c where surname = 'Writing'`)
+  const there = new Set(rows.map(({ id }) => id))
+  assert.deepEqual(
+    sooner.filter(id => !there.has(id)),
+    [],
+  )
+  assert.deepEqual(
+    rows.filter(({ told }) => !told),
+    [],
+  )
+})
+
+test('a backup that is killed leaves no file of its name', async () => {
+  const killed = join(home, 'killed')
+  const client = await shop.db.pool.connect()
+  await client.query('begin')
+  await client.query('lock table voucher in access exclusive mode')
+  const backup = begin(['backup', killed], environmentOf(shop.database))
+  await until(() => fs.existsSync(`${killed}.unfinished`), 'it has begun', 60_000)
+  process.kill(-backup.pid, 'SIGKILL')
+  await backup.ended
+  await client.query('rollback')
+  client.release()
+  assert.ok(!fs.existsSync(killed))
+  await done(['backup', killed], environmentOf(shop.database))
+  assert.ok(fs.existsSync(killed) && !fs.existsSync(`${killed}.unfinished`))
+})
+
+test('to standard output it is the same file', async () => {
+  const said = join(home, 'said')
+  const backup = begin(['-c', `exec node "$0" backup - > "$1"`, cli, said], environmentOf(shop.database), {
+    program: ['/bin/sh'],
+  })
+  assert.equal((await backup.ended).code, 0, backup.err)
+  const target = await empty()
+  assert.match(await done(['restore', said], environmentOf(target)), /^Restored /)
+})
+
+test('it goes into the bundled PostgreSQL of an empty directory that has the secret, and is served from there', async () => {
+  const DATA_DIR = join(directory(), 'data')
+  const none = await run(['restore', file], { DATA_DIR })
+  assert.equal(none.code, 1)
+  assert.match(
+    none.err,
+    /The secret that goes with this backup is missing: set SECRET_KEY, or put back .*data\/secret\./,
+  )
+  assert.ok(!fs.existsSync(DATA_DIR))
+  fs.mkdirSync(DATA_DIR)
+  fs.writeFileSync(join(DATA_DIR, 'secret'), `${shop.secret}\n`)
+  await done(['restore', file], { DATA_DIR })
+  assert.match(await done(['service', 'list'], { DATA_DIR }), new RegExp(`^${shop.service.name} `, 'm'))
+})

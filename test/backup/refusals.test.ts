@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { zstdCompressSync } from 'node:zlib'
+import { checkFile, readFrames } from '../../src/backup/file.ts'
+import { frame, preamble } from '../../src/backup/frames.ts'
+import { sql } from '../../src/db.ts'
+import { emptyDatabase, type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { directory, done, run } from '../support/processes.ts'
+
+const home = directory()
+const file = join(home, 'small')
+const secret = randomBytes(32).toString('hex')
+let source: FreshDatabase
+let target: FreshDatabase
+const environmentOf = ({ connection }: FreshDatabase, SECRET_KEY = secret) => ({
+  DATABASE_URL: connection,
+  SECRET_KEY,
+  DATA_DIR: join(home, 'data'),
+})
+
+before(async () => {
+  source = await freshDatabase()
+  target = await emptyDatabase()
+  await done(['service', 'add', 'luma'], environmentOf(source))
+  await done(['backup', file], environmentOf(source))
+})
+after(async () => {
+  await source.drop()
+  await target.drop()
+})
+
+async function refused(path: string, environment: Record<string, string>) {
+  const { code, err } = await run(['restore', path], environment)
+  assert.equal(code, 1)
+  return err
+}
+const tablesIn = async ({ db }: FreshDatabase) =>
+  (await db.rows(sql`select from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`)).length
+
+test('a file of which anything is missing or changed is refused, byte by byte', async () => {
+  const bytes = fs.readFileSync(file)
+  const bad = join(home, 'bad')
+  const step = Math.ceil(bytes.length / 200)
+  for (let at = 0; at < bytes.length; at += step) {
+    const flipped = Buffer.from(bytes)
+    flipped.writeUInt8((bytes[at] ?? 0) ^ 0x10, at)
+    fs.writeFileSync(bad, flipped)
+    await assert.rejects(checkFile(bad), /is damaged: |is not a backup: |is of a newer Tillbridge/, `byte ${at}`)
+    fs.writeFileSync(bad, bytes.subarray(0, at))
+    await assert.rejects(checkFile(bad), /is damaged: |is not a backup: /, `cut after ${at}`)
+  }
+})
+
+test('rows that are not those that were counted are refused, although the compression is whole', async () => {
+  const bad = join(home, 'bad')
+  const head = { release: '1', postgres: '18', takenAt: '', migrations: [], secret: '' }
+  const end = { tables: [{ name: 'store', rows: 1, sha256: 'x' }], counters: [] }
+  const frames = [
+    frame('H', head),
+    frame('T', { name: 'store', columns: [] }),
+    frame('D', Buffer.from('a\n')),
+    frame('E', end),
+  ]
+  const written = (parts: Buffer[]) =>
+    fs.writeFileSync(bad, Buffer.concat([Buffer.from(preamble), zstdCompressSync(Buffer.concat(parts))]))
+  written(frames)
+  await assert.rejects(checkFile(bad), /the rows of store are not those that were written/)
+  written(frames.slice(0, 3))
+  await assert.rejects(checkFile(bad), /its end is missing/)
+  written(frames.slice(1))
+  await assert.rejects(checkFile(bad), /its parts are not in their order/)
+})
+
+test('a damaged file, another secret and a file that is none leave the database as it was', async () => {
+  fs.writeFileSync(join(home, 'cut'), fs.readFileSync(file).subarray(0, -40))
+  assert.match(await refused(join(home, 'cut'), environmentOf(target)), /is damaged: .*Take another backup/)
+  fs.writeFileSync(join(home, 'other'), 'something else')
+  assert.match(await refused(join(home, 'other'), environmentOf(target)), /is not a backup: tillbridge backup <file>/)
+  const other = environmentOf(target, randomBytes(32).toString('hex'))
+  assert.match(await refused(file, other), /SECRET_KEY is not the secret that goes with this backup/)
+  assert.match(await refused(join(home, 'nowhere'), environmentOf(target)), /There is no file /)
+  assert.equal(await tablesIn(target), 0)
+})
+
+test('a database that holds a service, or what is not ours, is refused, and stays', async () => {
+  assert.match(
+    await refused(file, environmentOf(source)),
+    /holds something already \(luma\)\. .*DATABASE_URL to a new database/,
+  )
+  const strange = await emptyDatabase()
+  await strange.db.run(sql`create table theirs (a integer)`)
+  assert.match(await refused(file, environmentOf(strange)), /holds other tables already \(theirs\)/)
+  assert.equal(await tablesIn(strange), 1)
+  await strange.drop()
+  const listed = await done(['service', 'list'], environmentOf(source))
+  assert.match(listed, /^luma /m)
+})
+
+test('a backup of a newer release is refused, and what a start left before the first service is no obstacle', async () => {
+  await source.db.run(sql`insert into migration (number, name, sha256) values (9999, '9999_later.sql', 'x')`)
+  await done(['backup', join(home, 'newer')], environmentOf(source))
+  await source.db.run(sql`delete from migration where number = 9999`)
+  const message = await refused(join(home, 'newer'), environmentOf(target))
+  assert.match(message, /made of migration 9999_later\.sql, which this version does not know/)
+  assert.equal(await tablesIn(target), 0)
+  await done(['migrate'], environmentOf(target))
+  await done(['restore', file], environmentOf(target))
+  assert.match(await done(['service', 'list'], environmentOf(target)), /^luma /m)
+})
+
+test('a clock that is behind the backup is refused', async () => {
+  const behind = await emptyDatabase()
+  const [head, ...rest] = await Array.fromAsync(readFrames(file))
+  const told = JSON.parse(head?.[1].toString() ?? '')
+  const bytes = [
+    frame('H', { ...told, takenAt: '2099-01-01T00:00:00Z' }),
+    ...rest.map(([kind, body]) => frame(kind, body)),
+  ]
+  fs.writeFileSync(join(home, 'future'), Buffer.concat([Buffer.from(preamble), zstdCompressSync(Buffer.concat(bytes))]))
+  assert.match(
+    await refused(join(home, 'future'), environmentOf(behind)),
+    /the clock of this database says .* set it right/,
+  )
+  await behind.drop()
+})
