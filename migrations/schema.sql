@@ -21,6 +21,8 @@ create table service (
   settings jsonb not null default '{}',  -- What was set, by the names that GET /settings shows. The rest has its default, which is nowhere
                                          -- in the database.
   created_at timestamptz not null default now(),
+  restored_at timestamptz,               -- When it was restored from a backup; what was written between the two is lost. Cursors of before
+                                         -- say so, and are refused: they may have told of it.
   primary key (service_id),
   unique (name)
 );
@@ -80,6 +82,7 @@ create table installation (
   single boolean not null default true,
   secret_digest bytea not null,  -- A hash by a key that comes from the secret: a process with another secret is refused, because no
                                  -- password or PIN would be right for it, and what is encrypted could not be read.
+  backed_up_at timestamptz,      -- As of when the newest backup is that was made whole. Null: there was none.
   primary key (single),
   check (single)
 );
