@@ -149,7 +149,7 @@ export const access: Section = {
     [
       149,
       'A port for admins, default passwords, open documents',
-      ['running/metrics.test.ts', 'nothing but the figures is told there, and nothing of them elsewhere'],
+      ['telemetry/metrics.test.ts', 'nothing but the figures is told there, and nothing of them elsewhere'],
       ['running/start.test.ts', 'the first start prints the address, user, password, service, and where the docs are'],
       ['running/start.test.ts', 'a demo account that was revoked stays so'],
     ],

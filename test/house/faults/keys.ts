@@ -149,7 +149,7 @@ export const keys: Section = {
       'A hundred clients repeat through an outage of the back office',
       [
         'running/chaos.test.ts',
-        'after a dozen kills in front of a back office that hangs and loses answers, nothing is open, and both agree',
+        'after some kills in front of a back office that hangs and loses answers, nothing is open, and both agree',
       ],
     ],
     [

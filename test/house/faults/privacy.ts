@@ -56,7 +56,7 @@ export const privacy: Section = {
       205,
       'Paths and names at random, as labels of figures',
       [
-        'running/metrics.test.ts',
+        'telemetry/metrics.test.ts',
         'requests are counted over all processes, by the route and never by what a caller makes up',
       ],
     ],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { mock } from 'node:test'
 import { Command } from 'commander'
 import { isLastAdmin, listAccounts, listServices, readService } from '../../../src/accounts.ts'
@@ -43,6 +43,7 @@ import { shownSettings } from '../../../src/store/running/settings.ts'
 import { databaseBytes, feedFigures, standings } from '../../../src/store/running/standings.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/exports.ts'
 import { finishedRuns, pulledByEnvironment } from '../../../src/store/sync/facts.ts'
+import { interruptedAt, noteReached } from '../../../src/store/sync/imports.ts'
 import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/plan.ts'
 import { removeUnseen } from '../../../src/store/sync/removal.ts'
 import { holdFeed, noteSeen, syncStates } from '../../../src/store/sync/sync.ts'
@@ -95,6 +96,10 @@ export async function tour(api: TestService) {
   await storeNumbers(db, service)
   await toldOtherwise(db, service, [], '')
   await knownStaff(db, service, ['77'])
+
+  const file = { kind: 'staff', digest: createHash('sha256').digest() }
+  await noteReached(db, service, file, 12)
+  assert.equal((await interruptedAt(db, service, file))?.line, 12)
 
   await holdFeed(db, service, 'customers')
   const [one, ...others] = await db.rows<{ id: string }>(sql`select id from customer where service_id = ${service.id}`)
