@@ -41,6 +41,33 @@ create table account_password (
 comment on table account_password is 'The live passwords of an account: two at most, so that one can be replaced without an outage.';
 comment on column account_password.password_hash is 'A fast hash will do: a password is 256 random bits.';
 
+create table console_session (
+  token_hash bytea primary key,
+  username text collate "C" not null references account on delete cascade,
+  password_hash bytea,
+  begun_at timestamptz not null default now(),
+  seen_at timestamptz not null default now(),
+  foreign key (username, password_hash) references account_password on delete cascade
+);
+create index on console_session (username, password_hash);
+create index on console_session (begun_at);
+comment on table console_session is
+  'Browsers that are signed in to the console, for 12 hours at most and an hour without a request. A session ends with the password that '
+  'opened it, and with its account.';
+comment on column console_session.token_hash is 'A hash of what the cookie holds: a stolen dump signs nobody in.';
+comment on column console_session.password_hash is 'The password that opened it; null where a link did.';
+comment on column console_session.seen_at is 'When it was last used, to the minute.';
+
+create table console_link (
+  link_hash bytea primary key,
+  username text collate "C" not null references account on delete cascade,
+  made_at timestamptz not null default now()
+);
+create index on console_link (username);
+create index on console_link (made_at);
+comment on table console_link is 'Links that sign in to the console, once, within 60 seconds. The first use deletes them.';
+comment on column console_link.link_hash is 'A hash of what the link holds.';
+
 create table account_service (
   service_id integer not null references service on delete cascade,
   username text collate "C" not null references account on delete cascade,

@@ -88,10 +88,14 @@ const endPasswords = (db: Db, username: string, { allBut }: { allBut: number }) 
     delete from account_password where username = ${username}
        and password_hash not in (select password_hash from account_password where username = ${username} order by created_at desc limit ${allBut})`)
 
-/** Ends all but the newest password, or with `all` the account itself. Returns whether there was such an account. */
+/**
+ * Ends all but the newest password, with the sessions of the console that they or a link opened; with `all` the account itself. Returns
+ * whether there was such an account.
+ */
 export async function revoke(db: Db, username: string, { all }: { all: boolean }): Promise<boolean> {
   if (all) return (await db.run(sql`delete from account where username = ${username}`)) > 0
   await endPasswords(db, username, { allBut: 1 })
+  await db.run(sql`delete from console_session where username = ${username} and password_hash is null`)
   return accountExists(db, username)
 }
 

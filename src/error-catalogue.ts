@@ -46,6 +46,16 @@ export const catalogue = {
     'The username or the password is wrong or missing.',
     'Send `Authorization: Basic` with the base64 of `username:password`. A lost password cannot be shown again: have it rotated.',
   ],
+  session_ended: [
+    401,
+    'The session of the console has ended.',
+    'Sign in again at `/console`, or by the link that `tillbridge console` prints.',
+  ],
+  foreign_page: [
+    403,
+    'A page of another origin cannot use a session of the console.',
+    'Send the request from the console itself. Programs send `Authorization: Basic` instead of a cookie.',
+  ],
   https_required: [
     403,
     'Only HTTPS is accepted.',

@@ -4,7 +4,8 @@ import { pino } from 'pino'
 import { type Offices, openOffices } from './backoffice/offices.ts'
 import { backOfficeOf, type Config } from './config.ts'
 import { armFailpoint } from './failpoints.ts'
-import { prepareAccess, type ToldAccess } from './running/access.ts'
+import { prepareAccess, type ToldAccess, usernameOf } from './running/access.ts'
+import { linkFor } from './running/console-link.ts'
 import { type Installation, joinInstallation, openInstallation } from './running/installation.ts'
 import { servicesLeftAlone } from './running/left-alone.ts'
 import { listen } from './running/listen.ts'
@@ -32,6 +33,8 @@ interface Starting {
     baseUrl: string
     caFile: string | undefined
     access: ToldAccess | undefined
+    /** Signs in to the console, once: of the account that `access` is told of. */
+    consoleLink: string | undefined
     workers: number
   }) => void
 }
@@ -55,8 +58,9 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     if (config.metricsPort !== undefined)
       metrics = await listenMetrics(config.metricsPort, figures(installation, offices, config, serving))
     const access = await prepareAccess(config, installation, offices, { ...starting, ...serving })
+    const consoleLink = access && (await linkFor(installation, usernameOf(access), serving.baseUrl))
     serving.becomeReady()
-    starting.onReady({ ...serving, access, workers: config.workers })
+    starting.onReady({ ...serving, access, consoleLink, workers: config.workers })
   } catch (error) {
     metrics?.close()
     await serving?.close(0)

@@ -8,6 +8,7 @@ export interface Keys {
   cursors: Buffer
   subjects: Buffer
   pins: Buffer
+  sessions: Buffer
   /** What is stored encrypted: answers that are given again, e-mails that wait. */
   sealed: Buffer
   /** What the database knows the secret by. It is of no help in guessing the secret, or any of the keys. */
@@ -21,6 +22,7 @@ export function keysFrom(secret: string | Buffer): Keys {
     cursors: key('cursors'),
     subjects: key('subjects'),
     pins: key('pins'),
+    sessions: key('sessions'),
     sealed: key('sealed'),
     digest: hmac(key('digest'), 'the secret of this database'),
   }

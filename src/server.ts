@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { Bindings, Logger } from 'pino'
+import { consolePages } from './console/console.ts'
 import { ApiError } from './errors.ts'
 import { apiOf } from './http/api.ts'
 import { takeBodies } from './http/body.ts'
@@ -102,6 +103,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const api = apiOf(server, gate)
   for (const resource of resources) resource(api)
   publicPages(server, api.operations, { gate, publicUrl, ready: options.ready })
+  consolePages(server, gate)
   refuseOtherMethods(server, routes)
   return server
 }

@@ -11,11 +11,11 @@ interface Account {
 }
 
 /** How long a process may go on with what it read of an account: a revocation is in force everywhere after this. */
-const trustMs = 2_000
+export const trustMs = 2_000
 const mostTrusted = 10_000
 
 /** Wrong passwords in a minute before an answer is refused: for one account from one address, and for one address. */
-const failuresAllowed = { account: 20, address: 200 }
+export const failuresAllowed = { account: 20, address: 200 }
 
 export type SignIn = (
   username: string,

@@ -17,6 +17,7 @@ const commands = {
   webhook: async () => (await import('./webhook.ts')).webhookCommand,
   listen: async () => (await import('./listen.ts')).listenCommand,
   mail: async () => (await import('./mail.ts')).mailCommand,
+  console: async () => (await import('./console.ts')).consoleCommand,
   alert: async () => (await import('./alert.ts')).alertCommand,
   demo: async () => (await import('./demo.ts')).demoCommand,
   backup: async () => (await import('./backups/backup.ts')).backupCommand,

@@ -29,7 +29,7 @@ export const startCommand = (program: Command) =>
 
 type Facts = Parameters<Parameters<typeof start>[1]['onReady']>[0]
 
-function banner({ baseUrl, access, workers }: Facts, config: Config) {
+function banner({ baseUrl, access, consoleLink, workers }: Facts, config: Config) {
   const lines = ['', `Tillbridge serves ${baseUrl}${workers > 1 ? ` with ${workers} processes` : ''}.`, '']
   const { jobs, dataDir } = config
   if (!access) lines.push('Make a service and a user with: tillbridge service add, tillbridge user add')
@@ -45,7 +45,12 @@ function banner({ baseUrl, access, workers }: Facts, config: Config) {
       'E-mails and other jobs are done by: tillbridge worker',
       'Until one runs, e-mails wait and nothing is pulled from back offices.',
     )
-  lines.push(`The API reference: ${baseUrl}/docs`, 'Ctrl-C stops it.', '')
+  lines.push(`The API reference: ${baseUrl}/docs`)
+  // A log that is kept is read by others: a link that signs in is for whoever sits here, or sees the password anyway.
+  if (consoleLink && (process.stdout.isTTY || (access && 'made' in access)))
+    lines.push(`The console, signed in, once within 60 seconds: ${consoleLink}`)
+  else lines.push(`The console: ${baseUrl}/console`)
+  lines.push('A link that signs in to the console: tillbridge console', 'Ctrl-C stops it.', '')
   return lines.join('\n')
 }
 

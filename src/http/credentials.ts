@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
 import { hasControls } from './controls.ts'
 
@@ -25,4 +26,39 @@ export function basicCredentials(header: string | undefined): { username: string
   const colon = text.indexOf(':')
   if (colon < 1 || hasControls(text)) throw missing()
   return { username: text.slice(0, colon), password: text.slice(colon + 1) }
+}
+
+// Until the browser is closed: that a session has ended is for the server to say. A cookie that went before the page would have the
+// browser ask for a password by a window of its own.
+const cookieName = '__Host-tillbridge'
+const attributes = 'Path=/; Secure; HttpOnly; SameSite=Strict'
+
+/** The cookie that a session's token is kept in (RFC 6265bis: of this host and of HTTPS alone, out of reach of scripts and other sites). */
+export const sessionCookie = (token: string) => `${cookieName}=${token}; ${attributes}`
+export const endedCookie = `${cookieName}=; ${attributes}; Max-Age=0`
+
+/** The token of the session that a request comes with. */
+export function sessionToken({ headers: { cookie = '' } }: FastifyRequest): string | undefined {
+  for (const part of cookie.split(';')) {
+    const [key, value] = part.trim().split('=', 2)
+    if (key === cookieName && value) return value
+  }
+  return
+}
+
+/** Where to sign in, for a page: at `Basic` a browser would show a window of its own. */
+export const challenge = { 'www-authenticate': 'Session realm="Tillbridge"' }
+export const sessionEnded = () => new ApiError('session_ended', undefined, { headers: challenge })
+
+/** Whether a script of one of our own pages asks: then no browser is to be told of `Basic`, for which it would show a window. */
+export const isFromOwnPage = ({ headers }: FastifyRequest) =>
+  headers['sec-fetch-site'] === 'same-origin' && headers['sec-fetch-dest'] === 'empty'
+
+/** Refuses a write that a page of another origin has the browser send along with the cookie. */
+export function requireOwnPage({ method, headers }: FastifyRequest) {
+  if (method === 'GET' || method === 'HEAD') return
+  const site = headers['sec-fetch-site']
+  const host = headers[':authority'] ?? headers.host
+  const own = site === undefined ? headers.origin === `https://${host}` : site === 'same-origin'
+  if (!own) throw new ApiError('foreign_page')
 }

@@ -1,12 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Assignment, type Role, reaches } from '../accounts.ts'
+import { type Assignment, type Assignments, type Role, reaches } from '../accounts.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
 import type { Driver } from '../domain/port/driver.ts'
 import { ApiError } from '../errors.ts'
+import type { Sessions, SignedIn } from '../sessions.ts'
 import type { Service } from '../settings.ts'
 import type { SignIn } from '../sign-in.ts'
 import type { Sender } from '../webhooks/sender.ts'
-import { basicCredentials, invalidCredentials } from './credentials.ts'
+import {
+  basicCredentials,
+  invalidCredentials,
+  isFromOwnPage,
+  requireOwnPage,
+  sessionEnded,
+  sessionToken,
+} from './credentials.ts'
 import { type Media, mediumFor } from './media/accept.ts'
 import type { Site } from './once/steps.ts'
 import { type Policy, type Rate, rateHeaders } from './rates.ts'
@@ -22,6 +30,8 @@ declare module 'fastify' {
 /** What admitting a request, and serving it, depends on. */
 export interface Gate extends Site {
   signIn: SignIn
+  /** The sessions of the console. */
+  sessions: Sessions
   rate: (service: Service, username: string, policy: Policy) => Rate | undefined
   backOffice: (service: Service) => BackOffice
   /** What stands behind a service, beyond what requests need of it. */
@@ -66,18 +76,47 @@ export async function admittedStill(gate: Gate, request: FastifyRequest, role: R
 
 /** Who asks, and for which of their services. */
 async function known(gate: Gate, request: FastifyRequest): Promise<{ username: string; assignment: Assignment }> {
-  const { username, password } = basicCredentials(request.headers.authorization)
-  const assignments = await gate.signIn(username, password, request.ip)
-  if (!assignments) throw invalidCredentials()
-  if ('retryAfter' in assignments)
-    throw new ApiError('too_many_failures', undefined, { retryAfter: assignments.retryAfter })
-
+  const { username, assignments } = await signedIn(gate, request)
   const name = request.headers['x-service-name']
   if (typeof name !== 'string' || name === '') throw new ApiError('service_name_required')
   const assignment = assignments.get(name)
   if (!assignment) throw new ApiError('service_not_assigned')
   return { username, assignment }
 }
+
+/** Who asks: by the header, which programs send, or else by a session of the console. */
+async function signedIn(gate: Gate, request: FastifyRequest): Promise<SignedIn> {
+  if (request.headers.authorization === undefined && (sessionToken(request) !== undefined || isFromOwnPage(request)))
+    return bySession(gate, request)
+  const { username, password } = basicCredentials(request.headers.authorization)
+  const assignments = await byPassword(gate, request, username, password)
+  return { username, assignments }
+}
+
+/** Who is signed in to the console. */
+export async function bySession({ sessions }: Pick<Gate, 'sessions'>, request: FastifyRequest): Promise<SignedIn> {
+  requireOwnPage(request)
+  const token = sessionToken(request)
+  const found = token === undefined ? undefined : await sessions.read(token)
+  if (!found) throw sessionEnded()
+  return found
+}
+
+/** The services that a username and password open. */
+export async function byPassword(
+  { signIn }: Pick<Gate, 'signIn'>,
+  { ip }: FastifyRequest,
+  username: string,
+  password: string,
+): Promise<Assignments> {
+  const assignments = await signIn(username, password, ip)
+  if (!assignments) throw invalidCredentials()
+  if ('retryAfter' in assignments) throw tooManyFailures(assignments)
+  return assignments
+}
+
+export const tooManyFailures = ({ retryAfter }: { retryAfter: number }) =>
+  new ApiError('too_many_failures', undefined, { retryAfter })
 
 function requireRole({ role }: Assignment, needed: Role) {
   if (!reaches(role, needed)) throw new ApiError('insufficient_role', `The role \`${needed}\` is needed.`)

@@ -29,6 +29,9 @@ export type ToldAccess =
   /** No password of this account is known. */
   | { username: string }
 
+/** Whose access it is. */
+export const usernameOf = (told: ToldAccess) => ('made' in told ? told.made.username : told.username)
+
 const demoName = 'demo'
 /** The service that a fresh installation makes for the back office of the environment, and its account. */
 const firstName = 'shop'
@@ -82,7 +85,8 @@ export async function prepareAccess(
   return { username: name, file }
 }
 
-const readAccess = (file: string): Promise<Access | undefined> =>
+/** What an earlier start has left; undefined where there is nothing. */
+export const readAccess = (file: string): Promise<Access | undefined> =>
   readFile(file, 'utf8').then(
     text => JSON.parse(text) as Access,
     () => undefined,

@@ -13,6 +13,7 @@ import { rateLimiter } from '../http/rates.ts'
 import { measureRequests } from '../http/seen/metrics.ts'
 import { refusePlainHttp } from '../http/wire.ts'
 import { buildServer } from '../server.ts'
+import { sessionsOf } from '../sessions.ts'
 import type { Service } from '../settings.ts'
 import { signIn } from '../sign-in.ts'
 import type { Sample } from '../telemetry/samples.ts'
@@ -66,6 +67,7 @@ export async function listen(
       db,
       keys,
       signIn: signIn(db, keys),
+      sessions: sessionsOf(db, keys),
       rate: rateLimiter(),
       backOffice: backOffice ?? offices.of,
       driver: offices.driverOf,

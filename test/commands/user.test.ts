@@ -50,6 +50,16 @@ test('two passwords of an account are alive, a further rotation ends the oldest'
   assert.match(await done(['user', 'list'], environment), /^webshop +luma +visitor +1 /m)
 })
 
+test('a link to the console is printed for an account, the only one where none is named', async () => {
+  const linkIn = (said: string) => /^ {2}(\S+)\/console#link=[\w-]{43}$/m.exec(said)?.[1]
+  const here = { ...environment, PORT: new URL(service.baseUrl).port }
+  assert.equal(linkIn(await done(['console'], here)), service.baseUrl)
+  assert.equal(linkIn(await done(['console', 'webshop'], here)), service.baseUrl)
+  const { code, err } = await run(['console', 'nobody'], environment)
+  assert.equal(code, 1)
+  assert.match(err, /There is no account nobody; tillbridge user list/)
+})
+
 test('an account gets another role or a further service without a new password', async () => {
   assert.equal(
     await done(['user', 'add', 'webshop', '--service', 'luma', '--role', 'admin'], environment),

@@ -4,19 +4,28 @@ import { dirname } from 'node:path/posix'
 import { test } from 'node:test'
 import { schemaFile, schemaOf } from '../../scripts/schema.ts'
 import { freshDatabase } from '../support/database.ts'
-import { arrowsBetween, circleIn, importsOf, sourcesOf } from '../support/imports.ts'
+import { arrowsBetween, circleIn, importsOf, modulesOf, sourcesOf } from '../support/imports.ts'
 
 /** A file may import its own step and the steps below it, never one above. */
 const ladder = [
   ['cli.js', 'commands'],
   ['main.ts', 'running', 'config.ts', 'config-telemetry.ts', 'config-values.ts'],
   ['server.ts', 'worker.ts'],
-  ['resources', 'jobs'],
+  ['resources', 'console', 'jobs'],
   ['http'],
   ['demo', 'backoffice', 'mail', 'webhooks'],
   ['store', 'backup'],
   ['domain'],
-  ['accounts.ts', 'sign-in.ts', 'settings.ts', 'failures.ts', 'errors.ts', 'error-catalogue.ts', 'refuse.ts'],
+  [
+    'accounts.ts',
+    'sign-in.ts',
+    'sessions.ts',
+    'settings.ts',
+    'failures.ts',
+    'errors.ts',
+    'error-catalogue.ts',
+    'refuse.ts',
+  ],
   ['statements.ts', 'db.ts', 'migrate.ts', 'secrets.ts', 'failpoints.ts', 'telemetry', 'tls', 'postgres'],
 ]
 const stepOf = (path: string) => ladder.findIndex(step => step.includes(path.split('/')[1] ?? ''))
@@ -26,6 +35,8 @@ const top = (path: string) => path.split('/')[0] ?? ''
 const source = sourcesOf('src')
 const beside = sourcesOf('client', 'simulator', 'trials', 'chaos', 'soak', 'bench', 'scripts', 'test')
 const everything = [...source, ...beside]
+/** What browsers get: as it stands, so it is JavaScript. */
+const browser = modulesOf('console')
 
 test('each file of the source stands on the ladder', () => {
   const strangers = source.filter(({ path }) => stepOf(path) < 0)
@@ -48,6 +59,16 @@ const roomOf = (path: string) => (dirname(path) === 'src' ? path : dirname(path)
 
 test('no way along imports leads from a folder back to it', () => {
   assert.equal(circleIn(arrowsBetween(everything, roomOf)), undefined)
+})
+
+test("the console's modules lead in no circle, know nothing but each other, and are small", () => {
+  assert.ok(browser.length > 20, 'modules are found')
+  assert.equal(circleIn(arrowsBetween(browser, path => path)), undefined)
+  assert.equal(circleIn(arrowsBetween(browser, dirname)), undefined)
+  const outside = browser.flatMap(file => importsOf(file).filter(target => !/^console\/.*\.js$/.test(target)))
+  assert.deepEqual(outside, [])
+  const long = browser.filter(({ text }) => text.split('\n').length - 1 > 250)
+  assert.deepEqual(long, [])
 })
 
 test('a circle of three is found', () => {

@@ -14,6 +14,8 @@ const exceptions: Record<string, string> = {
   service: 'the list of services itself',
   account: 'an account belongs to the installation and may use several services',
   account_password: 'passwords are of an account',
+  console_session: 'sessions are of an account, which chooses the service in each request',
+  console_link: 'links sign an account in, and say nothing of a service',
   installation: 'what holds for all services',
   failure: 'failures are counted before it is known who asks',
   migration: 'the state of the schema',

@@ -53,6 +53,32 @@ test('the first start prints the address, user, password, service, and where the
   assert.equal((await ask(service, '/docs')).status, 200)
 })
 
+test('the first start prints a link that signs in to the console, once', async () => {
+  const [, base, link] =
+    /console, signed in, once within 60 seconds: (\S+)\/console#link=(\S+)$/m.exec(service.out) ?? []
+  assert.equal(base, service.baseUrl)
+  const body = JSON.stringify({ link })
+  const curl = (path: string) =>
+    run(
+      [
+        '-s',
+        '--cacert',
+        service.caFile ?? '',
+        '-H',
+        `origin: ${service.baseUrl}`,
+        '-H',
+        'content-type: application/json',
+        '-d',
+        body,
+        `${service.baseUrl}${path}`,
+      ],
+      {},
+      { program: ['curl'] },
+    )
+  assert.equal(JSON.parse((await curl('/console/session/link')).out).data.username, readAccess(dataDir).username)
+  assert.equal(JSON.parse((await curl('/console/session/link')).out).code, 'invalid_credentials')
+})
+
 test('access.json holds the same facts, for its owner only', async () => {
   assert.equal(modeOf(join(dataDir, 'access.json')), 0o600)
   const access = readAccess(dataDir)

@@ -10,14 +10,15 @@ export interface Source {
   text: string
 }
 
-/** Each TypeScript file of these folders. */
-export const sourcesOf = (...folders: string[]): Source[] =>
-  globSync(
-    folders.map(folder => `${folder}/**/*.ts`),
-    { cwd: root },
-  )
+const filesOf = (patterns: string[]): Source[] =>
+  globSync(patterns, { cwd: root })
     .sort()
     .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+
+/** Each TypeScript file of these folders. */
+export const sourcesOf = (...folders: string[]) => filesOf(folders.map(folder => `${folder}/**/*.ts`))
+/** Each module for browsers in this folder. */
+export const modulesOf = (folder: string) => filesOf([`${folder}/**/*.js`])
 
 const statement = /^(?:import|export)\s[^'"`;]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm
 

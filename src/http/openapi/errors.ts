@@ -24,6 +24,8 @@ export const errorsOfEveryOperation: readonly ErrorCode[] = [
   'invalid_parameter',
   'service_name_required',
   'invalid_credentials',
+  'session_ended',
+  'foreign_page',
   'service_not_assigned',
   'not_acceptable',
   'rate_limited',

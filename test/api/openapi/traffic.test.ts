@@ -109,6 +109,9 @@ test('faults of a request are answered as documented', async () => {
 test('missing, wrong and insufficient credentials are answered as documented', async () => {
   const visitor = await shop.account('visitor')
   await refused('invalid_credentials', getOpenly('/stores'))
+  const session = { authorization: undefined, cookie: '__Host-tillbridge=ended' }
+  await refused('session_ended', get('/stores', session))
+  await refused('foreign_page', traffic.post('/customers', {}, { ...session, 'sec-fetch-site': 'cross-site' } as never))
   await refused('service_name_required', get('/stores', { 'x-service-name': undefined }))
   await refused('service_not_assigned', get('/stores', { 'x-service-name': 'none' }))
   await refused('https_required', get('/stores', { 'x-forwarded-proto': 'http' }))

@@ -9,6 +9,7 @@ import { newestBackup } from '../../../src/backup/noted.ts'
 import { doctorCommand } from '../../../src/commands/doctor.ts'
 import { sql } from '../../../src/db.ts'
 import { migrate } from '../../../src/migrate.ts'
+import { makeLink, sessionsOf } from '../../../src/sessions.ts'
 import { forgetRemovals } from '../../../src/store/changes/forgetting.ts'
 import { placesNow } from '../../../src/store/changes/newest.ts'
 import { readSubscriptions } from '../../../src/store/customers/subscriptions.ts'
@@ -58,6 +59,9 @@ import { tellWebhook } from './webhooks.ts'
 export async function tour(api: TestService) {
   const { db, keys, service } = api
   await migrate(db)
+  const sessions = sessionsOf(db, keys)
+  const token = await sessions.openByLink(String(await makeLink(db, keys, api.username)), '')
+  await sessions.read(String(token))
   await listAccounts(db)
   await listServices(db)
   await readService(db, service.id)

@@ -1,0 +1,74 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { html } from './ground/html.js'
+import { Role, reaches } from './ground/role.js'
+import { linkTo, useRoute } from './ground/route.js'
+import { Problem } from './parts/problem.js'
+import { screens } from './screens.js'
+
+/**
+ * The frame around the screens: which service, which screen, who.
+ * @param {{ signedIn: import('./ground/role.js').SignedIn, service: { name: string, role: string }, choose: (name: string) => void, leave: () => void }} props
+ */
+export function Frame({ signedIn, service, choose, leave }) {
+  const [asked = '', ...rest] = useRoute()
+  const open = screens.filter(({ role }) => reaches(service.role, role))
+  const current = open.find(({ path }) => path === asked) ?? open[0]
+  const heading = useRef(/** @type {HTMLElement | null} */ (null))
+  const first = useRef(true)
+  useEffect(() => {
+    document.title = `${current?.title} · ${service.name} · Tillbridge`
+    // Whoever hears the page is told where they are now.
+    if (!first.current) heading.current?.focus()
+    first.current = false
+  }, [current?.path])
+
+  return html`<${Role.Provider} value=${service.role}>
+    <a class="skip" href="#content" onClick=${(/** @type {Event} */ event) => {
+      event.preventDefault()
+      heading.current?.focus()
+    }}>Skip to the content</a>
+    <header class="bar">
+      <a class="brand" href="#"><img src="docs/icon.svg" alt="" width="24" height="24" /> Tillbridge</a>
+      <${Services} services=${signedIn.services} service=${service} choose=${choose} />
+      <span class="who">${signedIn.username} <small>${service.role}</small></span>
+      <button class="quiet" onClick=${leave}>Sign out</button>
+    </header>
+    <nav aria-label="Screens">
+      <ul>
+        ${open.map(
+          ({ path, title }) =>
+            html`<li key=${path}><a href=${linkTo(path)} aria-current=${path === current?.path ? 'page' : undefined}>${title}</a></li>`,
+        )}
+      </ul>
+    </nav>
+    <main id="content" tabindex="-1" ref=${heading}>
+      ${current && html`<${Loaded} key=${current.path} load=${current.load} parts=${rest} />`}
+    </main>
+  <//>`
+}
+
+/** @param {{ services: { name: string }[], service: { name: string }, choose: (name: string) => void }} props */
+function Services({ services, service, choose }) {
+  if (services.length === 1) return html`<span class="service">${service.name}</span>`
+  return html`<select
+    class="service"
+    aria-label="Service"
+    value=${service.name}
+    onChange=${(/** @type {{ currentTarget: HTMLSelectElement }} */ { currentTarget }) => choose(currentTarget.value)}
+  >
+    ${services.map(({ name }) => html`<option key=${name}>${name}</option>`)}
+  </select>`
+}
+
+/** A screen, whose module is loaded when it is first looked at. @param {{ load: () => Promise<any>, parts: string[] }} props */
+function Loaded({ load, parts }) {
+  const [found, setFound] = useState(/** @type {{ Screen?: any, error?: Error }} */ ({}))
+  useEffect(() => {
+    load().then(
+      ({ Screen }) => setFound({ Screen }),
+      error => setFound({ error }),
+    )
+  }, [])
+  if (found.error) return html`<${Problem} error=${found.error} />`
+  return found.Screen ? html`<${found.Screen} parts=${parts} />` : html`<p class="opening" role="status">Loading…</p>`
+}

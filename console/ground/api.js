@@ -1,0 +1,96 @@
+import { remedies } from 'tillbridge/remedies'
+
+/**
+ * @typedef {{ code: string, title: string, detail?: string, requestId?: string, status?: number, errors?: { pointer?: string, parameter?: string, detail: string }[] }} Problem
+ * @typedef {{ method?: string, body?: unknown, headers?: Record<string, string>, signal?: AbortSignal }} Asking
+ */
+
+/** An answer that is no success, or that there was none. */
+export class Refused extends Error {
+  /** @param {Problem} problem */
+  constructor(problem) {
+    super(problem.title)
+    this.problem = problem
+    /** What to do about it, by the catalogue of errors. */
+    this.remedy = remedies[problem.code]
+  }
+}
+
+let service = ''
+/** Chooses the service that is asked from now on. @param {string} name */
+export const actOn = name => {
+  service = name
+}
+
+/** Told when the session has ended: the listener shows where to sign in. @type {{ ended: (refused: Refused) => void }} */
+export const session = { ended() {} }
+
+/**
+ * Asks the API as whoever is signed in, for the service that is chosen. Throws `Refused`.
+ * @param {string} path of the API, with its query
+ * @param {Asking} [asking]
+ */
+export async function ask(path, { method = 'GET', body, headers = {}, signal } = {}) {
+  /** @type {Record<string, string>} */
+  const sent = { accept: 'application/json', ...headers }
+  if (service) sent['x-service-name'] = service
+  if (body !== undefined) sent['content-type'] = 'application/json'
+  if (method === 'POST' && service) sent['idempotency-key'] = crypto.randomUUID()
+  /** @type {Response} */
+  let response
+  try {
+    response = await fetch(path.replace(/^\//, ''), {
+      method,
+      headers: sent,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal ? { signal } : {}),
+    })
+  } catch (cause) {
+    if (signal?.aborted) throw cause
+    throw new Refused({
+      code: 'unreachable',
+      title: 'Tillbridge cannot be reached.',
+      detail: 'Is it running? Try again.',
+    })
+  }
+  const answer = await response.json().catch(() => undefined)
+  if (!response.ok) {
+    const refused = new Refused(
+      answer ?? { code: String(response.status), title: 'There was an answer that is not ours.' },
+    )
+    if (refused.problem.code === 'session_ended') session.ended(refused)
+    throw refused
+  }
+  return { data: answer.data, meta: answer.meta ?? {}, tag: response.headers.get('etag') }
+}
+
+/** The data of a path; undefined where there is no such record. @param {string} path @param {Asking} [asking] */
+export const askMaybe = (path, asking) =>
+  ask(path, asking).then(
+    answer => answer.data,
+    error => {
+      if (error instanceof Refused && error.problem.code === 'not_found') return undefined
+      throw error
+    },
+  )
+
+/**
+ * Each page of a list, from its first one.
+ * @param {string} path with its query
+ * @param {AbortSignal} [signal]
+ */
+export async function* everyPage(path, signal) {
+  const asking = signal ? { signal } : {}
+  for (let cursor = null; ; ) {
+    const { data, meta } = await ask(pageOf(path, cursor), asking)
+    yield data
+    if (!meta.hasNextPage) return
+    cursor = meta.endCursor
+  }
+}
+
+/** The path of a page of a list. @param {string} path @param {string | null} cursor @param {number} [limit] */
+export function pageOf(path, cursor, limit = 100) {
+  const query = `limit=${limit}${cursor ? `&after_cursor=${encodeURIComponent(cursor)}` : ''}`
+  return `${path}${path.includes('?') ? '&' : '?'}${query}`
+}

@@ -1,0 +1,24 @@
+import { useEffect, useState } from 'preact/hooks'
+
+// What is looked at stands behind the `#`: it reaches neither the server nor its log.
+
+/** The parts of the address: `#customer/65432` is `['customer', '65432']`. @returns {string[]} */
+const partsNow = () => location.hash.slice(1).split('/').filter(Boolean).map(decodeURIComponent)
+
+/** The parts of the address, as they change. */
+export function useRoute() {
+  const [parts, setParts] = useState(partsNow)
+  useEffect(() => {
+    const change = () => setParts(partsNow())
+    addEventListener('hashchange', change)
+    return () => removeEventListener('hashchange', change)
+  }, [])
+  return parts
+}
+
+/** The address of a place. @param {string[]} parts */
+export const linkTo = (...parts) => `#${parts.map(encodeURIComponent).join('/')}`
+/** @param {string[]} parts */
+export const goTo = (...parts) => {
+  location.hash = linkTo(...parts)
+}

@@ -1,0 +1,21 @@
+// Modules that the server makes of its own tables (src/console/assets.ts).
+
+declare module 'tillbridge/remedies' {
+  /** What to do about each error, by its code. */
+  export const remedies: Record<string, string>
+}
+
+declare module 'tillbridge/settings' {
+  /** The JSON Schema of each setting, with its description and default. */
+  export const settings: Record<string, Setting>
+  export interface Setting {
+    type?: 'string' | 'integer' | 'boolean' | 'array' | 'object'
+    description: string
+    default: unknown
+    enum?: string[]
+    anyOf?: { type?: string; const?: unknown }[]
+    minimum?: number
+    maximum?: number
+    maxLength?: number
+  }
+}

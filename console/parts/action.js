@@ -1,0 +1,33 @@
+import { useState } from 'preact/hooks'
+import { html } from '../ground/html.js'
+import { useMay } from '../ground/role.js'
+import { Dialog } from './dialog.js'
+import { Problem } from './problem.js'
+import { useAction } from './use-load.js'
+
+/**
+ * A button for who may. With `confirm` it says what will happen, and asks.
+ * @param {{ label: string, role: string, work: () => Promise<unknown>, confirm?: unknown, main?: boolean, danger?: boolean }} props
+ */
+export function Action({ label, role, work, confirm, main = false, danger = false }) {
+  const may = useMay(role)
+  const [asking, setAsking] = useState(false)
+  const { busy, error, run } = useAction()
+  if (!may) return null
+  const style = main ? 'main' : danger ? 'danger' : ''
+  const act = () =>
+    run(async () => {
+      await work()
+      setAsking(false)
+    })
+  return html`<button class=${style} disabled=${busy} onClick=${confirm ? () => setAsking(true) : act}>${busy ? '…' : label}</button>
+    ${
+      asking &&
+      html`<${Dialog} title=${label} close=${() => setAsking(false)}>
+        <p>${confirm}</p>
+        ${error && html`<${Problem} error=${error} />`}
+        <p class="choices"><button class=${danger ? 'danger' : 'main'} disabled=${busy} onClick=${act}>${busy ? '…' : label}</button></p>
+      <//>`
+    }
+    ${!asking && error && html`<${Problem} error=${error} />`}`
+}

@@ -1,0 +1,15 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { html } from '../ground/html.js'
+
+/**
+ * A dialog that is open as long as it is there; Escape closes it.
+ * @param {{ title: string, close: () => void, children?: unknown }} props
+ */
+export function Dialog({ title, close, children }) {
+  const place = useRef(/** @type {HTMLDialogElement | null} */ (null))
+  useEffect(() => place.current?.showModal(), [])
+  return html`<dialog ref=${place} aria-label=${title} onClose=${close}>
+    <div class="head"><h2>${title}</h2><button class="quiet" aria-label="Close" onClick=${() => place.current?.close()}>✕</button></div>
+    ${children}
+  </dialog>`
+}

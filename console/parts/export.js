@@ -1,0 +1,62 @@
+import { useRef, useState } from 'preact/hooks'
+import { everyPage } from '../ground/api.js'
+import { html } from '../ground/html.js'
+import { Problem } from './problem.js'
+import { textOf } from './table.js'
+
+/**
+ * A button that saves all of a list, not only what is shown, as CSV.
+ * @param {{ path: string, columns: import('./table.js').Column[], file: string }} props
+ */
+export function Export({ path, columns, file }) {
+  const [saved, setSaved] = useState(/** @type {number | undefined} */ (undefined))
+  const [error, setError] = useState(/** @type {unknown} */ (undefined))
+  const running = useRef(/** @type {AbortController | undefined} */ (undefined))
+
+  const save = async () => {
+    const control = new AbortController()
+    running.current = control
+    setError(undefined)
+    setSaved(0)
+    const lines = []
+    try {
+      for await (const rows of everyPage(path, control.signal)) {
+        lines.push(...rows)
+        setSaved(lines.length)
+      }
+      download(`${file}.csv`, csvOf(columns, lines))
+    } catch (refused) {
+      if (!control.signal.aborted) setError(refused)
+    }
+    setSaved(undefined)
+  }
+  return html`${
+    saved === undefined
+      ? html`<button class="quiet" onClick=${save}>Export CSV</button>`
+      : html`<span role="status">${saved} rows…</span> <button class="quiet" onClick=${() => running.current?.abort()}>Cancel</button>`
+  }
+  ${error && html`<${Problem} error=${error} />`}`
+}
+
+/** Rows as CSV (RFC 4180). @param {import('./table.js').Column[]} columns @param {any[]} rows */
+export function csvOf(columns, rows) {
+  const told = columns.filter(column => rows.every(row => textOf(column, row) !== undefined))
+  const lines = [told.map(({ title }) => title), ...rows.map(row => told.map(column => textOf(column, row) ?? ''))]
+  return lines.map(cells => `${cells.map(quoted).join(',')}\r\n`).join('')
+}
+
+// A spreadsheet takes what begins so for a formula, and would carry out what a customer has called themselves.
+/** @param {string} text */
+const quoted = text => {
+  const safe = /^[=+@\t\r]|^-(?![\d.]+$)/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** Saves a text as a file. @param {string} name @param {string} text */
+function download(name, text) {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob(['\ufeff', text], { type: 'text/csv' }))
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}

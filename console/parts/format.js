@@ -1,0 +1,39 @@
+import { html } from '../ground/html.js'
+
+/** An amount with its currency: the API's text, with digits grouped. @param {string | null} amount @param {string} currency */
+export const money = (amount, currency) =>
+  amount === null || amount === undefined
+    ? null
+    : new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' })
+        .format(/** @type {any} */ (amount))
+        .replace(/\u00a0/g, ' ')
+
+/** How long ago a moment was, in words. @param {string} moment RFC 3339 */
+export function ago(moment) {
+  return `${duration((Date.now() - Date.parse(moment)) / 1_000)} ago`
+}
+
+/** A number of seconds in words. @param {number} seconds */
+export function duration(seconds) {
+  const whole = Math.max(0, Math.round(seconds))
+  if (whole < 90) return `${whole} s`
+  if (whole < 5_400) return `${Math.round(whole / 60)} min`
+  if (whole < 129_600) return `${Math.round(whole / 3_600)} h`
+  return `${Math.round(whole / 86_400)} days`
+}
+
+/** A moment by the reader's clock, its exact text on hovering. @param {{ moment: string | null | undefined }} props RFC 3339 */
+export const Moment = ({ moment }) =>
+  moment
+    ? html`<time datetime=${moment} title=${new Date(moment).toLocaleString()}>${ago(moment)}</time>`
+    : html`<span class="none">never</span>`
+
+/** A state as a word with a dot in its colour. @param {{ state: string, tone?: 'good' | 'warn' | 'bad' | 'idle' | undefined }} props */
+export const State = ({ state, tone = 'idle' }) => html`<span class=${`state ${tone}`}>${state}</span>`
+
+/** Facts, name by name; those without a value are left out. @param {{ facts: [name: string, value: unknown][] }} props */
+export const Facts = ({ facts }) => html`<dl class="facts-list">
+  ${facts
+    .filter(([, value]) => value !== null && value !== undefined && value !== '')
+    .map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+</dl>`

@@ -1,0 +1,9 @@
+/** The console's table of contents: the screens, by their place in the address, and the role that the paths behind them need. */
+export const screens = [
+  { path: 'look-up', title: 'Look-up', role: 'visitor', load: () => import('./screens/look-up.js') },
+  { path: 'webhooks', title: 'Webhooks', role: 'admin', load: () => import('./screens/webhooks.js') },
+  { path: 'mappings', title: 'Mappings', role: 'admin', load: () => import('./screens/mappings.js') },
+  { path: 'accounts', title: 'Accounts', role: 'admin', load: () => import('./screens/accounts.js') },
+  { path: 'settings', title: 'Settings', role: 'admin', load: () => import('./screens/settings.js') },
+  { path: 'audit', title: 'Audit', role: 'admin', load: () => import('./screens/audit.js') },
+]

@@ -1,0 +1,112 @@
+import { useState } from 'preact/hooks'
+import { ask } from '../ground/api.js'
+import { html } from '../ground/html.js'
+import { Action } from '../parts/action.js'
+import { Dialog } from '../parts/dialog.js'
+import { Choice, Field, submitted } from '../parts/field.js'
+import { List } from '../parts/list.js'
+import { Problem } from '../parts/problem.js'
+import { Secret } from '../parts/secret.js'
+import { useAction } from '../parts/use-load.js'
+
+/** @type {[string, string][]} */
+const roles = [
+  ['visitor', 'visitor: reads'],
+  ['maintainer', 'maintainer: writes too'],
+  ['admin', 'admin: configures too'],
+]
+
+/** Who may use the service, and as what. */
+export function Screen() {
+  const [version, setVersion] = useState(0)
+  const [open, setOpen] = useState(/** @type {{ new?: boolean, account?: any }} */ ({}))
+  const [issued, setIssued] = useState(/** @type {any} */ (undefined))
+  const seen = () => {
+    setOpen({})
+    setVersion(before => before + 1)
+  }
+  const add = async (/** @type {object} */ body) => {
+    setIssued((await ask('/accounts', { method: 'POST', body })).data)
+    seen()
+  }
+  /** @param {any} account @param {string} what */
+  const post = (account, what) =>
+    ask(`/accounts/${encodeURIComponent(account.username)}/${what}`, { method: 'POST', body: {} })
+
+  /** @type {import('../parts/table.js').Column[]} */
+  const columns = [
+    { title: 'Account', value: each => each.username },
+    { title: 'Role', value: each => each.role },
+    { title: 'Live passwords', right: true, value: each => each.passwords },
+    { title: 'Role since', value: each => each.since, shrink: true },
+    {
+      title: 'Actions',
+      right: true,
+      value: each => html`<span class="choices">
+        <button onClick=${() => setOpen({ account: each })} aria-label=${`Change role of ${each.username}`}>Role</button>
+        <${Action}
+          label="Rotate"
+          role="admin"
+          work=${async () => {
+            setIssued((await post(each, 'rotate')).data)
+            seen()
+          }}
+          confirm=${`A further password is made for ${each.username}. The one before stays alive until the next rotation.`}
+        />
+        <${Action} label="Revoke" role="admin" danger work=${() => post(each, 'revoke').then(seen)} confirm=${`${each.username} can no longer use this service, within 5 seconds everywhere.`} />
+      </span>`,
+    },
+  ]
+  return html`<h1>Accounts</h1>
+    <p class="lead">Who may use this service, and as what. Passwords are shown once, when they are made.</p>
+    ${
+      issued &&
+      html`<${Secret}
+        what=${`The password of ${issued.username}.`}
+        facts=${[['username', issued.username], ['password', issued.password], ['API key', issued.apiKey]]}
+        done=${() => setIssued(undefined)}
+      />`
+    }
+    ${open.new && html`<${Dialog} title="New account" close=${() => setOpen({})}><${NewAccount} save=${add} /><//>`}
+    ${open.account && html`<${Dialog} title=${`Role of ${open.account.username}`} close=${() => setOpen({})}><${RoleForm} account=${open.account} done=${seen} /><//>`}
+    <${List}
+      path="/accounts"
+      caption="Accounts"
+      columns=${columns}
+      version=${version}
+      keyOf=${(/** @type {any} */ each) => each.username}
+      file="accounts"
+      empty="There is no account."
+      tools=${html`<button class="main" onClick=${() => setOpen({ new: true })}>New account</button>`}
+    />`
+}
+
+/** @param {{ save: (body: object) => Promise<unknown> }} props */
+function NewAccount({ save }) {
+  const [username, setUsername] = useState('')
+  const [role, setRole] = useState('visitor')
+  const { busy, error, run } = useAction()
+  return html`<form onSubmit=${submitted(() => run(() => save({ username, role })))}>
+    <${Field} label="Username" required autocomplete="off" value=${username} change=${setUsername} hint="Of the whole installation: one that is taken elsewhere cannot be used." />
+    <${Choice} label="Role" value=${role} change=${setRole} options=${roles} />
+    ${error && html`<${Problem} error=${error} />`}
+    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Making…' : 'Make account'}</button></p>
+  </form>`
+}
+
+/** @param {{ account: any, done: () => void }} props */
+function RoleForm({ account, done }) {
+  const [role, setRole] = useState(account.role)
+  const { busy, error, run } = useAction()
+  const save = async () => {
+    const path = `/accounts/${encodeURIComponent(account.username)}`
+    const { tag } = await ask(path)
+    await ask(path, { method: 'PUT', body: { role }, headers: tag ? { 'if-match': tag } : {} })
+    done()
+  }
+  return html`<form onSubmit=${submitted(() => run(save))}>
+    <${Choice} label="Role" value=${role} change=${setRole} options=${roles} />
+    ${error && html`<${Problem} error=${error} />`}
+    <p class="choices"><button class="main" disabled=${busy || role === account.role}>${busy ? 'Saving…' : 'Save'}</button></p>
+  </form>`
+}

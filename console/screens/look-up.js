@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks'
+import { html } from '../ground/html.js'
+import { goTo, linkTo } from '../ground/route.js'
+import { submitted } from '../parts/field.js'
+import { Problem } from '../parts/problem.js'
+import { useAction } from '../parts/use-load.js'
+import { Customer } from './look-up/customer.js'
+import { find } from './look-up/find.js'
+import { Order } from './look-up/order.js'
+import { Product } from './look-up/product.js'
+import { Return } from './look-up/return.js'
+import { Sale } from './look-up/sale.js'
+import { Voucher } from './look-up/voucher.js'
+
+/** @type {Record<string, any>} */
+const kinds = { customer: Customer, order: Order, return: Return, sale: Sale, product: Product, voucher: Voucher }
+
+/**
+ * One box for a customer, an order, a return, a sale, a voucher or a SKU, and what is known of it.
+ * @param {{ parts: string[] }} props
+ */
+export function Screen({ parts: [kind = '', id = ''] }) {
+  const Record = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
+  return html`<h1>Look-up</h1>
+    <${Box} />
+    ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}`
+}
+
+/** @typedef {import('./look-up/find.js').Hit} Hit */
+
+function Box() {
+  const [text, setText] = useState('')
+  const [found, setFound] = useState(/** @type {{ text: string, hits: Hit[] } | undefined} */ (undefined))
+  const { busy, error, run } = useAction()
+  const look = submitted(() =>
+    run(async () => {
+      const asked = text.trim()
+      if (!asked) return
+      setFound(undefined)
+      const hits = await find(asked)
+      const [only] = hits
+      if (only && hits.length === 1) goTo('look-up', only.kind, only.id)
+      else setFound({ text: asked, hits })
+    }),
+  )
+  return html`<form class="look" role="search" onSubmit=${look}>
+      <input
+        type="search"
+        aria-label="What to look up"
+        placeholder="E-mail address, customer id, order, receipt or return number, SKU, product code"
+        autocomplete="off"
+        autofocus
+        value=${text}
+        onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value)}
+      />
+      <button class="main" disabled=${busy}>${busy ? 'Looking…' : 'Look up'}</button>
+    </form>
+    ${error && html`<${Problem} error=${error} />`}
+    ${found && html`<${Hits} ...${found} choose=${() => setFound(undefined)} />`}`
+}
+
+/** @param {{ text: string, hits: Hit[], choose: () => void }} props */
+const Hits = ({ text, hits, choose }) => html`<section class="card" aria-label="What was found" role="status">
+  ${
+    hits.length
+      ? html`<p>${hits.length} records go by <b>${text}</b>:</p>
+        <ul class="hits">${hits.map(({ kind, id, title }) => html`<li key=${`${kind} ${id}`}><a href=${linkTo('look-up', kind, id)} onClick=${choose}>${kind} ${title}</a></li>`)}</ul>`
+      : html`<p><b>Nothing goes by ${text}.</b></p>
+        <p>Records are found by their whole number, code or e-mail address, letter by letter. A voucher is opened with its PIN: <a href=${linkTo('look-up', 'voucher', text)} onClick=${choose}>open ${text} as a voucher</a>.</p>`
+  }
+</section>`

@@ -1,0 +1,47 @@
+import { ask, askMaybe } from '../../ground/api.js'
+
+/** @typedef {{ kind: string, id: string, title: string }} Hit */
+
+/** A list's records, none where the text cannot be one of its filters. @param {string} path @returns {Promise<any[]>} */
+const listed = path =>
+  ask(path).then(
+    ({ data }) => data,
+    error => {
+      if (['invalid_parameter', 'capability_unavailable', 'not_found'].includes(error.problem?.code)) return []
+      throw error
+    },
+  )
+
+/** What goes by a text. An e-mail address is nothing but a customer's. @param {string} text @returns {Promise<Hit[]>} */
+export async function find(text) {
+  const asked = encodeURIComponent(text)
+  if (text.includes('@')) return (await listed(`/customers?email=${asked}`)).map(customer)
+  const [customers, orders, orderIds, returns, sales, products, skus] = await Promise.all([
+    askMaybe(`/customers/${asked}`),
+    listed(`/orders?order_number=${asked}`),
+    askMaybe(`/orders/${asked}`),
+    askMaybe(`/returns/${asked}`),
+    askMaybe(`/transactions/${asked}`),
+    listed(`/products?code=${asked}`),
+    listed(`/products?sku=${asked}`),
+  ])
+  const hits = [
+    ...[customers].filter(Boolean).map(customer),
+    ...[...orders, orderIds].filter(Boolean).map(({ id, orderNumber }) => ({ kind: 'order', id, title: orderNumber })),
+    ...[returns].filter(Boolean).map(({ id, returnNumber }) => ({ kind: 'return', id, title: returnNumber })),
+    ...[sales].filter(Boolean).map(({ id, number }) => ({ kind: 'sale', id, title: number ?? id })),
+    ...[...skus, ...products].map(({ id, productCode, name }) => ({
+      kind: 'product',
+      id,
+      title: `${productCode} ${name}`,
+    })),
+  ]
+  return [...new Map(hits.map(hit => [`${hit.kind} ${hit.id}`, hit])).values()]
+}
+
+/** @param {any} found @returns {Hit} */
+const customer = ({ id, firstname, surname }) => ({
+  kind: 'customer',
+  id,
+  title: [firstname, surname].filter(Boolean).join(' ') || id,
+})

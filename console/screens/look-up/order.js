@@ -1,0 +1,87 @@
+import { html } from '../../ground/html.js'
+import { linkTo } from '../../ground/route.js'
+import { Facts, money, State } from '../../parts/format.js'
+import { List } from '../../parts/list.js'
+import { Table } from '../../parts/table.js'
+import { addressLine, Loaded } from './record.js'
+
+/** @type {Record<string, 'good' | 'warn' | 'bad' | 'idle'>} */
+const tones = { shipped: 'good', processing: 'warn', cancelled: 'bad', returned: 'idle' }
+
+/** @param {string} currency @returns {import('../../parts/table.js').Column[]} */
+const lineColumns = currency => [
+  {
+    title: 'SKU',
+    value: line => html`<a href=${linkTo('look-up', 'product', `sku:${line.sku}`)}>${line.sku}</a>`,
+    text: line => line.sku,
+    shrink: true,
+  },
+  {
+    title: 'Product',
+    value: line =>
+      html`${line.productName} <small>${[line.colourName, line.sizeCode].filter(Boolean).join(' · ')}</small>`,
+  },
+  { title: 'Status', value: line => html`<${State} state=${line.status} tone=${tones[line.status]} />` },
+  { title: 'Quantity', right: true, value: line => line.quantity },
+  { title: 'Returned', right: true, value: line => line.returned },
+  { title: 'Price', right: true, value: line => money(line.price, currency) },
+  { title: 'Value', right: true, value: line => money(line.value, currency) },
+]
+
+/** An order: lines, payments, where it goes, and what came back of it. @param {{ id: string }} props */
+export const Order = ({ id }) => html`<${Loaded}
+  path=${`/orders/${encodeURIComponent(id)}`}
+  show=${(/** @type {any} */ order) => html`<section aria-label=${`Order ${order.orderNumber}`}>
+    <h2>Order ${order.orderNumber}</h2>
+    <div class="card">
+      <${Facts}
+        facts=${[
+          ['Placed', order.placedAt],
+          [
+            'Customer',
+            order.customerId &&
+              html`<a href=${linkTo('look-up', 'customer', order.customerId)}>${order.customerId}</a>`,
+          ],
+          ['Total', money(order.total, order.currency)],
+          ['Freight', money(order.freight, order.currency)],
+          [
+            'Paid by',
+            order.payments
+              .map(
+                (/** @type {any} */ each) =>
+                  `${each.gateway} ${money(each.amount, order.currency)}${each.voucherNumber ? ` (voucher ${each.voucherNumber})` : ''}`,
+              )
+              .join(', '),
+          ],
+          ['Delivery', addressLine(order.deliveryAddress)],
+          ['Billing', addressLine(order.billingAddress)],
+          ['Collected at store', order.pickupStoreNumber],
+          ['Changed', order.updateTimeStamp],
+          ['Id', html`<code>${order.id}</code>`],
+        ]}
+      />
+    </div>
+    <${Table} caption="Lines of the order" columns=${lineColumns(order.currency)} rows=${order.lines} keyOf=${(/** @type {any} */ line) => line.id} />
+    <h3>Returns</h3>
+    <${List}
+      path=${`/orders/${encodeURIComponent(id)}/returns`}
+      caption="Returns of the order"
+      columns=${returnColumns}
+      keyOf=${(/** @type {any} */ each) => each.id}
+      file=${`order-${order.orderNumber}-returns`}
+      empty="Nothing of it came back."
+    />
+  </section>`}
+/>`
+
+/** @type {import('../../parts/table.js').Column[]} */
+const returnColumns = [
+  {
+    title: 'Return',
+    value: each => html`<a href=${linkTo('look-up', 'return', each.id)}>${each.returnNumber}</a>`,
+    text: each => each.returnNumber,
+  },
+  { title: 'Status', value: each => each.status },
+  { title: 'Made', value: each => each.createdAt },
+  { title: 'Total', right: true, value: each => money(each.total, each.currency), text: each => each.total },
+]

@@ -1,0 +1,89 @@
+import { ask } from '../../ground/api.js'
+import { html } from '../../ground/html.js'
+import { linkTo } from '../../ground/route.js'
+import { Facts, money } from '../../parts/format.js'
+import { List } from '../../parts/list.js'
+import { Problem } from '../../parts/problem.js'
+import { Table } from '../../parts/table.js'
+import { useLoad } from '../../parts/use-load.js'
+
+/** Why a SKU can be sold so often at a store. @param {any} level */
+const reason = ({ freeStock, buffer, sellable }) =>
+  `${freeStock} free − ${buffer} held back${freeStock - buffer < 0 && sellable === 0 ? ', never below 0' : ''}`
+
+/** @type {import('../../parts/table.js').Column[]} */
+const stockColumns = [
+  { title: 'Store', value: level => `${level.storeNumber} ${level.storeName}` },
+  { title: 'Free', right: true, value: level => level.freeStock },
+  { title: 'Held back', right: true, value: level => level.buffer },
+  {
+    title: 'Sellable',
+    right: true,
+    value: level => html`<b>${level.sellable}</b>`,
+    text: level => String(level.sellable),
+  },
+  { title: 'Why', value: reason },
+  { title: 'Changed', value: level => level.updateTimeStamp, shrink: true },
+]
+
+/** @type {import('../../parts/table.js').Column[]} */
+const skuColumns = [
+  {
+    title: 'SKU',
+    value: row => html`<a href=${linkTo('look-up', 'product', `sku:${row.ecommerceSku}`)}>${row.ecommerceSku}</a>`,
+  },
+  { title: 'Colour', value: row => row.colour },
+  { title: 'Size', value: row => row.sizeCode },
+  { title: 'Barcode', value: row => row.barcode },
+  { title: 'Markdown', value: row => row.markdownStatus },
+  { title: 'Original', right: true, value: row => money(row.originalPrice, row.currency) },
+  { title: 'Price', right: true, value: row => money(row.price, row.currency) },
+]
+
+/** A product with its SKUs, or with `sku:` before it one SKU with its stock. @param {{ id: string }} props */
+export function Product({ id }) {
+  const sku = id.startsWith('sku:') ? id.slice(4) : undefined
+  const load = async (/** @type {AbortSignal} */ signal) => {
+    if (sku === undefined) return (await ask(`/products/${encodeURIComponent(id)}`, { signal })).data
+    return (await ask(`/products?sku=${encodeURIComponent(sku)}`, { signal })).data[0] ?? null
+  }
+  const { data, error } = useLoad(load, [id])
+  if (error) return html`<${Problem} error=${error} />`
+  if (data === undefined) return html`<p class="opening" role="status">Loading…</p>`
+  const rows = (data?.colours ?? []).flatMap((/** @type {any} */ colour) =>
+    colour.sizes.map((/** @type {any} */ size) =>
+      Object.assign(
+        { colour: colour.name ?? colour.code, markdownStatus: colour.markdownStatus, currency: data.currency },
+        size,
+      ),
+    ),
+  )
+  return html`<section aria-label="Product">
+    ${data === null ? html`<h2>${sku}</h2><p class="note">No product in the list has this SKU.</p>` : html`<h2>${data.name}</h2>`}
+    ${
+      data &&
+      html`<div class="card"><${Facts}
+          facts=${[
+            ['Code', data.productCode],
+            ['Description', data.description],
+            ['Size range', data.sizeRange],
+            ['Changed', data.updateTimeStamp],
+            ['Id', html`<code>${data.id}</code>`],
+          ]}
+        /></div>`
+    }
+    ${sku !== undefined && html`<${Stock} sku=${sku} />`}
+    ${rows.length > 0 && html`<h3>SKUs</h3><${Table} caption="SKUs of the product" columns=${skuColumns} rows=${rows} keyOf=${(/** @type {any} */ row) => row.skuId} />`}
+  </section>`
+}
+
+/** @param {{ sku: string }} props */
+const Stock = ({ sku }) => html`<h3>Stock of ${sku}</h3>
+  <${List}
+    path=${`/inventory?sku=${encodeURIComponent(sku)}`}
+    caption=${`Stock of ${sku} by store`}
+    columns=${stockColumns}
+    keyOf=${(/** @type {any} */ level) => level.id}
+    file=${`stock-${sku}`}
+    empty="No store has told its stock of it."
+  />`

@@ -1,0 +1,22 @@
+import { ask } from '../../ground/api.js'
+import { html } from '../../ground/html.js'
+import { Problem } from '../../parts/problem.js'
+import { useLoad } from '../../parts/use-load.js'
+
+/**
+ * A record of the API, and how it is shown once it is there.
+ * @param {{ path: string, show: (record: any) => unknown }} props
+ */
+export function Loaded({ path, show }) {
+  const { data, error } = useLoad(signal => ask(path, { signal }), [path])
+  if (error) return html`<${Problem} error=${error} />`
+  return data ? show(data.data) : html`<p class="opening" role="status">Loading…</p>`
+}
+
+/** An address on one line. @param {any} address */
+export const addressLine = address =>
+  address &&
+  ['contactName', 'companyName', 'addressLine1', 'addressLine2', 'city', 'state', 'postcode', 'country']
+    .map(name => address[name])
+    .filter(Boolean)
+    .join(', ')

@@ -1,0 +1,121 @@
+import { useState } from 'preact/hooks'
+import { ask } from '../ground/api.js'
+import { html } from '../ground/html.js'
+import { goTo } from '../ground/route.js'
+import { Dialog } from '../parts/dialog.js'
+import { Choice, Field, submitted } from '../parts/field.js'
+import { List } from '../parts/list.js'
+import { Problem } from '../parts/problem.js'
+import { useAction } from '../parts/use-load.js'
+
+/**
+ * What is mapped: where its list is, what says which one a row is, what it is there.
+ * @type {Record<string, { title: string, id: string, name: (row: any) => unknown, told: (row: any) => string, fields: [name: string, title: string][] }>}
+ */
+const sides = {
+  stores: {
+    title: 'Stores',
+    id: 'storeId',
+    name: row => `${row.storeNumber} ${row.name}`,
+    told: row => `${row.storeNumber} ${row.name}`,
+    fields: [['ecommerceLocationId', 'Location']],
+  },
+  skus: {
+    title: 'SKUs',
+    id: 'skuId',
+    name: row => html`${row.productCode} <small>${[row.colourCode, row.sizeCode].filter(Boolean).join(' · ')}</small>`,
+    told: row => [row.productCode, row.colourCode, row.sizeCode].filter(Boolean).join(' '),
+    fields: [
+      ['ecommerceSku', 'E-commerce SKU'],
+      ['ecommerceProductId', 'E-commerce product'],
+    ],
+  },
+  customers: {
+    title: 'Customers',
+    id: 'customerId',
+    name: row => row.email,
+    told: row => row.email ?? '',
+    fields: [
+      ['ecommerceAdminId', 'Admin id'],
+      ['ecommerceLegacyId', 'Legacy id'],
+    ],
+  },
+}
+
+/** Which stores, SKUs and customers are which in the e-commerce platform. @param {{ parts: string[] }} props */
+export function Screen({ parts: [asked = 'stores'] }) {
+  const [state, setState] = useState('')
+  const [version, setVersion] = useState(0)
+  const [changing, setChanging] = useState(/** @type {any} */ (undefined))
+  const kind = sides[asked] ? asked : 'stores'
+  const side = /** @type {(typeof sides)[string]} */ (sides[kind])
+  const { id, title, name, told, fields } = side
+
+  /** @type {import('../parts/table.js').Column[]} */
+  const columns = [
+    { title: 'Here', value: row => html`<code>${row[id]}</code>`, text: row => row[id], shrink: true },
+    { title: 'What it is', value: name, text: told },
+    ...fields.map(([field, title]) => ({
+      title,
+      value: (/** @type {any} */ row) => row[field] && html`<code>${row[field]}</code>`,
+      text: (/** @type {any} */ row) => row[field] ?? '',
+    })),
+    {
+      title: 'Change',
+      right: true,
+      value: row => html`<button aria-label=${`Map ${row[id]}`} onClick=${() => setChanging(row)}>Map</button>`,
+    },
+  ]
+  return html`<h1>Mappings</h1>
+    <p class="lead">What each store, SKU and customer is in the e-commerce platform.</p>
+    <${List}
+      key=${kind}
+      path=${`/mappings/${kind}${state ? `?state=${state}` : ''}`}
+      caption=${`${title} and what they are there`}
+      columns=${columns}
+      version=${version}
+      keyOf=${(/** @type {any} */ row) => row[id]}
+      file=${`mappings-${kind}`}
+      empty=${state === 'unmapped' ? 'Nothing is missing: all of them are mapped.' : state ? 'None of them is mapped yet.' : `There are no ${kind} here. They come with the feeds.`}
+      tools=${html`
+        <${Choice} inline label="Of" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(sides).map(([each, { title }]) => [each, title])} />
+        <${Choice} inline label="Show" value=${state} change=${setState} options=${[['', 'all'], ['unmapped', 'what is not mapped'], ['mapped', 'what is mapped']]} />`}
+    />
+    ${
+      changing &&
+      html`<${Dialog} title=${`Map ${told(changing) || changing[id]}`} close=${() => setChanging(undefined)}>
+        <${MappingForm}
+          path=${`/mappings/${kind}/${encodeURIComponent(changing[id])}`}
+          row=${changing}
+          fields=${fields}
+          done=${() => {
+            setChanging(undefined)
+            setVersion(version + 1)
+          }}
+        />
+      <//>`
+    }`
+}
+
+/** @param {{ path: string, row: any, fields: [string, string][], done: () => void }} props */
+function MappingForm({ path, row, fields, done }) {
+  const [values, setValues] = useState(
+    /** @returns {Record<string, string>} */ () =>
+      Object.fromEntries(fields.map(([field]) => [field, row[field] ?? ''])),
+  )
+  const { busy, error, run } = useAction()
+  const save = async () => {
+    const { tag } = await ask(path)
+    const body = Object.fromEntries(fields.map(([field]) => [field, values[field]?.trim() || null]))
+    await ask(path, { method: 'PUT', body, headers: tag ? { 'if-match': tag } : {} })
+    done()
+  }
+  return html`<form onSubmit=${submitted(() => run(save))}>
+    ${fields.map(
+      ([field, title]) =>
+        html`<${Field} key=${field} label=${title} value=${values[field]} change=${(/** @type {string} */ value) => setValues({ ...values, [field]: value })} hint="Empty: not mapped." />`,
+    )}
+    ${error && html`<${Problem} error=${error} />`}
+    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Saving…' : 'Save'}</button></p>
+  </form>`
+}

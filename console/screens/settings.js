@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks'
+import { settings } from 'tillbridge/settings'
+import { ask } from '../ground/api.js'
+import { html } from '../ground/html.js'
+import { Problem } from '../parts/problem.js'
+import { useLoad } from '../parts/use-load.js'
+import { Lacking } from './settings/lacking.js'
+import { Review } from './settings/review.js'
+import { Setting } from './settings/setting.js'
+
+/** Every setting with its meaning, its default and what is in force; changes are looked at before they are saved. */
+export function Screen() {
+  const { data, error, reload } = useLoad(signal => ask('/settings', { signal }), [])
+  const [changes, setChanges] = useState(/** @type {Record<string, unknown>} */ ({}))
+  const [reviewing, setReviewing] = useState(false)
+  const [wanted, setWanted] = useState('')
+  const [saved, setSaved] = useState(0)
+  if (error) return html`<h1>Settings</h1><${Problem} error=${error} />`
+  if (!data) return html`<p class="opening" role="status">Loading…</p>`
+
+  const inForce = data.data
+  /** @param {string} name @param {unknown} value */
+  const change = (name, value) => {
+    const { [name]: _, ...others } = changes
+    setChanges(
+      JSON.stringify(value) === JSON.stringify(inForce[name]) ? others : Object.assign(others, { [name]: value }),
+    )
+  }
+  const names = Object.keys(settings).filter(name =>
+    `${name} ${settings[name]?.description}`.toLowerCase().includes(wanted.toLowerCase()),
+  )
+  const count = Object.keys(changes).length
+  return html`<h1>Settings</h1>
+    <p class="lead">What this service is set to. Nothing changes before you have seen what will.</p>
+    <${Lacking} version=${saved} />
+    <div class="tools">
+      <label class="inline"><span>Find</span><input type="search" value=${wanted} onInput=${(/** @type {any} */ event) => setWanted(event.currentTarget.value)} /></label>
+      <button class="main aside" disabled=${count === 0} onClick=${() => setReviewing(true)}>${count ? `Review ${count} ${count === 1 ? 'change' : 'changes'}` : 'No changes'}</button>
+      ${count > 0 && html`<button class="quiet" onClick=${() => setChanges({})}>Discard</button>`}
+    </div>
+    <div class="settings">
+      ${names.map(
+        name => html`<${Setting}
+          key=${`${name} ${saved}`}
+          name=${name}
+          shape=${settings[name]}
+          value=${name in changes ? changes[name] : inForce[name]}
+          changed=${name in changes}
+          change=${(/** @type {unknown} */ value) => change(name, value)}
+        />`,
+      )}
+      ${names.length === 0 && html`<div class="empty">No setting has these words.</div>`}
+    </div>
+    ${
+      reviewing &&
+      html`<${Review}
+        changes=${changes}
+        before=${inForce}
+        tag=${data.tag}
+        close=${() => setReviewing(false)}
+        done=${() => {
+          setReviewing(false)
+          setChanges({})
+          setSaved(saved + 1)
+          reload()
+        }}
+      />`
+    }`
+}

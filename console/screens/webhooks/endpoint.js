@@ -1,0 +1,118 @@
+import { useState } from 'preact/hooks'
+import { ask } from '../../ground/api.js'
+import { html } from '../../ground/html.js'
+import { goTo, linkTo } from '../../ground/route.js'
+import { Action } from '../../parts/action.js'
+import { Dialog } from '../../parts/dialog.js'
+import { duration, Facts, Moment, State } from '../../parts/format.js'
+import { List } from '../../parts/list.js'
+import { Problem } from '../../parts/problem.js'
+import { Secret } from '../../parts/secret.js'
+import { useLoad } from '../../parts/use-load.js'
+import { EndpointForm } from './form.js'
+import { Rewind } from './rewind.js'
+import { toneOf } from './state.js'
+
+/** @param {any} attempt */
+const took = ({ status }) => status !== null && status < 300
+/** @param {any} attempt */
+const outcome = attempt =>
+  attempt.status === null ? attempt.detail : `${attempt.status}${attempt.detail ? ` ${attempt.detail}` : ''}`
+
+/** @type {import('../../parts/table.js').Column[]} */
+const attempts = [
+  { title: 'When', value: each => html`<${Moment} moment=${each.at} />`, text: each => each.at, shrink: true },
+  {
+    title: 'Outcome',
+    value: each => html`<${State} state=${outcome(each)} tone=${took(each) ? 'good' : 'bad'} />`,
+    text: outcome,
+  },
+  { title: 'Changes', right: true, value: each => each.changes },
+  { title: 'Took', right: true, value: each => `${each.milliseconds} ms`, text: each => String(each.milliseconds) },
+  {
+    title: 'Answer',
+    value: each => (each.answer ? html`<code>${each.answer.slice(0, 120)}</code>` : null),
+    text: each => each.answer,
+  },
+  { title: 'Delivery', value: each => html`<code>${each.deliveryId}</code>`, text: each => each.deliveryId },
+]
+
+/** One endpoint: where it stands, what it answered, and what is done with it. @param {{ id: string }} props */
+export function Endpoint({ id }) {
+  const path = `/webhooks/${encodeURIComponent(id)}`
+  const { data, error, reload } = useLoad(signal => ask(path, { signal }).then(answer => answer.data), [id])
+  const [version, setVersion] = useState(0)
+  const [open, setOpen] = useState('')
+  const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined))
+  const [tried, setTried] = useState(/** @type {any} */ (undefined))
+
+  if (error) return html`<h1>Webhook</h1><${Problem} error=${error} />`
+  if (!data) return html`<p class="opening" role="status">Loading…</p>`
+
+  const seen = () => {
+    setOpen('')
+    reload()
+    setVersion(before => before + 1)
+  }
+  /** @param {string} what @param {object} [body] */
+  const post = (what, body = {}) => ask(`${path}/${what}`, { method: 'POST', body })
+  const doing = (/** @type {string} */ what) => () => post(what).then(seen)
+  const change = (/** @type {object} */ body) => ask(path, { method: 'PUT', body }).then(seen)
+  const test = async () => {
+    setTried((await post('test')).data)
+    setVersion(before => before + 1)
+  }
+  const rotate = async () => {
+    setSecret((await post('rotate-secret')).data.secret)
+    seen()
+  }
+  const remove = () => ask(path, { method: 'DELETE' }).then(() => goTo('webhooks'))
+
+  return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p>
+    <h1 class="address">${data.url}</h1>
+    ${secret && html`<${Secret} what="The new secret. Deliveries carry signatures of both for 24 hours." facts=${[['secret', secret]]} done=${() => setSecret(undefined)} />`}
+    <div class="card">
+      <${Facts}
+        facts=${[
+          [
+            'State',
+            html`<${State} state=${data.state} tone=${toneOf(data.state)} />${data.stateReason && html` <small>${data.stateReason}</small>`}`,
+          ],
+          ['Behind', data.behind.seconds ? `${duration(data.behind.seconds)}` : 'up to date'],
+          ['Last taken', html`<${Moment} moment=${data.lastSuccessAt} />`],
+          [
+            'Last failure',
+            data.lastFailure &&
+              html`<${Moment} moment=${data.lastFailure.at} /> <small>${data.lastFailure.detail}</small>`,
+          ],
+          ['Told of', data.kinds.length ? data.kinds.join(', ') : 'all'],
+          ['Description', data.description],
+        ]}
+      />
+      <p class="choices">
+        <${Action} label="Send a test" role="admin" main work=${test} />
+        ${
+          data.state === 'paused'
+            ? html`<${Action} label="Resume" role="admin" work=${doing('resume')} />`
+            : html`<${Action} label="Pause" role="admin" work=${doing('pause')} confirm="What changes meanwhile waits, and is told when you resume." />`
+        }
+        <button onClick=${() => setOpen('rewind')}>Rewind</button>
+        <button onClick=${() => setOpen('edit')}>Edit</button>
+        <${Action} label="Rotate secret" role="admin" work=${rotate} confirm="A new secret is made. For 24 hours deliveries carry signatures of both; then the one before ends." />
+        <${Action} label="Remove" role="admin" danger work=${remove} confirm="Nothing more is told to this endpoint, and its place is forgotten." />
+      </p>
+      ${tried && html`<p role="status"><${State} state=${took(tried) ? 'The test was taken' : 'The test was not taken'} tone=${took(tried) ? 'good' : 'bad'} />: ${outcome(tried)}, ${tried.milliseconds} ms</p>`}
+    </div>
+    ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${EndpointForm} endpoint=${data} save=${change} /><//>`}
+    ${open === 'rewind' && html`<${Dialog} title="Rewind" close=${() => setOpen('')}><${Rewind} rewind=${(/** @type {string} */ to) => post('rewind', { to }).then(seen)} /><//>`}
+    <h2>Attempts</h2>
+    <${List}
+      path=${`${path}/attempts`}
+      caption="Attempts of the last 30 days"
+      columns=${attempts}
+      version=${version}
+      keyOf=${(/** @type {any} */ each) => each.id}
+      file=${`webhook-${id}-attempts`}
+      empty="Nothing was sent yet. Send a test, or wait for a change."
+    />`
+}

@@ -1,0 +1,47 @@
+import { useState } from 'preact/hooks'
+import { html } from '../../ground/html.js'
+import { Field, submitted, Tick } from '../../parts/field.js'
+import { Problem } from '../../parts/problem.js'
+import { useAction } from '../../parts/use-load.js'
+
+const kinds = ['store', 'staff', 'product', 'inventory', 'customer', 'transaction', 'order', 'return', 'reward-account']
+
+/**
+ * What an endpoint is: its address and what it is told of.
+ * @param {{ endpoint?: any, save: (body: object) => Promise<unknown>, isNew?: boolean }} props
+ */
+export function EndpointForm({ endpoint, save, isNew = false }) {
+  const [url, setUrl] = useState(endpoint?.url ?? '')
+  const [description, setDescription] = useState(endpoint?.description ?? '')
+  const [chosen, setChosen] = useState(/** @type {string[]} */ (endpoint?.kinds ?? []))
+  const [fromBeginning, setFromBeginning] = useState(false)
+  const { busy, error, run } = useAction()
+  const send = submitted(() =>
+    run(() =>
+      save({
+        url,
+        description: description || null,
+        ...(chosen.length || !isNew ? { kinds: chosen.length ? chosen : kinds } : {}),
+        ...(isNew ? { fromBeginning } : {}),
+      }),
+    ),
+  )
+  /** @param {string} kind @param {boolean} on */
+  const choose = (kind, on) => setChosen(on ? [...chosen, kind] : chosen.filter(each => each !== kind))
+  return html`<form onSubmit=${send}>
+    <${Field} label="URL" type="url" required placeholder="https://shop.example/hooks" value=${url} change=${setUrl} hint="HTTPS, reachable from here." />
+    <${Field} label="Description" maxlength="250" value=${description} change=${setDescription} />
+    <fieldset>
+      <legend>Told of <small>${chosen.length ? '' : '(none ticked: everything)'}</small></legend>
+      <div class="ticks">
+        ${kinds.map(
+          kind =>
+            html`<${Tick} key=${kind} label=${kind} checked=${chosen.includes(kind)} change=${(/** @type {boolean} */ on) => choose(kind, on)} />`,
+        )}
+      </div>
+    </fieldset>
+    ${isNew && html`<${Tick} label="Begin with everything as it stands" checked=${fromBeginning} change=${setFromBeginning} />`}
+    ${error && html`<${Problem} error=${error} />`}
+    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Saving…' : 'Save'}</button></p>
+  </form>`
+}

@@ -1,0 +1,20 @@
+import { useState } from 'preact/hooks'
+import { html } from '../../ground/html.js'
+import { Choice, Field, submitted } from '../../parts/field.js'
+import { Problem } from '../../parts/problem.js'
+import { useAction } from '../../parts/use-load.js'
+
+/** From where an endpoint is told again. @param {{ rewind: (to: string) => Promise<unknown> }} props */
+export function Rewind({ rewind }) {
+  const [to, setTo] = useState('time')
+  const [time, setTime] = useState('')
+  const { busy, error, run } = useAction()
+  const send = submitted(() => run(() => rewind(to === 'beginning' ? to : new Date(time).toISOString())))
+  return html`<form onSubmit=${send}>
+    <p>A record that has changed several times since then is told of once, as it stands now.</p>
+    <${Choice} label="From" value=${to} change=${setTo} options=${[['time', 'a time'], ['beginning', 'the beginning: everything']]} />
+    ${to === 'time' && html`<${Field} label="Time (your clock)" type="datetime-local" required value=${time} change=${setTime} />`}
+    ${error && html`<${Problem} error=${error} />`}
+    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Rewinding…' : 'Rewind'}</button></p>
+  </form>`
+}

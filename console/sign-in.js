@@ -1,0 +1,38 @@
+import { useState } from 'preact/hooks'
+import { ask, Refused } from './ground/api.js'
+import { html } from './ground/html.js'
+import { Problem } from './parts/problem.js'
+
+/** @param {Error} error */
+const remedyOf = error =>
+  error instanceof Refused && error.problem.code === 'invalid_credentials'
+    ? 'Type both as they were issued. A lost password cannot be shown again: an admin makes a further one.'
+    : undefined
+
+/** Where to sign in. @param {{ fault: Error | undefined, done: (found: any) => void }} props */
+export function SignIn({ fault, done }) {
+  const [error, setError] = useState(fault)
+  const [busy, setBusy] = useState(false)
+  const submit = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault()
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget))
+    setBusy(true)
+    try {
+      done((await ask('console/session', { method: 'POST', body: Object.fromEntries(form) })).data)
+    } catch (refused) {
+      setError(/** @type {Error} */ (refused))
+      setBusy(false)
+    }
+  }
+  return html`<main class="sign-in">
+    <img src="docs/icon.svg" alt="" width="40" height="40" />
+    <h1>Tillbridge</h1>
+    <form class="card" onSubmit=${submit}>
+      <label>Username <input name="username" autocomplete="username" required autofocus /></label>
+      <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
+      ${error && html`<${Problem} error=${error} remedy=${remedyOf(error)} />`}
+      <button class="main" disabled=${busy}>${busy ? 'Signing in…' : 'Sign in'}</button>
+    </form>
+    <p class="aside">No password at hand? Whoever runs the installation opens the console with <code>tillbridge console</code>.</p>
+  </main>`
+}

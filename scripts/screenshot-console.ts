@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises'
+import { demoSettings, fillDemoShop } from '../src/demo/shop.ts'
+import { browserMissing } from '../test/support/browser.ts'
+import { openConsole } from '../test/support/console/console.ts'
+import { startTestService } from '../test/support/service.ts'
+import { startReceiver } from '../test/support/webhooks/receiver.ts'
+import { post } from '../test/support/write.ts'
+
+// Takes the pictures of the console that stand in `docs/`: run it after a screen has changed.
+if (browserMissing) throw new Error(browserMissing)
+const service = await startTestService({ settings: demoSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+const receiver = await startReceiver()
+try {
+  await fillDemoShop(service.db, service.keys, service.service)
+  const only = process.argv[2]
+  const first = async (path: string) => (await service.get(path)).json.data[0]
+  const sale = (await service.get('/orders/transactions/search?limit=100')).json.data.find(
+    (each: { customerId: string | null }) => each.customerId,
+  )
+  const level = await first('/inventory?limit=1')
+  const webhook = await post(service, '/webhooks', {
+    url: new URL('/stock', receiver.url).href,
+    kinds: ['inventory', 'product'],
+    description: 'Stock of the web shop',
+  })
+  await post(service, '/webhooks', {
+    url: new URL('/crm', receiver.url).href,
+    kinds: ['customer'],
+    description: 'Customers of the mailing tool',
+  })
+  await post(service, `/webhooks/${webhook.json.data.id}/test`, {})
+  const places: [name: string, place: string][] = [
+    ['look-up', `look-up/customer/${sale.customerId}`],
+    ['stock', `look-up/product/${encodeURIComponent(`sku:${level.sku}`)}`],
+    ['webhooks', `webhooks/${webhook.json.data.id}`],
+    ['mappings', 'mappings/skus'],
+    ['accounts', 'accounts'],
+    ['settings', 'settings'],
+    ['audit', 'audit'],
+  ]
+  for (const colours of ['light', 'dark'] as const) {
+    const page = await openConsole(service, service, { width: 1360, height: 850, colours })
+    for (const [name, place] of places) {
+      if (only && only !== name) continue
+      await page.show(place)
+      await page.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
+      await page.evaluate('new Promise(done => setTimeout(done, 300))')
+      const picture = await page.screenshot()
+      await writeFile(new URL(`../docs/images/console-${name}-${colours}.png`, import.meta.url), picture)
+      console.log(`docs/images/console-${name}-${colours}.png: ${Math.round(picture.length / 1024)} KiB`)
+    }
+    if (page.complaints.length) console.log(page.complaints.join('\n'))
+    await page.close()
+  }
+} finally {
+  await receiver.close()
+  await service.stop()
+}

@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { ApiError } from '../errors.ts'
+import { readBody, requireJsonBody } from '../http/body.ts'
+import { challenge, endedCookie, requireOwnPage, sessionCookie, sessionToken } from '../http/credentials.ts'
+import { withoutSlash } from '../http/docs/docs.ts'
+import { bySession, type Gate, tooManyFailures } from '../http/gate.ts'
+import { json } from '../http/operation.ts'
+import type { SignedIn } from '../sessions.ts'
+import { defaultSettings } from '../settings.ts'
+import { type Asset, assets, page } from './assets.ts'
+
+const text = (description: string) => Type.String({ description, minLength: 1, maxLength: 250 })
+const Password = Type.Object(
+  { username: text('The account.'), password: text('One of its passwords.') },
+  { additionalProperties: false },
+)
+const Link = Type.Object({ link: text('What follows `#link=` in the link.') }, { additionalProperties: false })
+
+/** Shapes here know of no service: who signs in has not chosen one. */
+const nobodys = { id: 0, name: '', settings: defaultSettings }
+
+/** What the page may do: nothing that is not from here. Unlike the API's reference it needs no styles of its own making. */
+const guards = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+}
+
+/** The console at `/console`: its page, the modules of it, and its sessions. What it shows comes by the API. */
+export function consolePages(server: FastifyInstance, gate: Gate): void {
+  server.get('/console', { onRequest: withoutSlash }, (_, reply) =>
+    reply.headers(guards).type('text/html; charset=utf-8').send(page()),
+  )
+  server.get<{ Params: { digest: string; '*': string } }>('/console/:digest/*', (request, reply) => {
+    const { digest, '*': path } = request.params
+    const asset = assets().get(`${digest}/${path}`)
+    if (!asset) throw new ApiError('not_found')
+    return sendAsset(request, reply, asset)
+  })
+
+  server.get('/console/session', async (request, reply) => {
+    if (sessionToken(request) === undefined) return reply.type(json).send('{"data":null}')
+    return sendSignedIn(reply, await bySession(gate, request))
+  })
+  server.post('/console/session', { onRequest: async request => fit(request, Password) }, async (request, reply) => {
+    const { username, password } = readBody({ body: Password, keepsEmptyTexts: true }, request, nobodys)
+    const assignments = await gate.signIn(username, password, request.ip)
+    if (assignments && 'retryAfter' in assignments) throw tooManyFailures(assignments)
+    const token = assignments && (await gate.sessions.open(username, password))
+    if (!assignments || token === undefined)
+      throw new ApiError('invalid_credentials', undefined, { headers: challenge })
+    return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), { username, assignments })
+  })
+  server.post('/console/session/link', { onRequest: async request => fit(request, Link) }, async (request, reply) => {
+    const { link } = readBody({ body: Link, keepsEmptyTexts: true }, request, nobodys)
+    const token = await gate.sessions.openByLink(link, request.ip)
+    if (typeof token === 'object') throw tooManyFailures(token)
+    const opened = token === undefined ? undefined : await gate.sessions.read(token)
+    if (token === undefined || !opened) {
+      const detail = 'This link has been used, or is older than 60 seconds. A new one: tillbridge console'
+      throw new ApiError('invalid_credentials', detail, { headers: challenge })
+    }
+    return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), opened)
+  })
+  server.delete('/console/session', async (request, reply) => {
+    requireOwnPage(request)
+    const token = sessionToken(request)
+    if (token !== undefined) await gate.sessions.end(token)
+    return reply.header('set-cookie', endedCookie).type(json).send('{"data":null}')
+  })
+}
+
+function fit(request: FastifyRequest, shape: typeof Password | typeof Link) {
+  requireOwnPage(request)
+  requireJsonBody(request, shape)
+}
+
+function sendSignedIn(reply: FastifyReply, { username, assignments }: SignedIn) {
+  const services = [...assignments]
+    .map(([name, { role }]) => ({ name, role }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  return reply.type(json).send(JSON.stringify({ data: { username, services } }))
+}
+
+function sendAsset(request: FastifyRequest, reply: FastifyReply, { type, bytes, gzipped }: Asset) {
+  // Its address changes with its content.
+  reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' }).type(type)
+  if (!/\bgzip\b/.test(String(request.headers['accept-encoding']))) return reply.send(bytes)
+  return reply.header('content-encoding', 'gzip').send(gzipped)
+}

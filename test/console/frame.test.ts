@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { assign } from '../../src/accounts.ts'
+import { sql } from '../../src/db.ts'
+import { browserMissing, openPage } from '../support/browser.ts'
+import { isAccessible } from '../support/console/axe.ts'
+import { type Console, openConsole, withWords } from '../support/console/console.ts'
+import { type Caller, startTestService, type TestService } from '../support/service.ts'
+
+const skip = browserMissing ?? false
+let shop: TestService
+let visitor: Caller
+let elsewhere: Caller
+let page: Console
+
+before(async () => {
+  shop = await startTestService()
+  visitor = await shop.account('visitor')
+  elsewhere = await shop.tenant()
+  await assign(shop.db, visitor.username, elsewhere.service, 'admin')
+  if (skip) return
+  page = withWords(await openPage(shop.baseUrl))
+  await page.goTo(`${shop.baseUrl}/console`)
+})
+after(async () => {
+  await page?.close()
+  await shop.stop()
+})
+
+const screens = `[...document.querySelectorAll('nav a')].map(link => link.innerText)`
+
+test('a wrong password is told with its code, what to do and the request', { skip }, async () => {
+  await page.until(`document.querySelector('form')`)
+  await isAccessible(page, 'where to sign in')
+  await page.fill('Username', visitor.username)
+  await page.fill('Password', 'guessed')
+  await page.press('Sign in')
+  await page.says('The username or the password is wrong or missing.')
+  const said = await page.evaluate<string>(`document.querySelector('[role="alert"]').innerText`)
+  assert.match(said, /^invalid_credentials\s+request [\w-]{36}$/m)
+  assert.match(said, /A lost password cannot be shown again: an admin makes a further one/)
+  await isAccessible(page, 'a wrong password')
+})
+
+test('the right one leads to the screens of the role, and to nothing else', { skip }, async () => {
+  await page.fill('Password', visitor.password)
+  await page.press('Sign in')
+  await page.until(`document.querySelector('nav')`)
+  assert.deepEqual(await page.evaluate(screens), ['Look-up'])
+  await page.show('settings')
+  assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'Look-up')
+  assert.equal(await page.evaluate('document.cookie'), '', 'no script gets the session')
+})
+
+test('who has several services chooses one, and is there what they are there', { skip }, async () => {
+  await page.fill('Service', elsewhere.service.name)
+  await page.until(`${screens}.length > 1`)
+  await page.show('accounts')
+  await page.says(elsewhere.username)
+  await page.evaluate('location.reload()')
+  await page.until(`${screens}.includes('Accounts')`)
+  await page.fill('Service', shop.service.name)
+  await page.until(`${screens}.length === 1`)
+})
+
+test('the keyboard leads past the navigation to what a screen shows', { skip }, async () => {
+  await page.evaluate(`document.body.focus(), document.activeElement.blur()`)
+  await page.evaluate(`document.querySelector('.skip').focus()`)
+  assert.equal(await page.evaluate(`getComputedStyle(document.querySelector('.skip')).top !== '-64px'`), true)
+  await page.evaluate(`document.querySelector('.skip').click()`)
+  assert.equal(await page.evaluate(`document.activeElement.id`), 'content')
+})
+
+test('a session that has ended leads back to where to sign in', { skip }, async () => {
+  await shop.db.run(sql`delete from console_session`)
+  // A process may trust for two seconds what it has read.
+  await page.evaluate(`new Promise(done => setTimeout(done, 2_200))`)
+  await page.fill('What to look up', '4711')
+  await page.press('Look up')
+  await page.says('The session of the console has ended.')
+  await page.fill('Username', visitor.username)
+  await page.fill('Password', visitor.password)
+  await page.press('Sign in')
+  await page.press('Sign out')
+  await page.until(`document.querySelector('input[type="password"]')`)
+  const rows = await shop.db.rows(sql`select from console_session`)
+  assert.equal(rows.length, 0)
+})
+
+test('a link that was used says how to get another one', { skip }, async () => {
+  await page.goTo('about:blank')
+  await page.goTo(`${shop.baseUrl}/console#link=used`)
+  await page.says('A new one: tillbridge console')
+  assert.equal(await page.evaluate('location.hash'), '')
+})
+
+for (const [width, colours] of [
+  [320, 'dark'],
+  [3840, 'light'],
+] as const)
+  test(`at ${width} pixels nothing is cut off, in the ${colours} too`, { skip }, async t => {
+    const small = await openConsole(shop, shop, { width, height: 800, colours })
+    t.after(() => small.close())
+    for (const place of ['look-up', 'webhooks', 'accounts', 'settings', 'audit', 'mappings']) {
+      await small.show(place)
+      await small.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
+      const over = await small.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+      assert.ok(over <= 0, `${place} is ${over} pixels too wide`)
+      await isAccessible(small, `${place} at ${width}`)
+    }
+    assert.deepEqual(small.complaints, [])
+  })
+
+test('the first screen weighs 150 KB at most, all of it from here and kept by the browser', { skip }, async t => {
+  const cold = await openConsole(shop, shop)
+  t.after(() => cold.close())
+  await cold.until(`document.querySelector('.look')`)
+  const loaded = await cold.evaluate<{ name: string; bytes: number }[]>(
+    `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map(({ name, encodedBodySize }) => ({ name, bytes: encodedBodySize }))`,
+  )
+  const weight = loaded.reduce((sum, { bytes }) => sum + bytes, 0)
+  assert.ok(weight > 20_000 && weight <= 150_000, `${weight} bytes`)
+  const foreign = cold.requests.filter(url => !url.startsWith(`${shop.baseUrl}/`))
+  assert.deepEqual(foreign, [])
+  const modules = loaded.filter(({ name }) => /\.(js|css)$/.test(name))
+  assert.ok(modules.length > 20)
+  for (const { name } of modules) {
+    const { headers } = await shop.raw(new URL(name).pathname)
+    assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable')
+  }
+  const { headers } = await shop.raw('/console')
+  assert.match(String(headers['content-security-policy']), /^default-src 'none'; script-src 'self'; style-src 'self';/)
+  assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|https?:|\*/)
+})

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { assign, revoke } from '../../src/accounts.ts'
+import { sql } from '../../src/db.ts'
+import { makeLink } from '../../src/sessions.ts'
+import { isProblem } from '../support/problem.ts'
+import { type Answer, type Caller, startTestService, type TestService } from '../support/service.ts'
+
+let api: TestService
+let other: TestService
+before(async () => {
+  api = await startTestService()
+  other = await startTestService({ beside: api })
+})
+after(async () => {
+  await other.stop()
+  await api.stop()
+})
+
+/** What a browser sends of itself with a request of a script of the console. */
+const ownPage = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
+const json = { 'content-type': 'application/json' }
+
+const send = (path: string, body: object, headers: Record<string, string> = ownPage) =>
+  api.raw(path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
+const signIn = ({ username, password }: Pick<Caller, 'username' | 'password'>, headers?: Record<string, string>) =>
+  send('/console/session', { username, password }, headers)
+const byLink = (link: string | undefined) => send('/console/session/link', { link })
+
+const cookieOf = ({ headers }: Answer) => String(headers['set-cookie']).split(';', 1)[0] ?? ''
+const withCookie = (cookie: string, service = api.service.name) => ({ ...ownPage, cookie, 'x-service-name': service })
+const stores = (cookie: string, server: Pick<TestService, 'raw'> = api) =>
+  server.raw('/stores', { headers: withCookie(cookie) })
+
+test('a password opens a session whose cookie no script and no other site gets, and which the API takes', async () => {
+  const opened = await signIn(api)
+  assert.equal(opened.status, 200, opened.text)
+  assert.deepEqual(opened.json.data, { username: api.username, services: [{ name: api.service.name, role: 'admin' }] })
+  const [cookie = '', ...attributes] = String(opened.headers['set-cookie']).split('; ')
+  assert.match(cookie, /^__Host-tillbridge=[\w-]{43}$/)
+  assert.deepEqual(attributes, ['Path=/', 'Secure', 'HttpOnly', 'SameSite=Strict'])
+
+  assert.equal((await stores(cookie)).status, 200)
+  assert.equal((await stores(cookie, other)).status, 200, 'another process knows it too')
+  const seen = await api.raw('/console/session', { headers: { ...ownPage, cookie } })
+  assert.deepEqual(seen.json.data, opened.json.data)
+  assert.deepEqual((await api.raw('/console/session', { headers: ownPage })).json, { data: null })
+})
+
+test('the database holds nothing that a session or a link could be opened by', async () => {
+  const token = cookieOf(await signIn(api)).split('=')[1] ?? ''
+  const link = (await makeLink(api.db, api.keys, api.username)) ?? ''
+  for (const secret of [token, link]) {
+    const [found] = await api.db.rows<{ text: string }>(sql`
+      select (select string_agg(s::text, '') from console_session s) || (select string_agg(l::text, '') from console_link l) as text`)
+    for (const form of [secret, Buffer.from(secret, 'base64url').toString('hex'), Buffer.from(secret).toString('hex')])
+      assert.equal(found?.text.includes(form), false)
+  }
+})
+
+test('roles and services are those of the account', async () => {
+  const visitor = await api.account('visitor')
+  const [elsewhere, tenant] = [await api.tenant(), await api.tenant()]
+  await assign(api.db, visitor.username, elsewhere.service, 'maintainer')
+  const opened = await signIn(visitor)
+  const cookie = cookieOf(opened)
+  isProblem(await api.raw('/settings', { headers: withCookie(cookie) }), 'insufficient_role', api.baseUrl)
+  isProblem(
+    await api.raw('/stores', { headers: withCookie(cookie, tenant.service.name) }),
+    'service_not_assigned',
+    api.baseUrl,
+  )
+  isProblem(await api.raw('/stores', { headers: { ...ownPage, cookie } }), 'service_name_required', api.baseUrl)
+  assert.deepEqual(
+    opened.json.data.services,
+    [
+      { name: api.service.name, role: 'visitor' },
+      { name: elsewhere.service.name, role: 'maintainer' },
+    ].sort((a, b) => (a.name < b.name ? -1 : 1)),
+  )
+})
+
+test('a page of another origin can neither sign in nor write', async () => {
+  const cookie = cookieOf(await signIn(api))
+  const writing = (headers: Record<string, string>) =>
+    api.raw('/accounts', {
+      method: 'POST',
+      headers: { ...json, cookie, 'x-service-name': api.service.name, ...headers },
+      body: JSON.stringify({ username: `made${Math.random()}`, role: 'visitor' }),
+    })
+  const own = api.baseUrl
+  const foreign: Record<string, string>[] = [
+    {},
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+    { 'sec-fetch-site': 'cross-site', origin: own },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: own.replace('https', 'http') },
+  ]
+  for (const headers of foreign) {
+    isProblem(await writing(headers), 'foreign_page', api.baseUrl, '/accounts')
+    isProblem(await signIn(api, headers), 'foreign_page', api.baseUrl, '/console/session')
+  }
+  for (const headers of [ownPage, { origin: own }]) assert.equal((await writing(headers)).status, 201)
+  const rows = await api.db.rows(sql`select from account where username like 'made%'`)
+  assert.equal(rows.length, 2)
+})
+
+test('signing out ends the session, in every process within 5 seconds', async () => {
+  const cookie = cookieOf(await signIn(api))
+  assert.equal((await stores(cookie, other)).status, 200)
+  const left = await api.raw('/console/session', { method: 'DELETE', headers: { ...ownPage, cookie } })
+  assert.match(String(left.headers['set-cookie']), /^__Host-tillbridge=; .*Max-Age=0$/)
+  const answer = await stores(cookie)
+  isProblem(answer, 'session_ended', api.baseUrl, '/stores')
+  assert.equal(answer.headers['www-authenticate'], 'Session realm="Tillbridge"', 'no browser asks for a password')
+  await endsIn(cookie, other)
+})
+
+/** Waits for a process to know that a session has ended; it has 5 seconds, and some for a slow machine. */
+async function endsIn(cookie: string, server: Pick<TestService, 'raw'>) {
+  const begun = performance.now()
+  let answer = await stores(cookie, server)
+  while (answer.status === 200 && performance.now() - begun < 20_000) {
+    await new Promise(done => setTimeout(done, 100))
+    answer = await stores(cookie, server)
+  }
+  assert.equal(answer.json.code, 'session_ended')
+}
+
+test('a session ends with the password that opened it, one by a link with what is revoked, each with the account', async () => {
+  const caller = await api.account('visitor')
+  const [byPassword, byOneLink] = [
+    cookieOf(await signIn(caller)),
+    cookieOf(await byLink(await makeLink(api.db, api.keys, caller.username))),
+  ]
+  for (const cookie of [byPassword, byOneLink]) assert.equal((await stores(cookie)).status, 200)
+  const { json: rotated } = await api.request(`/accounts/${caller.username}/rotate`, { method: 'POST' })
+  const fresh = cookieOf(await signIn({ username: caller.username, password: rotated.data.password }))
+  await revoke(api.db, caller.username, { all: false })
+  for (const cookie of [byPassword, byOneLink]) await endsIn(cookie, api)
+  assert.equal((await stores(fresh)).status, 200)
+  await revoke(api.db, caller.username, { all: true })
+  await endsIn(fresh, api)
+})
+
+test('a session ends after 12 hours, and after an hour without a request', async () => {
+  for (const [column, interval] of [
+    ['begun_at', '12 hours 1 second'],
+    ['seen_at', '1 hour 1 second'],
+  ] as const) {
+    const cookie = cookieOf(await signIn(api))
+    const late =
+      column === 'begun_at'
+        ? sql`begun_at = now() - ${interval}::interval`
+        : sql`seen_at = now() - ${interval}::interval`
+    await api.db.run(sql`update console_session set ${late}`)
+    isProblem(await stores(cookie), 'session_ended', api.baseUrl)
+  }
+})
+
+test('a session that is used goes on', async () => {
+  const cookie = cookieOf(await signIn(api))
+  await api.db.run(sql`update console_session set seen_at = now() - interval '59 minutes'`)
+  assert.equal((await stores(cookie)).status, 200)
+  const rows = await api.db.rows(sql`select from console_session where seen_at > now() - interval '1 minute'`)
+  assert.equal(rows.length, 1)
+})
+
+test('a link signs in once, within 60 seconds, of two at once one', async () => {
+  const link = await makeLink(api.db, api.keys, api.username)
+  const both = await Promise.all([byLink(link), byLink(link)])
+  assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
+  assert.equal((await stores(cookieOf(both.find(({ status }) => status === 200) as Answer))).status, 200)
+  isProblem(await byLink(link), 'invalid_credentials', api.baseUrl, '/console/session/link')
+  const late = await makeLink(api.db, api.keys, api.username)
+  await api.db.run(sql`update console_link set made_at = now() - interval '61 seconds'`)
+  isProblem(await byLink(late), 'invalid_credentials', api.baseUrl)
+  assert.equal(await makeLink(api.db, api.keys, 'nobody'), undefined)
+})
+
+test('guesses are counted with those at Basic; a right password is never refused', async () => {
+  const { username, password } = await api.account('visitor')
+  const wrong = { username, password: 'wrong' }
+  for (let i = 0; i < 20; i++) {
+    const answer = await (i % 2 ? signIn(wrong) : api.raw('/stores', { headers: basic(wrong) }))
+    // The minute may end in between.
+    assert.ok([401, 429].includes(answer.status))
+  }
+  const answers = [await signIn(wrong), await signIn(wrong)]
+  const refused = answers.find(({ status }) => status === 429)
+  if (refused) assert.ok(Number(refused.headers['retry-after']) > 0)
+  const [counted] = await api.db.rows<{ failures: number }>(sql`select sum(failures)::integer as failures from failure`)
+  assert.ok(Number(counted?.failures) >= 44, 'by account and by address, each')
+  assert.equal((await signIn({ username, password })).status, 200)
+  await api.db.run(sql`delete from failure`)
+})
+
+const basic = ({ username, password }: { username: string; password: string }) => ({
+  authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+  'x-service-name': api.service.name,
+})
+
+test('a wrong password is refused without a window of the browser, a body that is none by its faults', async () => {
+  const answer = await signIn({ username: 'nobody', password: 'x' })
+  isProblem(answer, 'invalid_credentials', api.baseUrl, '/console/session')
+  assert.equal(answer.headers['www-authenticate'], 'Session realm="Tillbridge"')
+  isProblem(await send('/console/session', { username: 1 }), 'invalid_body', api.baseUrl)
+  isProblem(
+    await send('/console/session', {}, { ...ownPage, 'content-type': 'text/plain' }),
+    'unsupported_media_type',
+    api.baseUrl,
+  )
+  isProblem(await api.raw('/stores', { headers: ownPage }), 'session_ended', api.baseUrl)
+})

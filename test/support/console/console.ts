@@ -1,0 +1,55 @@
+import { makeLink } from '../../../src/sessions.ts'
+import { openPage, type Page } from '../browser.ts'
+import type { Caller, TestService } from '../service.ts'
+
+export interface Console extends Page {
+  /** Goes to a screen by its place in the address: `webhooks`, `look-up/order/4711`. */
+  show(place: string): Promise<void>
+  /** Waits until the page says so. */
+  says(words: string): Promise<void>
+  /** Clicks the button or link of this name, the last one where there are several: a dialog stands behind the page. */
+  press(name: string): Promise<void>
+  /** Puts a text into the field with this label. */
+  fill(label: string, text: string): Promise<void>
+}
+
+/** What a person would call a button or link. */
+const named = (name: string) =>
+  `[...document.querySelectorAll('button, a')].filter(each => (each.ariaLabel ?? each.innerText.trim()) === ${JSON.stringify(name)} && !each.disabled).at(-1)`
+
+/** A browser that is signed in to the console, by a one-time link. */
+export async function openConsole(
+  service: TestService,
+  caller: Caller,
+  opening: Parameters<typeof openPage>[1] = {},
+): Promise<Console> {
+  const page = await openPage(service.baseUrl, opening)
+  const link = await makeLink(service.db, service.keys, caller.username)
+  await page.goTo(`${service.baseUrl}/console#link=${link}`)
+  await page.until(`document.querySelector('nav')`)
+  return withWords(page)
+}
+
+/** The page, by what a person reads in it. */
+export function withWords(page: Page): Console {
+  const field = (label: string) =>
+    `[...document.querySelectorAll('input, select, textarea')].filter(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0]) === ${JSON.stringify(label)}).at(-1)`
+  return {
+    ...page,
+    async show(place) {
+      await page.evaluate(`location.hash = ${JSON.stringify(place)}`)
+      await page.until(`document.querySelector('main h1')`)
+    },
+    says: words => page.until(`document.body.innerText.includes(${JSON.stringify(words)})`),
+    press: name => page.until(named(name)).then(() => page.click(named(name))),
+    async fill(label, text) {
+      await page.until(field(label))
+      await page.evaluate(`(() => {
+        const input = ${field(label)}
+        const { set } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(input), 'value')
+        set.call(input, ${JSON.stringify(text)})
+        for (const type of ['input', 'change']) input.dispatchEvent(new Event(type, { bubbles: true }))
+      })()`)
+    },
+  }
+}
