@@ -45,6 +45,32 @@ create table account_password (
   foreign key (username) references account(username) on delete cascade
 );
 
+-- Browsers that are signed in to the console, for 12 hours at most and an hour without a request. A session ends with the password that
+-- opened it, and with its account.
+create table console_session (
+  token_hash bytea not null,                   -- A hash of what the cookie holds: a stolen dump signs nobody in.
+  username text collate "C" not null,
+  password_hash bytea,                         -- The password that opened it; null where a link did.
+  begun_at timestamptz not null default now(),
+  seen_at timestamptz not null default now(),  -- When it was last used, to the minute.
+  primary key (token_hash),
+  foreign key (username) references account(username) on delete cascade,
+  foreign key (username, password_hash) references account_password(username, password_hash) on delete cascade
+);
+create index console_session_begun_at_idx on console_session (begun_at);
+create index console_session_username_password_hash_idx on console_session (username, password_hash);
+
+-- Links that sign in to the console, once, within 60 seconds. The first use deletes them.
+create table console_link (
+  link_hash bytea not null,  -- A hash of what the link holds.
+  username text collate "C" not null,
+  made_at timestamptz not null default now(),
+  primary key (link_hash),
+  foreign key (username) references account(username) on delete cascade
+);
+create index console_link_made_at_idx on console_link (made_at);
+create index console_link_username_idx on console_link (username);
+
 -- The services that an account is assigned to.
 create table account_service (
   service_id integer not null,
