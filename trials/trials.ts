@@ -5,4 +5,8 @@ export const trials = {
     file: 'recovery.ts',
     what: "back to a moment between two backups, with Debian's PostgreSQL and its log archived",
   },
+  'halted-database': {
+    file: 'faults/halted-database.ts',
+    what: 'PostgreSQL stands still, then goes on; one of its sessions is killed',
+  },
 } as const satisfies Record<string, { file: string; what: string }>

@@ -54,14 +54,14 @@ export const access: Section = {
     ],
     [
       134,
-      'Identifiers of another tenant, in every operation',
+      'Identifiers of another tenant, of every kind, in every operation: path, query and body',
       [
-        'api/access/tenants.test.ts',
-        "another service's record is not found, in the very words for one that there is not",
+        'api/access/matrix.test.ts',
+        "another tenant's identifier, of whatever kind and at whatever place, is answered like one that nobody has",
       ],
       [
         'api/access/tenants.test.ts',
-        "another service's record cannot be written to, in the very words for one that there is not",
+        "another service's record is not found, in the very words for one that there is not",
       ],
       ['api/access/tenants.test.ts', "another service's codes and addresses find nothing"],
     ],
@@ -145,7 +145,14 @@ export const access: Section = {
       'A body sets what the service keeps itself',
       ['api/customers/fields.test.ts', 'fields that the service keeps itself, and unknown ones, are refused by name'],
     ],
-    [148, 'Every role at every operation', 'No test causes it yet.'],
+    [
+      148,
+      'Every role at every operation',
+      [
+        'api/access/matrix.test.ts',
+        'each operation is refused to the roles that it is documented to be refused to, and to no other',
+      ],
+    ],
     [
       149,
       'A port for admins, default passwords, open documents',

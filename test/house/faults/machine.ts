@@ -12,10 +12,22 @@ export const machine: Section = {
       ],
       ['running/chaos.test.ts', 'after some kills at random every write took effect once, and every ledger adds up'],
     ],
-    [109, 'One backend of PostgreSQL is killed, so that all sessions end', 'No test causes it yet.'],
+    [
+      109,
+      'One session of PostgreSQL is killed, at which it ends all of them',
+      [
+        'faults/trials.test.ts',
+        'while PostgreSQL stands still, and when one of its sessions is killed, writes are refused in time, none is lost and none done twice',
+      ],
+      ['running/outages.test.ts', 'connections that are cut under a load are 503 at the most, and it goes on'],
+    ],
     [
       110,
       'All of PostgreSQL is halted for half a minute',
+      [
+        'faults/trials.test.ts',
+        'while PostgreSQL stands still, and when one of its sessions is killed, writes are refused in time, none is lost and none done twice',
+      ],
       [
         'running/outages.test.ts',
         'a connection that stands still is given up in time, in and out of a transaction, and not used again',

@@ -1,0 +1,83 @@
+import type { Node } from '../../support/conformance.ts'
+import type { Caller } from '../../support/service.ts'
+
+/** An operation as it is documented, with its examples. */
+export interface Operation {
+  id: string
+  method: string
+  path: string
+  /** The codes of 403. */
+  forbidden: string[]
+  query: Record<string, string>
+  headers: Record<string, string>
+  body: Node | undefined
+  /** The names in its path. */
+  places: string[]
+}
+
+const exampleOf = ({ example, examples }: Node) => example ?? Object.values<Node>(examples ?? {})[0]?.value
+/** What goes on where an answer left off, or waits. */
+const leftOut = ['after_cursor', 'Last-Event-ID', 'wait', 'X-Service-Name', 'If-Match', 'If-None-Match']
+
+/** The operations of an OpenAPI document that take credentials. */
+export const operationsOf = (document: Node): Operation[] => {
+  const resolved = (node: Node): Node =>
+    node.$ref
+      ? node.$ref
+          .slice(2)
+          .split('/')
+          .reduce((at: Node, step: string) => at[step], document)
+      : node
+  return Object.entries<Node>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Node>(methods).flatMap(([method, operation]) => {
+      const { operationId: id, parameters, responses, requestBody, security } = operation
+      if (security?.length === 0 || !parameters.some((each: Node) => resolved(each).name === 'X-Service-Name'))
+        return []
+      const given = (place: string) =>
+        Object.fromEntries(
+          parameters
+            .map(resolved)
+            .filter((each: Node) => each.in === place && !leftOut.includes(each.name) && exampleOf(each) !== undefined)
+            .map((each: Node) => [each.name, String(exampleOf(each))]),
+        )
+      const { content = {} } = resolved(responses['403'] ?? {})
+      const { examples = {} } = content['application/problem+json'] ?? {}
+      const isStream = 'text/event-stream' in (resolved(responses['200'] ?? {}).content ?? {})
+      return {
+        id,
+        method: isStream ? 'HEAD' : method.toUpperCase(),
+        path,
+        forbidden: Object.values<Node>(examples).map(({ value }) => value.code),
+        query: given('query'),
+        headers: given('header'),
+        body: requestBody?.content['application/json'].example,
+        places: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
+      }
+    }),
+  )
+}
+
+export interface With {
+  identifier?: string
+  query?: Operation['query']
+  body?: Node | undefined
+}
+
+/** What nobody's record goes by. */
+export const unknown = 'nobody-has-this'
+
+/** Asks with the examples, but for what is given here. */
+export function ask(
+  by: Caller,
+  { method, path, headers, ...own }: Operation,
+  { identifier = unknown, ...more }: With = {},
+) {
+  const { query = own.query, body = own.body } = more
+  const { 'Idempotency-Key': _, ...sent } = headers
+  const text = String(new URLSearchParams(query))
+  return by.request(`${path.replace(/\{\w+\}/, encodeURIComponent(identifier))}${text && `?${text}`}`, {
+    method,
+    headers: { ...sent, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { raw, sql } from '../../../src/db.ts'
+import { john } from '../../support/customer-bodies.ts'
+import { fillShop, giveBack, placed } from '../../support/order-shop.ts'
+import { masked } from '../../support/problem.ts'
+import { type Answer, type Caller, startTestService } from '../../support/service.ts'
+import { addVouchers, forgetFailures, validationOf, voucherSettings } from '../../support/voucher-shop.ts'
+import { post } from '../../support/write.ts'
+import { ask, type Operation, operationsOf, type With } from './documented.ts'
+
+// Every operation of the OpenAPI document that takes credentials, each new one with them: who may use it, and whose identifiers it knows.
+
+const api = await startTestService({ settings: voucherSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+after(() => api.stop())
+const operations = operationsOf((await api.raw('/openapi.json')).json)
+assert.ok(operations.length >= 60, `${operations.length}`)
+
+test('each operation is refused to the roles that it is documented to be refused to, and to no other', async () => {
+  const [visitor, maintainer, admin] = [await api.account('visitor'), await api.account('maintainer'), api]
+  const needed = new Map<string, number>()
+  for (const operation of operations) {
+    await forgetFailures(api)
+    const roleNeededBy = async (caller: Caller) => {
+      const { json } = await ask(caller, operation)
+      return json?.code === 'insufficient_role' ? /`(\w+)`/.exec(json.detail)?.[1] : undefined
+    }
+    const role = await roleNeededBy(visitor)
+    needed.set(role ?? 'visitor', (needed.get(role ?? 'visitor') ?? 0) + 1)
+    assert.equal(role !== undefined, operation.forbidden.includes('insufficient_role'), operation.id)
+    assert.equal(await roleNeededBy(maintainer), role === 'admin' ? role : undefined, operation.id)
+    assert.equal(await roleNeededBy(admin), undefined, operation.id)
+  }
+  for (const role of ['visitor', 'maintainer', 'admin']) assert.ok((needed.get(role) ?? 0) > 5, role)
+})
+
+/** A shop with a record of each kind that can be named, and what they go by. */
+async function shopOfOthers() {
+  const shop = await api.tenant(voucherSettings)
+  await fillShop(api.db, shop.service)
+  await addVouchers(api, shop, { 'their-voucher': {} })
+  const order = await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  const { json: returned } = await giveBack(shop, order.id, { 'HOOD-S': 1 })
+  const { json: customer } = await post(shop, '/customers', john({ firstname: 'Canary' }))
+  const { json: hook } = await post(shop, '/webhooks', { url: 'https://127.0.0.1:1099/canary', kinds: ['store'] })
+  const named = {
+    customer: customer.data.id,
+    email: customer.data.contact.email,
+    store: '1001',
+    storeNumber: '101',
+    sku: 'HOOD-S',
+    skuId: 'id-HOOD-S',
+    product: 'p-HOOD-S',
+    stock: '1001-id-HOOD-S',
+    order: order.id,
+    orderNumber: order.orderNumber,
+    return: returned.data.id,
+    returnNumber: returned.data.returnNumber,
+    voucher: 'their-voucher',
+    validation: await validationOf(shop, 'their-voucher'),
+    webhook: hook.data.id,
+    username: shop.username,
+  }
+  for (const [kind, name] of Object.entries(named)) assert.equal(typeof name, 'string', kind)
+  return { shop, named }
+}
+
+/** Something of the same form that nobody's record goes by. */
+const likeIt = (name: string) =>
+  name.replace(/[a-z\d]/i, first => (/[9z]/i.test(first) ? '7' : String.fromCharCode(first.charCodeAt(0) + 1)))
+
+/** What an answer tells, but for the name that was asked for. What was made here has identifiers of its own. */
+const told = (answer: Answer, name: string) =>
+  answer.status < 300
+    ? { status: answer.status }
+    : JSON.parse(JSON.stringify(masked(answer)).replaceAll(JSON.stringify(name).slice(1, -1), 'NAME'))
+
+/** All that a service has in any table. */
+async function everythingOf({ service }: Caller) {
+  const tables = await api.db.rows<{ name: string }>(
+    sql`select table_name as name from information_schema.columns where column_name = 'service_id' and table_schema = 'public'`,
+  )
+  const rows = await Promise.all(
+    tables.map(({ name }) =>
+      api.db.rows<{ row: string }>(
+        sql`select t::text as row from ${raw(name)} t where service_id = ${service.id} order by 1`,
+      ),
+    ),
+  )
+  return Object.fromEntries(tables.map(({ name }, i) => [name, rows[i]?.map(({ row }) => row)]))
+}
+
+/** What a shopper says of addresses and parcels names nobody's record. */
+const isSaid = (name: string) => /Address$/.test(name)
+
+/** Each name in a body under which a text stands, with the body as it is with another text there. */
+function placesIn(
+  body: unknown,
+  put: (inside: unknown) => unknown = inside => inside,
+): Record<string, (text: string) => unknown> {
+  const places: Record<string, (text: string) => unknown> = {}
+  for (const [name, value] of Object.entries(body ?? {})) {
+    const within = (inside: unknown) =>
+      put(Array.isArray(body) ? body.with(Number(name), inside) : Object.assign({}, body, { [name]: inside }))
+    if (typeof value === 'string') places[name] ??= within
+    else if (typeof value === 'object' && !isSaid(name)) Object.assign(places, placesIn(value, within))
+  }
+  return places
+}
+
+// Settings name no record, and what they say changes how all that follows is answered; usernames are the installation's, taken by whomever.
+const apart = ['updateSettings', 'createAccount']
+
+test("another tenant's identifier, of whatever kind and at whatever place, is answered like one that nobody has", async () => {
+  const { shop, named: byKind } = await shopOfOthers()
+  const named = Object.values<string>(byKind)
+  // What a query or a body names; the others stand in paths only.
+  const { customer, email, storeNumber, sku, orderNumber, voucher, validation } = byKind
+  const sent = [customer, email, storeNumber, sku, orderNumber, voucher, validation]
+  const own = await api.tenant(voucherSettings)
+  const before = await everythingOf(shop)
+  let asked = 0
+  const isAlike = async (operation: Operation, name: string, withName: (name: string) => With) => {
+    const [theirs, nobodys] = [
+      await ask(own, operation, withName(name)),
+      await ask(own, operation, withName(likeIt(name))),
+    ]
+    asked++
+    assert.doesNotMatch(theirs.text, /canary/i, operation.id)
+    assert.deepEqual(told(theirs, name), told(nobodys, likeIt(name)), `${operation.id} ${name}`)
+  }
+  for (const operation of operations.filter(({ id }) => !apart.includes(id))) {
+    for (const name of named) {
+      await forgetFailures(api)
+      assert.ok(!named.includes(likeIt(name)), name)
+      if (operation.path.includes('{')) await isAlike(operation, name, identifier => ({ identifier }))
+      if (!sent.includes(name)) continue
+      for (const parameter of Object.keys(operation.query))
+        await isAlike(operation, name, text => ({ query: { [parameter]: text } }))
+      for (const place of Object.values(placesIn(operation.body)))
+        await isAlike(operation, name, text => ({ body: place(text) as object }))
+    }
+  }
+  assert.ok(asked > 1_000, `${asked}`)
+  assert.deepEqual(await everythingOf(shop), before)
+})

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { checkout, run } from '../support/processes.ts'
+
+// The short forms of trials that take minutes.
+
+const trial = (...args: string[]) => run(args, {}, { program: [process.execPath, join(checkout, 'trials/run.ts')] })
+
+/** Runs a trial whose facts all have to hold; returns those. */
+async function holds(...args: string[]) {
+  const { code, out, err } = await trial(...args)
+  assert.equal(code, 0, `${err}\n${out}`)
+  return out.split('\n').filter(line => line.startsWith('✔'))
+}
+
+test('the trials are listed, and one that there is not is told', async () => {
+  const [{ code, out }, unknown] = await Promise.all([trial('--help'), trial('weather')])
+  assert.equal(code, 0)
+  assert.match(out, /^ {2}halted-database {2}/m)
+  assert.deepEqual([unknown.code, unknown.out], [1, out])
+  assert.match((await trial('halted-database', '--help')).out, /--seconds <number>/)
+})
+
+test('while PostgreSQL stands still, and when one of its sessions is killed, writes are refused in time, none is lost and none done twice', {
+  timeout: 200_000,
+}, async () => {
+  assert.equal((await holds('halted-database', '--seconds', '7', '--clients', '3')).length, 7)
+})

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addAccount, addService } from '../../src/accounts.ts'
+import { type Database, openDatabase } from '../../src/db.ts'
+import { migrate } from '../../src/migrate.ts'
+import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
+import { type Keys, keysFrom } from '../../src/secrets.ts'
+import type { Service, Settings } from '../../src/settings.ts'
+import { type Kept, keep } from '../processes.ts'
+
+/** An empty installation of processes of its own: PostgreSQL, and as many that serve as are named. */
+export interface Installation {
+  directory: string
+  postgres: Postgres
+  db: Database
+  keys: Keys
+  service: Service
+  headers: Record<string, string>
+  apis: Kept[]
+  /** What the processes have logged as errors. */
+  log: string[]
+  close(): Promise<void>
+}
+
+interface How {
+  apis?: number
+  settings?: Partial<Settings>
+  environment?: Record<string, string>
+  /** Called before any process serves. */
+  prepare?: (made: Pick<Installation, 'db' | 'keys' | 'service'>) => Promise<void>
+}
+
+export async function openInstallation({ apis = 1, settings, environment, prepare }: How = {}): Promise<Installation> {
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-trial-'))
+  chmodSync(directory, 0o711)
+  const postgres = await startPostgres(join(directory, 'postgres'))
+  const { host, port, user, database } = postgres.connection
+  const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
+  const db = openDatabase(postgres.connection, { max: 4, onFault: () => {} })
+  await migrate(db)
+  const secret = randomBytes(32).toString('hex')
+  const keys = keysFrom(secret)
+  const service = await addService(db, 'trial', { readsPerMinute: 'off', writesPerMinute: 'off', ...settings })
+  if (!service) throw new Error('the service is new')
+  const password = await addAccount(db, keys, 'trial', service, 'admin')
+  await prepare?.({ db, keys, service })
+  const log: string[] = []
+  const keeping = {
+    directory,
+    databaseUrl,
+    args: ['start', '--no-demo'],
+    environment: { SECRET_KEY: secret, JOBS: 'off', ...environment },
+    onLog: (line: string) => void (/"level":(50|60)/.test(line) && log.push(line)),
+  }
+  const serving = await Promise.all(Array.from({ length: apis }, (_, i) => keep({ ...keeping, name: `api-${i + 1}` })))
+  return {
+    directory,
+    postgres,
+    db,
+    keys,
+    service,
+    headers: {
+      authorization: `Basic ${Buffer.from(`trial:${password}`).toString('base64')}`,
+      'x-service-name': service.name,
+    },
+    apis: serving,
+    log,
+    async close() {
+      await Promise.all(serving.map(each => each.end()))
+      await db.close()
+      await postgres.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
