@@ -9,6 +9,7 @@ const commands = {
   service: async () => (await import('./service.ts')).serviceCommand,
   user: async () => (await import('./user.ts')).userCommand,
   import: async () => (await import('./import.ts')).importCommand,
+  export: async () => (await import('./export.ts')).exportCommand,
   'back-office': async () => (await import('./back-office.ts')).backOfficeCommand,
   sync: async () => (await import('./sync.ts')).syncCommand,
   order: async () => (await import('./order.ts')).orderCommand,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import {
   AccessError,
@@ -8,6 +9,7 @@ import {
   NotFoundError,
   TillbridgeError,
 } from '../../client/src/index.ts'
+import { sql } from '../../src/db.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { address, fillShop, orderOf } from '../support/order-shop.ts'
 import { startTestService } from '../support/service.ts'
@@ -134,4 +136,57 @@ test('a PIN is in no error', async () => {
   const refused = await failure(client.vouchers.lookUp({ number: 'v 1', pin: '987654' }))
   assert.equal(refused.code, 'voucher_not_accepted')
   assert.doesNotMatch(JSON.stringify(refused) + refused.message + refused.stack, /987654/)
+})
+
+test('a whole list comes in one answer, and says as of when it is', async () => {
+  const walk = client.customers.search({ limit: 3 })
+  const whole: unknown[] = []
+  for await (const customer of walk.whole()) whole.push(customer)
+  const paged = client.customers.search()
+  assert.deepEqual(whole, await paged.all())
+  assert.equal(walk.meta?.asOf, paged.meta?.asOf)
+  const feed = client.changes.list({ kinds: 'customer', records: true })
+  const records: unknown[] = []
+  for await (const { record } of feed.whole()) records.push(record)
+  assert.deepEqual(records, whole)
+  const more = await client.changes.list({ kinds: 'customer', afterCursor: feed.meta?.endCursor ?? '' }).all()
+  assert.deepEqual(more, [])
+  const refused = await failure(client.inventory.list({ sku: 'none' }).whole().next())
+  assert.ok(refused instanceof NotFoundError)
+})
+
+test('a whole list that is left early, or given up, asks for nothing more', async () => {
+  for await (const customer of client.customers.search().whole()) {
+    assert.ok(customer.id)
+    break
+  }
+  const stop = new AbortController()
+  const lines = client.customers.search({}, { signal: stop.signal }).whole()
+  await lines.next()
+  stop.abort(new Error('enough'))
+  await assert.rejects(async () => {
+    for await (const _ of lines);
+  }, /enough/)
+})
+
+test('a whole list that is cut off is an error, not the whole', async () => {
+  const large = await api.tenant({ readsPerMinute: 'off' })
+  const some = Array.from({ length: 2_000 }, (_, i) => ({
+    id: `l${i}`,
+    firstname: randomBytes(7_500).toString('base64'),
+  }))
+  await upsertCustomers(api.db, large.service, some)
+  const lines = clientOf(api, large).customers.search().whole()
+  await lines.next()
+  await api.db.run(sql`alter table customer rename column record to elsewhere`)
+  try {
+    const error = await failure(
+      (async () => {
+        for await (const _ of lines);
+      })(),
+    )
+    assert.equal(error.code, 'cut_off')
+  } finally {
+    await api.db.run(sql`alter table customer rename column elsewhere to record`)
+  }
 })

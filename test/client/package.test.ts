@@ -79,7 +79,7 @@ test('the package is what it needs to be, without dependencies, and small', () =
   assert.ok(size < 15_000, `${size} bytes`)
 })
 
-test('the README has ten examples', () => assert.equal(examples.length, 10))
+test('the README has eleven examples', () => assert.equal(examples.length, 11))
 
 test('it type-checks in a fresh project with TypeScript 7, open to words of a later release', async () => {
   await ran(project, process.execPath, [join(checkout, 'node_modules/typescript/bin/tsc')])

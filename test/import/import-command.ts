@@ -18,9 +18,9 @@ export interface ImportRun {
 }
 
 /** Runs `tillbridge import` for services of an installation, with the text of a file. */
-export function importing({ database: { connection }, secret }: TestService) {
+export function importing(installation: TestService) {
   const place = directory()
-  const environment = { DATA_DIR: join(place, 'data'), DATABASE_URL: urlOf(connection), SECRET_KEY: secret }
+  const environment = environmentOf(installation, place)
   return async (
     { service }: Pick<Caller, 'service'>,
     kind: string,
@@ -38,6 +38,13 @@ export function importing({ database: { connection }, secret }: TestService) {
     return { code, out, err, rejected, reasons, counts }
   }
 }
+
+/** What a command needs to know of an installation. */
+export const environmentOf = ({ database: { connection }, secret }: TestService, place: string) => ({
+  DATA_DIR: join(place, 'data'),
+  DATABASE_URL: urlOf(connection),
+  SECRET_KEY: secret,
+})
 
 function urlOf(connection: TestService['database']['connection']) {
   if (typeof connection === 'string') return connection

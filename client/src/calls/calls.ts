@@ -44,8 +44,8 @@ export interface Calls {
 }
 
 export function callsOf(send: Send): Calls {
-  const read = (path: string, query: object, options: CallOptions) =>
-    send({ method: 'GET', path: path + textOf(query), headers: readHeaders(options) }, options)
+  const read = (path: string, query: object, options: CallOptions, headers = {}) =>
+    send({ method: 'GET', path: path + textOf(query), headers: { ...readHeaders(options), ...headers } }, options)
 
   const write =
     (method: 'POST' | 'PUT' | 'DELETE', isKeyed: boolean) =>
@@ -57,10 +57,13 @@ export function callsOf(send: Send): Calls {
 
   return {
     list: <T>(path: string, query = {}, options = {}) =>
-      new Walk<T>(async cursor => {
-        const { json } = await read(path, cursor === undefined ? query : { ...query, afterCursor: cursor }, options)
-        return json as Page<T>
-      }),
+      new Walk<T>(
+        async cursor => {
+          const { json } = await read(path, cursor === undefined ? query : { ...query, afterCursor: cursor }, options)
+          return json as Page<T>
+        },
+        () => read(path, { ...query, ...ofPages }, options, { accept: 'application/x-ndjson' }),
+      ),
     async get(path, query = {}, options = {}) {
       const answer = await read(path, query, options)
       return answer.status === 304 ? options.ifNoneMatch : dataOf(answer)
@@ -71,6 +74,9 @@ export function callsOf(send: Send): Calls {
     putOnce: write('PUT', true),
   }
 }
+
+/** What a whole list knows nothing of. */
+const ofPages = { limit: undefined, afterCursor: undefined, wait: undefined }
 
 /** A piece of a path. What a URL would read as another path is no identifier of anything. */
 export function segment(text: string): string {

@@ -10,7 +10,7 @@ interface Facts {
 
 /** What a call ends in instead of data. Told apart by `code`; the classes are for what is done about it. */
 export class TillbridgeError extends Error {
-  /** What went wrong: the catalogue's word, or `no_answer`, `certificate_refused`, `odd_answer`. */
+  /** What went wrong: the catalogue's word, or `no_answer`, `certificate_refused`, `odd_answer`, `cut_off`. */
   readonly code: ErrorCode
   /** The HTTP status; absent where no answer came. */
   readonly status: number | undefined
@@ -41,6 +41,7 @@ export class TillbridgeError extends Error {
 const words: Readonly<Record<string, string>> = {
   no_answer: 'The service did not answer.',
   certificate_refused: 'The certificate of the service is not trusted here.',
+  cut_off: 'The list was cut off: what has come of it is not the whole.',
   odd_answer: 'Something answered that is not the service.',
   outcome_unknown: 'It is not known whether this was done: repeat it with the same `idempotencyKey`.',
 }

@@ -1,5 +1,6 @@
 import type { Problem } from '../shapes/general.ts'
 import { errorOf } from './errors.ts'
+import { type Body, recordsIn } from './lines.ts'
 import { retryAfterOf } from './patience.ts'
 
 /** As much of `fetch` as is needed. */
@@ -12,7 +13,13 @@ export type Fetch = (
     signal: AbortSignal
     redirect: 'manual'
   },
-) => Promise<{ status: number; headers: { get(name: string): string | null }; text(): Promise<string> }>
+) => Promise<{
+  status: number
+  headers: { get(name: string): string | null }
+  text(): Promise<string>
+  /** Needed for whole lists alone. */
+  body?: unknown
+}>
 
 /** What is sent, the same in every try. */
 export interface Request {
@@ -28,6 +35,8 @@ export interface Answer {
   header(name: string): string | null
   // biome-ignore lint/suspicious/noExplicitAny: its shape is known by whoever asked
   json: any
+  /** What comes a record a line. */
+  records?: AsyncGenerator<unknown>
 }
 
 /** One try: an answer, whatever its status, or an error with the code `no_answer`. The signal ends it, and is what it ends with. */
@@ -52,11 +61,14 @@ export async function exchange(
       signal: end.signal,
       redirect: 'manual',
     })
+    const type = answer.headers.get('content-type') ?? ''
+    const told = { status: answer.status, header: (name: string) => answer.headers.get(name) }
+    if (/\bx-ndjson\b/.test(type) && answer.body)
+      return { ...told, json: undefined, records: recordsIn(answer.body as Body, { timeoutMs, signal, end }) }
     const text = await answer.text()
-    const isJson = /\bjson\b/.test(answer.headers.get('content-type') ?? '')
+    const isJson = /\bjson\b/.test(type)
     return {
-      status: answer.status,
-      header: name => answer.headers.get(name),
+      ...told,
       json: isJson && text ? JSON.parse(text) : undefined,
     }
   } catch (cause) {
@@ -76,8 +88,8 @@ function isOfCertificate(error: unknown): boolean {
 }
 
 /** The error of an answer that is not what was asked for; undefined where it is. */
-export function refusalIn({ status, header, json }: Answer, idempotencyKey: string | undefined) {
-  if (status === 204 || status === 304 || (status >= 200 && status < 300 && json)) return
+export function refusalIn({ status, header, json, records }: Answer, idempotencyKey: string | undefined) {
+  if (status === 204 || status === 304 || (status >= 200 && status < 300 && (json || records))) return
   const problem: Problem | undefined = typeof json?.code === 'string' ? json : undefined
   const retryAfter = retryAfterOf(header('retry-after'))
   return errorOf(problem?.code ?? 'odd_answer', status, { problem, retryAfter, idempotencyKey })

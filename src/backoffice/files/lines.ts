@@ -3,6 +3,7 @@ import { parse } from 'csv-parse/sync'
 import { Reason } from '../rows/reason.ts'
 import type { Line } from '../rows/sheet.ts'
 import { type Block, blocksOf, type Extent } from './blocks.ts'
+import type { RowsOf, Told } from './records.ts'
 
 const invalidText =
   'The line is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252.'
@@ -53,27 +54,37 @@ function loose(text: Buffer, encoding: 'utf8' | 'latin1', delimiter: string): st
   }
 }
 
-/** The lines of an NDJSON file; `places` says which cell a field goes to. */
+/** The lines of an NDJSON file; `places` says which cell a field goes to, `rowsOf` which rows a record is. */
 export async function* jsonLines(
   chunks: AsyncIterable<Buffer>,
   places: ReadonlyMap<string, number>,
+  rowsOf: (record: Told) => ReturnType<RowsOf> = () => undefined,
 ): AsyncGenerator<Line[]> {
   for await (const { bytes, lines } of blocksOf(chunks))
-    yield lines.map(({ number, start, end, unreadable }) => {
+    yield lines.flatMap(({ number, start, end, unreadable }) => {
       const text = bytes.subarray(start, end)
-      const read = unreadable ? { cells: [], unreadable } : jsonLine(text, places)
-      return { number, size: text.length, ...read }
+      const read = unreadable ? [{ cells: [], unreadable }] : jsonLine(text, places, rowsOf)
+      return read.map(row => ({ number, size: text.length / read.length, ...row }))
     })
 }
+
+type Read = Pick<Line, 'cells' | 'unreadable' | 'text' | 'bytes' | 'reasons'>
 
 function jsonLine(
   text: Buffer,
   places: ReadonlyMap<string, number>,
-): Pick<Line, 'cells' | 'unreadable' | 'text' | 'bytes' | 'reasons'> {
-  if (!isUtf8(text)) return { cells: [], unreadable: invalidText, text: text.toString('latin1'), bytes: true }
+  rowsOf: (record: Told) => ReturnType<RowsOf>,
+): Read[] {
+  if (!isUtf8(text)) return [{ cells: [], unreadable: invalidText, text: text.toString('latin1'), bytes: true }]
   const fields = parsed(text)
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
-    return { cells: [], unreadable: 'The line is not a JSON object:', text: text.toString() }
+    return [{ cells: [], unreadable: 'The line is not a JSON object:', text: text.toString() }]
+  const rows = rowsOf(fields as Told) ?? [fields]
+  if (rows instanceof Reason) return [{ cells: [], unreadable: rows.text, text: text.toString() }]
+  return rows.map(row => placed(row, places))
+}
+
+function placed(fields: object, places: ReadonlyMap<string, number>): Read {
   const cells: unknown[] = new Array(places.size).fill(undefined)
   const reasons: Reason[] = []
   for (const [name, value] of Object.entries(fields)) {

@@ -7,6 +7,7 @@ import { asUtf8 } from './encoding.ts'
 import { asItWas } from './formulas.ts'
 import { everyField, fieldsIn, isRejectedFile } from './header.ts'
 import { csvLines, jsonLines } from './lines.ts'
+import { rowsOfRecords } from './records.ts'
 import { bytesOf, type Source } from './source.ts'
 
 interface Reading {
@@ -27,7 +28,12 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
     const places = new Map(fields.map(field => [field.header, field.place]))
     const others = [...(dialect.ignore ?? []), ...(dialect.clocks?.values() ?? [])]
     for (const name of others) if (!places.has(name)) places.set(name, places.size)
-    return { header: [...places.keys()], fields, sparse: true, lines: jsonLines(bytes, places) }
+    return {
+      header: [...places.keys()],
+      fields,
+      sparse: true,
+      lines: jsonLines(bytes, places, record => rowsOfRecords.get(kind)?.(record, currency)),
+    }
   }
   const delimiter = isOurs ? ',' : dialect.delimiter
   const blocks = csvLines(bytes, delimiter)

@@ -1,13 +1,13 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { pipeline, Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { pipeline, Readable, type Transform } from 'node:stream'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { ImportError } from '../rows/import-error.ts'
 
 export const formats = ['csv', 'ndjson'] as const
 export type Format = (typeof formats)[number]
 
-/** A file to import: plain or gzip. */
+/** A file to import: plain, gzip or zstd. */
 export interface Source {
   /** What messages call it. */
   name: string
@@ -27,7 +27,7 @@ export async function openSource(path: string, format?: Format): Promise<Source>
   const told = format ?? formatOf(path)
   if (!told)
     throw new ImportError(
-      `${path}: the name does not tell the format (.csv, .ndjson, .jsonl, with or without .gz): --format csv or --format ndjson.`,
+      `${path}: the name does not tell the format (.csv, .ndjson, .jsonl, with or without .gz or .zst): --format csv or --format ndjson.`,
     )
   const { size } = await stat(path).catch(error => {
     throw new ImportError(
@@ -38,11 +38,11 @@ export async function openSource(path: string, format?: Format): Promise<Source>
 }
 
 const formatOf = (path: string): Format | undefined => {
-  const [, ending] = /\.(csv|ndjson|jsonl)(\.gz)?$/i.exec(path) ?? []
+  const [, ending] = /\.(csv|ndjson|jsonl)(\.gz|\.zst)?$/i.exec(path) ?? []
   return ending === undefined ? undefined : ending.toLowerCase() === 'csv' ? 'csv' : 'ndjson'
 }
 
-/** The bytes of a source, unpacked when they begin as gzip does. `onRead` hears how many bytes were taken from the file. */
+/** The bytes of a source, unpacked when they begin as gzip or zstd does. `onRead` hears how many bytes were taken from the file. */
 export async function* bytesOf({ name, stream }: Source, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   let head: Buffer = Buffer.alloc(0)
@@ -56,17 +56,20 @@ export async function* bytesOf({ name, stream }: Source, onRead: (bytes: number)
     }
   }
   try {
-    while (head.length < 2) {
+    while (head.length < 4) {
       const { value, done } = await chunks.next()
       if (done) break
       onRead(value.length)
       head = Buffer.concat([head, value])
     }
-    if (head[0] === 0x1f && head[1] === 0x8b) yield* unpacked(counted())
+    if (head[0] === 0x1f && head[1] === 0x8b) yield* unpacked(counted(), createGunzip({ chunkSize: chunkBytes }))
+    else if (head.length >= 4 && head.readUInt32LE() === 0xfd2fb528)
+      yield* unpacked(counted(), createZstdDecompress({ chunkSize: chunkBytes }))
     else yield* counted()
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
-    if (/^Z_/.test(code)) throw new ImportError(`${name} is damaged: it cannot be unpacked to its end.`)
+    if (/^(Z_|ZSTD_|ERR_ZLIB|ERR_ZSTD)/.test(code))
+      throw new ImportError(`${name} is damaged: it cannot be unpacked to its end.`)
     if (code) throw new ImportError(`${name} cannot be read: ${message}.`)
     throw error
   } finally {
@@ -74,9 +77,8 @@ export async function* bytesOf({ name, stream }: Source, onRead: (bytes: number)
   }
 }
 
-async function* unpacked(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const gunzip = createGunzip({ chunkSize: chunkBytes })
+async function* unpacked(packed: AsyncIterable<Buffer>, unpacking: Transform): AsyncGenerator<Buffer> {
   // Errors of either side arrive at the reader below.
-  pipeline(Readable.from(packed), gunzip, () => {})
-  yield* gunzip as AsyncIterable<Buffer>
+  pipeline(Readable.from(packed), unpacking, () => {})
+  yield* unpacking as AsyncIterable<Buffer>
 }

@@ -47,7 +47,7 @@ export const kinds = {
     prepare: asTheyAre,
     write: upsertStores,
     list: 'store',
-    examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street' }],
+    examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street', ecommerceLocationId: '6884556843' }],
   },
   staff: {
     description: 'One member of the staff.',
@@ -93,7 +93,16 @@ export const kinds = {
     prepare: each(customerFrom),
     write: upsertCustomers,
     list: 'customer',
-    examples: [{}, { id: '73152', firstname: 'Mary', surname: 'Lee', email: 'mary.lee@example.com' }],
+    examples: [
+      {},
+      {
+        id: '73152',
+        firstname: 'Mary',
+        surname: 'Lee',
+        email: 'mary.lee@example.com',
+        ecommerceLegacyId: '6477890125897',
+      },
+    ],
   },
   transactions: {
     description: 'One line of a transaction; what the lines of one transaction share is repeated.',

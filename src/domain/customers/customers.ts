@@ -81,6 +81,8 @@ export const CustomerRow = Type.Object({
   loyaltyCode: Type.Optional(loyaltyCode),
   loyaltyName: Type.Optional(loyaltyName),
   joinedStoreId: Type.Optional(joinedStoreId),
+  ecommerceAdminId: Type.Optional(ecommerceAdminId),
+  ecommerceLegacyId: Type.Optional(ecommerceLegacyId),
   updateTimeStamp: Type.Optional(ToldTime()),
 })
 

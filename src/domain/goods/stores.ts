@@ -38,6 +38,7 @@ export const StoreRow = Type.Object({
   email: Type.Optional(email),
   ...addressColumns,
   inventoryBuffer: Type.Optional(inventoryBuffer),
+  ecommerceLocationId: Type.Optional(ecommerceLocationId),
   updateTimeStamp: Type.Optional(ToldTime()),
 })
 

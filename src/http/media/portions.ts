@@ -27,7 +27,7 @@ export const faultsOfWhole = (given: URLSearchParams, names = ['limit', 'after_c
 export async function wholeOf(
   service: Service,
   turn: Turn,
-  read: (asked: PageRequest) => Promise<{ page: Page; beside: Beside }>,
+  read: (asked: PageRequest) => Promise<{ page: Page; beside: Partial<Beside> }>,
 ): Promise<Whole> {
   const portionOf = (place: Partial<PageRequest>) => turn(() => read({ limit: portion, lines: true, ...place }))
   const { page, beside } = await portionOf({})

@@ -1,0 +1,79 @@
+import { Argument, type Command } from 'commander'
+import type { Db } from '../db.ts'
+import { wholeOf } from '../http/media/portions.ts'
+import type { Service } from '../settings.ts'
+import { examples } from './terminal/examples.ts'
+import { countOf, exported } from './terminal/exported.ts'
+import { progressDisplay } from './terminal/import-progress.ts'
+import { packingOf, send, writeWhole } from './terminal/outgoing-file.ts'
+import { withDatabase } from './terminal/session.ts'
+import { stopBySignal } from './terminal/stop.ts'
+
+type Kind = keyof typeof exported
+
+interface Options {
+  out?: string
+  service?: string
+}
+
+/** `tillbridge export`. Exit code: 0 the file is whole, 1 a failure, 130 and 143 stopped by a signal. */
+export const exportCommand = (program: Command) =>
+  program
+    .command('export')
+    .description('Write a whole list as NDJSON, a record a line, which `tillbridge import` takes (docs/exports.md).')
+    .addArgument(new Argument('<kind>', 'what is written').choices(Object.keys(exported)))
+    .option(
+      '--out <file>',
+      'where to: .ndjson or .jsonl, packed with .gz or .zst; it is there once it is whole (default: standard output)',
+    )
+    .option('--service <name>', 'the service; not needed where there is only one')
+    .addHelpText(
+      'after',
+      `${examples(
+        ['export customers --out customers.ndjson.gz', 'all customers, packed'],
+        ['export stock --service luma --out stock.ndjson.zst', 'of one service among several'],
+        ['export products | jq -r .name', 'to another program'],
+        ['import customers customers.ndjson.gz --service other', 'and in again'],
+      )}
+Exit code: 0 when all of it was written, 1 when it could not be, 130 after Ctrl-C. Nothing half is left under the name.
+`,
+    )
+    .action((kind: Kind, { out, service: name }: Options) =>
+      withDatabase(async ({ db, services }) => {
+        const service = await services.find(name)
+        if (out !== undefined) packingOf(out)
+        const stop = stopBySignal()
+        await exportList(db, service, kind, out, stop.signal).catch(error => {
+          // Whoever reads has had enough: `| head`.
+          if (out === undefined && error.code === 'EPIPE') return
+          if (!stop.signal.aborted) throw error
+          console.error(out === undefined ? 'Stopped.' : `Stopped: ${out} is as it was.`)
+        })
+        stop.end()
+      }),
+    )
+
+async function exportList(db: Db, service: Service, kind: Kind, out: string | undefined, signal: AbortSignal) {
+  const size = await countOf(db, service, kind)
+  const { headers, portions } = await wholeOf(
+    service,
+    work => work(),
+    async asked => ({ page: await exported[kind].page(db, service, asked), beside: {} }),
+  )
+  const display = progressDisplay(out ?? kind)
+  let records = 0
+  async function* counted() {
+    for await (const portion of portions) {
+      yield portion
+      records += portion.split('\n').length - 1
+      display.show({ lines: records, bytes: records, size })
+    }
+  }
+  const written =
+    out === undefined ? send(counted(), undefined, process.stdout, signal) : writeWhole(out, counted(), signal)
+  await written.finally(() => display.end())
+  // Not among the records, which may go to standard output.
+  console.error(
+    `${records.toLocaleString('en')} ${kind} of ${service.name}, as of ${headers['x-as-of']}${out === undefined ? '' : `, are in ${out}`}.`,
+  )
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { stringify } from 'csv-stringify/sync'
+import { importFile } from '../../src/backoffice/files/import.ts'
+import { openSource } from '../../src/backoffice/files/source.ts'
+import { demoSettings, fillDemoShop } from '../../src/demo/shop.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { begin, directory, run } from '../support/processes.ts'
+import { type Caller, startTestService } from '../support/service.ts'
+import { environmentOf } from './import-command.ts'
+
+const api = await startTestService({ settings: { ...demoSettings, readsPerMinute: 'off' } })
+after(() => api.stop())
+await fillDemoShop(api.db, api.keys, api.service)
+// Some of each kind are enough.
+for (const [table, key] of [
+  ['retail_transaction', 'id'],
+  ['stock', 'id'],
+])
+  await api.db.pool.query(
+    `delete from ${table} where ${key} not in (select ${key} from ${table} order by random() limit 300)`,
+  )
+const other = await api.tenant({ ...demoSettings, readsPerMinute: 'off' })
+const place = directory()
+const environment = environmentOf(api, place)
+const at = (name: string) => join(place, name)
+
+const exporting = ({ service }: Caller, kind: string, file: string) =>
+  run(['export', kind, '--service', service.name, '--out', at(file)], environment)
+/** The lines of a whole list, in an order of their own. */
+const told = async (caller: Caller, path: string) =>
+  sorted((await caller.get(path, { accept: 'application/x-ndjson' })).text)
+const sorted = (text: string) => text.split('\n').sort().join('\n')
+
+const unpacked = { '': (bytes: Buffer) => bytes, '.gz': gunzipSync, '.zst': zstdDecompressSync }
+
+test('what is exported goes in elsewhere, and comes out again as it was, byte for byte', async () => {
+  const { rows } = await api.db.pool.query(
+    'select type, reference_value_id as "referenceValueId", code, name from reference where service_id = $1',
+    [api.service.id],
+  )
+  await writeFile(at('references.csv'), stringify(rows, { header: true }))
+  await importFile(api.db, other.service, 'references', await openSource(at('references.csv')))
+  for (const [kind, path, packing] of [
+    ['stores', '/stores', ''],
+    ['staff', '/staff', '.gz'],
+    ['products', '/products', '.zst'],
+    ['stock', '/inventory', '.gz'],
+    ['customers', '/customers/search', '.zst'],
+    ['transactions', '/orders/transactions/search', ''],
+  ] as const) {
+    const file = `${kind}.ndjson${packing}`
+    const { code, out, err } = await exporting(api, kind, file)
+    assert.deepEqual([code, out], [0, ''], err)
+    const lines = sorted(unpacked[packing](await readFile(at(file))).toString())
+    assert.ok(lines === (await told(api, path)), `${kind} are what the API tells`)
+    const rejected = at(`${file}.rejected.csv`)
+    const source = await openSource(at(file))
+    const { refused, read, inserted } = await importFile(api.db, other.service, kind, source, { rejected })
+    const reasons = refused ? (await readFile(rejected, 'utf8')).slice(0, 1_000) : ''
+    assert.deepEqual([kind, reasons, inserted], [kind, '', read])
+    assert.ok(lines === (await told(other, path)), `${kind} come out as they went in`)
+    if (kind === 'customers') continue
+    const again = await importFile(api.db, other.service, kind, await openSource(at(file)))
+    assert.deepEqual([kind, again.inserted, again.changed], [kind, 0, 0])
+  }
+})
+
+test('mappings go out and in as well, and the command line takes what it wrote', async () => {
+  for (const [kind, path] of [
+    ['store-mapping', '/mappings/stores'],
+    ['sku-mapping', '/mappings/skus'],
+    ['customer-mapping', '/mappings/customers'],
+  ] as const) {
+    const { code, err } = await exporting(api, kind, `${kind}.ndjson.gz`)
+    assert.equal(code, 0, err)
+    const { read, refused, changed } = await importFile(
+      api.db,
+      other.service,
+      kind,
+      await openSource(at(`${kind}.ndjson.gz`)),
+    )
+    assert.ok(read > 0)
+    assert.deepEqual([kind, refused, changed], [kind, 0, 0])
+    assert.equal(await told(other, `${path}?state=mapped`), await told(api, `${path}?state=mapped`))
+  }
+  const done = await run(['import', 'staff', at('staff.ndjson.gz'), '--service', other.service.name], environment)
+  assert.equal(done.code, 0, done.err)
+})
+
+test('a record that is no row is refused with its reason', async () => {
+  const [store] = (await api.get('/stores')).json.data
+  const [sale] = (await api.get('/orders/transactions/search?limit=1')).json.data
+  const [line] = sale.lines
+  const discount = { type: 'a', reason: null, amount: '0.01', percentage: null }
+  const records = [
+    { ...sale, id: 'x1', currency: 'XTS' },
+    { ...sale, id: 'x2', lines: [] },
+    { ...sale, id: 'x3', lines: [{ ...line, discounts: [discount, discount] }] },
+    { ...sale, id: 'x4', lines: [{ ...line, colour: 'red' }] },
+  ]
+  await writeFile(at('odd.ndjson'), records.map(record => `${JSON.stringify(record)}\n`).join(''))
+  const rejected = at('odd.rejected.csv')
+  const { read, refused } = await importFile(
+    api.db,
+    other.service,
+    'transactions',
+    await openSource(at('odd.ndjson')),
+    {
+      rejected,
+    },
+  )
+  assert.deepEqual([read, refused], [4, 4])
+  const text = await readFile(rejected, 'utf8')
+  for (const reason of [/is in XTS, the service in/, /has no line/, /has several discounts/, /There is no such field/])
+    assert.match(text, reason)
+  assert.equal((await api.get(`/stores/${store.storeNumber}`)).status, 200)
+})
+
+test('an export that is stopped, or killed, leaves what had the name', async () => {
+  const large = await api.tenant()
+  const ids = Array.from({ length: 3_000 }, (_, i) => String(i))
+  await upsertCustomers(
+    api.db,
+    large.service,
+    ids.map(id => ({ id, firstname: randomBytes(7_500).toString('base64') })),
+  )
+  const file = at('large.ndjson')
+  await writeFile(file, 'before\n')
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    const one = begin(['export', 'customers', '--service', large.service.name, '--out', file], environment)
+    // Once something is in it.
+    for (const ends = performance.now() + 30_000; performance.now() < ends; ) {
+      if ((await readdir(place)).some(name => name.endsWith('.part'))) break
+      await new Promise(resolve => setTimeout(resolve, 2))
+    }
+    process.kill(one.pid, signal)
+    await one.ended
+    assert.equal(await readFile(file, 'utf8'), 'before\n', signal)
+    const parts = (await readdir(place)).filter(name => name.endsWith('.part'))
+    assert.equal(parts.length, signal === 'SIGINT' ? 0 : 1, signal)
+  }
+})
+
+test('a name that tells no format, and a kind that there is not, are refused with a way out', async () => {
+  const odd = await exporting(api, 'stores', 'stores.txt')
+  assert.deepEqual([odd.code, /has to end in \.ndjson or \.jsonl/.test(odd.err)], [1, true], odd.err)
+  const unknown = await exporting(api, 'shoes', 'shoes.ndjson')
+  assert.match(unknown.err, /Allowed choices are stores, staff/)
+  const piped = await run(['export', 'staff', '--service', api.service.name], environment)
+  assert.equal(sorted(piped.out), await told(api, '/staff'))
+  assert.match(piped.err, /staff of .*, as of \d{4}-/)
+})
