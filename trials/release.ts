@@ -1,0 +1,87 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** A release on a bare Debian, in a root of its own that has no npm: read-only, as a user who may do nothing, from the first start to a restored backup. */
+const home = mkdtempSync(join(tmpdir(), 'tillbridge-release-trial-'))
+const root = join(home, 'root')
+const dist = join(home, 'dist')
+const nobody = 65_534
+const mounted: string[] = []
+
+function run(command: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: 600_000 })
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stdout}${stderr}`)
+  return stdout
+}
+const inside = (directory: string, command: string) =>
+  [
+    'chroot',
+    `--userspec=${nobody}:${nobody}`,
+    root,
+    '/usr/bin/env',
+    '-i',
+    'PATH=/usr/bin:/bin',
+    `DATA_DIR=${directory}`,
+    '/bin/sh',
+    '-c',
+    command,
+  ] as const
+const tillbridge = (directory: string, command: string) => {
+  const [program, ...args] = inside(directory, `exec /opt/tillbridge/bin/tillbridge ${command}`)
+  return run(program, ...args)
+}
+function dataDirectory(name: string) {
+  mkdirSync(join(root, name))
+  chownSync(join(root, name), nobody, nobody)
+  return `/${name}`
+}
+function mount(...args: string[]) {
+  run('mount', ...args)
+  mounted.push(args.at(-1) ?? '')
+}
+
+const facts: [fact: string, holds: boolean][] = []
+try {
+  if (process.geteuid?.() !== 0) throw new Error('This trial makes a root of its own: run it as root.')
+  console.log('Making the release and a bare Debian …')
+  run(process.execPath, join(import.meta.dirname, '../scripts/release/release.ts'), '--out', dist)
+  run('sh', '-c', `cd ${dist} && sha256sum --check SHA256SUMS`)
+  run('debootstrap', '--variant=minbase', 'bookworm', root)
+  chmodSync(home, 0o755)
+  mkdirSync(join(root, 'opt/tillbridge'))
+  const archive = readdirSync(dist).find(name => name.endsWith('.tar.gz')) ?? ''
+  run('tar', '-xzf', join(dist, archive), '-C', join(root, 'opt/tillbridge'), '--strip-components=1')
+  for (const directory of ['first', 'second']) dataDirectory(directory)
+  mount('-t', 'proc', 'proc', join(root, 'proc'))
+  mount('--bind', join(root, 'opt/tillbridge'), join(root, 'opt/tillbridge'))
+  run('mount', '-o', 'remount,ro,bind', join(root, 'opt/tillbridge'))
+  if (!existsSync(join(root, 'dev/null'))) run('mknod', '-m', '666', join(root, 'dev/null'), 'c', '1', '3')
+
+  const [program, ...args] = inside('/first', 'exec /opt/tillbridge/bin/tillbridge start')
+  const service = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  service.stdout.on('data', text => {
+    said += text
+  })
+  for (let i = 0; i < 120 && !said.includes('Ctrl-C stops it.') && service.exitCode === null; i++) await delay(1_000)
+  facts.push(['it serves after one command', said.includes('Ctrl-C stops it.')])
+  const [healthy, ...question] = inside('/first', '/opt/tillbridge/bin/healthy')
+  facts.push(['its health check says so', spawnSync(healthy, question).status === 0])
+  tillbridge('/first', 'backup /first/backup')
+  service.kill('SIGTERM')
+  const code = await new Promise(resolve => service.once('exit', resolve))
+  facts.push(['SIGTERM ends it in order', code === 0])
+  facts.push(['without it the health check fails', spawnSync(healthy, question).status === 1])
+  run('cp', join(root, 'first/secret'), join(root, 'second/secret'))
+  chownSync(join(root, 'second/secret'), nobody, nobody)
+  tillbridge('/second', 'restore /first/backup')
+  facts.push(['its backup is restored', /^demo /m.test(tillbridge('/second', 'service list'))])
+} finally {
+  for (const place of mounted.reverse()) spawnSync('umount', [place])
+  rmSync(home, { recursive: true, force: true })
+}
+for (const [fact, holds] of facts) console.log(`${holds ? '✔' : '✖'} ${fact}`)
+if (!facts.every(([, holds]) => holds)) process.exitCode = 1
