@@ -5,6 +5,7 @@ import { measureBreaker } from './breaker.ts'
 import { measureColdStart } from './cold-start.ts'
 import { measureGrowth } from './growth.ts'
 import { measurePages } from './pages.ts'
+import { measureRequestLog } from './requests.ts'
 import { type Bench, startBench } from './rig/bench.ts'
 import { type Cluster, type Loaded, openCluster, type Size } from './rig/database.ts'
 import { factsOf, publish, type Section } from './rig/report.ts'
@@ -24,6 +25,7 @@ const parts = [
   'breaker',
   'sync',
   'traces',
+  'requests',
   'cold-start',
 ] as const
 type Part = (typeof parts)[number]
@@ -87,6 +89,7 @@ async function measureServed(cluster: Cluster, size: Size) {
     'remote-writes': measureRemoteWrites,
     breaker: measureBreaker,
     traces: measureTraces,
+    requests: measureRequestLog,
     sync: (bench, loaded) => measureSync(bench, loaded, { stores, skus }),
   }
   for (const part of parts) {

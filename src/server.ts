@@ -10,6 +10,7 @@ import type { Gate } from './http/gate.ts'
 import { instanceOf } from './http/operation.ts'
 import { apiErrorOf, problemAnswer, standingHeaders } from './http/problem.ts'
 import { about, logRequests, type NoteRefusal } from './http/seen/access-log.ts'
+import { keepRequestLog } from './http/seen/request-log.ts'
 import { traceRequests } from './http/seen/tracing.ts'
 import { maxHeaderSize, unfit } from './http/unfit.ts'
 import { answerBrokenRequest, refuseExpectation, requestIdOf } from './http/wire.ts'
@@ -80,6 +81,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const routes = rememberRoutes(server)
   traceRequests(server)
   logRequests(server, level)
+  keepRequestLog(server, { ...gate, log })
   server.decorateRequest('assignment', undefined)
   server.decorateRequest('username', undefined)
   takeBodies(server)

@@ -153,6 +153,13 @@ export const Settings = Type.Object(
       default: 90,
       examples: [30],
     }),
+    requestsKeptDays: Type.Integer({
+      description: 'How many days requests are kept in the log of requests (`GET /requests`); 0: none is.',
+      minimum: 0,
+      maximum: 90,
+      default: 7,
+      examples: [14],
+    }),
     readsPerMinute: rate('Reads an account may make in a minute, or `off`.', 6_000),
     writesPerMinute: rate('Writes an account may make in a minute, or `off`.', 1_200),
   },

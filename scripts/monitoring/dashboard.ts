@@ -135,6 +135,11 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         unit: 's',
         lines: [[of('tillbridge_event_loop_delay_seconds'), '{{quantile}}']],
       },
+      {
+        title: 'Requests not logged',
+        unit: 'short',
+        lines: [[of('tillbridge_requests_unlogged_total'), 'requests']],
+      },
       { title: 'Memory', unit: 'bytes', lines: [[of('tillbridge_resident_memory_bytes'), 'processes that serve']] },
       {
         title: 'Disk',

@@ -6,6 +6,7 @@ import { ApiError } from '../errors.ts'
 import type { Sessions, SignedIn } from '../sessions.ts'
 import type { Service } from '../settings.ts'
 import type { SignIn } from '../sign-in.ts'
+import { addStep } from '../telemetry/timeline.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import {
   basicCredentials,
@@ -57,14 +58,17 @@ export async function admit(
   reply: FastifyReply,
   { role, policy, media }: Admission,
 ) {
+  const began = performance.now()
   const { username, assignment } = await known(gate, request)
+  // Also of who is refused: it is told whose request it was.
+  request.assignment = assignment
+  request.username = username
   const rate = gate.rate(assignment.service, username, policy)
   if (rate) reply.headers(rateHeaders(rate))
   if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
   requireRole(assignment, role)
   mediumFor(request.headers.accept, media)
-  request.assignment = assignment
-  request.username = username
+  addStep(request.timeline, 'gate', began)
 }
 
 /** The service as it is now, for a caller who was admitted a while ago: it throws where they would not be any more. */

@@ -8,6 +8,7 @@ import { eraseMail } from './erase-mail.ts'
 import { expireVouchers } from './expire-vouchers.ts'
 import { forgetAnswers } from './forget-answers.ts'
 import { forgetRemovals } from './forget-removals.ts'
+import { forgetRequests } from './forget-requests.ts'
 import { importExports } from './import-exports.ts'
 import type { Job } from './job.ts'
 import { lookForDeliveries } from './look-for-deliveries.ts'
@@ -28,6 +29,7 @@ export const jobs: Readonly<Record<string, Job>> = {
   'end-loads': { run: endLoads, everySeconds: minute, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'forget-answers': { run: forgetAnswers, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'forget-removals': { run: forgetRemovals, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
+  'forget-requests': { run: forgetRequests, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'expire-vouchers': { run: expireVouchers, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
 }
 

@@ -10,6 +10,7 @@ import { mappings } from './mappings.ts'
 import { orders } from './orders.ts'
 import { privacy } from './privacy.ts'
 import { products } from './products.ts'
+import { requests } from './requests.ts'
 import { returns } from './returns.ts'
 import { rewards } from './rewards.ts'
 import { service } from './service.ts'
@@ -37,6 +38,7 @@ export const resources = [
   webhooks,
   feeds,
   alerts,
+  requests,
   service,
   accounts,
   mappings,

@@ -3,3 +3,6 @@ import { durations } from './samples.ts'
 /** What this process has asked of its database, and of back offices. */
 export const databaseDurations = durations('db_client_operation_duration_seconds')
 export const callDurations = durations('http_client_request_duration_seconds')
+
+/** Requests that the log of requests of this process had no room for. */
+export const unlogged = { requests: 0 }

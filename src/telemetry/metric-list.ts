@@ -25,6 +25,11 @@ export const metrics = {
     labels: ['route', 'method'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
+  tillbridge_requests_unlogged_total: {
+    type: 'counter',
+    help: 'Requests that the log of requests had no room for while the database was away.',
+    labels: [],
+  },
   tillbridge_event_loop_delay_seconds: {
     type: 'gauge',
     help: 'Delay of the event loop since the last look.',

@@ -1,5 +1,6 @@
 import { databaseDurations } from './measured.ts'
 import { beginPart, endSpan, faultOf } from './spans.ts'
+import { addStatement, timelineNow } from './timeline.ts'
 
 interface Told {
   operation: string
@@ -32,6 +33,7 @@ export async function observed<T>(text: string, ask: () => Promise<T>): Promise<
     'db.operation.name': operation,
     'db.query.summary': summary,
   })
+  const timeline = timelineNow()
   const began = performance.now()
   let fault: string | undefined
   try {
@@ -40,6 +42,7 @@ export async function observed<T>(text: string, ask: () => Promise<T>): Promise<
     fault = faultOf(error)
     throw error
   } finally {
+    addStatement(timeline, began)
     databaseDurations.observe(`${operation} ${fault}`, (performance.now() - began) / 1_000, () => ({
       db_system_name: 'postgresql',
       db_operation_name: operation,

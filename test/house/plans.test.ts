@@ -59,6 +59,25 @@ const exceptions: Exception[] = [
     faults: ['a whole table', 'a sort'],
     why: 'Of feeds a service has few, and of notes a run.',
   },
+  ...['idempotency_key', 'record', 'request_id'].map(name => ({
+    list: '/requests',
+    filters: [name],
+    faults: ['a sort'] satisfies Fault[],
+    why: 'Of a key, a record and an identifier there are few.',
+  })),
+  ...['code', 'account'].map(name => ({
+    list: '/requests',
+    filters: [name],
+    faults: ['more rows than a page'] satisfies Fault[],
+    why: 'It is looked for along time.',
+  })),
+  {
+    list: '/requests',
+    filters: ['path'],
+    faults: ['a sort', 'more rows than a page'],
+    why: 'It is looked for along time.',
+    rows: 30_001,
+  },
   { list: '/changes', filters: [], faults: ['a sort'], why: 'What is on the page is put in order again.' },
   {
     list: '/changes',

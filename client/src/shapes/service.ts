@@ -86,6 +86,8 @@ export interface SettingsChange {
   requireIdempotencyKey?: boolean | null | undefined
   /** How many days it is remembered what has left the data. Who follows changes, and was away for longer, begins anew. */
   removalsKeptDays?: number | null | undefined
+  /** How many days requests are kept in the log of requests (`GET /requests`); 0: none is. */
+  requestsKeptDays?: number | null | undefined
   readsPerMinute?: number | 'off' | null | undefined
   writesPerMinute?: number | 'off' | null | undefined
   /** The payment gateways that may be named in orders and gift vouchers (`GET /payment-gateways`). */
@@ -193,6 +195,8 @@ export interface Settings {
   requireIdempotencyKey: boolean
   /** How many days it is remembered what has left the data. Who follows changes, and was away for longer, begins anew. */
   removalsKeptDays: number
+  /** How many days requests are kept in the log of requests (`GET /requests`); 0: none is. */
+  requestsKeptDays: number
   /** Reads an account may make in a minute, or `off`. */
   readsPerMinute: number | 'off'
   /** Writes an account may make in a minute, or `off`. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
+import { unlogged } from '../../telemetry/measured.ts'
 import { durations, type Sample, sample } from '../../telemetry/samples.ts'
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
@@ -59,6 +60,7 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
       ...[...active].map(([method, count]) =>
         sample('http_server_active_requests', { http_request_method: method, url_scheme: 'https' }, count),
       ),
+      sample('tillbridge_requests_unlogged_total', {}, unlogged.requests),
       ...loops,
       sample('tillbridge_resident_memory_bytes', {}, process.memoryUsage.rss()),
     ]

@@ -34,6 +34,7 @@ const everything = {
   requireIfMatch: false,
   requireIdempotencyKey: true,
   removalsKeptDays: 30,
+  requestsKeptDays: 14,
   readsPerMinute: 'off',
   writesPerMinute: 500,
   gateways: ['paypal', 'visa'],

@@ -37,4 +37,20 @@ export function testOperations(traffic: () => Traffic) {
     await refused('not_found', post(path, {}))
     await refused('insufficient_role', get('/alerts', {}, await shop.account('visitor')))
   })
+
+  test('the log of requests is as documented', async () => {
+    const { shop, get, post, refused } = traffic()
+    await post(
+      '/customers',
+      { firstname: 'Ann', surname: 'Lee', contact: { email: 'logged@example.com' } },
+      { 'x-request-id': 'logged' },
+    )
+    await until(async () => (await shop.get('/requests/logged')).status === 200, 'it is logged', 20_000)
+    const { json } = await get('/requests/logged')
+    assert.equal(json.data.audit.length, 1)
+    assert.ok((await get('/requests?limit=1')).json.meta.hasNextPage)
+    await get('/requests?failed=true&status=404&code=not_found&limit=2')
+    await refused('not_found', get('/requests/none'))
+    await refused('date_range_inverted', get('/requests?answered_after=2026-01-02&answered_before=2026-01-01'))
+  })
 }

@@ -50,6 +50,19 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/mappings/skus': { state },
   '/mappings/customers': { state },
   '/audit': { updated_after },
+  '/requests': {
+    request_id: ['r7'],
+    idempotency_key: ['k7'],
+    operation: ['GET%20%2Fcustomers%2F%3Aid'],
+    path: ['/customers/7'],
+    record: ['/customers/7'],
+    status: ['404'],
+    failed: ['true'],
+    code: ['not_found'],
+    account: ['u1'],
+    answered_after: ['2026-01-01'],
+    answered_before: ['2099-01-01'],
+  },
   '/changes': { kinds: ['customer,inventory'], records: ['true'] },
 }
 /** Of each kind that a list is of, the one of which there is more than a page. */
@@ -59,6 +72,9 @@ const ids: Record<string, string> = {
   '/webhooks/{id}': '/webhooks/w1',
   '/feeds/{feed}': '/feeds/feed1',
 }
+
+/** Lists of so many filters that each is shown by itself. */
+const alone: ReadonlySet<string> = new Set(['/requests'])
 
 /** The requests that there are for a list: without a filter, with each, and with several. */
 export function requestsFor({ path, filters }: List): ListRequest[] {
@@ -71,6 +87,7 @@ export function requestsFor({ path, filters }: List): ListRequest[] {
   // What has left is told of a time, and goes by nothing else.
   const isTold = (query: string[]) => query.length === 2 && query.some(given => given.startsWith('updated_after'))
   queries = queries.filter(query => !query.includes('removed=true') || isTold(query))
+  if (alone.has(path)) queries = queries.filter(query => query.length <= 1)
   const at = path.replace(/^\/\w+\/\{\w+\}/, of => ids[of] ?? of)
   return queries.map(query => ({
     list: path,

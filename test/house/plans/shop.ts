@@ -67,6 +67,11 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, 'a' || i, ${moment}, ${record(200)} ${upTo(times(8_000))}`,
     'alert (service_id, kind, subject, detail, begun_at, changed_at)': sql`
       select ${service}, 'mail_failed', i::text, 'refused', ${moment}, ${moment} ${upTo(times(2_000))}`,
+    'request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, code, key_hash, milliseconds, statements, database_ms)': sql`
+      select ${service}, now() - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '6 days', i::text, 'r' || i, ${one('u', 20)},
+             'GET /customers/:id', '/customers/' || i % 500, '/customers/' || i % 500, case when i % 50 = 0 then 404 else 200 end,
+             case when i % 50 = 0 then 'not_found' end, case when i % 10 = 0 then int4send(i) end, 5, 2, 1
+      ${upTo(times(30_000))}`,
     'feed_run (service_id, feed, run_id, changed_at, ended_at, is_whole, read)': sql`
       select ${service}, ${one('feed', 8)}, i::text, ${moment}, ${moment}, false, i ${upTo(times(8_000))}`,
     'reward_program (service_id, program_id, name)': sql`select ${service}, '1', 'Rewards'`,
@@ -80,6 +85,10 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'forgotten_removals (service_id, kind, newest)': sql`select ${service} * 10000 + i, 'customer', now() ${upTo(times(1_000))}`,
     'first_load (service_id, kind)': sql`select ${service} * 10000 + i, 'customer' ${upTo(times(1_000))}`,
   }
+  // One for all times: its name does not change from day to day.
+  await db.run(
+    sql`create table if not exists request_log_whole partition of request_log for values from (minvalue) to (maxvalue)`,
+  )
   await db.transaction(async tx => {
     // What foreign keys would look up is right by the way it is made.
     await tx.run(sql`set local session_replication_role = replica`)

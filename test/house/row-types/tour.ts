@@ -40,6 +40,7 @@ import {
   retryMails,
   voucherMailStatus,
 } from '../../../src/store/running/mails.ts'
+import { forgetRequests, requestRecord } from '../../../src/store/running/requests.ts'
 import { shownSettings } from '../../../src/store/running/settings.ts'
 import { databaseBytes, feedFigures, standings } from '../../../src/store/running/standings.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/exports.ts'
@@ -130,6 +131,7 @@ export async function tour(api: TestService) {
   await toldAt(db, service, 'transactions', '65432')
   assert.equal((await api.get('/feeds')).status, 200)
   await tellWebhook(api)
+  await logged(api)
   const [alert] = (await api.get('/alerts')).json.data
   assert.equal((await post(api, `/alerts/${alert.id}/settle`, {})).status, 200)
   await standings(db)
@@ -205,4 +207,14 @@ async function leaveOpen({ db, keys, service }: TestService) {
   assert.equal(await keepClaim(db, service, intent), true)
   await db.run(sql`update intent set claimed_until = now(), look_at = now()`)
   assert.equal((await takeLeft(db, keys))?.id, id)
+}
+
+/** A request is logged, and found again. */
+async function logged({ db, service }: TestService) {
+  await db.run(sql`select request_log_day(now()::date)`)
+  await db.run(sql`
+    insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
+    values (${service.id}, now(), '1', 'toured', 'u', 'GET /stores', '/stores', '/stores', 200, 1, 1, 1)`)
+  assert.ok(await requestRecord(db, service, 'toured'))
+  assert.equal(await forgetRequests(db, [service]), 0)
 }

@@ -1,5 +1,6 @@
 import { callDurations } from '../../../telemetry/measured.ts'
 import { endSpan, faultOf, traced, traceparentHere } from '../../../telemetry/spans.ts'
+import { addStep, timelineNow } from '../../../telemetry/timeline.ts'
 import type { Incoming } from './exchange.ts'
 import { Failure } from './failure.ts'
 import { Refusal } from './refusal.ts'
@@ -17,7 +18,9 @@ export function observedCall(
 ): Promise<Incoming> {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   const began = performance.now()
-  const measured = (status: number | undefined, fault: string | undefined) =>
+  const timeline = timelineNow()
+  const measured = (status: number | undefined, fault: string | undefined) => {
+    addStep(timeline, `${method} ${endpoint}`, began, fault ?? String(status))
     callDurations.observe(`${method} ${url.host} ${status} ${fault}`, (performance.now() - began) / 1_000, () => ({
       http_request_method: method,
       server_address: url.hostname,
@@ -25,6 +28,7 @@ export function observedCall(
       ...(status !== undefined && { http_response_status_code: String(status) }),
       ...(fault !== undefined && { error_type: fault }),
     }))
+  }
   const attributes = {
     'http.request.method': method,
     'server.address': url.hostname,

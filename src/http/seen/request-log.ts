@@ -1,0 +1,107 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import type { Db } from '../../db.ts'
+import { hmac, type Keys } from '../../secrets.ts'
+import { type Logged, logRequests, openDay } from '../../store/running/requests.ts'
+import { unlogged } from '../../telemetry/measured.ts'
+import { following, newTimeline, rounded, type Timeline } from '../../telemetry/timeline.ts'
+import { instanceOf } from '../operation.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    timeline: Timeline
+  }
+}
+
+/** Milliseconds between two writings. */
+const everyMs = 1_000
+/** Lines that wait for the database, and those that go out in one statement. */
+const mostWaiting = 20_000
+const mostAtOnce = 5_000
+/** Characters of a path that are kept: what is longer than any of ours leads nowhere. */
+const mostCharacters = 500
+
+/** By what an Idempotency-Key is found in the log. */
+export const loggedKey = (keys: Keys, serviceId: number, key: string) =>
+  hmac(keys.subjects, 'logged key', String(serviceId), key)
+
+/**
+ * Logs each request that comes to a service, after its answer: the lines of a second are written by one statement. What the database does not
+ * take is tried again as long as there is room; what there is no room for is counted, and no request ever waits for it.
+ */
+export function keepRequestLog(server: FastifyInstance, { db, keys, log }: { db: Db; keys: Keys; log: Logger }) {
+  let waiting: Logged[] = []
+  let day = ''
+  let isAway = false
+
+  server.decorateRequest('timeline')
+  server.addHook('onRequest', (request, _, done) => {
+    request.timeline = newTimeline()
+    following(request.timeline, done)
+  })
+  // What comes with a body goes on from its socket, which knows of no request.
+  server.addHook('preHandler', (request, _, done) => following(request.timeline, done))
+  server.addHook('onResponse', async (request, reply) => {
+    const { assignment } = request
+    if (!assignment || assignment.service.settings.requestsKeptDays === 0) return
+    if (waiting.length >= mostWaiting) unlogged.requests++
+    else waiting.push(lineOf(request, reply, assignment.service.id, keys))
+  })
+
+  async function write() {
+    if (!waiting.length) return
+    const lines = waiting.slice(0, mostAtOnce)
+    try {
+      for (const each of new Set(lines.map(({ at }) => at.slice(0, 10))))
+        if (each !== day) {
+          await openDay(db, each)
+          day = each
+        }
+      await logRequests(db, lines)
+      waiting = waiting.slice(lines.length)
+      isAway = false
+    } catch (error) {
+      // A partition that is gone is made again.
+      day = ''
+      if (!isAway) log.warn({ err: error, waiting: waiting.length }, 'The log of requests waits for the database.')
+      isAway = true
+    }
+  }
+  let writing: Promise<void> | undefined
+  const timer = setInterval(() => {
+    writing ??= write().finally(() => {
+      writing = undefined
+    })
+  }, everyMs).unref()
+
+  server.addHook('onClose', async () => {
+    clearInterval(timer)
+    await writing
+    isAway = false
+    while (waiting.length && !isAway) await write()
+  })
+}
+
+function lineOf(request: FastifyRequest, reply: FastifyReply, serviceId: number, keys: Keys): Logged {
+  const { timeline, headers } = request
+  const path = instanceOf(request).slice(0, mostCharacters)
+  const key = headers['idempotency-key']
+  return {
+    serviceId,
+    at: new Date().toISOString(),
+    requestId: request.id,
+    username: request.username ?? '',
+    operation: `${request.method} ${request.routeOptions.url ?? 'none'}`,
+    path,
+    subject: String(reply.getHeader('location') ?? path).slice(0, mostCharacters),
+    status: reply.statusCode,
+    code: request.refusedWith,
+    keyHash: key === undefined ? undefined : loggedKey(keys, serviceId, unquoted(String(key))).toString('hex'),
+    milliseconds: rounded(reply.elapsedTime),
+    statements: timeline.statements,
+    databaseMs: rounded(timeline.databaseMs),
+    steps: timeline.steps.length ? JSON.stringify(timeline.steps) : undefined,
+  }
+}
+
+const unquoted = (key: string) => key.trim().replace(/^"(.*)"$/, '$1')

@@ -1,0 +1,141 @@
+import { type Db, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { byChange, filter, type PageRequest, readPage } from '../lists/page.ts'
+
+/** A request that was answered, as it is logged. */
+export interface Logged {
+  serviceId: number
+  /** RFC 3339. */
+  at: string
+  requestId: string
+  username: string
+  operation: string
+  path: string
+  subject: string
+  status: number
+  code: string | undefined
+  /** Of the Idempotency-Key, in hexadecimal. */
+  keyHash: string | undefined
+  milliseconds: number
+  statements: number
+  databaseMs: number
+  /** JSON text. */
+  steps: string | undefined
+}
+
+/** Makes the partition of a day, unless it is there. */
+export const openDay = (db: Db, day: string) => db.run(sql`select request_log_day(${day}::date)`)
+
+/** Writes lines of days whose partitions are there. */
+export const logRequests = (db: Db, lines: readonly Logged[]) =>
+  db.run(sql`
+    insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, code, key_hash,
+                             milliseconds, statements, database_ms, steps)
+    select "serviceId", at, gen_random_uuid()::text, "requestId", username, operation, path, subject, status, code, decode("keyHash", 'hex'),
+           milliseconds, statements, "databaseMs", steps
+      from json_to_recordset(${JSON.stringify(lines)}) as l
+        ("serviceId" integer, at timestamptz, "requestId" text, username text, operation text, path text, subject text, status smallint, code text,
+         "keyHash" text, milliseconds real, statements integer, "databaseMs" real, steps text)`)
+
+/** What requests are searched by. */
+export interface Search {
+  request_id?: string | undefined
+  operation?: string | undefined
+  path?: string | undefined
+  record?: string | undefined
+  status?: number | undefined
+  failed?: boolean | undefined
+  code?: string | undefined
+  account?: string | undefined
+  answered_after?: string | undefined
+  answered_before?: string | undefined
+}
+
+const at = sql`to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** The fields (`RequestLine`) of a row of `request_log`. */
+const fields = sql`
+  request_id as id, ${at} as at, operation, path, status, code, username as account, subject as record, round(milliseconds::numeric, 1) as milliseconds,
+  key_hash is not null as keyed`
+
+const keptBy = ({ settings }: Service): Sql =>
+  sql`and changed_at > now() - ${settings.requestsKeptDays} * interval '1 day'`
+
+/** Requests that were answered, the newest first. `keyHash`: of the Idempotency-Key that they came with. */
+export const requestPage = (
+  db: Db,
+  service: Service,
+  search: Search,
+  keyHash: Buffer | undefined,
+  asked: PageRequest,
+) =>
+  readPage(
+    db,
+    service,
+    {
+      table: sql`request_log`,
+      record: sql`(select row_to_json(r)::text from (select ${fields}) r)`,
+      order: byChange,
+      key: sql`line_id`,
+      live: true,
+      descending: true,
+      planned: true,
+      where: sql`${keptBy(service)}
+        ${filter(search.request_id, id => sql`and request_id = ${id}`)}
+        ${filter(keyHash, hash => sql`and key_hash = ${hash}`)}
+        ${filter(search.operation, operation => sql`and operation = ${operation}`)}
+        ${filter(search.path, path => sql`and path = ${path}`)}
+        ${filter(search.record, record => sql`and subject = ${record}`)}
+        ${filter(search.status, status => sql`and status = ${status}::smallint`)}
+        ${filter(search.failed, failed => (failed ? sql`and status >= 400` : sql`and status < 400`))}
+        ${filter(search.code, code => sql`and code = ${code}`)}
+        ${filter(search.account, account => sql`and username = ${account}`)}
+        ${filter(search.answered_after, moment => sql`and changed_at > ${moment}::timestamptz`)}
+        ${filter(search.answered_before, moment => sql`and changed_at < ${moment}::timestamptz`)}`,
+    },
+    asked,
+  )
+
+/**
+ * The newest request with an identifier (`RequestDetails`): what it took time for, and what it left behind: lines of the audit, e-mails of the
+ * voucher that it was about, and of each webhook the first attempt after it.
+ */
+export const requestRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(
+    sql`
+    with found as (
+      select * from request_log
+       where service_id = ${service.id} and request_id = ${id} ${keptBy(service)} order by changed_at desc, line_id desc limit 1),
+    written as (
+      select a.changed_at, a.record from audit a, found
+       where a.service_id = ${service.id} and a.changed_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second'
+         and a.record::json->>'requestId' = ${id} order by a.changed_at)
+    select (select row_to_json(r)::text from (select ${fields}, statements, round(database_ms::numeric, 1) as "databaseMilliseconds",
+              coalesce(steps, '[]')::json as steps,
+              (select coalesce(json_agg(record::json), '[]') from written) as audit,
+              (select coalesce(json_agg(json_build_object('id', mail_id, 'status', m.status, 'attempts', attempts,
+                                                          'sentAt', to_char(sent_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) order by mail_id), '[]')
+                 from mail m where m.service_id = ${service.id} and voucher_number = substring(subject from '^/vouchers/([^/]+)')
+                  and m.created_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second') as mails,
+              (select coalesce(json_agg(json_build_object('webhookId', w.webhook_id, 'deliveryId', first.delivery_id, 'status', first.status,
+                                                          'detail', first.fault, 'milliseconds', first.milliseconds,
+                                                          'at', to_char(first.changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) order by w.webhook_id), '[]')
+                 from webhook w cross join lateral (
+                   select * from webhook_attempt t
+                    where t.service_id = ${service.id} and t.webhook_id = w.webhook_id and t.changes > 0
+                      and t.changed_at > (select min(changed_at) from written) order by t.changed_at limit 1) first
+                where w.service_id = ${service.id}) as deliveries) r) as record
+      from found`,
+    { planned: true },
+  )
+
+/** Forgets what is older than services keep it: whole days as partitions, the rest line by line. Returns how many days were dropped. */
+export async function forgetRequests(db: Db, services: readonly Service[]): Promise<number> {
+  const most = Math.max(0, ...services.map(({ settings }) => settings.requestsKeptDays))
+  const row = await db.row<{ dropped: number }>(sql`select forget_request_log(${most + 1}) as dropped`)
+  for (const { id, settings } of services)
+    if (settings.requestsKeptDays < most)
+      await db.run(sql`
+        delete from request_log where service_id = ${id} and changed_at < now() - ${settings.requestsKeptDays} * interval '1 day'`)
+  return row?.dropped ?? 0
+}

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { forgetRequests } from '../../../src/jobs/forget-requests.ts'
+import type { Work } from '../../../src/jobs/job.ts'
+import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
+
+const service = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => service.stop())
+const { db } = service
+
+interface Line {
+  id: string
+  at: string
+  status: number
+  operation: string
+  [field: string]: unknown
+}
+
+const search = async (shop: Caller, query = ''): Promise<Line[]> => {
+  const answer = await shop.get(`/requests${query && `?${query}`}`)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.json.data
+}
+/** Waits until a request is in the log. */
+const logged = async (shop: Caller, id: string) => {
+  await until(async () => (await search(shop, `request_id=${id}`)).length > 0, `${id} is logged`, 30_000)
+  return (await shop.get(`/requests/${id}`)).json.data
+}
+const john = (email: string) => ({ firstname: 'John', surname: 'Canarysmith', contact: { email } })
+
+test('a write is found by its id, key, operation, path, status, account, record and time, with all that it did', async () => {
+  const shop = await service.tenant()
+  const before = new Date(Date.now() - 1_000).toISOString()
+  const made = await post(shop, '/customers', john('john@example.com'), {
+    'x-request-id': 'making',
+    'idempotency-key': 'order 66',
+  })
+  const record = String(made.headers.location)
+  const { at, milliseconds, steps, statements, databaseMilliseconds, audit, ...line } = await logged(shop, 'making')
+  assert.deepEqual(line, {
+    id: 'making',
+    operation: 'POST /customers',
+    path: '/customers',
+    status: 201,
+    code: null,
+    account: shop.username,
+    record,
+    keyed: true,
+    mails: [],
+    deliveries: [],
+  })
+  assert.ok(
+    Math.abs(Date.parse(at) - Date.now()) < 60_000 && milliseconds > 0 && statements > 2 && databaseMilliseconds > 0,
+  )
+  assert.equal(steps[0].what, 'gate')
+  assert.deepEqual(
+    audit.map(({ subject, requestId }: Record<string, string>) => [subject, requestId]),
+    [[record, 'making']],
+  )
+  for (const query of [
+    'idempotency_key=order%2066',
+    `operation=${encodeURIComponent('POST /customers')}`,
+    'path=/customers',
+    `record=${record}`,
+    'status=201',
+    `failed=false&account=${shop.username}&operation=${encodeURIComponent('POST /customers')}`,
+    `answered_after=${before}&status=201`,
+  ])
+    assert.deepEqual(
+      (await search(shop, query)).map(({ id }) => id),
+      ['making'],
+      query,
+    )
+  for (const query of [
+    'idempotency_key=order%2067',
+    'code=email_taken',
+    'account=nobody',
+    `answered_before=${before}`,
+    'status=204',
+    'path=/customers/9',
+  ])
+    assert.deepEqual(await search(shop, query), [], query)
+})
+
+test('what was refused is found by its error, also where the role is too low or a limit is met', async () => {
+  const shop = await service.tenant()
+  await post(shop, '/customers', john('taken@example.com'))
+  const visitor = await service.account('visitor', shop.service)
+  await post(shop, '/customers', john('taken@example.com'), { 'x-request-id': 'taken' })
+  await post(visitor, '/customers', john('other@example.com'), { 'x-request-id': 'low' })
+  await shop.get('/customers/9', { 'x-request-id': 'absent' })
+  await logged(shop, 'absent')
+  const failed = await search(shop, 'failed=true')
+  assert.deepEqual(
+    failed.map(({ id, code, status }) => [id, code, status]),
+    [
+      ['absent', 'not_found', 404],
+      ['low', 'insufficient_role', 403],
+      ['taken', 'email_taken', 409],
+    ],
+  )
+  assert.deepEqual(
+    (await search(shop, 'code=email_taken')).map(({ id }) => id),
+    ['taken'],
+  )
+  assert.deepEqual(
+    (await search(shop, `account=${visitor.username}`)).map(({ id }) => id),
+    ['low'],
+  )
+})
+
+test('nothing of queries, bodies and PINs is kept', async () => {
+  const shop = await service.tenant()
+  await shop.get('/customers?email=canaryquery@example.com', { 'x-request-id': 'query' })
+  await post(
+    shop,
+    '/vouchers/lookup',
+    { number: '7077077', pin: '909909' },
+    { 'x-request-id': 'pin', 'idempotency-key': 'canarykey' },
+  )
+  await post(shop, '/customers', john('canarybody@example.com'), { 'x-request-id': 'body' })
+  for (const id of ['query', 'pin', 'body']) await logged(shop, id)
+  const kept = await db.rows<{ text: string }>(sql`
+    select (to_jsonb(l) - 'changed_at' - 'line_id' - 'key_hash' - 'steps')::text as text from request_log l where service_id = ${shop.service.id}`)
+  assert.ok(kept.length >= 3)
+  for (const { text } of kept)
+    for (const secret of ['canaryquery', 'canarybody', 'Canarysmith', 'canarykey', '7077077', '909909'])
+      assert.ok(!text.includes(secret), `${secret} in ${text}`)
+})
+
+test('the log is walked by cursor, the newest first, that of the own service alone, and by admins', async () => {
+  const [shop, other] = [await service.tenant(), await service.tenant()]
+  for (let i = 0; i < 5; i++) await shop.get('/stores', { 'x-request-id': `walk-${i}` })
+  await other.get('/stores', { 'x-request-id': 'foreign' })
+  await logged(shop, 'walk-4')
+  await logged(other, 'foreign')
+  const walked: string[] = []
+  for (let query = '?path=/stores&limit=2'; query; ) {
+    const { json } = await shop.get(`/requests${query}`)
+    walked.push(...json.data.map(({ id }: Line) => id))
+    query = json.meta.hasNextPage ? `?path=/stores&limit=2&after_cursor=${json.meta.endCursor}` : ''
+  }
+  assert.deepEqual(
+    walked.sort(),
+    [0, 1, 2, 3, 4].map(i => `walk-${i}`),
+  )
+  isProblem(await shop.get('/requests/foreign'), 'not_found', service.baseUrl, '/requests/foreign')
+  assert.deepEqual(await search(shop, 'request_id=foreign'), [])
+  const maintainer = await service.account('maintainer', shop.service)
+  isProblem(await maintainer.get('/requests'), 'insufficient_role', service.baseUrl, '/requests')
+  const inverted = await shop.get('/requests?answered_after=2026-01-02&answered_before=2026-01-01')
+  isProblem(inverted, 'date_range_inverted', service.baseUrl, '/requests')
+})
+
+test('requests are kept as long as the setting says, days are dropped whole, and 0 keeps none', async () => {
+  const [shop, long, none] = [
+    await service.tenant(),
+    await service.tenant({ requestsKeptDays: 30 }),
+    await service.tenant({ requestsKeptDays: 0 }),
+  ]
+  for (const days of [1, 6, 8, 20, 31, 33]) {
+    await db.run(sql`select request_log_day((now() - ${days} * interval '1 day')::date)`)
+    for (const { service: of } of [shop, long])
+      await db.run(sql`
+        insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
+        values (${of.id}, now() - ${days} * interval '1 day', gen_random_uuid()::text, ${`${days} days`}, 'u', 'GET /stores', '/old', '/old', 200, 1, 1, 1)`)
+  }
+  const old = async (caller: Caller) => (await search(caller, 'path=/old')).map(({ id }) => id)
+  assert.deepEqual(
+    [await old(shop), await old(long)],
+    [
+      ['1 days', '6 days'],
+      ['1 days', '6 days', '8 days', '20 days'],
+    ],
+  )
+  const log = { info() {} }
+  await forgetRequests({ db, log } as unknown as Work)
+  const left = await db.row<{ lines: number; days: number }>(sql`
+    select count(*)::integer as lines, count(distinct request_id)::integer as days from request_log where path = '/old'`)
+  assert.deepEqual(left, { lines: 7, days: 5 })
+  const days = async () =>
+    (
+      await db.rows<{ name: string }>(
+        sql`select inhrelid::regclass::text as name from pg_inherits where inhparent = 'request_log'::regclass`,
+      )
+    ).length
+  const before = await days()
+  await forgetRequests({ db, log } as unknown as Work)
+  assert.equal(await days(), before)
+  await none.get('/stores', { 'x-request-id': 'none' })
+  await long.get('/stores', { 'x-request-id': 'later' })
+  await logged(long, 'later')
+  assert.equal(await db.run(sql`select from request_log where service_id = ${none.service.id}`), 0)
+})
+
+test('what cannot be written for a while is written later, and keeps no request waiting', async () => {
+  const shop = await service.tenant()
+  await db.run(sql`alter table request_log rename to elsewhere`)
+  try {
+    for (let i = 0; i < 3; i++) assert.equal((await shop.get('/stores', { 'x-request-id': `late-${i}` })).status, 200)
+    await new Promise(resolve => setTimeout(resolve, 1_500))
+  } finally {
+    await db.run(sql`alter table elsewhere rename to request_log`)
+  }
+  for (let i = 0; i < 3; i++) assert.equal((await logged(shop, `late-${i}`)).status, 200)
+})
