@@ -1245,3 +1245,62 @@ create table webhook_attempt (
 );
 create index webhook_attempt_changed on webhook_attempt (service_id, changed_at);
 create index webhook_attempt_of on webhook_attempt (service_id, webhook_id, changed_at, attempt_id);
+
+
+-- 0012_requests.sql
+-- The log of requests: what was asked, by whom, and what became of it (docs/decisions/0021).
+
+-- A line for each request that came to a service, for as long as its setting requestsKeptDays says; a partition a day (UTC), which is
+-- dropped whole. Written after the answer, many at once: what a process had not written when it was killed is not there. Without a foreign
+-- key, which would be looked up for each line.
+create table request_log (
+  service_id integer not null,
+  changed_at timestamptz not null,       -- When it was answered.
+  line_id text collate "C" not null,
+  request_id text collate "C" not null,  -- X-Request-Id: the caller's own where there was one, so that it may come twice.
+  username text collate "C" not null,
+  operation text collate "C" not null,   -- Method and path, its parameters by their names: PUT /customers/:id.
+  path text collate "C" not null,        -- As it was asked for, without its query.
+  subject text collate "C" not null,     -- What it was about: the path of what was made, else its own.
+  status smallint not null,
+  code text collate "C",                 -- The error that was answered. Null: there was none.
+  key_hash bytea,                        -- A keyed hash of the Idempotency-Key.
+  milliseconds real not null,
+  statements integer not null,           -- How many statements were asked of the database, and in database_ms how long they took together.
+  database_ms real not null,
+  steps text,                            -- What else it took time for, as JSON. Null: nothing.
+  primary key (service_id, changed_at, line_id)
+);
+create index request_log_failed on only request_log (service_id, changed_at, line_id) where status >= 400;
+create index request_log_key on only request_log (service_id, key_hash) where key_hash is not null;
+create index request_log_request on only request_log (service_id, request_id);
+create index request_log_subject on only request_log (service_id, subject, changed_at);
+
+-- Makes the partition of a day, unless it is there.
+create function request_log_day(day date) returns void language plpgsql as $$
+declare
+  name text := 'request_log_' || to_char(day, 'YYYYMMDD');
+begin
+  if to_regclass(name) is not null then return; end if;
+  perform pg_advisory_xact_lock(hashtext('request_log_day'));
+  execute format('create table if not exists %I partition of request_log for values from (%L) to (%L)',
+    name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC');
+end $$;
+
+-- Drops the partitions of all days that ended so many days ago, or longer. Returns how many there were.
+create function forget_request_log(days integer) returns integer language plpgsql as $$
+declare
+  part text;
+  dropped integer := 0;
+begin
+  -- A reader that takes long keeps nobody waiting: it is tried again.
+  set local lock_timeout = '2s';
+  for part in
+    select inhrelid::regclass::text from pg_inherits
+     where inhparent = 'request_log'::regclass and inhrelid::regclass::text < 'request_log_' || to_char(now() at time zone 'UTC' - days * interval '1 day', 'YYYYMMDD')
+  loop
+    execute format('drop table %s', part);
+    dropped := dropped + 1;
+  end loop;
+  return dropped;
+end $$;

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { RequestDetails, RequestLine } from '../domain/requests.ts'
 import type { Api } from '../http/api.ts'
 import { Filter, Moment } from '../http/lists.ts'
-import { loggedKey } from '../http/seen/request-log.ts'
+import { loggedKey } from '../http/request-log.ts'
 import { requestPage, requestRecord } from '../store/running/requests.ts'
 
 const [tag, role] = ['Requests', 'admin'] as const

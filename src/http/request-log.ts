@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import type { Db } from '../../db.ts'
-import { hmac, type Keys } from '../../secrets.ts'
-import { type Logged, logRequests, openDay } from '../../store/running/requests.ts'
-import { unlogged } from '../../telemetry/measured.ts'
-import { following, newTimeline, rounded, type Timeline } from '../../telemetry/timeline.ts'
-import { instanceOf } from '../operation.ts'
+import type { Db } from '../db.ts'
+import { hmac, type Keys } from '../secrets.ts'
+import { type Logged, logRequests, openDay } from '../store/running/requests.ts'
+import { unlogged } from '../telemetry/measured.ts'
+import { following, newTimeline, rounded, type Timeline } from '../telemetry/timeline.ts'
+import { instanceOf } from './operation.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
