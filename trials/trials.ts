@@ -10,4 +10,8 @@ export const trials = {
     file: 'faults/halted-database.ts',
     what: 'PostgreSQL stands still, then goes on; one of its sessions is killed',
   },
+  crowds: {
+    file: 'faults/crowds.ts',
+    what: 'clients that stall, and what is held for them: files, memory, sessions of the database',
+  },
 } as const satisfies Record<string, { file: string; what: string }>

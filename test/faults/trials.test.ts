@@ -27,3 +27,9 @@ test('while PostgreSQL stands still, and when one of its sessions is killed, wri
 }, async () => {
   assert.equal((await holds('halted-database', '--seconds', '7', '--clients', '3')).length, 7)
 })
+
+test('of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left', {
+  timeout: 200_000,
+}, async () => {
+  assert.equal((await holds('crowds', '--handshakes', '40', '--slow', '40', '--readers', '40')).length, 7)
+})

@@ -73,7 +73,15 @@ export const keys: Section = {
         'a process that is killed at … leaves one effect behind, once the request is repeated',
       ],
     ],
-    [9, 'The connection is cut in the middle of our answer', 'No test causes it yet.'],
+    [
+      9,
+      'The connection is cut in the middle of our answer',
+      [
+        'api/requests/cut-answers.test.ts',
+        'a write whose answer is cut off, wherever, is done once, and its repeat is given the whole answer',
+      ],
+      ['client/faults.test.ts', 'an order whose answer is lost on the way, twice, is placed once'],
+    ],
     [
       10,
       'The client closes its socket after it has sent',
@@ -146,11 +154,13 @@ export const keys: Section = {
     ],
     [
       17,
-      'A hundred clients repeat through an outage of the back office',
+      'A hundred clients repeat through an outage of the back office, and kills',
       [
         'running/chaos.test.ts',
         'after some kills in front of a back office that hangs and loses answers, nothing is open, and both agree',
       ],
+      ['client/faults.test.ts', 'a call goes on while the service is stopped and started'],
+      ['apparel21/calls/failures.test.ts', 'of many calls in an outage at most a tenth are repeats'],
     ],
     [
       18,

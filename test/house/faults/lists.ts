@@ -21,8 +21,9 @@ export const lists: Section = {
     ],
     [
       57,
-      'A cursor is used after the keys were changed, and days later',
+      'A cursor is used days later, at another process, with other keys',
       ['api/lists/lists.test.ts', 'a cursor of one process is good in another, and does not grow old'],
+      ['running/start-secret.test.ts', '`tillbridge …` with another secret stops with one line that says what to do'],
     ],
     [
       58,

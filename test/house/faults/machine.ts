@@ -114,6 +114,13 @@ export const machine: Section = {
       ],
     ],
     [124, 'A backup under load is restored', 'No test causes it yet.'],
-    [125, 'A byte in a file of data is flipped', 'No test causes it yet.'],
+    [
+      125,
+      'A byte in a file of data is flipped',
+      [
+        'faults/flipped-byte.test.ts',
+        'a byte that is flipped in a file of data is told, in the log and as a fault, and nothing of the page is shown',
+      ],
+    ],
   ],
 }

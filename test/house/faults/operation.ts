@@ -12,7 +12,19 @@ export const operation: Section = {
         'after changes, faults and kills at random our tables are as the back office, and every write is there once; the judge sees what is not',
       ],
     ],
-    [212, 'Everybody repeats after an outage of two minutes', 'No test causes it yet.'],
+    [
+      212,
+      'Everybody repeats after an outage',
+      ['client/faults.test.ts', 'a call goes on while the service is stopped and started'],
+      [
+        'apparel21/faults/timing.test.ts',
+        'a back office that comes and goes is asked by one at a time, and every answer is right or 503',
+      ],
+      [
+        'running/chaos.test.ts',
+        'after some kills in front of a back office that hangs and loses answers, nothing is open, and both agree',
+      ],
+    ],
     [
       213,
       'Full load on a process that knows nothing yet',
@@ -56,7 +68,12 @@ export const operation: Section = {
       ['running/start-secret.test.ts', 'without any secret it says so, and makes none'],
       ['running/postgres.test.ts', 'a data directory of another major version is refused in one line'],
     ],
-    [219, 'What is installed is not what was published', 'No test causes it yet.'],
+    [
+      219,
+      'What is installed is not what was published; a package runs a script',
+      ['house/dependencies.test.ts', 'each package that is installed is pinned to its bytes'],
+      ['house/dependencies.test.ts', 'no package runs a script when it is installed but those that are named'],
+    ],
     [
       220,
       'Every 429 and 503',

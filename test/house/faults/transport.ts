@@ -54,6 +54,10 @@ export const transport: Section = {
         'api/requests/handshakes.test.ts',
         'with HTTP2=…, a handshake that is not finished is let go within 30 s, and the others are served',
       ],
+      [
+        'faults/trials.test.ts',
+        'of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left',
+      ],
     ],
     [
       156,
@@ -62,15 +66,27 @@ export const transport: Section = {
         'api/requests/slow-clients.test.ts',
         'with HTTP2=…, who sends headers slowly is let go within 20 s, and the others are served',
       ],
+      [
+        'faults/trials.test.ts',
+        'of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left',
+      ],
     ],
     [
       157,
       'A body that comes slowly',
       ['api/requests/slow-clients.test.ts', 'a body that comes too slowly is let go within 35 s, and has made nothing'],
+      [
+        'faults/trials.test.ts',
+        'of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left',
+      ],
     ],
     [
       158,
       'Clients that do not read what they are sent',
+      [
+        'faults/trials.test.ts',
+        'of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left',
+      ],
       [
         'api/changes/stream.test.ts',
         'a client that leaves unread what it is sent is dropped, and what waits for it is bounded',

@@ -52,7 +52,14 @@ export const vouchers: Section = {
         'a validation that comes too late does not end the lock of whoever had the voucher meanwhile: …',
       ],
     ],
-    [24, 'The process of who holds a voucher is killed', 'No test causes it yet.'],
+    [
+      24,
+      'The process of who holds a voucher is killed, and another one tries to hold it',
+      [
+        'apparel21/writes/crashes.test.ts',
+        'a voucher whose lock is killed at … is held by nobody else, and by its holder once the lock is repeated',
+      ],
+    ],
     [25, 'The clock of our machine is two hours off', 'No test causes it yet.'],
     [
       26,

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:https'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { john } from '../../support/customer-bodies.ts'
+import { credentials } from '../../support/servers.ts'
+import { startTestService } from '../../support/service.ts'
+import { keyed, post } from '../../support/write.ts'
+
+const service = await startTestService({ settings: { writesPerMinute: 'off' } })
+after(() => service.stop())
+
+/** Between a client and the service: passes so many bytes of the answer on, then cuts both off. */
+async function cuttingAfter(bytes: number) {
+  const open = new Set<Socket>()
+  let isAsked = false
+  const server = createServer(inward => {
+    const outward = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
+    for (const socket of [inward, outward]) open.add(socket.on('error', () => {}))
+    let left = bytes
+    inward.on('data', data => outward.write(data))
+    outward.on('data', (data: Buffer) => {
+      inward.write(isAsked ? data.subarray(0, left) : data)
+      if (!isAsked) return
+      left -= data.length
+      if (left <= 0) for (const socket of [inward, outward]) socket.destroySoon()
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    /** From here on what comes is the answer, not the handshake. */
+    asking: () => {
+      isAsked = true
+    },
+    close() {
+      server.close()
+      for (const socket of open) socket.destroy()
+    },
+  }
+}
+
+test('a write whose answer is cut off, wherever, is done once, and its repeat is given the whole answer', async () => {
+  const rows = () => service.db.run(sql`select from customer where service_id = ${service.service.id}`)
+  for (const bytes of [0, 1, 100, 600, 1_000]) {
+    const [body, key, before] = [john(), keyed(), await rows()]
+    const cutting = await cuttingAfter(bytes)
+    try {
+      const asked = request({
+        method: 'POST',
+        host: '127.0.0.1',
+        port: cutting.port,
+        servername: 'localhost',
+        ca: service.ca,
+        path: '/customers',
+        agent: false,
+        // In TLS 1.3 session tickets would come behind the handshake.
+        maxVersion: 'TLSv1.2',
+        headers: { ...credentials(service), ...key, 'content-type': 'application/json' },
+      })
+      const whole = new Promise<boolean>(resolve => {
+        asked.on('error', () => resolve(false))
+        asked.on('response', answer =>
+          answer
+            .resume()
+            .on('error', () => {})
+            .on('close', () => resolve(answer.complete)),
+        )
+      })
+      asked.on('socket', socket =>
+        socket.once('secureConnect', () => {
+          cutting.asking()
+          asked.end(JSON.stringify(body))
+        }),
+      )
+      asked.flushHeaders()
+      assert.equal(await whole, false, `${bytes}`)
+    } finally {
+      cutting.close()
+    }
+    const again = await post(service, '/customers', body, key)
+    assert.deepEqual([again.status, again.json.data.contact.email, await rows()], [201, body.contact.email, before + 1])
+  }
+})

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { sql } from '../../src/db.ts'
+import { startPostgres } from '../../src/postgres/postgres.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { isProblem } from '../support/problem.ts'
+import { keptLog } from '../support/servers.ts'
+import { startTestService } from '../support/service.ts'
+import { customers } from '../support/walk.ts'
+import { ownDatabase, ownDirectory } from './own-postgres.ts'
+
+test('a byte that is flipped in a file of data is told, in the log and as a fault, and nothing of the page is shown', async () => {
+  const directory = ownDirectory('flipped')
+  after(() => rmSync(directory, { recursive: true, force: true }))
+  const database = await ownDatabase(directory)
+  const kept = keptLog('error')
+  const service = await startTestService({ database, log: kept.log })
+  after(() => service.stop())
+  await upsertCustomers(service.db, service.service, customers(1, 20))
+  assert.equal((await service.get('/customers/search')).json.data.length, 20)
+  const place = await service.db.row<{ path: string }>(sql`select pg_relation_filepath('customer') as path`)
+  await database.postgres.stop()
+
+  const file = openSync(join(directory, 'data', place?.path ?? ''), 'r+')
+  const byte = Buffer.alloc(1)
+  readSync(file, byte, 0, 1, 8_000)
+  writeSync(file, Buffer.from([(byte[0] ?? 0) ^ 1]), 0, 1, 8_000)
+  closeSync(file)
+
+  const again = await startPostgres(directory, { settings: { fsync: 'off' } })
+  after(() => again.stop())
+  const answer = await service.get('/customers/search')
+  isProblem(answer, 'internal_error', service.baseUrl)
+  assert.match(kept.text, /invalid page in block 0/)
+  assert.equal((await service.get('/stores')).status, 200, 'the rest goes on')
+})

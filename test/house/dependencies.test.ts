@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+const read = (name: string) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'))
+const own = read('package.json')
+
+interface Locked {
+  version?: string
+  integrity?: string
+  link?: boolean
+  hasInstallScript?: boolean
+}
+
+/** What `npm ci` installs, by its place. */
+const installed = Object.entries<Locked>(read('package-lock.json').packages).filter(
+  ([place, { link }]) => place.includes('node_modules/') && !link,
+)
+const nameAt = (place: string) => place.split('node_modules/').at(-1) ?? ''
+
+test('each package that is installed is pinned to its bytes', () => {
+  assert.ok(installed.length > 100)
+  for (const [place, { integrity }] of installed) assert.match(integrity ?? '', /^sha512-/, place)
+})
+
+test('each dependency of ours is one version, not a range', () => {
+  const ours = [own.dependencies, own.devDependencies, own.optionalDependencies].flatMap(each =>
+    Object.entries<string>(each),
+  )
+  for (const [name, version] of ours) assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$|^file:$/, name)
+})
+
+test('no package runs a script when it is installed but those that are named', () => {
+  const withScript = installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => nameAt(place))
+  assert.deepEqual(
+    withScript.filter(name => !Object.hasOwn(own.allowScripts, name)),
+    [],
+  )
+})

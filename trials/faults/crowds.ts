@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect as connectPlain, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
+import { Command } from 'commander'
+import { sql } from '../../src/db.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { askOnce } from '../asking.ts'
+import { seeded } from '../random.ts'
+import { waysTo } from '../reaching.ts'
+import { verdict } from '../verdict.ts'
+import { openInstallation } from './installation.ts'
+import { whole } from './options.ts'
+import { tell } from './telling.ts'
+
+const { handshakes, slow, readers, keep } = new Command('npm run trial -- crowds')
+  .description(
+    'Crowds of clients that stall: handshakes that are not finished, headers and bodies that do not end, answers that nobody reads. Judges that others are\nserved meanwhile, that all of it is let go, and that memory, files and sessions of the database are back where they were within 60 s.',
+  )
+  .option('--handshakes <number>', 'handshakes that are not finished', whole, 500)
+  .option('--slow <number>', 'requests that do not end: half in their headers, half in their bodies', whole, 500)
+  .option('--readers <number>', 'clients that do not read what they ask for', whole, 1_000)
+  .option('--keep', 'writes the table to bench/results/')
+  .addHelpText(
+    'after',
+    '\nExamples:\n  npm run trial -- crowds\n  npm run trial -- crowds --handshakes 50 --slow 50 --readers 50\n',
+  )
+  .parse()
+  .opts<{ handshakes: number; slow: number; readers: number; keep?: boolean }>()
+
+const long = 'A street whose name takes all the room it has .....'.slice(0, 50)
+const installation = await openInstallation({
+  prepare: ({ db, service }) =>
+    upsertCustomers(
+      db,
+      service,
+      Array.from({ length: 500 }, (_, i) => ({
+        id: `c${i}`,
+        firstname: 'A',
+        surname: 'B',
+        email: `c${i}@example.com`,
+        address: { addressLine1: long, addressLine2: long, city: long },
+      })),
+    ).then(() => {}),
+})
+const { db, headers, apis } = installation
+const [api] = apis
+const ways = waysTo(apis, headers, seeded(1))
+const { port } = new URL(api?.baseUrl ?? '')
+const ca = readFileSync(join(api?.home ?? '', 'tls/ca.pem'))
+const own = Object.entries(headers)
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('')
+
+/** The process that serves: the one that has the port. */
+const pid = await processOf()
+async function processOf(): Promise<number> {
+  for (const each of readdirSync('/proc').filter(name => /^\d+$/.test(name)))
+    try {
+      if (readFileSync(`/proc/${each}/environ`, 'utf8').includes(`DATA_DIR=${api?.home}\0`)) return Number(each)
+    } catch {
+      // It has ended, or is somebody else's.
+    }
+  throw new Error('the process has ended')
+}
+
+const held = async () => ({
+  files: readdirSync(`/proc/${pid}/fd`).length,
+  mebibytes: Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024),
+  busy: await db.run(
+    sql`select from pg_stat_activity where application_name like 'api-%' and (state <> 'idle' or xact_start is not null)`,
+  ),
+})
+const asked = async () => {
+  const way = ways.any()
+  if (!way) throw new Error('the process has ended')
+  const begun = performance.now()
+  const { status } = await askOnce({ method: 'GET', path: '/customers/search?limit=100' }, way)
+  return { status, ms: performance.now() - begun }
+}
+
+const open = new Set<Socket>()
+const kept = (socket: Socket) => {
+  open.add(socket)
+  return socket.on('error', () => {}).on('close', () => open.delete(socket))
+}
+const overTls = (text: string) =>
+  new Promise<Socket>(resolve => {
+    const socket = connectTls({
+      port: Number(port),
+      host: '127.0.0.1',
+      servername: 'localhost',
+      ca,
+      ALPNProtocols: ['http/1.1'],
+    })
+    kept(socket).once('close', () => resolve(socket))
+    socket.once('secureConnect', () => {
+      socket.write(text)
+      resolve(socket)
+    })
+  })
+
+try {
+  for (let i = 0; i < 20; i++) await asked()
+  const base = await held()
+  const head = `Host: localhost\r\n${own}`
+  for (let i = 0; i < handshakes; i++) kept(connectPlain(Number(port), '127.0.0.1')).resume()
+  for (let i = 0; i < slow; i++)
+    (
+      await overTls(
+        i % 2
+          ? `GET /stores HTTP/1.1\r\n${head}`
+          : `POST /customers HTTP/1.1\r\n${head}content-type: application/json\r\ncontent-length: 1000\r\n\r\n{`,
+      )
+    ).resume()
+  // As many requests as fill what lies between: the server has more to say than anybody takes.
+  for (let i = 0; i < readers; i++)
+    (await overTls(`GET /customers/search?limit=100 HTTP/1.1\r\n${head}\r\n`.repeat(20))).pause()
+  const most = await held()
+  const served = []
+  for (let i = 0; i < 20; i++) served.push(await asked())
+  const begun = performance.now()
+  while ([...open].some(socket => !socket.isPaused()) && performance.now() - begun < 60_000) await delay(250)
+  const letGo = (performance.now() - begun) / 1_000
+  const stalled = [...open].filter(socket => !socket.isPaused()).length
+  for (const socket of open) socket.destroy()
+  const quiet = performance.now()
+  let now = await held()
+  const isBack = () => now.files <= base.files + 5 && now.busy === 0 && now.mebibytes <= base.mebibytes + 150
+  while (!isBack() && performance.now() - quiet < 60_000) {
+    await delay(500)
+    await asked()
+    now = await held()
+  }
+  const all = await db.run(sql`select from customer`)
+  tell('crowds', {
+    keep: keep === true,
+    figures: [
+      ['handshakes, requests that do not end, clients that do not read', `${handshakes}, ${slow}, ${readers}`],
+      ['files before, with the crowds, after', `${base.files}, ${most.files}, ${now.files}`],
+      ['MiB before, with the crowds, after', `${base.mebibytes}, ${most.mebibytes}, ${now.mebibytes}`],
+      ['slowest of 20 pages meanwhile, ms', Math.round(Math.max(...served.map(({ ms }) => ms)))],
+      ['until all but readers were let go, s', letGo.toFixed(1)],
+      ['until all was back, s', ((performance.now() - quiet) / 1_000).toFixed(1)],
+    ],
+    verdicts: [
+      verdict(
+        'others are served meanwhile',
+        served.filter(({ status }) => status !== 200).map(({ status }) => `${status}`),
+        served.length,
+      ),
+      verdict('handshakes and requests that do not end are let go within 60 s', stalled ? [`${stalled}`] : []),
+      verdict(
+        'a client that does not read costs less than 1 MiB',
+        most.mebibytes - base.mebibytes > 200 + readers ? [`${most.mebibytes - base.mebibytes} MiB`] : [],
+      ),
+      verdict('files are back within 60 s', now.files > base.files + 5 ? [`${now.files - base.files} more`] : []),
+      verdict(
+        'memory is back within 60 s',
+        now.mebibytes > base.mebibytes + 150 ? [`${now.mebibytes - base.mebibytes} MiB more`] : [],
+      ),
+      verdict('no session of the database is busy', now.busy ? [`${now.busy}`] : []),
+      verdict('nothing was made', all === 500 ? [] : [`${all}`]),
+    ],
+  })
+} finally {
+  for (const socket of open) socket.destroy()
+  ways.close()
+  await installation.close()
+}
