@@ -1,5 +1,7 @@
 import { writeFile } from 'node:fs/promises'
+import { sql } from '../src/db.ts'
 import { demoSettings, fillDemoShop } from '../src/demo/shop.ts'
+import { raiseAlert } from '../src/store/running/alerts.ts'
 import { browserMissing } from '../test/support/browser.ts'
 import { openConsole } from '../test/support/console/console.ts'
 import { startTestService } from '../test/support/service.ts'
@@ -29,7 +31,19 @@ try {
     description: 'Customers of the mailing tool',
   })
   await post(service, `/webhooks/${webhook.json.data.id}/test`, {})
+  // Files as they might have come through a morning.
+  await service.db.run(sql`
+    insert into feed_run (service_id, feed, changed_at, ended_at, origin, is_whole, read, inserted, changed, refused)
+    select ${service.service.id}, 'stock', at, at + (40 + n * 7 % 50) * interval '1 second', 'file', n % 8 = 0, 4000 + n * 173 % 900, n % 3, 200 + n * 41 % 300, n % 5 / 4
+      from generate_series(1, 24) n, lateral (select now() - (n * 15 + n * n % 7) * interval '1 minute' as at) begun`)
+  await raiseAlert(service.db, service.service.id, {
+    kind: 'export_refused',
+    subject: 'stock.csv',
+    detail: '3 of 4,120 lines of stock.csv name a store that is not known.',
+  })
   const places: [name: string, place: string][] = [
+    ['today', 'today'],
+    ['feeds', 'feeds/stock'],
     ['look-up', `look-up/customer/${sale.customerId}`],
     ['stock', `look-up/product/${encodeURIComponent(`sku:${level.sku}`)}`],
     ['webhooks', `webhooks/${webhook.json.data.id}`],
@@ -45,6 +59,7 @@ try {
       await page.show(place)
       await page.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
       await page.evaluate('new Promise(done => setTimeout(done, 300))')
+      if (name === 'today' && colours === 'dark') continue
       const picture = await page.screenshot()
       await writeFile(new URL(`../docs/images/console-${name}-${colours}.png`, import.meta.url), picture)
       console.log(`docs/images/console-${name}-${colours}.png: ${Math.round(picture.length / 1024)} KiB`)

@@ -66,6 +66,7 @@ const Hits = ({ text, hits, choose }) => html`<section class="card" aria-label="
       ? html`<p>${hits.length} records go by <b>${text}</b>:</p>
         <ul class="hits">${hits.map(({ kind, id, title }) => html`<li key=${`${kind} ${id}`}><a href=${linkTo('look-up', kind, id)} onClick=${choose}>${kind} ${title}</a></li>`)}</ul>`
       : html`<p><b>Nothing goes by ${text}.</b></p>
-        <p>Records are found by their whole number, code or e-mail address, letter by letter. A voucher is opened with its PIN: <a href=${linkTo('look-up', 'voucher', text)} onClick=${choose}>open ${text} as a voucher</a>.</p>`
+        <p>Records are found by their whole number, code or e-mail address, letter by letter. A voucher is opened with its PIN.</p>
+        <p><a href=${linkTo('look-up', 'voucher', text)} onClick=${choose}>open ${text} as a voucher</a>.</p>`
   }
 </section>`

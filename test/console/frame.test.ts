@@ -46,21 +46,21 @@ test('the right one leads to the screens of the role, and to nothing else', { sk
   await page.fill('Password', visitor.password)
   await page.press('Sign in')
   await page.until(`document.querySelector('nav')`)
-  assert.deepEqual(await page.evaluate(screens), ['Look-up'])
+  assert.deepEqual(await page.evaluate(screens), ['Today', 'Feeds', 'Look-up'])
   await page.show('settings')
-  assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'Look-up')
+  assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'Today')
   assert.equal(await page.evaluate('document.cookie'), '', 'no script gets the session')
 })
 
 test('who has several services chooses one, and is there what they are there', { skip }, async () => {
   await page.fill('Service', elsewhere.service.name)
-  await page.until(`${screens}.length > 1`)
+  await page.until(`${screens}.length > 3`)
   await page.show('accounts')
   await page.says(elsewhere.username)
   await page.evaluate('location.reload()')
   await page.until(`${screens}.includes('Accounts')`)
   await page.fill('Service', shop.service.name)
-  await page.until(`${screens}.length === 1`)
+  await page.until(`${screens}.length === 3`)
 })
 
 test('the keyboard leads past the navigation to what a screen shows', { skip }, async () => {
@@ -75,8 +75,7 @@ test('a session that has ended leads back to where to sign in', { skip }, async 
   await shop.db.run(sql`delete from console_session`)
   // A process may trust for two seconds what it has read.
   await page.evaluate(`new Promise(done => setTimeout(done, 2_200))`)
-  await page.fill('What to look up', '4711')
-  await page.press('Look up')
+  await page.show('feeds')
   await page.says('The session of the console has ended.')
   await page.fill('Username', visitor.username)
   await page.fill('Password', visitor.password)
@@ -101,7 +100,7 @@ for (const [width, colours] of [
   test(`at ${width} pixels nothing is cut off, in the ${colours} too`, { skip }, async t => {
     const small = await openConsole(shop, shop, { width, height: 800, colours })
     t.after(() => small.close())
-    for (const place of ['look-up', 'webhooks', 'accounts', 'settings', 'audit', 'mappings']) {
+    for (const place of ['today', 'feeds', 'look-up', 'webhooks', 'accounts', 'settings', 'audit', 'mappings']) {
       await small.show(place)
       await small.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
       const over = await small.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
@@ -114,7 +113,7 @@ for (const [width, colours] of [
 test('the first screen weighs 150 KB at most, all of it from here and kept by the browser', { skip }, async t => {
   const cold = await openConsole(shop, shop)
   t.after(() => cold.close())
-  await cold.until(`document.querySelector('.look')`)
+  await cold.until(`document.querySelector('.figures b')`)
   const loaded = await cold.evaluate<{ name: string; bytes: number }[]>(
     `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map(({ name, encodedBodySize }) => ({ name, bytes: encodedBodySize }))`,
   )

@@ -7,15 +7,20 @@ export interface Console extends Page {
   show(place: string): Promise<void>
   /** Waits until the page says so. */
   says(words: string): Promise<void>
-  /** Clicks the button or link of this name, the last one where there are several: a dialog stands behind the page. */
+  /** Clicks the button or link of this name, the last one where there are several. */
   press(name: string): Promise<void>
+  /** Presses Export CSV; returns what would be saved. */
+  exported(): Promise<string>
   /** Puts a text into the field with this label. */
   fill(label: string, text: string): Promise<void>
 }
 
+/** What can be used: of a page with an open dialog the dialog alone. */
+const open = `(document.querySelector('dialog[open]') ?? document)`
+
 /** What a person would call a button or link. */
 const named = (name: string) =>
-  `[...document.querySelectorAll('button, a')].filter(each => (each.ariaLabel ?? each.innerText.trim()) === ${JSON.stringify(name)} && !each.disabled).at(-1)`
+  `[...${open}.querySelectorAll('button, a')].filter(each => (each.ariaLabel ?? each.innerText.trim()) === ${JSON.stringify(name)} && !each.disabled).at(-1)`
 
 /** A browser that is signed in to the console, by a one-time link. */
 export async function openConsole(
@@ -33,15 +38,24 @@ export async function openConsole(
 /** The page, by what a person reads in it. */
 export function withWords(page: Page): Console {
   const field = (label: string) =>
-    `[...document.querySelectorAll('input, select, textarea')].filter(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0]) === ${JSON.stringify(label)}).at(-1)`
+    `[...${open}.querySelectorAll('input, select, textarea')].filter(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0]) === ${JSON.stringify(label)}).at(-1)`
+  const press = (name: string) => page.until(named(name)).then(() => page.click(named(name)))
   return {
     ...page,
+    press,
+    async exported() {
+      await page.evaluate(`globalThis.saved = undefined
+        URL.createObjectURL = blob => (blob.text().then(text => { saved = text }), '#')
+        HTMLAnchorElement.prototype.click = () => {}`)
+      await press('Export CSV')
+      await page.until('globalThis.saved !== undefined')
+      return page.evaluate<string>('saved')
+    },
     async show(place) {
       await page.evaluate(`location.hash = ${JSON.stringify(place)}`)
       await page.until(`document.querySelector('main h1')`)
     },
     says: words => page.until(`document.body.innerText.includes(${JSON.stringify(words)})`),
-    press: name => page.until(named(name)).then(() => page.click(named(name))),
     async fill(label, text) {
       await page.until(field(label))
       await page.evaluate(`(() => {

@@ -1,0 +1,48 @@
+import { ask } from '../ground/api.js'
+import { html } from '../ground/html.js'
+import { linkTo } from '../ground/route.js'
+import { duration, Moment, State } from '../parts/format.js'
+import { Problem } from '../parts/problem.js'
+import { Table } from '../parts/table.js'
+import { useLoad } from '../parts/use-load.js'
+import { Feed } from './feeds/feed.js'
+import { runTone } from './feeds/run.js'
+
+/** @type {import('../parts/table.js').Column[]} */
+const columns = [
+  { title: 'Feed', value: feed => html`<a href=${linkTo('feeds', feed.feed)}>${feed.feed}</a>` },
+  {
+    title: 'State',
+    value: feed =>
+      feed.isLate
+        ? html`<${State} state="late" tone="bad" />`
+        : html`<${State} state=${feed.state === 'none' ? 'never ran' : feed.state} tone=${runTone(feed.state)} />`,
+  },
+  { title: 'Age', right: true, value: feed => (feed.lagSeconds === null ? null : duration(feed.lagSeconds)) },
+  {
+    title: 'Every',
+    right: true,
+    value: feed => (feed.everySeconds === null ? 'by hand' : duration(feed.everySeconds)),
+  },
+  { title: 'Last run', value: feed => feed.lastRun && html`<${Moment} moment=${feed.lastRun.startedAt} />` },
+  { title: 'Read', right: true, value: feed => feed.lastRun?.read.toLocaleString('en') },
+  {
+    title: 'Changed',
+    right: true,
+    value: feed => feed.lastRun && (feed.lastRun.new + feed.lastRun.changed).toLocaleString('en'),
+  },
+  { title: 'Refused', right: true, value: feed => feed.lastRun?.refused.toLocaleString('en') },
+]
+
+/** How fresh the data is, what became of each run, and a run at once. @param {{ parts: string[] }} props */
+export const Screen = ({ parts: [name] }) => (name ? html`<${Feed} key=${name} name=${name} />` : html`<${Feeds} />`)
+
+function Feeds() {
+  const { data, error } = useLoad(signal => ask('/feeds', { signal }).then(answer => answer.data), [])
+  return html`<h1>Feeds</h1>
+    <p class="lead">What fills the lists: how old each is against its schedule, and what its last run came to.</p>
+    ${error && html`<${Problem} error=${error} />`}
+    ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
+    ${data?.length === 0 && html`<div class="empty">Nothing is pulled, and no file has come yet. Import one: <code>tillbridge import stock stock.csv</code></div>`}
+    ${data?.length > 0 && html`<${Table} caption="Feeds" columns=${columns} rows=${data} keyOf=${(/** @type {any} */ feed) => feed.feed} />`}`
+}
