@@ -2,6 +2,7 @@ import type { Database } from '../../db.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { loading } from '../../store/lists/first-load.ts'
+import { lookAtGrownTables } from '../../store/lists/statistics.ts'
 import { batchesOf } from './batches.ts'
 import type { Field } from './columns.ts'
 import type { Judged } from './judge.ts'
@@ -67,6 +68,7 @@ async function putSheet(
   taken: Taken,
 ): Promise<Left> {
   let lastLine = 0
+  let batches = 0
   const refusals = refusalsOf(sheet.fields)
   const put = async (batch: readonly Judged[]) => {
     refuseWhole(batch, kind, sheet.fields)
@@ -79,6 +81,8 @@ async function putSheet(
     const { inserted, changed, notes } = await takeIn(rows, { db, service, intake: kind, keys, dryRun, refuse })
     const refused = await reject(batch, rejected, refusals)
     addTaken(taken, { read: batch.length, inserted, changed, refused, notes })
+    // Behind the second batch, the fourth, the eighth …: a table doubles no sooner.
+    if (++batches > 1 && Number.isInteger(Math.log2(batches)) && !dryRun) await lookAtGrownTables(db)
     lastLine = batch.at(-1)?.line.number ?? lastLine
     await onBatch?.(lastLine)
   }

@@ -3,8 +3,9 @@ import type { Service } from '../../settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
 import { type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
-import { columnsOf, merged, type Table } from '../lists/merge.ts'
+import { columnsOf, differs, merged, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { references } from '../lists/references.ts'
 import { requireCustomers, withWhatWasKept } from './leaving.ts'
 
 const customers: Table = {
@@ -30,7 +31,7 @@ const body = sql`
      c.email_subscription as "emailSubscription", c.sms_subscription as "smsSubscription",
      (select row_to_json(k) from (select c.email, (select row_to_json(p) from (select c.phone_home as home, c.phone_mobile as mobile, c.phone_work as work) p) as phones) k) as contact,
      ${address} as address,
-     rendered_references(c.service_id, c.reference_values) as references,
+     ${references('c')} as references,
      c.loyalty_code as "loyaltyCode", c.loyalty_name as "loyaltyName", c.joined_store_id as "joinedStoreId",
      (select code from store where service_id = c.service_id and store_id = c.joined_store_id) as "joinedStoreCode") r)`
 
@@ -66,6 +67,7 @@ export async function mergeCustomers(tx: Db, service: Service, given: readonly o
         from ${merged(service, customers, rows)} given
         cross join lateral json_populate_record(given, case when given.email_subscription or given.sms_subscription then json '{"privacy":false}' else json '{}' end) c
         cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
+       where ${differs(customers, 'c')}
       on conflict (service_id, id) do update
         set (${content.list}, changed_at, record, ecommerce_ids) = (${content.excluded}, excluded.changed_at, excluded.record, excluded.ecommerce_ids)
         where ${said(sql`customer.record || '}'`)} is distinct from ${said(sql`excluded.record || '}'`)} or customer.ecommerce_ids is distinct from excluded.ecommerce_ids

@@ -3,8 +3,9 @@ import { decimalsOf } from '../../domain/money.ts'
 import type { Service } from '../../settings.ts'
 import { beginChangeOf, type Dated, stampedAs, stampOf } from '../lists/back-date.ts'
 import { type Change, said, type Upserted } from '../lists/change.ts'
-import { columnsOf, merged, merging, type Table } from '../lists/merge.ts'
+import { columnsOf, differs, type Merged, merged, merging, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { references } from '../lists/references.ts'
 import { removedOf } from '../lists/removals.ts'
 import { renameStock } from './stock.ts'
 
@@ -37,7 +38,7 @@ const body = (service: Service) => {
   return sql`
   (select row_to_json(r)::text from (select
      p.product_id as id, p.product_code as "productCode", p.name, p.description, p.size_range as "sizeRange",
-     ${service.settings.currency}::text as currency, rendered_references(p.service_id, p.reference_values) as references,
+     ${service.settings.currency}::text as currency, ${references('p')} as references,
      (select coalesce('[' || string_agg(row_to_json(colours)::text, ',' order by colours.id) || ']', '[]')::json from (select
         c.colour_id as id, c.code, c.name, c.ecommerce_product_id as "ecommerceProductId", c.markdown_status as "markdownStatus",
         (select coalesce('[' || string_agg(row_to_json(sizes)::text, ',' order by sizes.sequence, sizes."skuId") || ']', '[]')::json from (select
@@ -46,6 +47,10 @@ const body = (service: Service) => {
            v.barcode, v.sku as "ecommerceSku"
            from variant v where v.service_id = c.service_id and v.product_id = c.product_id and v.colour_id = c.colour_id) sizes) as sizes
         from colour c where c.service_id = p.service_id and c.product_id = p.product_id) colours) as colours) r)`
+}
+
+interface Touched {
+  product_id: string
 }
 
 /** The part of a row (`ProductRow`) that each table holds. */
@@ -67,15 +72,16 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
       rows.map(row => row.colour),
       row => `${row.productId} ${row.colourId}`,
     )
-    await tx.run(sql`
+    const described = await tx.rows<Touched>(sql`
       insert into product (${productContent.list}, changed_at, record)
-      select ${productContent.of('p')}, 'epoch', '' from ${merged(service, products, givenProducts)} p
-      on conflict (service_id, product_id) do update set (${productContent.list}) = (${productContent.excluded})`)
-    await tx.run(merging(service, colours, givenColours))
+      select ${productContent.of('p')}, 'epoch', '' from ${merged(service, products, givenProducts)} p where ${differs(products, 'p')}
+      on conflict (service_id, product_id) do update set (${productContent.list}) = (${productContent.excluded})
+      returning product_id`)
+    const coloured = await tx.rows<Merged<'product_id' | 'colour_id'>>(merging(service, colours, givenColours))
     // A SKU that moves to another product has to leave the one it was in.
-    const before = await tx.rows<{ product_id: string }>(sql`
-      select distinct product_id from variant where service_id = ${service.id} and sku_id = any(${rows.map(row => row.variant.skuId)})`)
-    const touched = await tx.rows<{ sku_id: string; inserted: boolean }>(sql`
+    const before = await tx.rows<Touched & { sku_id: string }>(sql`
+      select sku_id, product_id from variant where service_id = ${service.id} and sku_id = any(${rows.map(row => row.variant.skuId)})`)
+    const touched = await tx.rows<Touched & { sku_id: string; inserted: boolean }>(sql`
       insert into variant (${variantContent.list})
       select ${variantContent.of('v')}
         from ${merged(
@@ -84,17 +90,17 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
           rows.map(row => row.variant),
         )} given
         cross join lateral json_populate_record(given, json_build_object('sku', coalesce(given.sku, given.sku_id), 'original_price', coalesce(given.original_price, given.price))) v
+       where ${differs(variants, 'v')}
       on conflict (service_id, sku_id) do update set (${variantContent.list}) = (${variantContent.excluded})
         where (${variantContent.of('variant')}) is distinct from (${variantContent.excluded})
-      returning sku_id, (xmax = 0) as inserted`)
+      returning product_id, sku_id, (xmax = 0) as inserted`)
     const skus = touched.map(row => row.sku_id)
-    const rendered = await renderProducts(
-      tx,
-      service,
-      change,
-      sql`and p.product_id = any(${[...givenProducts.map(row => row.productId), ...before.map(row => row.product_id)]})`,
-      timeOf(givenProducts),
-    )
+    const changedSkus = new Set(skus)
+    const left = before.filter(({ sku_id }) => changedSkus.has(sku_id))
+    const shown = new Set([...described, ...coloured, ...touched, ...left].map(row => row.product_id))
+    const rendered = shown.size
+      ? await renderProducts(tx, service, change, sql`and p.product_id = any(${[...shown]})`, timeOf(givenProducts))
+      : shown
     if (skus.length) await renameStock(tx, service, change, sql`and s.sku_id = any(${skus})`)
     const inserted = touched.filter(row => row.inserted).length
     const changed = new Set([

@@ -2,7 +2,7 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { beginChangeOf, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
 import { type Change, countUpserted, said, type Upserted } from '../lists/change.ts'
-import { merged, type Table } from '../lists/merge.ts'
+import { differs, merged, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { rememberGone } from '../lists/removals.ts'
 import { readSieved } from '../lists/sieve.ts'
@@ -32,6 +32,7 @@ export function upsertStock(db: Database, service: Service, rows: readonly objec
         join store c on c.service_id = ${service.id} and c.store_id = s.store_id
         join variant v on v.service_id = ${service.id} and v.sku_id = s.sku_id
         cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
+       where ${differs(stock, 's')}
       on conflict (service_id, store_id, sku_id) do update
         set (free_stock, buffer, changed_at, record) = (excluded.free_stock, excluded.buffer, excluded.changed_at, excluded.record)
         where ${said(sql`stock.record`)} is distinct from ${said(sql`excluded.record`)} or stock.buffer is distinct from excluded.buffer
@@ -41,8 +42,12 @@ export function upsertStock(db: Database, service: Service, rows: readonly objec
 }
 
 /** Renders stock anew after something that it shows has changed; `where` begins with `and`. */
-export const renderStock = (tx: Db, service: Service, change: Change, where: Sql) =>
-  tx.run(sql`
+export async function renderStock(tx: Db, service: Service, change: Change, where: Sql) {
+  // What an order moves meanwhile would be shown as it was before: it is held, and read again. In the order in which orders hold it.
+  await tx.run(
+    sql`select from stock s where s.service_id = ${service.id} ${where} order by s.store_id, s.sku_id for no key update`,
+  )
+  await tx.run(sql`
     update stock set record = left(r.body, -1) || ${change.ending}, changed_at = ${change.at}
       from (select s.store_id, s.sku_id, ${body(service)} as body
               from stock s
@@ -51,6 +56,7 @@ export const renderStock = (tx: Db, service: Service, change: Change, where: Sql
              where s.service_id = ${service.id} ${where}) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
        and ${said(sql`stock.record`)} <> left(r.body, -1)`)
+}
 
 /** The same after SKUs have been renamed: stock goes by its store and its SKU, so that its name leaves the list. */
 export async function renameStock(tx: Db, service: Service, change: Change, where: Sql) {

@@ -20,7 +20,13 @@ export interface Table {
 export const merged = (service: Service, { name, key, fresh = {} }: Table, rows: readonly object[]): Sql => sql`
   json_array_elements(${incoming(service, rows)}) i
   left join ${raw(name)} old on old.service_id = ${service.id} and ${raw(key.map(column => `old.${column} = i->>'${column}'`).join(' and '))}
-  cross join lateral json_populate_record(coalesce(old, json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), i)`
+  cross join lateral json_populate_record(coalesce(old, (select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)}))), i)`
+
+/** Whether a row named `alias` of `merged` says anything else than what is stored: what does not need not be rendered. */
+export const differs = ({ key, columns }: Table, alias: string): Sql => {
+  const { of } = columnsOf({ columns: columns.filter(column => column !== 'service_id' && !key.includes(column)) })
+  return sql`(old.service_id is null or (${of(alias)}) is distinct from (${of('old')}))`
+}
 
 /** A row that was merged: its key, and whether it is new. */
 export type Merged<Key extends string> = Record<Key, string> & { inserted: boolean }
@@ -35,14 +41,14 @@ export function merging(service: Service, table: Table, rows: readonly object[],
   const stamp = change ? { list: sql`, changed_at`, at: sql`, ${change.at}::timestamptz` } : { list: sql``, at: sql`` }
   return sql`
     insert into ${name} (${list}${stamp.list})
-    select ${of('given')}${stamp.at} from ${merged(service, table, rows)} given
+    select ${of('given')}${stamp.at} from ${merged(service, table, rows)} given where ${differs(table, 'given')}
     on conflict (service_id, ${raw(table.key.join(', '))}) do update set (${list}${stamp.list}) = (${excluded}${stamp.at})
       where (${of(table.name)}) is distinct from (${excluded})
     returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`
 }
 
 /** The columns of a table for an upsert: as a list, of a row named `alias`, and as `excluded`. */
-export const columnsOf = ({ columns }: Table) => ({
+export const columnsOf = ({ columns }: Pick<Table, 'columns'>) => ({
   list: raw(columns.join(', ')),
   of: (alias: string) => raw(columns.map(column => `${alias}.${column}`).join(', ')),
   excluded: raw(columns.map(column => `excluded.${column}`).join(', ')),

@@ -18,6 +18,7 @@ import { keptSku, knownSkuIds, storesByNumber } from '../../../src/store/goods/s
 import { knownStores } from '../../../src/store/goods/stores.ts'
 import { loading } from '../../../src/store/lists/first-load.ts'
 import { forgottenAfter } from '../../../src/store/lists/removals.ts'
+import { lookAtGrownTables } from '../../../src/store/lists/statistics.ts'
 import { mappingRecord } from '../../../src/store/mappings/mappings.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { bringOrders } from '../../../src/store/orders/moving-in.ts'
@@ -101,6 +102,9 @@ export async function tour(api: TestService) {
   await storeNumbers(db, service)
   await toldOtherwise(db, service, [], '')
   await knownStaff(db, service, ['77'])
+  await db.run(sql`create table grown as select generate_series(1, 1000)`)
+  await lookAtGrownTables(db)
+  await db.run(sql`drop table grown`)
 
   const file = { kind: 'staff', digest: createHash('sha256').digest() }
   await noteReached(db, service, file, 12)

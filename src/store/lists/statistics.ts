@@ -1,0 +1,13 @@
+import { type Db, raw, sql } from '../../db.ts'
+
+/**
+ * Has PostgreSQL look at tables that have at least doubled since it last did. Its statistics of a table that is being filled are those of
+ * an empty one for up to a minute, and plans that are made of them read the whole table for each row. A plan that was kept is made anew.
+ */
+export async function lookAtGrownTables(db: Db) {
+  const grown = await db.rows<{ name: string }>(sql`
+    select format('%I', relname) as name from pg_class
+     where relkind = 'r' and relnamespace = current_schema()::regnamespace
+       and pg_relation_size(oid) / 8192 > 2 * relpages order by 1`)
+  for (const { name } of grown) await db.run(raw(`analyze (skip_locked) ${name}`))
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../src/db.ts'
+import { holdStock, moveStock } from '../../src/store/goods/stock.ts'
+import { beginChange } from '../../src/store/lists/change.ts'
+import { openShop } from '../support/feeds.ts'
+import { until } from '../support/processes.ts'
+
+const shop = await openShop()
+after(() => shop.close())
+
+const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+
+/** Has an order take one unit of a SKU while something is imported, and commits it once the import waits for it. */
+async function whileAnOrderMoves(work: () => Promise<unknown>) {
+  let imported: Promise<unknown> | undefined
+  await shop.db.transaction(async tx => {
+    const moves = [{ storeId: 's1', skuId: 'k1', quantity: -1 }]
+    await holdStock(tx, shop.service, moves)
+    await moveStock(tx, shop.service, await beginChange(tx, shop.service, ['stock']), moves)
+    imported = work()
+    await until(async () => (await shop.db.rows(waiting)).length > 0, 'the import waits for the order', 20_000)
+  })
+  await imported
+}
+
+test('what an order takes from stock while a mapping has it rendered anew is in its record', async () => {
+  await shop.feed('stores', 'storeId,storeNumber,name\ns1,101,One\n')
+  await shop.feed('products', 'productId,productCode,name,colourId,skuId,sizeCode,price\np,P,P,c,k1,S,1\n')
+  await shop.feed('stock', 'storeNumber,skuId,freeStock\n101,k1,10\n')
+  await whileAnOrderMoves(() => shop.feed('store-mapping', 'storeId,ecommerceLocationId\ns1,L1\n'))
+  await whileAnOrderMoves(() => shop.feed('sku-mapping', 'skuId,ecommerceSku\nk1,E1\n'))
+  const [stock] = await shop.rows('select free_stock, record from stock')
+  const { freeStock, ecommerceLocationId, sku } = JSON.parse(stock.record)
+  assert.deepEqual([stock.free_stock, freeStock, ecommerceLocationId, sku], [8, 8, 'L1', 'E1'])
+})
