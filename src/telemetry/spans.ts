@@ -15,7 +15,10 @@ export interface Span extends Place {
   /** Milliseconds since 1970, with their fractions. */
   beganAt: number
   endedAt: number | undefined
-  attributes: Record<string, Value>
+  /** What is known from the beginning; of those that are alike the same object, which is written out once. */
+  attributes: Attributes
+  /** What is learned later. */
+  learned: Record<string, Value> | undefined
   /** What it came to, where that is a failure: a class or code, never words that may repeat what was sent. */
   fault: string | undefined
   /** How many parts it has. */
@@ -79,7 +82,8 @@ const begin = (
   kind,
   beganAt: now(),
   endedAt: undefined,
-  attributes: { ...attributes },
+  attributes,
+  learned: undefined,
   fault: undefined,
   parts: 0,
 })
@@ -89,8 +93,13 @@ export function endSpan(span: Span | undefined, fault?: string) {
   if (!span || span.endedAt !== undefined) return
   span.endedAt = now()
   span.fault = fault
-  if (span.parts > mostParts) span.attributes['tillbridge.parts_left_out'] = span.parts - mostParts
+  if (span.parts > mostParts) learn(span, { 'tillbridge.parts_left_out': span.parts - mostParts })
   if (span.isSampled) tracing?.record(span)
+}
+
+/** Adds to what a span says. */
+export function learn(span: Span | undefined, attributes: Attributes) {
+  if (span) span.learned = span.learned ? { ...span.learned, ...attributes } : { ...attributes }
 }
 
 /** Has everything that `work` does be part of it. */

@@ -1,11 +1,12 @@
 import { databaseDurations } from './measured.ts'
-import { beginPart, endSpan, faultOf } from './spans.ts'
+import { type Attributes, beginPart, endSpan, faultOf } from './spans.ts'
 import { addStatement, timelineNow } from './timeline.ts'
 
 interface Told {
   operation: string
   /** The operation and the first table: `select customer`. */
   summary: string
+  attributes: Attributes
 }
 
 const told = new Map<string, Told>()
@@ -20,19 +21,17 @@ function toldOf(text: string): Told {
     .toLowerCase()
   const operation = /^\w+/.exec(plain)?.[0] ?? 'unknown'
   const [, table = ''] = /\b(?:from|into|update|join)\s+(?:only\s+)?([a-z_][\w.]*)/.exec(plain) ?? []
-  const one = { operation, summary: `${operation} ${table}`.trim() }
+  const summary = `${operation} ${table}`.trim()
+  const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': operation, 'db.query.summary': summary }
+  const one = { operation, summary, attributes }
   told.set(text, one)
   return one
 }
 
 /** Has a statement measured, and be part of the trace that it is asked in. */
 export async function observed<T>(text: string, ask: () => Promise<T>): Promise<T> {
-  const { operation, summary } = toldOf(text)
-  const span = beginPart(summary, 'client', {
-    'db.system.name': 'postgresql',
-    'db.operation.name': operation,
-    'db.query.summary': summary,
-  })
+  const { operation, summary, attributes } = toldOf(text)
+  const span = beginPart(summary, 'client', attributes)
   const timeline = timelineNow()
   const began = performance.now()
   let fault: string | undefined

@@ -1,5 +1,5 @@
 import { callDurations } from '../../../telemetry/measured.ts'
-import { endSpan, faultOf, traced, traceparentHere } from '../../../telemetry/spans.ts'
+import { endSpan, faultOf, learn, traced, traceparentHere } from '../../../telemetry/spans.ts'
 import { addStep, timelineNow } from '../../../telemetry/timeline.ts'
 import type { Incoming } from './exchange.ts'
 import { Failure } from './failure.ts'
@@ -38,12 +38,12 @@ export function observedCall(
   return traced(`${method} ${endpoint}`, 'client', attributes, async span => {
     try {
       const incoming = await call(traceparentHere())
-      if (span) span.attributes['http.response.status_code'] = incoming.status
+      learn(span, { 'http.response.status_code': incoming.status })
       measured(incoming.status, undefined)
       return incoming
     } catch (error) {
       const status = error instanceof Refusal ? error.status : undefined
-      if (span) span.attributes['http.response.status_code'] = status
+      learn(span, { 'http.response.status_code': status })
       const fault = error instanceof Failure ? error.kind : (status?.toString() ?? faultOf(error))
       measured(status, fault)
       endSpan(span, fault)
