@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { orderOf, startOrderShop } from '../../support/order-shop.ts'
+import { until } from '../../support/processes.ts'
+import type { Answer } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
+
+const { api, another } = await startOrderShop()
+after(() => api.stop())
+
+test('an order that waits for stock after it has its stamp is told to whoever read on meanwhile', async () => {
+  const shop = await another()
+  const read = async (cursor: string) => {
+    const { status, json, text } = await shop.get(`/changes?kinds=order&limit=1000&after_cursor=${cursor}`)
+    assert.equal(status, 200, text)
+    return { ids: json.data.map(({ id }: { id: string }) => id) as string[], cursor: json.meta.endCursor as string }
+  }
+  const order = (orderNumber: string, sku: string) =>
+    post(shop, '/orders', { ...orderOf([{ sku, quantity: 1 }]), orderNumber })
+  const beginning = await shop.get('/changes?kinds=order&limit=1000')
+  let cursor: string = beginning.json.meta.endCursor
+  let placing: Promise<Answer> = Promise.reject(new Error('nothing is placed yet'))
+  placing.catch(() => {})
+  let later = ''
+  await api.db.transaction(async tx => {
+    await tx.rows(sql`
+      select 1 as one from stock where service_id = ${shop.service.id} and sku_id = 'id-HOOD-S' for update`)
+    placing = order('waits', 'HOOD-S')
+    const waits = sql`
+      select 1 as one from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like '%stock%' and pid <> pg_backend_pid()`
+    await until(() => api.db.row(waits), 'the order waits for its stock')
+    const { status, json, text } = await order('does-not', 'TEE')
+    assert.equal(status, 201, text)
+    later = json.data.id
+    // The later one is there, and not told: the one that has its stamp already would be behind it.
+    for (let i = 0; i < 3; i++) {
+      const { ids, cursor: next } = await read(cursor)
+      assert.deepEqual(ids, [])
+      cursor = next
+    }
+  })
+  const placed = await placing
+  assert.equal(placed.status, 201, placed.text)
+  assert.deepEqual((await read(cursor)).ids, [placed.json.data.id, later])
+})
