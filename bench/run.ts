@@ -3,6 +3,8 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { sql } from '../src/db.ts'
 import { measureBreaker } from './breaker.ts'
 import { measureColdStart } from './cold-start.ts'
+import { measureChanges } from './following/changes.ts'
+import { measureWebhooks } from './following/webhooks.ts'
 import { measureGrowth } from './growth.ts'
 import { measurePages } from './pages.ts'
 import { measureRequestLog } from './requests.ts'
@@ -26,6 +28,8 @@ const parts = [
   'sync',
   'traces',
   'requests',
+  'changes',
+  'webhooks',
   'cold-start',
 ] as const
 type Part = (typeof parts)[number]
@@ -90,6 +94,8 @@ async function measureServed(cluster: Cluster, size: Size) {
     breaker: measureBreaker,
     traces: measureTraces,
     requests: measureRequestLog,
+    changes: measureChanges,
+    webhooks: measureWebhooks,
     sync: (bench, loaded) => measureSync(bench, loaded, { stores, skus }),
   }
   for (const part of parts) {

@@ -1,0 +1,38 @@
+import { type Connection, NotFoundError, tillbridge, verifyWebhook, WebhookError } from '../../client/src/index.ts'
+
+/** What a program of somebody else's came to, in whatever it runs. */
+export interface Outcome {
+  stores: number
+  title: string
+  /** How often a write was carried out that was sent twice with one key. */
+  written: number
+  missing: string
+  followed: string
+  unbelieved: string
+}
+
+/** Uses the client as a program would: walks a list, writes, meets an error, follows changes, judges a delivery. */
+export async function program(connection: Connection): Promise<Outcome> {
+  const client = tillbridge(connection)
+  const stores = await client.stores.list().all()
+  const email = `${crypto.randomUUID()}@example.com`
+  const made = await client.customers.create({ firstname: 'Ann', surname: 'Lee', contact: { email } })
+  const changed = await client.customers.update(made.id, { title: 'Dr' }, { ifMatch: made })
+  const found = await client.customers.find({ email }).all()
+  const missing = await client.customers.get('nobody').then(
+    () => 'found',
+    error => (error instanceof NotFoundError ? error.code : String(error)),
+  )
+  let followed = ''
+  for await (const change of client.follow({ kinds: ['customer'] }))
+    if (change.id === made.id) {
+      followed = change.action
+      break
+    }
+  const headers = new Headers({ 'webhook-id': 'd1', 'webhook-timestamp': '0', 'webhook-signature': 'v1,AAAA' })
+  const unbelieved = await verifyWebhook('{}', headers, ['whsec_bmV3']).then(
+    () => 'believed',
+    error => (error instanceof WebhookError ? error.code : String(error)),
+  )
+  return { stores: stores.length, title: changed.title ?? '', written: found.length, missing, followed, unbelieved }
+}

@@ -1,0 +1,114 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { issueCertificate } from '../../src/tls/issue.ts'
+import { installedByNpm } from '../installed.ts'
+import type { Outcome } from './program.ts'
+
+// Runs a program that uses the client in Node, Deno and Bun, against the demo shop. What cannot be installed here is skipped, and said
+// to be.
+
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
+const directory = mkdtempSync(join(tmpdir(), 'tillbridge-runtimes-'))
+const dataDir = join(directory, 'data')
+const platform = `${process.platform}-${process.arch === 'arm64' ? 'aarch64' : process.arch}`
+
+function fileOf(name: string, text: string) {
+  const file = join(directory, name)
+  writeFileSync(file, text)
+  return file
+}
+
+const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+
+/** How a program is run, trusting the certificates of a file; undefined where the runtime cannot be had. */
+const runtimes: Record<string, (main: string, caFile: string) => string[] | undefined> = {
+  node: main => [process.execPath, main],
+  deno: (main, caFile) => {
+    const programs = installedByNpm('deno@2.9.6')
+    return programs === undefined
+      ? undefined
+      : [join(programs, 'deno'), 'run', '--quiet', '--no-config', '--allow-net', '--cert', caFile, main]
+  },
+  bun: main => {
+    const programs = installedByNpm(`@oven/bun-${platform}@1.4.5`)
+    return programs === undefined
+      ? undefined
+      : [join(programs, '..', '@oven', `bun-${platform}`, 'bin', 'bun'), 'run', main]
+  },
+}
+
+const isRight = ({ stores, title, written, missing, followed, unbelieved }: Outcome) =>
+  stores > 0 && [title, written, missing, followed, unbelieved].join(' ') === 'Dr 1 not_found changed timestamp_off'
+
+function tried(name: string, main: string, caFile: string): boolean {
+  const [command, ...args] = runtimes[name]?.(main, caFile) ?? []
+  if (command === undefined) {
+    console.error(`SKIPPED: ${name} cannot be had here.`)
+    return true
+  }
+  const env = { PATH: process.env.PATH, HOME: directory, NODE_EXTRA_CA_CERTS: caFile, NO_COLOR: '1' }
+  const { stdout, stderr } = spawnSync(command, args, { cwd: directory, env, encoding: 'utf8', timeout: 120_000 })
+  const [, told] = /^OUTCOME (.*)$/m.exec(stdout) ?? []
+  const passed = told !== undefined && isRight(JSON.parse(told))
+  console.log(passed ? `${name}: ${told}` : `${name} FAILED:\n${stdout}${stderr}`)
+  return passed
+}
+
+// The local authority may vouch for addresses of this machine too, in a way that Bun's TLS (BoringSSL) cannot read: it refuses it.
+const hosts = { names: ['localhost'], addresses: [] }
+const [caKey, key] = [newKey(), newKey()]
+const authority = { subject: 'Trial of runtimes', key: caKey }
+const times = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 3_600_000) }
+const caFile = fileOf('ca.pem', issueCertificate({ ...authority, hosts, ...times }))
+const certFile = fileOf('cert.pem', issueCertificate({ subject: 'localhost', key, hosts, authority, ...times }))
+const keyFile = fileOf('key.pem', key.export({ type: 'pkcs8', format: 'pem' }).toString())
+
+const env = {
+  PATH: process.env.PATH,
+  HOME: directory,
+  DATA_DIR: dataDir,
+  PORT: '0',
+  LOG_LEVEL: 'warn',
+  TLS_CERT_FILE: certFile,
+  TLS_KEY_FILE: keyFile,
+}
+const service = spawn(process.execPath, [join(checkout, 'src/cli.js'), 'start'], {
+  cwd: directory,
+  env,
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+const ended = once(service, 'exit')
+try {
+  console.log('Starting a demo shop.')
+  let said = ''
+  for await (const chunk of service.stdout.setEncoding('utf8')) {
+    said += chunk
+    if (said.includes('Ctrl-C stops it.')) break
+  }
+  const access = JSON.parse(readFileSync(join(dataDir, 'access.json'), 'utf8'))
+  const { baseUrl: url, username, password, serviceName } = access
+  const connection = { url, apiKey: Buffer.from(`${username}:${password}`).toString('base64'), service: serviceName }
+  const main = join(directory, 'main.ts')
+  const program = join(checkout, 'scripts/runtimes/program.ts')
+  writeFileSync(
+    main,
+    `import { program } from ${JSON.stringify(program)}
+console.log('OUTCOME ' + JSON.stringify(await program(${JSON.stringify(connection)})))
+`,
+  )
+  if (
+    !Object.keys(runtimes)
+      .map(name => tried(name, main, caFile))
+      .every(Boolean)
+  )
+    process.exitCode = 1
+} finally {
+  service.kill('SIGTERM')
+  await ended
+  rmSync(directory, { recursive: true, force: true })
+}

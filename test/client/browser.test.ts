@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, request } from 'node:https'
+import { stripTypeScriptTypes } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, normalize } from 'node:path'
+import { after, test } from 'node:test'
+import { ensureLocalFiles } from '../../src/tls/local.ts'
+import { browserMissing, openPage } from '../support/browser.ts'
+import { fillShop } from '../support/order-shop.ts'
+import { checkout } from '../support/processes.ts'
+import { startTestService } from '../support/service.ts'
+import { apiKeyOf } from './shop.ts'
+
+/** A web site that has the client's source, without its types, and what is below `/api` from the service, as a proxy would. */
+async function startSite(target: { baseUrl: string; ca: string }) {
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-site-'))
+  const { certFile, keyFile } = ensureLocalFiles(directory)
+  const certificate = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
+  const server = createServer(certificate, (asked, answer) => {
+    const { url = '', method, headers } = asked
+    if (url.startsWith('/api/')) {
+      const far = request(target.baseUrl + url.slice(4), { method, headers, ca: target.ca, agent: false }, response => {
+        answer.writeHead(response.statusCode ?? 502, response.headers)
+        response.pipe(answer)
+      })
+      far.on('error', () => answer.destroy())
+      answer.on('close', () => far.destroy())
+      asked.pipe(far)
+    } else if (/^\/(client|scripts)\/[\w/-]+\.ts$/.test(url)) {
+      const text = stripTypeScriptTypes(readFileSync(join(checkout, normalize(url)), 'utf8'))
+      answer.writeHead(200, { 'content-type': 'text/javascript' }).end(text)
+    } else
+      answer
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<!doctype html><link rel="icon" href="data:,"><p>A shop')
+  })
+  server.listen(0, 'localhost')
+  await once(server, 'listening')
+  after(() => {
+    server.closeAllConnections()
+    server.close()
+    rmSync(directory, { recursive: true })
+  })
+  return `https://localhost:${(server.address() as AddressInfo).port}`
+}
+
+test('a page in a browser walks, writes, follows and judges with the client', {
+  skip: browserMissing ?? false,
+}, async () => {
+  const api = await startTestService()
+  after(() => api.stop())
+  await fillShop(api.db, api.service)
+  const site = await startSite(api)
+  const page = await openPage(site)
+  after(() => page.close())
+  await page.goTo(site)
+  const connection = { url: `${site}/api`, apiKey: apiKeyOf(api), service: api.service.name }
+  const outcome = await page.evaluate(
+    `import('/scripts/runtimes/program.ts').then(({ program }) => program(${JSON.stringify(connection)}))`,
+  )
+  assert.deepEqual(outcome, {
+    stores: 2,
+    title: 'Dr',
+    written: 1,
+    missing: 'not_found',
+    followed: 'changed',
+    unbelieved: 'timestamp_off',
+  })
+  const complaints = page.complaints.filter(complaint => !complaint.includes('404'))
+  assert.deepEqual(complaints, [])
+})
