@@ -65,9 +65,21 @@ export const machine: Section = {
         'PostgreSQL that ends because its journal has no room comes back once there is some',
       ],
     ],
-    [114, 'The disk of the log is full', 'No test causes it yet.'],
-    [115, 'No more files may be opened', 'No test causes it yet.'],
-    [116, 'A small heap under load', 'No test causes it yet.'],
+    [
+      114,
+      'The disk of the log is full',
+      'No test causes it yet: the log goes to standard error, and whoever keeps it has to be halted or full.',
+    ],
+    [
+      115,
+      'No more files may be opened',
+      'No test causes it yet; `npm run trial -- crowds` counts files, and gives nobody too few.',
+    ],
+    [
+      116,
+      'A small heap under load',
+      'No test causes it yet; `npm run trial -- crowds` counts memory, and gives nobody too little.',
+    ],
     [117, 'The processor is taken away', 'No test causes it yet.'],
     [
       118,
@@ -94,7 +106,7 @@ export const machine: Section = {
         'a process that was halted for the whole time of its claim does not tell the back office any more',
       ],
     ],
-    [120, 'The clock jumps back an hour, and on by a day', 'No test causes it yet.'],
+    [120, 'The clock jumps back an hour, and on by a day', 'No test shifts the clock of the machine yet.'],
     [
       121,
       'Two processes start on one data directory',
@@ -113,7 +125,18 @@ export const machine: Section = {
         'a migration that is killed in its middle leaves nothing, and the next one completes',
       ],
     ],
-    [124, 'A backup under load is restored', 'No test causes it yet.'],
+    [
+      124,
+      'A backup under load is restored',
+      [
+        'backup/backup.test.ts',
+        'a backup that is taken while customers are written has each one that was acknowledged before, and nothing by halves',
+      ],
+      [
+        'backup/backup.test.ts',
+        'what was backed up is restored, row by row, with all keys, indexes, triggers and counters',
+      ],
+    ],
     [
       125,
       'A byte in a file of data is flipped',

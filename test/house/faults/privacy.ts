@@ -3,7 +3,11 @@ import type { Section } from './fault.ts'
 export const privacy: Section = {
   title: 'Logs, secrets, privacy',
   cases: [
-    [199, 'Line breaks, control sequences, a megabyte in what is logged', 'No test causes it yet.'],
+    [
+      199,
+      'Line breaks, control sequences, a megabyte in what is logged',
+      'No test causes it yet with all that is logged; queries, headers and bodies are not logged.',
+    ],
     [
       200,
       'Canaries through everything, looked for in logs, figures, tables',

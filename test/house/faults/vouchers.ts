@@ -60,7 +60,11 @@ export const vouchers: Section = {
         'a voucher whose lock is killed at … is held by nobody else, and by its holder once the lock is repeated',
       ],
     ],
-    [25, 'The clock of our machine is two hours off', 'No test causes it yet.'],
+    [
+      25,
+      'The clock of our machine is two hours off',
+      'No test shifts the clock of the machine yet; locks and leases end by the clock of the database.',
+    ],
     [
       26,
       'A lock names a validation that is wrong',
