@@ -24,7 +24,7 @@ const commands = {
   backup: async () => (await import('./backups/backup.ts')).backupCommand,
   restore: async () => (await import('./backups/restore.ts')).restoreCommand,
   restored: async () => (await import('./backups/restored.ts')).restoredCommand,
-  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
 } satisfies Record<string, () => Promise<(program: Command) => unknown>>
 
 /** The command line with the command of this name alone; with all of them where there is none of this name. */

@@ -8,6 +8,7 @@ import { migrate } from '../migrate.ts'
 import { type Postgres, startPostgres } from '../postgres/postgres.ts'
 import type { Keys } from '../secrets.ts'
 import { keysOf } from './keys.ts'
+import { requireOneServer } from './one-server.ts'
 
 /** A database that is up to date. */
 export interface OpenedDatabase {
@@ -42,8 +43,16 @@ interface Opening {
 const connectionFile = (config: Config) => resolve(config.dataDir, 'database.json')
 
 /** Opens the installation as its owner: the bundled PostgreSQL is started here, unless DATABASE_URL names another one. */
-export const openInstallation = async (config: Config, opening: Opening = {}) =>
-  withKeys(config, await openOwnDatabase(config, opening))
+export async function openInstallation(config: Config, opening: Opening = {}) {
+  const installation = await withKeys(config, await openOwnDatabase(config, opening))
+  try {
+    await requireOneServer(installation.db)
+    return installation
+  } catch (error) {
+    await installation.close()
+    throw error
+  }
+}
 
 /** Joins an installation that another process may have open; opens it for the time being where none has. */
 export const joinInstallation = async (config: Config, opening: Opening = {}) =>

@@ -51,6 +51,13 @@ test('doctor leads from an empty installation to one where all is well', async (
   assert.equal(lonely.code, 1)
   assert.match(lonely.out, /^MISSING {2}Services +Nobody may use luma: tillbridge user add <username> --service luma$/m)
   await done(['user', 'add', 'webshop', '--service', 'luma'], environment)
+  const unsaved = await run(['doctor', '--json'], environment)
+  assert.equal(unsaved.code, 1)
+  assert.deepEqual(
+    (JSON.parse(unsaved.out) as { what: string; ok: boolean }[]).filter(({ ok }) => !ok).map(({ what }) => what),
+    ['Backups'],
+  )
+  await done(['backup', join(environment.DATA_DIR, 'backup')], environment)
   const out = await done(['doctor'], environment)
   assert.deepEqual(
     out
@@ -64,11 +71,17 @@ test('doctor leads from an empty installation to one where all is well', async (
       ['ok', 'Data'],
       ['ok', 'Certificate'],
       ['ok', 'Database'],
+      ['ok', 'Clock'],
+      ['ok', 'Disk'],
+      ['ok', 'Files'],
+      ['ok', 'Durability'],
       ['ok', 'Secret'],
       ['ok', 'Services'],
       ['ok', 'Back'],
+      ['ok', 'Mail'],
       ['ok', 'Jobs'],
       ['ok', 'Alerts'],
+      ['ok', 'Backups'],
     ],
   )
   assert.match(out, /PostgreSQL \d+.*, tillbridge, \d+ migrations/)

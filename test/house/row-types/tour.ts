@@ -6,9 +6,10 @@ import { isLastAdmin, listAccounts, listServices, readService } from '../../../s
 import { refundUpTo } from '../../../src/backoffice/embedded/vouchers/draw.ts'
 import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/standing.ts'
 import { newestBackup } from '../../../src/backup/noted.ts'
-import { doctorCommand } from '../../../src/commands/doctor.ts'
+import { doctorCommand } from '../../../src/commands/doctor/doctor.ts'
 import { sql } from '../../../src/db.ts'
 import { migrate } from '../../../src/migrate.ts'
+import { requireOneServer } from '../../../src/running/one-server.ts'
 import { makeLink, sessionsOf } from '../../../src/sessions.ts'
 import { forgetRemovals } from '../../../src/store/changes/forgetting.ts'
 import { placesNow } from '../../../src/store/changes/newest.ts'
@@ -142,6 +143,7 @@ export async function tour(api: TestService) {
   await databaseBytes(db)
   await listAlerts(db)
   await newestBackup(db)
+  await requireOneServer(db)
 
   const [mail] = await listMails(db, service, undefined, 1)
   assert.ok(mail, 'a voucher was made')

@@ -1,20 +1,22 @@
 import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { listServices } from '../accounts.ts'
-import { openOffices } from '../backoffice/offices.ts'
-import { backOfficeOf, type Config, readConfig } from '../config.ts'
-import { type Database, sql } from '../db.ts'
-import { ApiError } from '../errors.ts'
-import { joinDatabase, type OpenedDatabase } from '../running/installation.ts'
-import { knownKeys } from '../running/keys.ts'
-import { servicesLeftAlone } from '../running/left-alone.ts'
-import type { Keys } from '../secrets.ts'
-import { listAlerts } from '../store/running/alerts.ts'
-import { dueJobs } from '../store/running/jobs.ts'
-import { localCertificate, readCertificate } from '../tls/tls.ts'
-import { examples } from './terminal/examples.ts'
-import { quietLog } from './terminal/quiet-log.ts'
+import { listServices } from '../../accounts.ts'
+import { openOffices } from '../../backoffice/offices.ts'
+import { backOfficeOf, type Config, readConfig } from '../../config.ts'
+import { type Database, sql } from '../../db.ts'
+import { ApiError } from '../../errors.ts'
+import { joinDatabase, type OpenedDatabase } from '../../running/installation.ts'
+import { knownKeys } from '../../running/keys.ts'
+import { servicesLeftAlone } from '../../running/left-alone.ts'
+import { requireOneServer } from '../../running/one-server.ts'
+import type { Keys } from '../../secrets.ts'
+import { listAlerts } from '../../store/running/alerts.ts'
+import { dueJobs } from '../../store/running/jobs.ts'
+import { localCertificate, readCertificate } from '../../tls/tls.ts'
+import { examples } from '../terminal/examples.ts'
+import { quietLog } from '../terminal/quiet-log.ts'
+import { backups, clock, disk, durability, fileLimit, mail } from './machine.ts'
 
 /** One thing looked at: how it is, or an error that says what to do. */
 interface Check {
@@ -26,8 +28,12 @@ export const doctorCommand = (program: Command) =>
   program
     .command('doctor')
     .description('Check the settings, the database, the certificate and the back office, and say what is missing.')
-    .addHelpText('after', examples(['doctor', 'exits with 1 when something is missing']))
-    .action(async () => {
+    .option('--json', 'for a program: a list of what was looked at')
+    .addHelpText(
+      'after',
+      examples(['doctor', 'exits with 1 when something is missing'], ['doctor --json', 'a list of { what, ok, says }']),
+    )
+    .action(async ({ json = false }: { json?: boolean }) => {
       let config: Config | undefined
       let data: string | undefined
       let database: OpenedDatabase | undefined
@@ -69,6 +75,10 @@ export const doctorCommand = (program: Command) =>
             return aboutDatabase(database)
           },
         },
+        { what: 'Clock', look: async () => clock(need(database, 'the database').db) },
+        { what: 'Disk', look: async () => disk(need(data, 'the data directory')) },
+        { what: 'Files', look: fileLimit },
+        { what: 'Durability', look: async () => durability(need(database, 'the database').db) },
         {
           what: 'Secret',
           async look() {
@@ -85,17 +95,22 @@ export const doctorCommand = (program: Command) =>
             return backOffices(db, need(keys, 'the secret'), need(config, 'the settings'))
           },
         },
+        { what: 'Mail', look: async () => mail(need(config, 'the settings')) },
         { what: 'Jobs', look: async () => jobs(need(database, 'the database')) },
         { what: 'Alerts', look: async () => alerts(need(database, 'the database')) },
+        { what: 'Backups', look: async () => backups(need(database, 'the database').db) },
       ]
+      const found: { what: string; ok: boolean; says: string }[] = []
       for (const { what, look } of checks) {
-        try {
-          console.log(`ok       ${what.padEnd(12)} ${indented(await look())}`)
-        } catch (error) {
-          console.log(`MISSING  ${what.padEnd(12)} ${indented((error as Error).message)}`)
-          process.exitCode = 1
-        }
+        const one = await look().then(
+          says => ({ what, ok: true, says }),
+          (error: Error) => ({ what, ok: false, says: error.message }),
+        )
+        if (!json) console.log(`${one.ok ? 'ok     ' : 'MISSING'}  ${what.padEnd(12)} ${indented(one.says)}`)
+        if (!one.ok) process.exitCode = 1
+        found.push(one)
       }
+      if (json) console.log(JSON.stringify(found, undefined, 2))
       await database?.close()
     })
 
@@ -119,12 +134,10 @@ function certificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
 }
 
 async function aboutDatabase({ db }: OpenedDatabase) {
-  const row = await db.row<{ version: string; name: string; migrations: number; sync: string }>(sql`
-    select current_setting('server_version') as version, current_database() as name, (select count(*)::integer from migration) as migrations,
-           current_setting('fsync') as sync`)
-  if (row?.sync !== 'on')
-    throw new Error('fsync is off: a crash of the machine can lose what was acknowledged. Turn it on.')
-  return `PostgreSQL ${row.version}, ${row.name}, ${row.migrations} migrations`
+  await requireOneServer(db)
+  const row = await db.row<{ version: string; name: string; migrations: number }>(sql`
+    select current_setting('server_version') as version, current_database() as name, (select count(*)::integer from migration) as migrations`)
+  return `PostgreSQL ${row?.version}, ${row?.name}, ${row?.migrations} migrations`
 }
 
 async function services({ db }: OpenedDatabase) {
