@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { sql } from '../src/db.ts'
 import { measureBreaker } from './breaker.ts'
 import { measureColdStart } from './cold-start.ts'
+import { measureExport } from './export.ts'
 import { measureChanges } from './following/changes.ts'
 import { measureWebhooks } from './following/webhooks.ts'
 import { measureGrowth } from './growth.ts'
@@ -20,6 +21,7 @@ import { measureWrites } from './writes/writes.ts'
 /** The parts, in the order in which they run. The last one runs once the database is stopped. */
 const parts = [
   'pages',
+  'export',
   'growth',
   'workers',
   'writes',
@@ -87,6 +89,7 @@ async function measureServed(cluster: Cluster, size: Size) {
   const bench = startBench({ directory, postgresPid: cluster.postgres.pid, seconds, rounds, say })
   const measure: Record<Exclude<Part, 'cold-start'>, (bench: Bench, loaded: Loaded) => Promise<Section>> = {
     pages: measurePages,
+    export: measureExport,
     growth: bench => measureGrowth(bench, cluster, size),
     workers: measureWorkers,
     writes: measureWrites,

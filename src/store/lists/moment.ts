@@ -12,10 +12,21 @@ export const momentOf = async (
   stamps: Stamps,
   asOf: string | undefined,
   withRemovals = false,
-): Promise<Sql> =>
-  asOf === undefined
-    ? newestWithin(stamps, service, await horizon(db, service, stamps), withRemovals)
-    : sql`${asOf}::timestamptz`
+): Promise<Sql> => {
+  if (asOf !== undefined) return sql`${asOf}::timestamptz`
+  if (stamps instanceof Sql) return newestWithin(stamps, service, await horizon(db, service, stamps), withRemovals)
+  return sql`${await newest(db, service, stamps, withRemovals)}::timestamptz`
+}
+
+/** The same as a text, asked for by itself: many who begin to walk a list share the question, and read as who goes on does. */
+const newest = (db: Db, service: Service, list: List, withRemovals: boolean): Promise<string> =>
+  shared(db, `${service.id} ${list} ${withRemovals}`, async () => {
+    const within = await horizon(db, service, list)
+    const row = await db.row<{ moment: string }>(
+      sql`select (${newestWithin(list, service, within, withRemovals)})::text as moment`,
+    )
+    return row?.moment ?? '-infinity'
+  })
 
 /**
  * The newest change of a list within the horizon: nothing that commits later is stamped at or before it. It never runs ahead
@@ -36,44 +47,51 @@ export const tableOf = (stamps: Stamps): Sql => (stamps instanceof Sql ? stamps 
 
 /** The horizon of each list, by its number; that of all lists that nobody back-dates first. */
 type Horizons = readonly string[]
-interface Questions {
-  current?: Promise<Horizons>
-  next?: Promise<Horizons>
-}
-const questions = new WeakMap<Db, Map<number, Questions>>()
 
 async function horizon(db: Db, service: Service, stamps: Stamps): Promise<string> {
   const all = await horizons(db, service)
   return all[stamps instanceof Sql ? 0 : numberOf(stamps)] ?? '-infinity'
 }
 
+/** The moments before which nothing in progress can still commit (`list_horizons` in the migrations). */
+export const horizons = (db: Db, { id }: Service): Promise<Horizons> =>
+  shared(db, String(id), async () => {
+    const row = await db.row<{ horizons: string[] }>(sql`select list_horizons(${id})::text[] as horizons`)
+    return row?.horizons ?? []
+  })
+
+/** A question that is under way, and the one behind it. */
+interface Questions {
+  current?: Promise<unknown>
+  next?: Promise<unknown>
+}
+const questions = new WeakMap<Db, Map<string, Questions>>()
+
 /**
- * The moments before which nothing in progress can still commit (`list_horizons` in the migrations). Who asks while a question
- * is under way shares the next one: an answer is never older than the request, and the database is asked once for many.
+ * Asks a question for all who ask it at the same moment. Who asks while it is under way shares the next one: an answer is never older than
+ * the request, and the database is asked once for many. What fails fails for those who share it, within the time that a statement has.
  */
-export function horizons(db: Db, { id }: Service): Promise<Horizons> {
-  const asked = questions.get(db) ?? new Map<number, Questions>()
+function shared<T>(db: Db, name: string, question: () => Promise<T>): Promise<T> {
+  const asked = questions.get(db) ?? new Map<string, Questions>()
   questions.set(db, asked)
-  const mine = asked.get(id) ?? {}
-  asked.set(id, mine)
-  return ask(db, sql`select list_horizons(${id})::text[] as horizons`, mine)
+  const mine = asked.get(name) ?? {}
+  asked.set(name, mine)
+  return ask(question, mine)
 }
 
-function ask(db: Db, question: Sql, mine: Questions): Promise<Horizons> {
+function ask<T>(question: () => Promise<T>, mine: Questions): Promise<T> {
   if (mine.current) {
     mine.next ??= mine.current
       .catch(() => {})
       .then(() => {
         delete mine.next
-        return ask(db, question, mine)
+        return ask(question, mine)
       })
-    return mine.next
+    return mine.next as Promise<T>
   }
-  mine.current = db
-    .row<{ horizons: string[] }>(question)
-    .then(row => row?.horizons ?? [])
-    .finally(() => {
-      delete mine.current
-    })
-  return mine.current
+  const current = question().finally(() => {
+    delete mine.current
+  })
+  mine.current = current
+  return current
 }

@@ -7,6 +7,8 @@ import { refundUpTo } from '../../../src/backoffice/embedded/vouchers/draw.ts'
 import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/standing.ts'
 import { newestBackup } from '../../../src/backup/noted.ts'
 import { doctorCommand } from '../../../src/commands/doctor/doctor.ts'
+import { doctorCommand } from '../../../src/commands/doctor.ts'
+import { countOf } from '../../../src/commands/terminal/exported.ts'
 import { sql } from '../../../src/db.ts'
 import { migrate } from '../../../src/migrate.ts'
 import { requireOneServer } from '../../../src/running/one-server.ts'
@@ -133,6 +135,7 @@ export async function tour(api: TestService) {
   await hastenFeeds(db, 'sync-feed', feeds)
   await newlyStalled(db, feeds)
   await feedFigures(db)
+  await countOf(db, service, 'stock')
   await toldAt(db, service, 'transactions', '65432')
   assert.equal((await api.get('/feeds')).status, 200)
   await tellWebhook(api)

@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { ask, type Bench } from './rig/bench.ts'
+import { type Loaded, serviceName } from './rig/database.ts'
+import { type Running, startService } from './rig/processes.ts'
+import { median, percent, type Section, tenths, whole } from './rig/report.ts'
+import { scenariosOf } from './rig/scenarios.ts'
+import { memory } from './rig/usage.ts'
+
+const mostMegabytes = 200
+/** Pages a second that other clients ask for meanwhile. */
+const pagesPerSecond = 20
+
+interface Told {
+  seconds: number
+  bytes: number
+}
+
+/** A whole list beside COPY of the same texts, and pages of other clients meanwhile. */
+export async function measureExport(bench: Bench, loaded: Loaded): Promise<Section> {
+  const { customers } = loaded.size
+  const service = await startService(bench.directory, { DATABASE_URL: loaded.url })
+  const scenarios = await scenariosOf(loaded)
+  const page = scenarios.find(({ name }) => name === 'customers, deepest page')
+  if (!page) throw new Error('the bench has a deepest page')
+  const tell = (packing?: string) => told(service, loaded, packing)
+  const rounds: Record<'copy' | 'plain' | 'zstd' | 'gzip', Told>[] = []
+  for (let round = 0; round < bench.rounds; round++) {
+    bench.say(`  round ${round + 1}`)
+    rounds.push({ copy: await copied(loaded), plain: await tell(), zstd: await tell('zstd'), gzip: await tell('gzip') })
+  }
+  const peak = memory(service.pid).peak
+  bench.say('  pages, alone and while a list is told')
+  const asking = { connections: 4, rate: pagesPerSecond, seconds: Math.max(5, bench.seconds) }
+  const alone = await ask(bench, service, page, asking)
+  let over = false
+  const listing = (async () => {
+    let lists = 0
+    for (; !over; lists++) await tell()
+    return lists
+  })()
+  const beside = await ask(bench, service, page, asking)
+  over = true
+  const lists = await listing
+  await service.stop()
+
+  const of = (way: keyof (typeof rounds)[number], what: keyof Told) => median(rounds.map(round => round[way][what]))
+  const share = median(rounds.map(({ copy, plain }) => copy.seconds / plain.seconds))
+  const tail = beside.p99 / alone.p99
+  return {
+    title: 'Whole lists',
+    about:
+      `All ${whole(customers)} customers as NDJSON over TLS to curl on the same machine, which throws them away; in the same rounds COPY of the same texts by psql, which does the same. ` +
+      `Pages meanwhile are the deepest of the same list, ${pagesPerSecond} a second at even intervals, each timed from the moment it was due. All processes share the cores.`,
+    tables: [
+      {
+        caption: 'A list as a whole',
+        head: ['way', 'seconds', 'records/s', 'MB sent', 'of COPY'],
+        rows: (['copy', 'plain', 'zstd', 'gzip'] as const).map(way => [
+          { copy: 'COPY', plain: 'NDJSON', zstd: 'NDJSON, zstd', gzip: 'NDJSON, gzip' }[way],
+          tenths(of(way, 'seconds')),
+          whole(customers / of(way, 'seconds')),
+          whole(of(way, 'bytes') / 1e6),
+          percent(median(rounds.map(round => round.copy.seconds / round[way].seconds))),
+        ]),
+      },
+      {
+        caption: 'Pages of other clients',
+        head: ['meanwhile', 'p50 ms', 'p99 ms'],
+        rows: [
+          ['nothing', tenths(alone.p50), tenths(alone.p99)],
+          [`a whole list, again and again (${lists})`, tenths(beside.p50), tenths(beside.p99)],
+        ],
+      },
+    ],
+    targets: [
+      { what: 'rate, of COPY', wanted: '≥ 50 %', found: percent(share), met: share >= 0.5 },
+      {
+        what: 'memory of the service, at most',
+        wanted: `≤ ${mostMegabytes} MB`,
+        found: `${whole(peak)} MB`,
+        met: peak <= mostMegabytes,
+      },
+      { what: 'p99 of pages meanwhile', wanted: '≤ 2 ×', found: `${tenths(tail)} ×`, met: tail <= 2 },
+    ],
+  }
+}
+
+/** COPY by `psql`, to nowhere. */
+async function copied({ url, service }: Loaded): Promise<Told> {
+  const copy = `copy (select record || ecommerce_ids from customer where service_id = ${service.id}) to stdout`
+  const { seconds } = await timed('psql', [
+    '--no-psqlrc',
+    '--quiet',
+    '--dbname',
+    url,
+    '--command',
+    copy,
+    '--output',
+    '/dev/null',
+  ])
+  return { seconds, bytes: Number.NaN }
+}
+
+/** The list as a whole by `curl`, to nowhere. */
+async function told({ port }: Running, { password }: Loaded, packing = 'identity'): Promise<Told> {
+  const headers = { accept: 'application/x-ndjson', 'accept-encoding': packing, 'x-service-name': serviceName }
+  const { seconds, out } = await timed('curl', [
+    ...['--silent', '--fail', '--insecure', '--http1.1', '--user', `${serviceName}:${password}`],
+    ...Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
+    ...['--output', '/dev/null', '--write-out', '%{size_download}', `https://localhost:${port}/customers/search`],
+  ])
+  return { seconds, bytes: Number(out) }
+}
+
+/** How long a program takes, and what it says. */
+async function timed(program: string, args: readonly string[]) {
+  const began = performance.now()
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let out = ''
+  child.stdout.on('data', chunk => {
+    out += chunk
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${program} ended with code ${code}.`)
+  return { seconds: (performance.now() - began) / 1_000, out }
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { startTestService } from '../../support/service.ts'
+import { openLines } from './lines.ts'
+
+const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
+
+test('whole lists, each from where the last one was complete, miss nothing and tell nothing twice, while writers commit late', async () => {
+  const { db, service } = api
+  const ids = Array.from({ length: 1_500 }, (_, i) => `c${i}`)
+  const late: typeof db = {
+    ...db,
+    transaction: work =>
+      db.transaction(async tx => {
+        const done = await work(tx)
+        await delay(Math.random() ** 3 * 300)
+        return done
+      }),
+  }
+  await upsertCustomers(
+    db,
+    service,
+    ids.map(id => ({ id, firstname: 'At first' })),
+  )
+  const ends = performance.now() + 4_000
+  const writer = async (number: number) => {
+    for (let turn = 0; performance.now() < ends; turn++) {
+      const some = ids.filter(() => Math.random() < 0.02)
+      await upsertCustomers(
+        late,
+        service,
+        some.map(id => ({ id, firstname: `Ann ${number} ${turn}` })),
+      )
+    }
+  }
+  const copy = new Map<string, string>()
+  let lists = 0
+  const reader = async () => {
+    for (let asOf: string | undefined, last = false; !last; lists++) {
+      last = over
+      const path = asOf === undefined ? '/customers/search' : `/customers/search?updated_after=${asOf}`
+      const told = await openLines({ at: api, caller: api, path })
+      const records = await told.records()
+      assert.equal(new Set(records.map(({ id }) => id)).size, records.length, 'no record comes twice')
+      for (const record of records) copy.set(record.id, JSON.stringify(record))
+      asOf = told.headers['x-as-of']
+    }
+  }
+  let over = false
+  const reading = reader()
+  await Promise.all([1, 2, 3].map(writer))
+  over = true
+  await reading
+  const final = await (await openLines({ at: api, caller: api, path: '/customers/search' })).records()
+  assert.deepEqual([...copy.values()].sort(), final.map(record => JSON.stringify(record)).sort())
+  assert.ok(lists > 3, `${lists} lists`)
+})
