@@ -100,6 +100,10 @@ export const access: Section = {
         'api/access/guessing.test.ts',
         'wrong passwords are counted for all servers, and beyond 20 refused with the time to wait',
       ],
+      [
+        'api/requests/crowding.test.ts',
+        'wrong sign-ins without a pause, from many addresses, do not hold up who signs in rightly',
+      ],
     ],
     [
       140,
@@ -139,6 +143,10 @@ export const access: Section = {
       146,
       'One tenant asks for far more than it may',
       ['api/requests/rates.test.ts', 'each account has its own, of each service'],
+      [
+        'api/requests/crowding.test.ts',
+        'who asks for far more than it may is told to wait, and another tenant is answered meanwhile',
+      ],
     ],
     [
       147,

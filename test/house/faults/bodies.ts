@@ -17,6 +17,12 @@ export const bodies: Section = {
       172,
       'The bad and the odd cases that JSON parsers are tried with',
       ['api/requests/json.test.ts', '… is no JSON that can be taken'],
+      ['api/requests/json-cases.test.ts', 'all that has to be read is read, and refused by its shape'],
+      ['api/requests/json-cases.test.ts', 'all that is no JSON is not read'],
+      [
+        'api/requests/json-cases.test.ts',
+        'of what parsers may read or not, a text that can be kept is read, a number that cannot is not',
+      ],
     ],
     [
       173,

@@ -158,6 +158,7 @@ export const transport: Section = {
       169,
       'Floods over HTTP/2',
       ['api/requests/http2.test.ts', 'a connection has 100 requests at a time, and those beyond are refused'],
+      ['api/requests/http2-floods.test.ts', 'the connection of a flood is ended, and who asks meanwhile is answered'],
     ],
     [
       170,

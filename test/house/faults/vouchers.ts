@@ -104,6 +104,7 @@ export const vouchers: Section = {
         'api/vouchers/shoppers.test.ts',
         'who lies with many addresses is refused by the limit of the account, and nobody else is',
       ],
+      ['api/vouchers/shoppers.test.ts', 'a voucher counts its wrong PINs whoever the shopper is'],
     ],
     [
       30,

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { raw, sql } from '../../../src/db.ts'
+import { makeLink } from '../../../src/sessions.ts'
+import { john } from '../../support/customer-bodies.ts'
+import { startTestService } from '../../support/service.ts'
+import { addVouchers, issue, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { keyed, post } from '../../support/write.ts'
+
+const api = await startTestService({ settings: voucherSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
+await stockGiftCards(api, api)
+after(() => api.stop())
+
+/** All that the tables hold: each row as text, and the bytes in it as bytes. */
+async function dump(): Promise<Buffer> {
+  const tables = await api.db.rows<{ name: string }>(
+    sql`select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`,
+  )
+  const parts: Buffer[] = []
+  for (const { name } of tables)
+    for (const { text } of await api.db.rows<{ text: string }>(sql`select t::text as text from ${raw(name)} t`)) {
+      const bytes = [...text.matchAll(/\\x((?:[\da-f]{2})+)/g)].map(([, hex = '']) => Buffer.from(hex, 'hex'))
+      parts.push(Buffer.from(text), ...bytes)
+    }
+  return Buffer.concat(parts)
+}
+
+/** Bytes as they may stand in other bytes: as they are, and encoded, in base64 wherever they begin in it. */
+function formsOf(bytes: Buffer): [encoding: string, bytes: Buffer][] {
+  const text = bytes.toString('latin1')
+  const base64 = [0, 1, 2].map(before => {
+    const all = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+    // The first and the last characters tell of what is beside them.
+    return all.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3) - 1)
+  })
+  const hex = bytes.toString('hex')
+  return [
+    ['clear', bytes],
+    ['UTF-16', Buffer.from(text, 'utf16le')],
+    ['backwards', Buffer.from(bytes.toReversed())],
+    ...base64.map((each): [string, Buffer] => ['base64', Buffer.from(each)]),
+    ...base64.map((each): [string, Buffer] => [
+      'base64url',
+      Buffer.from(each.replaceAll('+', '-').replaceAll('/', '_')),
+    ]),
+    ['hexadecimal', Buffer.from(hex)],
+    ['hexadecimal in capitals', Buffer.from(hex.toUpperCase())],
+    ['URL', Buffer.from(encodeURIComponent(text))],
+    ['URL in full', Buffer.from(hex.replace(/../g, '%$&').toUpperCase())],
+  ]
+}
+
+/** The encodings in which a secret stands in what was dumped. */
+const encodingsIn = (dumped: Buffer, secret: string | Buffer) =>
+  formsOf(Buffer.from(secret)).flatMap(([encoding, bytes]) => (dumped.includes(bytes) ? [encoding] : []))
+
+test('who steals all tables finds no secret in them, in no encoding', async () => {
+  const pin = 'canary-pin-91375520'
+  await addVouchers(api, api, { held: { pin } })
+  const opened = await post(api, '/vouchers/validate', { number: 'held', pin, amount: '10.00' }, keyed())
+  const issued = await issue(api, { message: 'canary words to the receiver' }, keyed())
+  const hook = await post(api, '/webhooks', { url: 'https://127.0.0.1:1099/hook', kinds: ['store'] }, keyed())
+  const account = await post(api, '/accounts', { username: 'canary-account', role: 'visitor' }, keyed())
+  const session = await api.raw('/console/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' },
+    body: JSON.stringify({ username: api.username, password: api.password }),
+  })
+  assert.deepEqual(
+    [opened, issued, hook, account, session].map(({ status }) => status),
+    [200, 201, 201, 201, 200],
+  )
+  const [cookie = ''] = String(session.headers['set-cookie']).split(';')
+  const secret: string = hook.json.data.secret
+  const secrets: Record<string, string | Buffer> = {
+    pin,
+    'the validation': opened.json.data.validationId,
+    'the number and PIN of a new voucher': `"pin":"${issued.json.data.pin}"`,
+    'the words to its receiver': 'canary words to the receiver',
+    'the secret of a webhook': secret,
+    'the secret of a webhook, as bytes': Buffer.from(secret.replace('whsec_', ''), 'base64'),
+    'the password of an account': account.json.data.password,
+    'its API key': account.json.data.apiKey,
+    'the password of another one': api.password,
+    'the session of the console': cookie.split('=')[1] ?? '',
+    'a link to the console': (await makeLink(api.db, api.keys, api.username)) ?? '',
+    SECRET_KEY: api.secret,
+    'SECRET_KEY as bytes': Buffer.from(api.secret, 'hex'),
+    ...Object.fromEntries(
+      Object.entries(api.keys)
+        .filter(([name]) => name !== 'digest')
+        .map(([name, key]) => [`the key of ${name}`, key]),
+    ),
+  }
+  const dumped = await dump()
+  assert.ok(dumped.includes('canary-account') && dumped.includes('held'))
+  for (const [what, each] of Object.entries(secrets)) {
+    assert.ok(each.length >= 14, what)
+    assert.deepEqual(encodingsIn(dumped, each), [], what)
+  }
+})
+
+test('a secret that did stand there would be found, however it is encoded', async () => {
+  const canary = 'canary>>?~?~?~'
+  for (const [encoding, bytes] of formsOf(Buffer.from(canary))) {
+    if (encoding === 'UTF-16') continue
+    const { status, text } = await post(api, '/customers', john({ address: { city: bytes.toString() } }))
+    assert.equal(status, 201, text)
+    const found = encodingsIn(await dump(), canary)
+    assert.ok(found.includes(encoding), encoding)
+    await api.db.run(sql`delete from customer`)
+  }
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { askAt, basic, credentials } from '../../support/servers.ts'
+import { type Answer, startTestService } from '../../support/service.ts'
+import { earlyInTheMinute } from '../../support/voucher-shop.ts'
+
+const service = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => service.stop())
+const ask = askAt(service)
+
+/** Has a crowd ask without a pause until somebody else was answered ten times; how often the crowd was answered what. */
+async function beside(size: number, ask: (i: number) => Promise<Answer>): Promise<Map<number, number>> {
+  const statuses = new Map<number, number>()
+  let asked = 0
+  let isOver = false
+  const crowd = Array.from({ length: size }, async () => {
+    while (!isOver) {
+      const { status } = await ask(asked++)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+  })
+  for (let i = 0; i < 10; i++) {
+    const { status, text } = await service.get('/stores')
+    assert.equal(status, 200, text)
+  }
+  isOver = true
+  await Promise.all(crowd)
+  return statuses
+}
+
+test('who asks for far more than it may is told to wait, and another tenant is answered meanwhile', async () => {
+  const greedy = await service.tenant({ readsPerMinute: 5 })
+  const statuses = await beside(20, () => greedy.get('/stores'))
+  assert.deepEqual([...statuses.keys()].sort(), [200, 429])
+  assert.equal(statuses.get(200), 5)
+  assert.ok((statuses.get(429) ?? 0) > 20, `${statuses.get(429)}`)
+})
+
+test('wrong sign-ins without a pause, from many addresses, do not hold up who signs in rightly', async () => {
+  await earlyInTheMinute(service)
+  const guess = (i: number) =>
+    ask('/stores', {
+      headers: { ...credentials(service), authorization: basic(`guess${i % 150}:wrong`) },
+      from: `127.0.0.${2 + (i % 5)}`,
+    })
+  const statuses = await beside(20, guess)
+  const refused = [...statuses.values()].reduce((sum, count) => sum + count)
+  assert.deepEqual(
+    [...statuses.keys()].filter(status => status !== 401 && status !== 429),
+    [],
+  )
+  const counted = await service.db.row(sql`select sum(failures)::integer as failures from failure`)
+  assert.deepEqual(counted, { failures: 2 * refused }, 'each counts once for its name and once for its address')
+})

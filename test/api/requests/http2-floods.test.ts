@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:http2'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { anotherServer, credentials, keptLog, tlsTo } from '../../support/servers.ts'
+import { startTestService } from '../../support/service.ts'
+
+const service = await startTestService({ settings: { readsPerMinute: 'off' } })
+const kept = keptLog('warn')
+const server = await anotherServer(service, { environment: { HTTP2: 'on' }, log: kept.log })
+after(async () => {
+  await server.stop()
+  await service.stop()
+})
+
+const types = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, window: 8, continuation: 9 }
+
+/** A frame (RFC 9113, section 4.1). */
+function frame(type: keyof typeof types, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)) {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = types[type]
+  head[4] = flags
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+/** Header fields without compression (RFC 7541, section 6.2.2). */
+const fields = (of: Record<string, string>) =>
+  Buffer.concat(
+    Object.entries(of).map(([name, value]) =>
+      Buffer.concat([
+        Buffer.from([0, name.length]),
+        Buffer.from(name),
+        Buffer.from([value.length]),
+        Buffer.from(value),
+      ]),
+    ),
+  )
+
+const [endStream, endHeaders] = [1, 4]
+const asked = fields({
+  ':method': 'GET',
+  ':scheme': 'https',
+  ':authority': new URL(server.baseUrl).host,
+  ':path': '/stores',
+  ...credentials(service),
+})
+const four = (value: number) => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+const times = (count: number, make: (i: number) => Buffer) =>
+  Buffer.concat(Array.from({ length: count }, (_, i) => make(i)))
+
+/** Numbers of streams that a client opens. */
+const stream = (i: number) => 2 * i + 1
+
+/** Sends bytes over a connection of its own, again and again until the server ends it; whether it does. */
+async function isEnded(bytes: Buffer, atMost = 1): Promise<boolean> {
+  const socket = await tlsTo(server, { ALPNProtocols: ['h2'] })
+  assert.equal(socket.alpnProtocol, 'h2')
+  let isOver = false
+  socket.on('error', () => {})
+  socket.once('close', () => {
+    isOver = true
+  })
+  // What is answered is read only where the flood is not one of answers that pile up.
+  if (atMost === 1) socket.resume()
+  socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+  socket.write(frame('settings', 0, 0))
+  for (let sent = 0; sent < atMost && !isOver; sent++)
+    if (!socket.write(bytes)) await Promise.race([once(socket, 'drain').catch(() => {}), delay(500)])
+  for (let i = 0; i < 500 && !isOver; i++) await delay(20)
+  socket.destroy()
+  return isOver
+}
+
+const request = (i: number) => frame('headers', endStream | endHeaders, stream(i), asked)
+const unfinished = frame('headers', endStream, 1, asked)
+const floods: Record<string, [bytes: Buffer, atMost?: number]> = {
+  'requests that are taken back at once': [
+    times(4_000, i => Buffer.concat([request(i), frame('reset', 0, stream(i), four(8))])),
+  ],
+  'requests that the server has to take back': [
+    times(4_000, i => Buffer.concat([request(i), frame('window', 0, stream(i), four(0))])),
+  ],
+  'headers that never end': [
+    Buffer.concat([
+      unfinished,
+      times(2_000, i => frame('continuation', 0, 1, fields({ [`x-${i}`]: 'x'.repeat(100) }))),
+    ]),
+  ],
+  'headers that go on with nothing': [Buffer.concat([unfinished, times(20_000, () => frame('continuation', 0, 1))])],
+  'a body of nothing': [
+    Buffer.concat([frame('headers', endHeaders, 1, asked), times(20_000, () => frame('data', 0, 1))]),
+  ],
+  'pings whose answers nobody reads': [times(1_000, () => frame('ping', 0, 0, Buffer.alloc(8))), 200],
+  'settings whose answers nobody reads': [times(1_000, () => frame('settings', 0, 0)), 200],
+  priorities: [times(20_000, i => frame('priority', 0, stream(i), Buffer.alloc(5)))],
+  'a frame of 16 MiB': [Buffer.from('ffffff000000000001', 'hex')],
+}
+
+test('the connection of a flood is ended, and who asks meanwhile is answered', async () => {
+  for (const [what, [bytes, atMost]] of Object.entries(floods)) {
+    let isOver = false
+    const flooded = isEnded(bytes, atMost).finally(() => {
+      isOver = true
+    })
+    const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
+    do {
+      const asking = session.request({ ':path': '/stores', ...credentials(service) }).resume()
+      const [told] = await once(asking, 'response')
+      assert.equal(told[':status'], 200, what)
+      await delay(20)
+    } while (!isOver)
+    session.close()
+    assert.ok(await flooded, what)
+  }
+  assert.equal(kept.text, '', 'and nothing of it is logged as a fault')
+})
