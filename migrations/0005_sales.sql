@@ -62,6 +62,7 @@ create table sales_order (
 );
 create index sales_order_customer on sales_order (service_id, customer_id, placed_at, id);
 create index sales_order_changed on sales_order (service_id, changed_at, id);
+create index sales_order_placed on sales_order (service_id, placed_at) include (currency, total);
 comment on table sales_order is
   'Orders, as GET /orders/:id shows them: those that are placed here, those of an earlier system that were imported, and others of a '
   'back office behind us that something is returned of.';

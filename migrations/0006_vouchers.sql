@@ -23,6 +23,8 @@ create table voucher (
   constraint voucher_validation check ((validation_hash is null) = (validated_until is null))
 );
 create index voucher_held on voucher (service_id, held_by, locked_until) where state = 'locked';
+create index voucher_owed on voucher (service_id, currency) include (balance, expiry_date)
+  where balance > 0 and state in ('active', 'locked', 'suspended');
 create index voucher_expiring on voucher (service_id, expiry_date) where state in ('active', 'locked');
 comment on table voucher is
   'Gift vouchers of the embedded back office. Balance, state and lock follow the ledger (voucher_entry), and nothing else changes them. '

@@ -36,6 +36,20 @@ comment on column request_log.key_hash is 'A keyed hash of the Idempotency-Key.'
 comment on column request_log.statements is 'How many statements were asked of the database, and in database_ms how long they took together.';
 comment on column request_log.steps is 'What else it took time for, as JSON. Null: nothing.';
 
+create table request_minute (
+  service_id integer not null,
+  minute timestamptz not null,
+  answered integer not null,
+  refused integer not null,
+  failed integer not null,
+  primary key (service_id, minute)
+);
+comment on table request_minute is
+  'How many requests each minute had, for the day that GET /figures shows: counted as their lines are written, so that nobody reads '
+  'millions of lines to draw a chart.';
+comment on column request_minute.answered is 'All of them.';
+comment on column request_minute.refused is 'Those that were answered 4xx, and in failed 5xx.';
+
 create function request_log_day(day date) returns void language plpgsql as $$
 declare
   name text := 'request_log_' || to_char(day, 'YYYYMMDD');

@@ -535,6 +535,7 @@ create table sales_order (
 -- For who follows changes; and the orders of which a pull asks whether they were shipped.
 create index sales_order_changed on sales_order (service_id, changed_at, id);
 create index sales_order_customer on sales_order (service_id, customer_id, placed_at, id);
+create index sales_order_placed on sales_order (service_id, placed_at) include (currency, total);
 
 -- What was sold with an order. SKU, product, colour and size are as they were then: what they are called later changes nothing here.
 create table order_line (
@@ -662,6 +663,7 @@ create table voucher (
 create index voucher_expiring on voucher (service_id, expiry_date) where state in ('active', 'locked');
 -- How many an account holds: there is a limit.
 create index voucher_held on voucher (service_id, held_by, locked_until) where state = 'locked';
+create index voucher_owed on voucher (service_id, currency) include (balance, expiry_date) where balance > 0 and (state in ('active', 'locked', 'suspended'));
 
 -- The ledger of a voucher: each step that it took, and what that led to. Only added to.
 create table voucher_entry (
@@ -1275,6 +1277,17 @@ create index request_log_failed on only request_log (service_id, changed_at, lin
 create index request_log_key on only request_log (service_id, key_hash) where key_hash is not null;
 create index request_log_request on only request_log (service_id, request_id);
 create index request_log_subject on only request_log (service_id, subject, changed_at);
+
+-- How many requests each minute had, for the day that GET /figures shows: counted as their lines are written, so that nobody reads millions
+-- of lines to draw a chart.
+create table request_minute (
+  service_id integer not null,
+  minute timestamptz not null,
+  answered integer not null,  -- All of them.
+  refused integer not null,   -- Those that were answered 4xx, and in failed 5xx.
+  failed integer not null,
+  primary key (service_id, minute)
+);
 
 -- Makes the partition of a day, unless it is there.
 create function request_log_day(day date) returns void language plpgsql as $$

@@ -71,6 +71,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   feeds: { list: 'listFeeds', runs: 'listFeedRuns', run: 'runFeed' },
   alerts: { list: 'listAlerts', settle: 'settleAlert' },
+  figures: { get: 'getFigures' },
   requests: { list: 'listRequests', get: 'getRequest' },
   audit: { list: 'listAudit' },
 }

@@ -67,7 +67,8 @@ export function feeds(api: Api) {
   )
 }
 
-const standing = (db: Db, { service, driver }: Pick<Context, 'service' | 'driver'>) =>
+/** The records (`Feed`) of the feeds of a service, as one JSON text. */
+export const standing = (db: Db, { service, driver }: Pick<Context, 'service' | 'driver'>) =>
   feedRecords(
     db,
     service,

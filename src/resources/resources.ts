@@ -4,6 +4,7 @@ import { audit } from './audit.ts'
 import { changes } from './changes.ts'
 import { customers } from './customers.ts'
 import { feeds } from './feeds.ts'
+import { figures } from './figures.ts'
 import { paymentGateways } from './gateways.ts'
 import { inventory } from './inventory.ts'
 import { mappings } from './mappings.ts'
@@ -38,6 +39,7 @@ export const resources = [
   webhooks,
   feeds,
   alerts,
+  figures,
   requests,
   service,
   accounts,

@@ -57,6 +57,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Webhooks: 'Endpoints of yours that are told what has changed, signed as Standard Webhooks has it.',
   Feeds: 'How fresh the data is: what is pulled from a back office or comes as files, and what became of each run.',
   Alerts: 'What somebody has to look at, with the way out.',
+  Figures: 'The day in numbers: requests, orders, sales, vouchers that are owed for, and how old the data is.',
   Requests: 'The log of requests: what was asked, by whom, what became of it, and what it took time for.',
   Accounts: 'Who may use this service, and as what.',
   Mappings: 'What stores, SKUs and customers are in the e-commerce platform.',

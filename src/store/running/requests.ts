@@ -26,16 +26,23 @@ export interface Logged {
 /** Makes the partition of a day, unless it is there. */
 export const openDay = (db: Db, day: string) => db.run(sql`select request_log_day(${day}::date)`)
 
-/** Writes lines of days whose partitions are there. */
+/** Writes lines of days whose partitions are there, and counts them by their minutes: in one order, so that no two processes wait for each other. */
 export const logRequests = (db: Db, lines: readonly Logged[]) =>
   db.run(sql`
-    insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, code, key_hash,
-                             milliseconds, statements, database_ms, steps)
-    select "serviceId", at, gen_random_uuid()::text, "requestId", username, operation, path, subject, status, code, decode("keyHash", 'hex'),
-           milliseconds, statements, "databaseMs", steps
-      from json_to_recordset(${JSON.stringify(lines)}) as l
-        ("serviceId" integer, at timestamptz, "requestId" text, username text, operation text, path text, subject text, status smallint, code text,
-         "keyHash" text, milliseconds real, statements integer, "databaseMs" real, steps text)`)
+    with logged as (
+      insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, code, key_hash,
+                               milliseconds, statements, database_ms, steps)
+      select "serviceId", at, gen_random_uuid()::text, "requestId", username, operation, path, subject, status, code, decode("keyHash", 'hex'),
+             milliseconds, statements, "databaseMs", steps
+        from json_to_recordset(${JSON.stringify(lines)}) as l
+          ("serviceId" integer, at timestamptz, "requestId" text, username text, operation text, path text, subject text, status smallint, code text,
+           "keyHash" text, milliseconds real, statements integer, "databaseMs" real, steps text)
+      returning service_id, changed_at, status)
+    insert into request_minute as m (service_id, minute, answered, refused, failed)
+    select service_id, date_trunc('minute', changed_at) as minute, count(*), count(*) filter (where status between 400 and 499), count(*) filter (where status >= 500)
+      from logged group by 1, 2 order by 1, 2
+    on conflict (service_id, minute) do update
+      set (answered, refused, failed) = (m.answered + excluded.answered, m.refused + excluded.refused, m.failed + excluded.failed)`)
 
 /** What requests are searched by. */
 export interface Search {
@@ -133,6 +140,7 @@ export const requestRecord = (db: Db, service: Service, id: string) =>
 export async function forgetRequests(db: Db, services: readonly Service[]): Promise<number> {
   const most = Math.max(0, ...services.map(({ settings }) => settings.requestsKeptDays))
   const row = await db.row<{ dropped: number }>(sql`select forget_request_log(${most + 1}) as dropped`)
+  await db.run(sql`delete from request_minute where minute < now() - interval '2 days'`)
   for (const { id, settings } of services)
     if (settings.requestsKeptDays < most)
       await db.run(sql`

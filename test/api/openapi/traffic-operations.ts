@@ -38,6 +38,11 @@ export function testOperations(traffic: () => Traffic) {
     await refused('insufficient_role', get('/alerts', {}, await shop.account('visitor')))
   })
 
+  test('the figures of the day are as documented', async () => {
+    const { json } = await traffic().get('/figures')
+    assert.equal(json.data.requests.answered.length, 1_440)
+  })
+
   test('the log of requests is as documented', async () => {
     const { shop, get, post, refused } = traffic()
     await post(

@@ -137,6 +137,7 @@ export async function tour(api: TestService) {
   await countOf(db, service, 'stock')
   await toldAt(db, service, 'transactions', '65432')
   assert.equal((await api.get('/feeds')).status, 200)
+  assert.equal((await api.get('/figures')).status, 200)
   await tellWebhook(api)
   await logged(api)
   const [alert] = (await api.get('/alerts')).json.data

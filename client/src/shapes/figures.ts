@@ -1,0 +1,47 @@
+// Made of the operations of the API by `npm run docs`.
+
+export interface Figures {
+  requests: RequestFigures
+  /** Today, on the clock of the service's time zone. */
+  day: string
+  /** Orders that were placed today, by currency. */
+  orders: Sum[]
+  /** Retail transactions of today, by currency: what was returned is taken off. */
+  sales: Sum[]
+  /** What is owed for vouchers that can still be spent, or were suspended, by currency; null where a head office keeps them. */
+  vouchers: Sum[] | null
+  /** How old the data is, feed by feed, in the order of `GET /feeds`. */
+  feeds: FeedLag[]
+}
+
+/** The last 24 hours, minute by minute, as far as requests are logged (setting `requestsKeptDays`). */
+export interface RequestFigures {
+  /** When the first minute begins; the last one is under way. */
+  since: string
+  /** Requests in each minute. */
+  answered: number[]
+  /** Those of them that were answered with a 4xx. */
+  refused: number[]
+  /** Those of them that were answered with a 5xx. */
+  failed: number[]
+}
+
+export interface Sum {
+  /** ISO 4217. */
+  currency: string
+  /** How many. */
+  count: number
+  /** Their sum. */
+  total: string
+}
+
+export interface FeedLag {
+  /** What it brings. */
+  feed: string
+  /** How long ago it last came to its end; null: it never has. */
+  lagSeconds: number | null
+  /** How often it is pulled by itself; null: it is not. */
+  everySeconds: number | null
+  /** Whether the one is three times the other or more. */
+  isLate: boolean
+}

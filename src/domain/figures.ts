@@ -1,0 +1,55 @@
+import { Type } from 'typebox'
+import { Currency, Flag, LocalDate, Money, Nullable, Text } from './fields.ts'
+
+const Count = (description: string, example: number) =>
+  Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] })
+const Moment = (description: string, example: string) =>
+  Type.String({ description, format: 'date-time', examples: [example] })
+const Minutes = (description: string, example: number[]) =>
+  Type.Array(Type.Integer({ minimum: 0, examples: [example[0]] }), { description, examples: [example] })
+
+const Sum = Type.Object(
+  { currency: Currency, count: Count('How many.', 128), total: Money('Their sum.', '10239.95') },
+  { $id: 'Sum', additionalProperties: false },
+)
+const Sums = (description: string) => Type.Array(Sum, { description })
+
+/** The service's day in numbers, for charts. */
+export const Figures = Type.Object(
+  {
+    requests: Type.Object(
+      {
+        since: Moment('When the first minute begins; the last one is under way.', '2026-11-21T09:31:00Z'),
+        answered: Minutes('Requests in each minute.', [12, 0, 31]),
+        refused: Minutes('Those of them that were answered with a 4xx.', [1, 0, 2]),
+        failed: Minutes('Those of them that were answered with a 5xx.', [0, 0, 0]),
+      },
+      {
+        $id: 'RequestFigures',
+        additionalProperties: false,
+        description: 'The last 24 hours, minute by minute, as far as requests are logged (setting `requestsKeptDays`).',
+      },
+    ),
+    day: LocalDate("Today, on the clock of the service's time zone.", '2026-11-22'),
+    orders: Sums('Orders that were placed today, by currency.'),
+    sales: Sums('Retail transactions of today, by currency: what was returned is taken off.'),
+    vouchers: Nullable(
+      Sums(
+        'What is owed for vouchers that can still be spent, or were suspended, by currency; null where a head office keeps them.',
+      ),
+    ),
+    feeds: Type.Array(
+      Type.Object(
+        {
+          feed: Text('What it brings.', 'stock'),
+          lagSeconds: Nullable(Count('How long ago it last came to its end; null: it never has.', 142)),
+          everySeconds: Nullable(Count('How often it is pulled by itself; null: it is not.', 300)),
+          isLate: Flag('Whether the one is three times the other or more.', false),
+        },
+        { $id: 'FeedLag', additionalProperties: false },
+      ),
+      { description: 'How old the data is, feed by feed, in the order of `GET /feeds`.' },
+    ),
+  },
+  { $id: 'Figures', additionalProperties: false },
+)

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { setBackOffice } from '../../../src/store/running/back-office.ts'
+import { fillShop, placed } from '../../support/order-shop.ts'
+import { until } from '../../support/processes.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
+import { addVouchers } from '../../support/voucher-shop.ts'
+
+// On a clock on which it is about noon, so that no day ends meanwhile.
+const west = new Date().getUTCHours() - 12
+const timeZone = west > 0 ? `Etc/GMT+${west}` : `Etc/GMT-${-west}`
+const settings = { currency: 'AUD', timeZone, readsPerMinute: 'off', writesPerMinute: 'off' } as const
+const service = await startTestService({ settings })
+after(() => service.stop())
+const { db } = service
+
+const figuresOf = async (shop: Caller) => {
+  const { status, json, text } = await shop.get('/figures')
+  assert.equal(status, 200, text)
+  return json.data
+}
+const sum = (minutes: number[]) => minutes.reduce((all, each) => all + each, 0)
+
+test('requests and errors of the last 24 hours are told minute by minute, those of the own service alone', async () => {
+  const [shop, other] = [await service.tenant(settings), await service.tenant(settings)]
+  for (let i = 0; i < 3; i++) await shop.get('/stores')
+  await shop.get('/customers/9')
+  await db.run(sql`alter table store rename to elsewhere`)
+  try {
+    assert.equal((await shop.get('/stores')).status, 500)
+  } finally {
+    await db.run(sql`alter table elsewhere rename to store`)
+  }
+  // What was a minute before the day, and what is of somebody else.
+  for (const [of, minutes] of [
+    [shop, 1_440],
+    [shop, 60],
+    [other, 60],
+  ] as const)
+    await db.run(sql`
+      insert into request_minute values (${of.service.id}, date_trunc('minute', now()) - ${minutes} * interval '1 minute', 1000, 100, 10)`)
+  await until(async () => sum((await figuresOf(shop)).requests.failed) === 11, 'all is counted', 20_000)
+  const { since, answered, refused, failed } = (await figuresOf(shop)).requests
+  assert.deepEqual([answered.length, refused.length, failed.length], [1_440, 1_440, 1_440])
+  assert.equal(sum(refused), 101)
+  assert.ok(sum(answered) >= 1_005 && sum(answered) < 1_500, `${sum(answered)}`)
+  const begin = Date.parse(since)
+  assert.equal(begin % 60_000, 0)
+  assert.ok(Math.abs(begin + 1_439 * 60_000 - Date.now()) < 120_000, since)
+  const hourAgo = answered.findIndex((count: number) => count >= 1_000)
+  assert.ok(Math.abs(hourAgo - 1_379) <= 2, `${hourAgo}`)
+})
+
+test('the minutes have as many requests as the log has lines, by however many they were written', async () => {
+  const shop = await service.tenant(settings)
+  const beside = await startTestService({ beside: service })
+  try {
+    for (let round = 0; round < 3; round++) {
+      await Promise.all([service, beside].flatMap(at => Array.from({ length: 10 }, () => at.get('/stores'))))
+      await new Promise(resolve => setTimeout(resolve, 700))
+    }
+  } finally {
+    await beside.stop()
+  }
+  const counted = () =>
+    db.row<{ lines: number; counted: number }>(sql`
+      select (select count(*)::integer from request_log where service_id = ${service.service.id}) as lines,
+             (select coalesce(sum(answered), 0)::integer from request_minute where service_id = ${service.service.id}) as counted`)
+  await until(async () => ((await counted())?.lines ?? 0) >= 60, 'all are written', 20_000)
+  const both = await counted()
+  assert.equal(both?.counted, both?.lines)
+  assert.equal(sum((await figuresOf(shop)).requests.failed), 0)
+})
+
+test("orders and sales of today are summed up by currency, on the service's clock", async () => {
+  const [shop, other] = [await service.tenant(settings), await service.tenant(settings)]
+  for (const each of [shop, other]) await fillShop(db, each.service)
+  await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  const earlier = await placed(shop, [{ sku: 'HOOD-M', quantity: 1 }])
+  await placed(other, [{ sku: 'HOOD-M', quantity: 1 }])
+  await db.run(sql`
+    update sales_order set placed_at = placed_at - interval '1 day' where service_id = ${shop.service.id} and id = ${earlier.id}`)
+  await db.run(sql`delete from retail_transaction where service_id = ${shop.service.id}`)
+  for (const [id, days, currency, total] of [
+    ['1', 0, 'AUD', '25.99'],
+    ['2', 0, 'AUD', '-5.49'],
+    ['3', 0, 'JPY', '1200'],
+    ['4', -1, 'AUD', '100.00'],
+    ['5', 1, 'AUD', '100.00'],
+  ] as const)
+    await db.run(sql`
+      insert into retail_transaction (service_id, id, sale_date, changed_at, record)
+      values (${shop.service.id}, ${id}, (now() at time zone ${timeZone})::date + ${days}::integer, now(), ${JSON.stringify({ currency, total })})`)
+  const { day, orders, sales } = await figuresOf(shop)
+  assert.equal(day, Temporal.Now.plainDateISO(timeZone).toString())
+  assert.deepEqual(orders, [{ currency: 'AUD', count: 1, total: '59.98' }])
+  assert.deepEqual(sales, [
+    { currency: 'AUD', count: 2, total: '20.50' },
+    { currency: 'JPY', count: 1, total: '1200' },
+  ])
+})
+
+test('what is owed for vouchers is the balance of those that can be spent, or were suspended', async () => {
+  const shop = await service.tenant(settings)
+  assert.deepEqual((await figuresOf(shop)).vouchers, [])
+  await addVouchers(service, shop, {
+    whole: {},
+    'partly-used': { usedAmount: '100.50' },
+    'last-week': { expiryDate: Temporal.Now.plainDateISO(timeZone).subtract({ days: 7 }).toString() },
+    'until-today': { expiryDate: Temporal.Now.plainDateISO(timeZone).toString() },
+    'put-away': {},
+    pending: { state: 'pending' },
+  })
+  await db.run(
+    sql`update voucher set state = 'suspended' where service_id = ${shop.service.id} and number = 'put-away'`,
+  )
+  assert.deepEqual((await figuresOf(shop)).vouchers, [{ currency: 'AUD', count: 4, total: '499.50' }])
+})
+
+test('a head office keeps vouchers itself, and its feeds tell how old the data is', async () => {
+  const shop = await service.tenant(settings)
+  assert.deepEqual((await figuresOf(shop)).feeds, [])
+  await setBackOffice(db, service.keys, shop.service, {
+    driver: 'apparel21',
+    url: 'https://127.0.0.1:9',
+    country: 'AU',
+  })
+  await until(async () => (await figuresOf(shop)).vouchers === null, 'the back office is known', 20_000)
+  await db.run(sql`
+    insert into sync_state (service_id, feed, finished_at) values (${shop.service.id}, 'stock', now() - interval '1 hour')
+    on conflict (service_id, feed) do update set finished_at = excluded.finished_at`)
+  const { feeds } = await figuresOf(shop)
+  const stock = feeds.find(({ feed }: { feed: string }) => feed === 'stock')
+  assert.ok(stock.lagSeconds >= 3_600 && stock.lagSeconds < 3_700, stock.lagSeconds)
+  assert.equal(stock.isLate, true)
+  assert.ok(feeds.length > 5)
+})
