@@ -9,6 +9,7 @@ import { upsertStock } from '../store/goods/stock.ts'
 import { upsertStores } from '../store/goods/stores.ts'
 import type { List } from '../store/lists/change.ts'
 import { loading } from '../store/lists/first-load.ts'
+import { lookAtGrownTables } from '../store/lists/statistics.ts'
 import { upsertTransactions } from '../store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../store/rewards/rewards.ts'
 import { upsertGateways } from '../store/running/gateways.ts'
@@ -90,7 +91,10 @@ export async function fillDemoShop(
     list?: List,
   ) => {
     const bring = async () => {
-      for (let i = 0; i < rows.length; i += batch) await upsert(db, service, rows.slice(i, i + batch))
+      for (let i = 0; i < rows.length; i += batch) {
+        await upsert(db, service, rows.slice(i, i + batch))
+        await lookAtGrownTables(db)
+      }
     }
     await (list ? loading(db, service, list, bring) : bring())
     onProgress(`${what}: ${thousands(rows.length)}`)

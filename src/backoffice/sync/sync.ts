@@ -4,6 +4,7 @@ import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
 import type { List } from '../../store/lists/change.ts'
 import { beginLoad, type FirstLoad } from '../../store/lists/first-load.ts'
+import { lookAtGrownTables } from '../../store/lists/statistics.ts'
 import { unknownReferences } from '../../store/sync/lookups.ts'
 import { openOrders } from '../../store/sync/orders.ts'
 import { removeUnseen } from '../../store/sync/removal.ts'
@@ -14,8 +15,8 @@ import {
   failFeed,
   finishFeed,
   holdFeed,
+  lookAtSeen,
   noteSeen,
-  refreshPlans,
   type Tally,
 } from '../../store/sync/sync.ts'
 import { addAllVisits, addVisits, dueVisits, noteVisited, staleVisits } from '../../store/sync/visits.ts'
@@ -158,7 +159,7 @@ async function pull(run: Run): Promise<PullEnd> {
   if (!isFull || !feed.whole) return end
   if (isUnclear) note(tally.notes, 'some records could not be told apart: nothing was taken away')
   else {
-    await refreshPlans(db, 'seen')
+    await lookAtSeen(db)
     for (const list of feed.whole) await remove(list)
   }
   // The run is told of with its notes.
@@ -204,7 +205,7 @@ async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][],
   // With the first, and then with twice as many each time: a few stores that it takes for one cost as much as many rows.
   const isTold = now > 0 && now >= 2 * told
   inserted.set(kind, { rows: now, told: isTold ? now : told })
-  if (isTold) await refreshPlans(db, kind)
+  if (isTold) await lookAtGrownTables(db)
 }
 
 /** What a feed has to visit: all, or what is due and what was not visited for long. */

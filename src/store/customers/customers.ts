@@ -6,6 +6,7 @@ import { type Change, countUpserted, said, stamped, type Upserted } from '../lis
 import { columnsOf, differs, merged, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { references } from '../lists/references.ts'
+import { anyService } from '../lists/statistics.ts'
 import { requireCustomers, withWhatWasKept } from './leaving.ts'
 
 const customers: Table = {
@@ -77,14 +78,16 @@ export async function mergeCustomers(tx: Db, service: Service, given: readonly o
 
 /** Locks customers before they are read and written anew: what another transaction changes meanwhile would be lost. */
 const lockCustomers = (tx: Db, service: Service, where: Sql) =>
-  tx.run(sql`select from customer c where c.service_id = ${service.id} ${where} order by c.id for no key update`)
+  tx.run(
+    sql`select from customer c where c.service_id = ${anyService(service)} ${where} order by c.id for no key update`,
+  )
 
 /** Renders customers anew after something that they show has changed; `where` begins with `and`. */
 export async function renderCustomers(tx: Db, service: Service, change: Change, where: Sql) {
   await lockCustomers(tx, service, where)
   await tx.run(sql`
     update customer set record = left(${stamped(sql`r.body`, change)}, -1), changed_at = ${change.at}
-      from (select c.id, ${body} as body from customer c where c.service_id = ${service.id} ${where}) r
+      from (select c.id, ${body} as body from customer c where c.service_id = ${anyService(service)} ${where}) r
      where customer.service_id = ${service.id} and customer.id = r.id
        and ${said(sql`customer.record || '}'`)} <> left(r.body, -1)`)
 }
@@ -137,4 +140,4 @@ export const customerWithEmail = (db: Db, service: Service, email: string) =>
 
 /** Which of these identifiers some customer has. */
 export const knownCustomers = (db: Db, service: Service, ids: readonly string[]) =>
-  db.rows<{ id: string }>(sql`select id from customer where service_id = ${service.id} and id = any(${ids})`)
+  db.rows<{ id: string }>(sql`select id from customer where service_id = ${anyService(service)} and id = any(${ids})`)

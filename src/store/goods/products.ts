@@ -7,6 +7,7 @@ import { columnsOf, differs, type Merged, merged, merging, type Table } from '..
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { references } from '../lists/references.ts'
 import { removedOf } from '../lists/removals.ts'
+import { anyService } from '../lists/statistics.ts'
 import { renameStock } from './stock.ts'
 
 const products: Table = {
@@ -80,7 +81,7 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
     const coloured = await tx.rows<Merged<'product_id' | 'colour_id'>>(merging(service, colours, givenColours))
     // A SKU that moves to another product has to leave the one it was in.
     const before = await tx.rows<Touched & { sku_id: string }>(sql`
-      select sku_id, product_id from variant where service_id = ${service.id} and sku_id = any(${rows.map(row => row.variant.skuId)})`)
+      select sku_id, product_id from variant where service_id = ${anyService(service)} and sku_id = any(${rows.map(row => row.variant.skuId)})`)
     const touched = await tx.rows<Touched & { sku_id: string; inserted: boolean }>(sql`
       insert into variant (${variantContent.list})
       select ${variantContent.of('v')}
@@ -131,7 +132,7 @@ export async function renderProducts(
   const stamp = stampOf({ told, was: sql`p.changed_at` }, service, change)
   const rows = await tx.rows<{ product_id: string }>(sql`
     update product set record = ${stampedAs(sql`r.body`, sql`r.stamp`, service, change)}, changed_at = r.stamp
-      from (select p.product_id, ${body(service)} as body, ${stamp} as stamp from product p where p.service_id = ${service.id} ${where}) r
+      from (select p.product_id, ${body(service)} as body, ${stamp} as stamp from product p where p.service_id = ${anyService(service)} ${where}) r
      where product.service_id = ${service.id} and product.product_id = r.product_id
        and ${said(sql`product.record`)} is distinct from left(r.body, -1)
     returning product.product_id`)

@@ -6,6 +6,7 @@ import { differs, merged, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { rememberGone } from '../lists/removals.ts'
 import { readSieved } from '../lists/sieve.ts'
+import { anyService } from '../lists/statistics.ts'
 
 const stock: Table = {
   name: 'stock',
@@ -29,8 +30,8 @@ export function upsertStock(db: Database, service: Service, rows: readonly objec
       insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, record)
       select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, at.stamp, ${stampedAs(body(service), sql`at.stamp`, service, change)}
         from ${merged(service, stock, rows)} s
-        join store c on c.service_id = ${service.id} and c.store_id = s.store_id
-        join variant v on v.service_id = ${service.id} and v.sku_id = s.sku_id
+        join store c on c.service_id = ${anyService(service)} and c.store_id = s.store_id
+        join variant v on v.service_id = ${anyService(service)} and v.sku_id = s.sku_id
         cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
        where ${differs(stock, 's')}
       on conflict (service_id, store_id, sku_id) do update
@@ -45,7 +46,7 @@ export function upsertStock(db: Database, service: Service, rows: readonly objec
 export async function renderStock(tx: Db, service: Service, change: Change, where: Sql) {
   // What an order moves meanwhile would be shown as it was before: it is held, and read again. In the order in which orders hold it.
   await tx.run(
-    sql`select from stock s where s.service_id = ${service.id} ${where} order by s.store_id, s.sku_id for no key update`,
+    sql`select from stock s where s.service_id = ${anyService(service)} ${where} order by s.store_id, s.sku_id for no key update`,
   )
   await tx.run(sql`
     update stock set record = left(r.body, -1) || ${change.ending}, changed_at = ${change.at}
@@ -53,7 +54,7 @@ export async function renderStock(tx: Db, service: Service, change: Change, wher
               from stock s
               join store c on c.service_id = s.service_id and c.store_id = s.store_id
               join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
-             where s.service_id = ${service.id} ${where}) r
+             where s.service_id = ${anyService(service)} ${where}) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
        and ${said(sql`stock.record`)} <> left(r.body, -1)`)
 }
@@ -158,7 +159,7 @@ export const skuIds = (db: Db, service: Service, skus: readonly string[]) =>
 /** Which of these identifiers some variant carries. */
 export const knownSkuIds = (db: Db, service: Service, ids: readonly string[]) =>
   db.rows<{ sku: string; skuId: string }>(
-    sql`select sku, sku_id as "skuId" from variant where service_id = ${service.id} and sku_id = any(${ids})`,
+    sql`select sku, sku_id as "skuId" from variant where service_id = ${anyService(service)} and sku_id = any(${ids})`,
   )
 
 /** The product that has a SKU, and whether a store has, or had, any of it; undefined where the SKU is not known. */

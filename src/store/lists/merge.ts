@@ -1,6 +1,7 @@
 import { raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import type { Change } from './change.ts'
+import { anyService } from './statistics.ts'
 
 /** A table that feeds' rows go into. */
 export interface Table {
@@ -19,7 +20,7 @@ export interface Table {
  */
 export const merged = (service: Service, { name, key, fresh = {} }: Table, rows: readonly object[]): Sql => sql`
   json_array_elements(${incoming(service, rows)}) i
-  left join ${raw(name)} old on old.service_id = ${service.id} and ${raw(key.map(column => `old.${column} = i->>'${column}'`).join(' and '))}
+  left join ${raw(name)} old on old.service_id = ${anyService(service)} and ${raw(key.map(column => `old.${column} = i->>'${column}'`).join(' and '))}
   cross join lateral json_populate_record(coalesce(old, (select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)}))), i)`
 
 /** Whether a row named `alias` of `merged` says anything else than what is stored: what does not need not be rendered. */

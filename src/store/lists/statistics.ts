@@ -1,4 +1,5 @@
-import { type Db, raw, sql } from '../../db.ts'
+import { type Db, raw, type Sql, sql } from '../../db.ts'
+import type { Service } from '../../settings.ts'
 
 /**
  * Has PostgreSQL look at tables that have at least doubled since it last did. Its statistics of a table that is being filled are those of
@@ -11,3 +12,9 @@ export async function lookAtGrownTables(db: Db) {
        and pg_relation_size(oid) / 8192 > 2 * relpages order by 1`)
   for (const { name } of grown) await db.run(raw(`analyze (skip_locked) ${name}`))
 }
+
+/**
+ * A service whose rows are looked up by the many, unseen by the planner: of one that its statistics do not know it expects next to no rows,
+ * and would read all of them for each that is looked up. Unseen, it is one like the others.
+ */
+export const anyService = (service: Service): Sql => sql`(select ${service.id}::integer)`

@@ -7,6 +7,7 @@ import { beginChangeOf, stampedAs, stampOf } from '../lists/back-date.ts'
 import type { Change, Upserted } from '../lists/change.ts'
 import { byChange, filter, type PageRequest, readPage, unseen } from '../lists/page.ts'
 import { readSieved } from '../lists/sieve.ts'
+import { anyService } from '../lists/statistics.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
 
@@ -74,7 +75,7 @@ async function mergeSome(
   among: typeof toldFirst,
 ) {
   const stored = await tx.rows<{ record: string }>(
-    sql`select record from retail_transaction where service_id = ${service.id} and id = any(${ids}) order by id for update`,
+    sql`select record from retail_transaction where service_id = ${anyService(service)} and id = any(${ids}) order by id for update`,
   )
   const before = new Map(
     stored.map(({ record }) => unstamped(record)).map(transaction => [transaction.id, transaction]),
@@ -90,7 +91,7 @@ async function mergeSome(
       insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
       select ${service.id}, t.id, t."customerId", t."saleDate", at.stamp, ${stampedAs(sql`t.record`, sql`at.stamp`, service, change)}
         from json_to_recordset(${JSON.stringify(given)}) as t (id text, "customerId" text, "saleDate" timestamp, told timestamp, record text)
-        left join retail_transaction old on old.service_id = ${service.id} and old.id = t.id
+        left join retail_transaction old on old.service_id = ${anyService(service)} and old.id = t.id
         cross join lateral (select ${stampOf({ told: sql`t.told`, was: sql`old.changed_at` }, service, change)} as stamp) at
       on conflict (service_id, id) do update
         set (customer_id, sale_date, changed_at, record) = (excluded.customer_id, excluded.sale_date, excluded.changed_at, excluded.record)`)

@@ -1,5 +1,4 @@
-import { type Db, raw, sql } from '../../db.ts'
-import type { RowKind } from '../../domain/port/feed.ts'
+import { type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { isHeld } from './held.ts'
 import { type Hold, updateHeld } from './runs.ts'
@@ -116,25 +115,5 @@ export const countSeen = async (db: Db, service: Service, feed: string, list: st
     )
   )?.count ?? 0
 
-const tablesOf: Readonly<Record<RowKind, readonly string[]>> = {
-  references: ['reference'],
-  stores: ['store'],
-  products: ['product', 'colour', 'variant'],
-  stock: ['stock'],
-  customers: ['customer'],
-  transactions: ['retail_transaction'],
-  rewardPrograms: ['reward_program', 'reward_tier'],
-  rewardGifts: ['reward_gift'],
-  rewardAccounts: ['reward_account'],
-  rewardLots: ['reward_lot'],
-  // They change what is there.
-  orders: [],
-}
-
-/**
- * Has the planner look at tables anew. A statement that was planned while its table was empty reads the whole tenant for each batch,
- * until somebody does; left to itself the database does so a minute later.
- */
-export async function refreshPlans(db: Db, kind: RowKind | 'seen'): Promise<void> {
-  for (const table of kind === 'seen' ? ['sync_seen'] : tablesOf[kind]) await db.run(sql`analyze ${raw(table)}`)
-}
+/** Has the planner look at what a run has seen: left to itself the database does so a minute later. */
+export const lookAtSeen = (db: Db) => db.run(sql`analyze sync_seen`)

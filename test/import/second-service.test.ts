@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { after, test } from 'node:test'
+import { importFile } from '../../src/backoffice/files/import.ts'
+import { openDatabase, sql } from '../../src/db.ts'
+import { openShop } from '../support/feeds.ts'
+import { until } from '../support/processes.ts'
+
+const shop = await openShop()
+after(() => shop.close())
+
+const stores = Array.from({ length: 60 }, (_, i) => `s${i}`)
+const skus = Array.from({ length: 100 }, (_, i) => `k${i}`)
+const files = {
+  stores: ['storeId,storeNumber,name', ...stores.map(id => `${id},${id},${id}`)],
+  products: [
+    'productId,productCode,name,colourId,skuId,sizeCode,price',
+    ...skus.map(id => `${id},${id},P,c,${id},S,1`),
+  ],
+  stock: stockOf(1),
+}
+
+function stockOf(count: number) {
+  return ['storeNumber,skuId,freeStock', ...stores.flatMap(store => skus.map(sku => `${store},${sku},${count}`))]
+}
+
+/** What has been read of the stock, and how many rows of it were written, as PostgreSQL counts them once a connection has ended. */
+const counted = () =>
+  shop.db.row<{ read: number; written: number }>(sql`
+    select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as read, (n_tup_ins + n_tup_upd)::integer as written
+      from pg_stat_user_tables where relname = 'stock'`)
+
+test('lines of a service that the statistics do not know are looked up one by one', async () => {
+  for (const [kind, lines] of Object.entries(files)) await shop.feed(kind, lines.join('\n'))
+  await shop.db.run(sql`analyze`)
+  const row = await shop.db.row<{ id: number }>(
+    sql`insert into service (name) values ('second') returning service_id as id`,
+  )
+  const second = { ...shop.service, id: row?.id ?? 0, name: 'second' }
+  const db = openDatabase(shop.connection, { max: 2 })
+  for (const [kind, lines] of [...Object.entries(files), ['stock', stockOf(2)] as const]) {
+    const stream = Readable.from([Buffer.from(lines.join('\n'))])
+    const { inserted, changed } = await importFile(db, second, kind, { name: kind, format: 'csv', stream })
+    assert.equal(inserted + changed, lines.length - 1)
+  }
+  await db.close()
+  const lines = stores.length * skus.length
+  await until(async () => (await counted())?.written === 3 * lines, 'all is counted', 20_000)
+  const { read = Number.NaN } = (await counted()) ?? {}
+  assert.ok(read <= 5 * lines, `${read} rows of the stock were read for ${lines} lines`)
+})
