@@ -225,7 +225,8 @@ create table reference (
 create function rendered_references(tenant integer, reference_values jsonb) returns json language sql stable as $$
   select coalesce('{' || string_agg(to_json(v.key)::text || ':' || row_to_json(said)::text, ',' order by v.key) || '}', '{}')::json
     from jsonb_each_text(reference_values) v
-    left join reference r on r.service_id = tenant and r.type = v.key and r.reference_value_id = v.value
+    -- Each by its key: without the offset, all of the service's are read for every record.
+    left join lateral (select code, name from reference where service_id = tenant and type = v.key and reference_value_id = v.value offset 0) r on true
     cross join lateral (select r.code, r.name, v.value as "referenceValueId") said
 $$;
 
