@@ -13,15 +13,13 @@ import { databaseSamples, diskSamples, listenMetrics, processSamples } from './r
 import { askedToStop } from './running/signals.ts'
 import { sendTraces } from './running/traces.ts'
 import { type Serving, serveAsWorker, serveByWorkers } from './running/workers.ts'
+import { logLines } from './telemetry/log-lines.ts'
 import { merged } from './telemetry/samples.ts'
 import type { Worker } from './worker.ts'
 
 /** Standard error takes the log, so that standard output stays readable. */
 const logger = (config: Config) =>
-  pino(
-    { level: config.logLevel, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: true }),
-  )
+  pino({ level: config.logLevel, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime }, logLines())
 
 interface Starting {
   /** Makes the demo service where there is no service yet. */

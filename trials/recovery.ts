@@ -3,9 +3,16 @@ import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Command } from 'commander'
 import { openDatabase, sql } from '../src/db.ts'
 
-/** What docs/backup.md says of point-in-time recovery, done with Debian's PostgreSQL: a service is made, removed, and brought back. */
+new Command('npm run trial -- recovery')
+  .description(
+    "What docs/backup.md says of point-in-time recovery, done with Debian's PostgreSQL: a service is made, removed, and brought back.",
+  )
+  .addHelpText('after', '\nExample:\n  npm run trial -- recovery\n')
+  .parse()
+
 const debian = '/usr/lib/postgresql'
 const versions = readdirSync(debian).sort((a, b) => Number(b) - Number(a))
 if (!versions[0]) throw new Error(`There is no PostgreSQL in ${debian}: apt-get install postgresql`)

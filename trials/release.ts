@@ -3,8 +3,15 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Command } from 'commander'
 
-/** A release on a bare Debian, in a root of its own that has no npm: read-only, as a user who may do nothing, from the first start to a restored backup. */
+new Command('npm run trial -- release')
+  .description(
+    'A release on a bare Debian, in a root of its own that has no npm: read-only, as a user who may do nothing, from the first start to a restored backup.',
+  )
+  .addHelpText('after', '\nExample:\n  npm run trial -- release\n')
+  .parse()
+
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-release-trial-'))
 const root = join(home, 'root')
 const dist = join(home, 'dist')

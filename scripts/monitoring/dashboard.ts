@@ -136,9 +136,12 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         lines: [[of('tillbridge_event_loop_delay_seconds'), '{{quantile}}']],
       },
       {
-        title: 'Requests not logged',
+        title: 'Not logged',
         unit: 'short',
-        lines: [[of('tillbridge_requests_unlogged_total'), 'requests']],
+        lines: [
+          [of('tillbridge_requests_unlogged_total'), 'requests'],
+          [of('tillbridge_log_lines_lost_total'), 'lines on standard error'],
+        ],
       },
       { title: 'Memory', unit: 'bytes', lines: [[of('tillbridge_resident_memory_bytes'), 'processes that serve']] },
       {

@@ -4,5 +4,5 @@ import { durations } from './samples.ts'
 export const databaseDurations = durations('db_client_operation_duration_seconds')
 export const callDurations = durations('http_client_request_duration_seconds')
 
-/** Requests that the log of requests of this process had no room for. */
-export const unlogged = { requests: 0 }
+/** Requests that the log of requests of this process had no room for, and lines that standard error had none for. */
+export const unlogged = { requests: 0, lines: 0 }

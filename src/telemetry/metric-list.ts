@@ -30,6 +30,11 @@ export const metrics = {
     help: 'Requests that the log of requests had no room for while the database was away.',
     labels: [],
   },
+  tillbridge_log_lines_lost_total: {
+    type: 'counter',
+    help: 'Lines of the log that standard error had no room for: its disk is full, or nobody reads it.',
+    labels: [],
+  },
   tillbridge_event_loop_delay_seconds: {
     type: 'gauge',
     help: 'Delay of the event loop since the last look.',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { trials } from '../../trials/trials.ts'
 import { checkout, run } from '../support/processes.ts'
 
 // The short forms of trials that take minutes.
@@ -19,7 +20,15 @@ test('the trials are listed, and one that there is not is told', async () => {
   assert.equal(code, 0)
   assert.match(out, /^ {2}halted-database {2}/m)
   assert.deepEqual([unknown.code, unknown.out], [1, out])
-  assert.match((await trial('halted-database', '--help')).out, /--seconds <number>/)
+})
+
+test('each trial tells what it does when it is asked for help, and does nothing', async () => {
+  for (const name of Object.keys(trials)) {
+    const { code, out } = await trial(name, '--help')
+    assert.equal(code, 0, name)
+    assert.match(out, new RegExp(`^Usage: npm run trial -- ${name} `), name)
+    assert.match(out, new RegExp(`^Examples?:\\n +npm run trial -- ${name}`, 'm'), name)
+  }
 })
 
 test('while PostgreSQL stands still, and when one of its sessions is killed, writes are refused in time, none is lost and none done twice', {

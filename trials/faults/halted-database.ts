@@ -134,7 +134,7 @@ try {
         there.length === new Set(there).size && there.length === acknowledged.length ? [] : [`${there.length} rows`],
       ),
       verdict('every answer is 201, 503 or 504', odd, statuses.size),
-      verdict('a refusal comes within 25 s', waits.refused.filter(wait => wait > 25_000).map(String)),
+      verdict('a refusal comes within 30 s', waits.refused.filter(wait => wait > 30_000).map(String)),
       verdict(
         'what needs no database is answered meanwhile',
         waits.live.filter(wait => wait > 5_000).map(String),

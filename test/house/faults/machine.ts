@@ -68,7 +68,10 @@ export const machine: Section = {
     [
       114,
       'The disk of the log is full',
-      'No test causes it yet: the log goes to standard error, and whoever keeps it has to be halted or full.',
+      [
+        'faults/full-log.test.ts',
+        'requests go on while it is full, and the log goes on once there is room, with how many lines it lacks',
+      ],
     ],
     [
       115,

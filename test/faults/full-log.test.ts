@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { freshDatabase } from '../support/database.ts'
+import { ask, cli, directory, makeAccess, serve, stop, until } from '../support/processes.ts'
+import { smallDisk } from './own-postgres.ts'
+
+const disk = smallDisk(1)
+
+describe('the disk of the log', { skip: typeof disk === 'string' && disk }, () => {
+  assert.ok(typeof disk !== 'string')
+  after(() => disk.remove())
+  const log = join(disk.directory, 'log')
+
+  test('requests go on while it is full, and the log goes on once there is room, with how many lines it lacks', async () => {
+    const database = await freshDatabase()
+    const environment = {
+      DATA_DIR: join(directory(), 'data'),
+      DATABASE_URL: database.connection,
+      SECRET_KEY: 's'.repeat(32),
+      ACCESS_LOG: 'on',
+      LOG_LEVEL: 'info',
+      JOBS: 'off',
+    }
+    const access = await makeAccess(environment)
+    const program = ['sh', '-c', `exec "${process.execPath}" "${cli}" "$@" 2>>"${log}"`, 'sh'] as const
+    const service = await serve(['--no-demo'], environment, { program })
+    try {
+      const asked = async (times: number) => {
+        for (let i = 0; i < times; i++) assert.equal((await ask(service, '/stores', access)).status, 200)
+      }
+      await asked(3)
+      disk.fill()
+      await asked(50)
+      disk.makeRoom()
+      await asked(3)
+      await until(() => readFileSync(log, 'utf8').includes('"lost":'), 'the log says how many lines it lacks')
+    } finally {
+      assert.deepEqual(await stop(service), { code: 0, signal: null })
+      await database.drop()
+    }
+    const lines = readFileSync(log, 'utf8').split('\n').filter(Boolean)
+    const gap = lines.findIndex(line => line.includes('"lost":'))
+    // What there was no more room for, within a line.
+    const torn = lines.flatMap((line, i) => (line.endsWith('}') ? [] : [i]))
+    assert.deepEqual(
+      torn.filter(i => i !== gap - 1),
+      [],
+    )
+    const records = lines.filter((_, i) => !torn.includes(i)).map(line => JSON.parse(line))
+    const { lost } = records.find(record => record.lost)
+    assert.ok(lost > 0)
+    assert.equal(records.filter(({ msg }) => msg === 'request').length + lost, 56)
+  })
+})
