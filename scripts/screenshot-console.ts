@@ -7,6 +7,7 @@ import { openConsole } from '../test/support/console/console.ts'
 import { startTestService } from '../test/support/service.ts'
 import { startReceiver } from '../test/support/webhooks/receiver.ts'
 import { post } from '../test/support/write.ts'
+import { logMorning } from './console-morning.ts'
 
 // Takes the pictures of the console that stand in `docs/`: run it after a screen has changed.
 if (browserMissing) throw new Error(browserMissing)
@@ -41,11 +42,14 @@ try {
     subject: 'stock.csv',
     detail: '3 of 4,120 lines of stock.csv name a store that is not known.',
   })
+  const order = await logMorning(service)
   const places: [name: string, place: string][] = [
     ['today', 'today'],
     ['feeds', 'feeds/stock'],
     ['look-up', `look-up/customer/${sale.customerId}`],
     ['stock', `look-up/product/${encodeURIComponent(`sku:${level.sku}`)}`],
+    ['requests', 'requests'],
+    ['request', `requests/${order}`],
     ['webhooks', `webhooks/${webhook.json.data.id}`],
     ['mappings', 'mappings/skus'],
     ['accounts', 'accounts'],
@@ -59,7 +63,6 @@ try {
       await page.show(place)
       await page.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
       await page.evaluate('new Promise(done => setTimeout(done, 300))')
-      if (name === 'today' && colours === 'dark') continue
       const picture = await page.screenshot()
       await writeFile(new URL(`../docs/images/console-${name}-${colours}.png`, import.meta.url), picture)
       console.log(`docs/images/console-${name}-${colours}.png: ${Math.round(picture.length / 1024)} KiB`)

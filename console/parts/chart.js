@@ -42,8 +42,8 @@ export function Chart({ title, unit, points }) {
         legend: { show: false },
         series: [{}, { stroke: colour('accent'), width: 2, points: { size: 5 } }],
         axes: [
-          { ...axis, values: (_, times) => clock(times) },
-          { ...axis, size: 70, values: (_, values) => values.map(value => `${value} ${unit}`) },
+          { ...axis, size: 28, values: (_, times) => clock(times) },
+          { ...axis, size: 60, values: (_, values) => values.map(value => `${value} ${unit}`) },
         ],
       },
       [points.map(([at]) => at), points.map(([, value]) => value)],

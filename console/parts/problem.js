@@ -1,5 +1,6 @@
 import { Refused } from '../ground/api.js'
 import { html } from '../ground/html.js'
+import { RequestLink } from './request-link.js'
 
 /**
  * An error with what it is, what to do, its code and the request's id.
@@ -15,7 +16,7 @@ export function Problem({ error, remedy }) {
     ${(remedy ?? error.remedy) && html`<p>${inCode(remedy ?? error.remedy)}</p>`}
     <p class="facts">
       <a href=${`errors/${code}`} target="_blank" rel="noopener">${code}</a>
-      ${requestId && html` <span>request <code>${requestId}</code></span>`}
+      ${requestId && html` <span>request <${RequestLink} id=${requestId} /></span>`}
     </p>
   </div>`
 }

@@ -2,15 +2,21 @@ import { useState } from 'preact/hooks'
 import { html } from '../ground/html.js'
 import { Field } from '../parts/field.js'
 import { List } from '../parts/list.js'
+import { RequestLink } from '../parts/request-link.js'
 
 /** @type {import('../parts/table.js').Column[]} */
 const columns = [
   { title: 'When', value: line => line.at, shrink: true },
   { title: 'Who', value: line => line.username },
-  { title: 'What', value: line => line.operation },
+  { title: 'What', value: line => line.operation, shrink: true },
   { title: 'On', value: line => html`<code>${line.subject}</code>`, text: line => line.subject },
   { title: 'Fields', value: line => line.fields.join(', ') || null },
-  { title: 'Request', value: line => html`<code>${line.requestId}</code>`, text: line => line.requestId },
+  {
+    title: 'Request',
+    value: line => html`<${RequestLink} id=${line.requestId} short />`,
+    text: line => line.requestId,
+    shrink: true,
+  },
 ]
 
 /** Who did what. */

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { html } from '../ground/html.js'
+import { useMay } from '../ground/role.js'
 import { goTo, linkTo } from '../ground/route.js'
 import { submitted } from '../parts/field.js'
 import { Problem } from '../parts/problem.js'
@@ -11,19 +12,38 @@ import { Product } from './look-up/product.js'
 import { Return } from './look-up/return.js'
 import { Sale } from './look-up/sale.js'
 import { Voucher } from './look-up/voucher.js'
+import { linkToSearch } from './requests/search.js'
 
 /** @type {Record<string, any>} */
 const kinds = { customer: Customer, order: Order, return: Return, sale: Sale, product: Product, voucher: Voucher }
+
+/** Where the API has them. @type {Record<string, string>} */
+const places = {
+  customer: 'customers',
+  order: 'orders',
+  return: 'returns',
+  sale: 'transactions',
+  product: 'products',
+  voucher: 'vouchers',
+}
 
 /**
  * One box for a customer, an order, a return, a sale, a voucher or a SKU, and what is known of it.
  * @param {{ parts: string[] }} props
  */
 export function Screen({ parts: [kind = '', id = ''] }) {
+  const isAdmin = useMay('admin')
   const Record = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   return html`<h1>Look-up</h1>
     <${Box} />
-    ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}`
+    ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}
+    ${
+      Record &&
+      isAdmin &&
+      // A SKU is no record of its own.
+      !id.startsWith('sku:') &&
+      html`<p class="note"><a href=${linkToSearch({ record: `/${places[kind]}/${encodeURIComponent(id)}` })}>Requests about this ${kind}</a></p>`
+    }`
 }
 
 /** @typedef {import('./look-up/find.js').Hit} Hit */

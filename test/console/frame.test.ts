@@ -100,7 +100,17 @@ for (const [width, colours] of [
   test(`at ${width} pixels nothing is cut off, in the ${colours} too`, { skip }, async t => {
     const small = await openConsole(shop, shop, { width, height: 800, colours })
     t.after(() => small.close())
-    for (const place of ['today', 'feeds', 'look-up', 'webhooks', 'accounts', 'settings', 'audit', 'mappings']) {
+    for (const place of [
+      'today',
+      'feeds',
+      'look-up',
+      'requests',
+      'webhooks',
+      'accounts',
+      'settings',
+      'audit',
+      'mappings',
+    ]) {
       await small.show(place)
       await small.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
       const over = await small.evaluate<number>('document.documentElement.scrollWidth - innerWidth')

@@ -31,8 +31,19 @@ export interface Page {
   /** Clicks the element that the expression names. */
   click(element: string): Promise<void>
   type(text: string): Promise<void>
+  /** Presses a key, where the focus is. */
+  key(name: keyof typeof keys, shift?: 'shift'): Promise<void>
   screenshot(): Promise<Buffer>
   close(): Promise<void>
+}
+
+/** Keys as the DevTools protocol names them, and what they type. */
+const keys = {
+  Tab: { windowsVirtualKeyCode: 9 },
+  Enter: { windowsVirtualKeyCode: 13, text: '\r' },
+  Escape: { windowsVirtualKeyCode: 27 },
+  Space: { windowsVirtualKeyCode: 32, text: ' ' },
+  ArrowDown: { windowsVirtualKeyCode: 40 },
 }
 
 interface Opening {
@@ -141,6 +152,11 @@ export async function openPage(
       const at = { x, y, button: 'left', clickCount: 1 }
       await send('Input.dispatchMouseEvent', { type: 'mousePressed', ...at })
       await send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...at })
+    },
+    async key(name, shift) {
+      const key = { ...keys[name], key: name === 'Space' ? ' ' : name, code: name, modifiers: shift ? 8 : 0 }
+      await send('Input.dispatchKeyEvent', { type: 'keyDown', ...key })
+      await send('Input.dispatchKeyEvent', { type: 'keyUp', ...key })
     },
     async type(text) {
       await send('Input.insertText', { text })

@@ -96,13 +96,13 @@ export function Feed({ name }) {
       </div>`
     }
     ${points.length > 1 && html`<${Chart} title="Age of the data when a run had ended" unit="min" points=${points} />`}
-    <h2>Runs</h2>
     <${List}
       path=${`${path}/runs`}
       caption="Runs of the last 30 days"
       columns=${columns}
       version=${version}
       keyOf=${(/** @type {any} */ each) => each.id}
+      tools=${html`<h2>Runs</h2>`}
       file=${`feed-${name}-runs`}
       empty="It has not run in the last 30 days."
     />`

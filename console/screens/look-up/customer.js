@@ -23,7 +23,7 @@ export function Customer({ id }) {
       customer &&
       html`<div class="card"><${Facts}
         facts=${[
-          ['E-mail', customer.contact.email],
+          ['E-mail', broken(customer.contact.email)],
           [
             'Phones',
             [customer.contact.phones.mobile, customer.contact.phones.home, customer.contact.phones.work]
@@ -57,6 +57,9 @@ export function Customer({ id }) {
     }
   </section>`
 }
+
+/** An e-mail address that is broken before its @, where it has to be. @param {string | null} address */
+const broken = address => address?.split('@').map((part, i) => (i ? html`<wbr />@${part}` : part))
 
 /** All that is kept of a customer, for admins. @param {string} id @param {AbortSignal} signal */
 const whole = async (id, signal) => (await ask(`/customers/${encodeURIComponent(id)}/export`, { signal })).data

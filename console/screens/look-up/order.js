@@ -62,9 +62,9 @@ export const Order = ({ id }) => html`<${Loaded}
       />
     </div>
     <${Table} caption="Lines of the order" columns=${lineColumns(order.currency)} rows=${order.lines} keyOf=${(/** @type {any} */ line) => line.id} />
-    <h3>Returns</h3>
     <${List}
       path=${`/orders/${encodeURIComponent(id)}/returns`}
+      tools=${html`<h3>Returns</h3>`}
       caption="Returns of the order"
       columns=${returnColumns}
       keyOf=${(/** @type {any} */ each) => each.id}

@@ -78,9 +78,9 @@ export function Product({ id }) {
 }
 
 /** @param {{ sku: string }} props */
-const Stock = ({ sku }) => html`<h3>Stock of ${sku}</h3>
-  <${List}
+const Stock = ({ sku }) => html`<${List}
     path=${`/inventory?sku=${encodeURIComponent(sku)}`}
+    tools=${html`<h3>Stock of ${sku}</h3>`}
     caption=${`Stock of ${sku} by store`}
     columns=${stockColumns}
     keyOf=${(/** @type {any} */ level) => level.id}

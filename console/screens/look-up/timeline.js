@@ -1,6 +1,7 @@
 import { html } from '../../ground/html.js'
 import { linkTo } from '../../ground/route.js'
 import { money } from '../../parts/format.js'
+import { RequestLink } from '../../parts/request-link.js'
 
 /** @typedef {{ key: string, at: string, what: unknown }} Event */
 
@@ -14,7 +15,7 @@ export function eventsOf({ consent = [], orders = [], returns = [], transactions
     ...consent.map((/** @type {any} */ each, /** @type {number} */ i) => ({
       key: `consent ${i}`,
       at: each.at,
-      what: html`${channels[each.channel] ?? each.channel} ${each.new ? 'on' : 'off'} <small>by ${each.username}, request <code>${each.requestId}</code></small>`,
+      what: html`${channels[each.channel] ?? each.channel} ${each.new ? 'on' : 'off'} <small>by ${each.username}, request <${RequestLink} id=${each.requestId} short /></small>`,
     })),
     ...orders.map((/** @type {any} */ each) => ({
       key: `order ${each.id}`,

@@ -105,13 +105,13 @@ export function Endpoint({ id }) {
     </div>
     ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${EndpointForm} endpoint=${data} save=${change} /><//>`}
     ${open === 'rewind' && html`<${Dialog} title="Rewind" close=${() => setOpen('')}><${Rewind} rewind=${(/** @type {string} */ to) => post('rewind', { to }).then(seen)} /><//>`}
-    <h2>Attempts</h2>
     <${List}
       path=${`${path}/attempts`}
       caption="Attempts of the last 30 days"
       columns=${attempts}
       version=${version}
       keyOf=${(/** @type {any} */ each) => each.id}
+      tools=${html`<h2>Attempts</h2>`}
       file=${`webhook-${id}-attempts`}
       empty="Nothing was sent yet. Send a test, or wait for a change."
     />`

@@ -1,0 +1,37 @@
+import { html } from '../../ground/html.js'
+import { Table } from '../../parts/table.js'
+import { took } from './tone.js'
+
+/** @param {number} whole milliseconds that the request took @returns {import('../../parts/table.js').Column[]} */
+const columns = whole => [
+  { title: 'What', value: step => step.what, shrink: true },
+  { title: 'Began', right: true, value: step => (step.at === undefined ? null : took(step.at)) },
+  { title: 'Took', right: true, value: step => took(step.milliseconds) },
+  { title: 'Outcome', value: step => step.outcome, shrink: true },
+  {
+    title: 'When',
+    value: step =>
+      step.at !== undefined &&
+      html`<svg class="span" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+        <rect x=${share(step.at, whole)} width=${Math.max(0.5, share(step.milliseconds, whole))} height="1" />
+      </svg>`,
+  },
+]
+
+/** A part of the whole, in hundredths. @param {number} part @param {number} whole */
+const share = (part, whole) => (whole > 0 ? Math.min(100, (100 * part) / whole) : 0)
+
+/** The gate, calls of the back office and the database: when each began, and how long it took. @param {{ request: any }} props */
+export function Steps({ request }) {
+  const { statements, databaseMilliseconds, milliseconds, steps, status, code } = request
+  const rows = [
+    { what: 'the whole request', at: 0, milliseconds, outcome: code ? `${status} ${code}` : String(status) },
+    ...steps,
+    {
+      what: 'database, in all',
+      milliseconds: databaseMilliseconds,
+      outcome: statements === 1 ? '1 statement' : `${statements} statements`,
+    },
+  ]
+  return html`<${Table} caption="What took its time" columns=${columns(milliseconds)} rows=${rows} keyOf=${(/** @type {any} */ step) => `${step.what} ${step.at}`} />`
+}

@@ -1,0 +1,62 @@
+import { record } from '../src/store/running/audit.ts'
+import { logRequests, openDay } from '../src/store/running/requests.ts'
+import type { TestService } from '../test/support/service.ts'
+
+/** Operations with what became of them, as they come in a shop that runs well: `[operation, record, status, error]`. */
+const asked: [operation: string, subject: string, status: number, code?: string][] = [
+  ['POST /orders', '/orders/8002', 201],
+  ['GET /orders/:id', '/orders/8001', 200],
+  ['PUT /customers/:id', '/customers/61466', 200],
+  ['GET /inventory/search', '/inventory/search', 200],
+  ['POST /customers', '/customers', 409, 'email_taken'],
+  ['GET /customers/:id', '/customers/70011', 404, 'not_found'],
+  ['POST /orders', '/orders', 503, 'back_office_unavailable'],
+  ['GET /changes', '/changes', 200],
+  ['POST /customers', '/customers', 409, 'email_taken'],
+  ['POST /returns', '/returns', 422, 'sku_not_on_order'],
+]
+
+/** Requests as they might have come through a morning. Returns the id of the newest, an order that a back office took. */
+export async function logMorning({ db, service, username }: TestService): Promise<string> {
+  const now = Date.now()
+  const lines = Array.from({ length: 60 }, (_, i) => {
+    const [operation, subject, status, code] = asked[(i * 7) % asked.length] ?? ['GET /stores', '/stores', 200]
+    const isOrder = operation === 'POST /orders'
+    const milliseconds = isOrder ? 300 + i : 6 + ((i * 13) % 40) / 3
+    const calls = [
+      { what: 'GET Persons', at: 3.2, milliseconds: 61.4, outcome: '200' },
+      { what: 'POST Orders', at: 66.1, milliseconds: milliseconds - 90, outcome: code ? 'no connection' : '201' },
+    ]
+    return {
+      serviceId: service.id,
+      at: new Date(now - i * 97_000).toISOString(),
+      requestId: crypto.randomUUID(),
+      username,
+      operation,
+      path: subject,
+      subject,
+      status,
+      code,
+      keyHash: undefined,
+      milliseconds,
+      statements: isOrder ? 11 : 2,
+      databaseMs: isOrder ? 9.6 : 1.3,
+      steps: JSON.stringify([{ what: 'gate', at: 0.2, milliseconds: 0.6 }, ...(isOrder ? calls : [])]),
+    }
+  })
+  for (const day of new Set(lines.map(({ at }) => at.slice(0, 10)))) await openDay(db, day)
+  await logRequests(db, lines)
+  const [order] = lines
+  if (!order) throw new Error('a morning without requests')
+  const body = { orderNumber: '', customerId: '', lines: [{ sku: '', quantity: 1, price: '' }] }
+  await db.transaction(tx =>
+    record(tx, service, {
+      username,
+      operation: order.operation,
+      subject: order.subject,
+      body,
+      requestId: order.requestId,
+    }),
+  )
+  return order.requestId
+}

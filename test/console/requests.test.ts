@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { browserMissing } from '../support/browser.ts'
+import { isAccessible } from '../support/console/axe.ts'
+import { type Console, openConsole } from '../support/console/console.ts'
+import { fillShop } from '../support/order-shop.ts'
+import { until } from '../support/processes.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { post } from '../support/write.ts'
+
+const skip = browserMissing ?? false
+let shop: TestService
+let page: Console
+let refused: string
+
+before(async () => {
+  shop = await startTestService()
+  await fillShop(shop.db, shop.service)
+  const customer = { firstname: 'Jane', surname: 'Doe', contact: { email: 'jane.doe@example.com' } }
+  const made = await post(shop, '/customers', customer)
+  assert.equal(made.status, 201, made.text)
+  for (let i = 0; i < 2; i++) {
+    const taken = await post(shop, '/customers', customer)
+    assert.equal(taken.json.code, 'email_taken', taken.text)
+    refused = taken.json.requestId
+  }
+  await until(
+    async () => (await shop.get(`/requests?request_id=${refused}`)).json.data.length > 0,
+    'it is logged',
+    20_000,
+  )
+  if (!skip) page = await openConsole(shop, shop)
+})
+after(async () => {
+  await page?.close()
+  await shop.stop()
+})
+
+const rows = (caption: string) =>
+  `[...document.querySelectorAll('[aria-label=${JSON.stringify(caption)}] tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
+const found = rows('Requests, the newest first')
+
+test('errors stand in groups by their codes, and a group leads to its requests', { skip }, async () => {
+  await page.show('requests')
+  await page.until(`${rows('Errors by code')}.some(row => /^email_taken 2 .* POST \\/customers /.test(row))`)
+  await page.until(`${found}.length > 3`)
+  await isAccessible(page, 'requests')
+  await page.press('email_taken')
+  await page.until(`${found}.length === 2`)
+  const csv = await page.exported()
+  assert.match(csv, /^When,Status,Error,Operation,Record,Account,Took,Request\r\n/)
+  assert.match(csv, new RegExp(`Z,409,email_taken,POST /customers,/customers,${shop.username},[\\d.]+,${refused}\r\n`))
+})
+
+test('a request is found by what is known of it, and tells what took its time', { skip }, async () => {
+  await page.press('Clear')
+  await page.fill('Request id', refused)
+  await page.press('Search')
+  await page.until(`${found}.length === 1`)
+  await page.press(`${refused.slice(0, 8)}…`)
+  await page.until(`${rows('What took its time')}.length >= 3`)
+  const steps = await page.evaluate<string[]>(rows('What took its time'))
+  assert.match(steps[0] ?? '', /^the whole request 0 ms [\d.]+ ms 409 email_taken/)
+  assert.match(steps.at(-1) ?? '', /^database, in all – [\d.]+ ms \d+ statements/)
+  await page.says('It wrote nothing.')
+  await isAccessible(page, 'a request')
+})
+
+test('a record leads to what was ever asked about it, by path, outcome and time, and what was written', {
+  skip,
+}, async () => {
+  await page.show('look-up')
+  await page.fill('What to look up', 'jane.doe@example.com')
+  await page.press('Look up')
+  await page.press('Requests about this customer')
+  await page.until(`${found}.some(row => row.includes('POST /customers'))`)
+  await page.fill('Path or operation', 'POST /customers')
+  await page.fill('Answered with', 'false')
+  await page.fill('From', '2020-01-01T00:00')
+  await page.press('Search')
+  await page.until(`${found}.length === 1`)
+  await page.click(`document.querySelector('[aria-label="Requests, the newest first"] tbody a')`)
+  await page.until(`document.querySelector('.timeline')`)
+  assert.match(
+    await page.evaluate<string>(`document.querySelector('.timeline').innerText`),
+    /Wrote \/customers\/\S+ .*surname/s,
+  )
+  await page.press('look up')
+  await page.says('Jane Doe')
+})
+
+test('what nothing fits is said so; an error of the console leads to its own request', { skip }, async () => {
+  await page.show('requests')
+  await page.fill('Account', 'nobody')
+  await page.press('Search')
+  await page.says('No request fits all of it.')
+  await isAccessible(page, 'nothing found')
+  await page.show('webhooks/none')
+  await page.click(`document.querySelector('[role="alert"] a[href^="#requests/"]')`)
+  await page.says('GET /webhooks/:id')
+})
+
+const focused = `(({ ariaLabel, innerText, labels }) => ariaLabel ?? labels?.[0]?.innerText.trim().split('\\n')[0] ?? innerText.trim())(document.activeElement)`
+
+/** Goes on with the Tab key until what has this name is in focus; each stop on the way can be seen to be one. */
+async function tabTo(name: string, shift?: 'shift') {
+  for (let stops = 0; stops < 60; stops++) {
+    await page.key('Tab', shift)
+    const outline = await page.evaluate<string>(`getComputedStyle(document.activeElement).outlineStyle`)
+    const now = await page.evaluate<string>(focused)
+    if (now === name) return assert.equal(outline, 'solid', `${name} shows that it is in focus`)
+  }
+  assert.fail(`Tab never comes to ${name}`)
+}
+
+test('an account is made and given a role by keyboard alone; a dialog keeps the focus, and gives it back', {
+  skip,
+}, async () => {
+  await page.show('today')
+  await tabTo('Accounts')
+  await page.key('Enter')
+  await page.until(`document.querySelector('main h1')?.innerText === 'Accounts'`)
+  await page.until(`${rows('Accounts')}.length === 1`)
+  await tabTo('New account')
+  await page.key('Enter')
+  await page.until(`document.querySelector('dialog[open]')`)
+  for (let stops = 0; stops < 8; stops++) {
+    await page.key('Tab')
+    const place = await page.evaluate<string>(
+      `document.activeElement.closest('dialog') ? 'dialog' : document.activeElement.tagName`,
+    )
+    // After its last stop the browser's own frame may come, and then the first again.
+    assert.match(place, /^(dialog|BODY)$/)
+  }
+  await page.key('Escape')
+  await page.until(`!document.querySelector('dialog')`)
+  assert.equal(await page.evaluate(focused), 'New account')
+  await page.key('Space')
+  await page.until(`document.querySelector('dialog[open]')`)
+  await tabTo('Username')
+  await page.type('kay')
+  await page.key('Enter')
+  await page.says('API key')
+  await tabTo('I have it')
+  await page.key('Enter')
+  await page.until(`${rows('Accounts')}.length === 2`)
+  await tabTo('Change role of kay')
+  await page.key('Enter')
+  await page.until(`document.querySelector('dialog[open]')`)
+  await tabTo('Role')
+  await page.key('ArrowDown')
+  await tabTo('Save')
+  await page.key('Enter')
+  await page.until(
+    `!document.querySelector('dialog') && ${rows('Accounts')}.some(row => row.startsWith('kay maintainer'))`,
+  )
+  assert.equal(await page.evaluate(focused), 'Change role of kay')
+})
