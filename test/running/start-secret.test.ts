@@ -1,9 +1,22 @@
 import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
+import { Agent } from 'node:https'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { type Asked, askOnce } from '../../trials/asking.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { ask, directory, done, makeAccess, run, serve, stop, until, workersOf } from '../support/processes.ts'
+import {
+  ask,
+  directory,
+  done,
+  makeAccess,
+  run,
+  type Serving,
+  serve,
+  stop,
+  until,
+  workersOf,
+} from '../support/processes.ts'
 
 const right = 'r'.repeat(32)
 const wrong = 'w'.repeat(32)
@@ -12,10 +25,41 @@ let database: FreshDatabase
 let settings: { DATA_DIR: string; DATABASE_URL: string }
 let access: Awaited<ReturnType<typeof makeAccess>>
 
+/** What was made while the secret was right: where a walk is, a session of the console, customers under their keys. */
+let cursor: string
+let cookie: string
+const [ann, bea] = ['ann', 'bea']
+const creating = (name: string): Asked => ({
+  method: 'POST',
+  path: '/customers',
+  key: name,
+  body: { firstname: name, surname: 'Lee', contact: { email: `${name}@example.com` } },
+})
+const ownPage = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
+
+/** Asks by the password of the account, or as these headers tell. */
+async function send({ baseUrl, caFile = '' }: Serving, asked: Asked, as?: Record<string, string>) {
+  const agent = new Agent({ ca: fs.readFileSync(caFile) })
+  const { username, password, serviceName } = access
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  const headers = { 'x-service-name': serviceName, ...(as ?? { authorization }) }
+  return askOnce<{ firstname: string }[]>(asked, { baseUrl, agent, headers }).finally(() => agent.destroy())
+}
+
 before(async () => {
   database = await freshDatabase()
   settings = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: database.connection }
   access = await makeAccess({ ...settings, SECRET_KEY: right })
+  const service = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
+  for (const each of [ann, bea]) assert.equal((await send(service, creating(each))).status, 201)
+  const page = await send(service, { method: 'GET', path: '/customers/search?limit=1' })
+  const { username, password } = access
+  const opening: Asked = { method: 'POST', path: '/console/session', body: { username, password } }
+  const signedIn = await send(service, opening, ownPage)
+  assert.deepEqual([page.status, signedIn.status], [200, 200], signedIn.text)
+  cursor = page.body.meta?.endCursor ?? ''
+  cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? ''
+  await stop(service)
 })
 after(() => database.drop())
 
@@ -64,7 +108,7 @@ test('migrations need no secret, and make none', async () => {
 
 test('the database keeps nothing of a secret but a digest under a key of its own', async () => {
   const { rows } = await database.db.pool.query('select * from installation')
-  assert.deepEqual(Object.keys(rows[0]).sort(), ['secret_digest', 'single'])
+  assert.deepEqual(Object.keys(rows[0]).sort(), ['backed_up_at', 'secret_digest', 'single'])
   assert.equal(rows.length, 1)
   assert.equal(rows[0].secret_digest.length, 32)
 })
@@ -94,8 +138,15 @@ test('with the right secret it serves; each process that joins looks at its own'
   await stop(again)
 })
 
-test('an installation whose secret is right serves what it did before', async () => {
+test('once the secret is right again old cursors, sessions and stored answers are as good as before', async () => {
+  const refused = await run(['start'], { ...settings, SECRET_KEY: wrong, PORT: '0' })
+  assert.equal(refused.code, 1)
   const service = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
-  assert.equal((await ask(service, '/stores', access)).status, 200)
+  const next = await send(service, { method: 'GET', path: `/customers/search?limit=1&after_cursor=${cursor}` })
+  assert.deepEqual([next.status, next.body.data?.[0]?.firstname], [200, bea])
+  const listed = await send(service, { method: 'GET', path: '/stores' }, { ...ownPage, cookie })
+  assert.equal(listed.status, 200, listed.text)
+  const again = await send(service, creating(ann))
+  assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
   await stop(service)
 })

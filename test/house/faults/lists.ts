@@ -24,6 +24,10 @@ export const lists: Section = {
       'A cursor is used days later, at another process, with other keys',
       ['api/lists/lists.test.ts', 'a cursor of one process is good in another, and does not grow old'],
       ['running/start-secret.test.ts', '`tillbridge …` with another secret stops with one line that says what to do'],
+      [
+        'running/start-secret.test.ts',
+        'once the secret is right again old cursors, sessions and stored answers are as good as before',
+      ],
     ],
     [
       58,

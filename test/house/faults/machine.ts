@@ -109,7 +109,11 @@ export const machine: Section = {
         'a process that was halted for the whole time of its claim does not tell the back office any more',
       ],
     ],
-    [120, 'The clock jumps back an hour, and on by a day', 'No test shifts the clock of the machine yet.'],
+    [
+      120,
+      'The clock jumps back an hour, and on by a day',
+      ['faults/clocks.test.ts', '… holds vouchers, repeats writes, reads lists and does jobs as the other one does'],
+    ],
     [
       121,
       'Two processes start on one data directory',

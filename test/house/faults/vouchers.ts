@@ -63,7 +63,7 @@ export const vouchers: Section = {
     [
       25,
       'The clock of our machine is two hours off',
-      'No test shifts the clock of the machine yet; locks and leases end by the clock of the database.',
+      ['faults/clocks.test.ts', '… holds vouchers, repeats writes, reads lists and does jobs as the other one does'],
     ],
     [
       26,

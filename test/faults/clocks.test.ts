@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { Agent } from 'node:https'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { sql } from '../../src/db.ts'
+import { type Asked, askOnce } from '../../trials/asking.ts'
+import { john } from '../support/customer-bodies.ts'
+import { directory, type Serving, serve, stop, until } from '../support/processes.ts'
+import { credentials } from '../support/servers.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { addVouchers, lock, pin, validationOf, voucherSettings } from '../support/voucher-shop.ts'
+import { keyed, post } from '../support/write.ts'
+
+const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
+const skip = existsSync(library) ? false : `there is no ${library}: apt-get install libfaketime`
+
+describe('beside a server whose clock is right, one whose clock', { skip }, () => {
+  const clock = join(directory(), 'clock')
+  let right: TestService
+  let wrong: Serving
+  let agent: Agent
+
+  before(async () => {
+    right = await startTestService({ settings: voucherSettings })
+    writeFileSync(clock, '+0')
+    wrong = await serve(['--no-demo'], {
+      DATA_DIR: join(directory(), 'data'),
+      DATABASE_URL: right.database.connection,
+      SECRET_KEY: right.secret,
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: clock,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    })
+    agent = new Agent({ keepAlive: true, ca: readFileSync(wrong.caFile ?? '') })
+  })
+  after(async () => {
+    agent?.destroy()
+    if (wrong) assert.deepEqual(await stop(wrong), { code: 0, signal: null })
+    await right?.stop()
+  })
+
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+  const ask = (asked: Asked) => askOnce<any>(asked, { baseUrl: wrong.baseUrl, agent, headers: credentials(right) })
+  /** The jobs that are not due within half an hour, and when they are. */
+  const later = async () => {
+    const jobs = await right.db.rows<{ job: string }>(sql`
+      select concat_ws(' ', name, subject, due_at) as job from job where due_at > now() + interval '30 minutes'`)
+    return jobs.map(({ job }) => job)
+  }
+  /** How many seconds there are between two instants. */
+  const apart = (a: string, b: string) => Math.abs(Date.parse(a) - Date.parse(b)) / 1_000
+
+  for (const [what, offset] of [
+    ['is two hours ahead', '+2h'],
+    ['is two hours behind', '-2h'],
+    ['has jumped on by a day', '+26h'],
+    ['has jumped back an hour', '-1h'],
+  ] as const)
+    test(`${what} holds vouchers, repeats writes, reads lists and does jobs as the other one does`, async () => {
+      const waiting = await later()
+      writeFileSync(clock, offset)
+      const shiftedMs = Number.parseInt(offset, 10) * 3_600_000
+      const isShifted = async () => {
+        const { headers } = await ask({ method: 'GET', path: '/stores' })
+        return Math.abs(Date.parse(String(headers.date)) - Date.now() - shiftedMs) < 60_000
+      }
+      await until(isShifted, 'its clock is wrong')
+
+      const [theirs, ours, last] = [`theirs ${offset}`, `ours ${offset}`, `last day ${offset}`]
+      const today = Temporal.Now.plainDateISO(voucherSettings.timeZone).toString()
+      await addVouchers(right, right, { [theirs]: {}, [ours]: {}, [last]: { expiryDate: today } })
+      const validate = (number: string) =>
+        ask({ method: 'POST', path: '/vouchers/validate', body: { number, pin, amount: '1.00' } })
+      assert.equal((await lock(right, ours, await validationOf(right, ours), 600)).status, 200)
+      assert.equal((await validate(ours)).body.code, 'voucher_locked')
+      const validationId = await validationOf(right, theirs)
+      const path = `/vouchers/${encodeURIComponent(theirs)}/lock`
+      const held = await ask({ method: 'PUT', path, body: { validationId, lockSeconds: 600 } })
+      assert.equal(held.status, 200, held.text)
+      const refused = await post(right, '/vouchers/validate', { number: theirs, pin, amount: '1.00' })
+      assert.equal(refused.json.code, 'voucher_locked')
+      assert.equal((await validate(last)).status, 200, 'it is still the last day of the voucher')
+
+      const body = john()
+      const made = await ask({ method: 'POST', path: '/customers', body, key: `key ${offset}` })
+      assert.equal(made.status, 201, made.text)
+      const again = await post(right, '/customers', body, keyed(`key ${offset}`))
+      assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
+
+      const [seen, known] = [
+        await ask({ method: 'GET', path: '/customers/search?limit=1' }),
+        (await right.get('/customers/search?limit=1')).json,
+      ]
+      assert.ok(apart(seen.body.meta?.asOf ?? '', known.meta.asOf) < 60)
+      const since = encodeURIComponent(known.meta.asOf)
+      await post(right, '/customers', john())
+      const next = await ask({ method: 'GET', path: `/customers/search?updated_after=${since}` })
+      assert.ok(next.body.data.length >= 1, 'what has changed since is seen')
+      for (const job of waiting) assert.ok((await later()).includes(job), `${job} is done before its time`)
+    })
+})
