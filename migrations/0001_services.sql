@@ -15,12 +15,16 @@ create table service (
   name text not null unique,
   settings jsonb not null default '{}',
   created_at timestamptz not null default now(),
-  restored_at timestamptz
+  restored_at timestamptz,
+  ending text check (ending in ('shut', 'emptying'))
 );
 comment on table service is 'A retailer''s tenancy.';
 comment on column service.name is 'What X-Service-Name names.';
 comment on column service.restored_at is
   'When it was restored from a backup; what was written between the two is lost. Cursors of before say so, and are refused: they may have told of it.';
+comment on column service.ending is
+  'How far its end has come, for which somebody asked. shut: nobody is let in, no job is done, and all is there yet; it can be opened '
+  'again. emptying: its rows go, portion by portion, and no ledger keeps them. Null: it serves.';
 comment on column service.settings is 'What was set, by the names that GET /settings shows. The rest has its default, which is nowhere in the database.';
 
 create table account (

@@ -92,12 +92,13 @@ create trigger voucher_entry_append_only before update on voucher_entry for each
 create function refuse_voucher_entry_delete() returns trigger
 language plpgsql as $$
 begin
-  if exists (select from voucher where service_id = old.service_id and number = old.number) then
+  if exists (select from voucher where service_id = old.service_id and number = old.number)
+     and not exists (select from service where service_id = old.service_id and ending = 'emptying') then
     raise exception 'the voucher ledger is append-only';
   end if;
   return old;
 end $$;
-comment on function refuse_voucher_entry_delete is 'An entry goes with its voucher only, and that with its service.';
+comment on function refuse_voucher_entry_delete is 'An entry goes with its voucher, or with the whole service.';
 create trigger voucher_entry_kept before delete on voucher_entry for each row execute function refuse_voucher_entry_delete();
 
 create table voucher_sale (

@@ -25,7 +25,8 @@ export const passwordHash = (keys: Keys, username: string, password: string) => 
 export async function assignmentsOf(db: Db, username: string): Promise<Assignments> {
   const rows = await db.rows<ServiceRow & Omit<Assignment, 'service'>>(sql`
     select ${read}, role, names_shoppers as "namesShoppers"
-      from account_service join service using (service_id) join account using (username) where username = ${username}`)
+      from account_service join service using (service_id) join account using (username)
+     where username = ${username} and ending is null`)
   return new Map(
     rows.map(({ role, namesShoppers, ...row }) => [row.name, { service: serviceFrom(row), role, namesShoppers }]),
   )
@@ -170,10 +171,23 @@ export async function addService(db: Db, name: string, settings: Partial<Setting
   return row && serviceFrom(row)
 }
 
+/** All but those that are being removed. */
 export const listServices = async (db: Db): Promise<Service[]> =>
-  (await db.rows<ServiceRow>(sql`select ${read} from service order by name`)).map(serviceFrom)
+  (await db.rows<ServiceRow>(sql`select ${read} from service where ending is null order by name`)).map(serviceFrom)
 
+/** How far the end of a service has come (`store/ending/`): it was shut, or loses its rows. */
+export type Ending = 'shut' | 'emptying'
+
+/** Those that are being removed. */
+export async function listEnding(db: Db): Promise<{ service: Service; ending: Ending }[]> {
+  const rows = await db.rows<ServiceRow & { ending: Ending }>(
+    sql`select ${read}, ending from service where ending is not null order by name`,
+  )
+  return rows.map(row => ({ service: serviceFrom(row), ending: row.ending }))
+}
+
+/** Undefined: there is none, or it is being removed. */
 export async function readService(db: Db, id: number): Promise<Service | undefined> {
-  const row = await db.row<ServiceRow>(sql`select ${read} from service where service_id = ${id}`)
+  const row = await db.row<ServiceRow>(sql`select ${read} from service where service_id = ${id} and ending is null`)
   return row && serviceFrom(row)
 }

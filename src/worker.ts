@@ -5,9 +5,11 @@ import type { Job, Tools } from './jobs/job.ts'
 import { jobs } from './jobs/jobs.ts'
 import {
   addScheduled,
+  deferJob,
   finishJob,
   giveBack,
   postponeJob,
+  renewalMs,
   renewLeases,
   type Slots,
   type Taken,
@@ -24,8 +26,7 @@ export interface Worker {
 
 /** What a worker that died has begun is taken over after this long. */
 const leaseSeconds = 20
-/** How often leases are renewed, what is due is looked for, and jobs of set times are looked after. Milliseconds. */
-const renewalMs = 5_000
+/** How often what is due is looked for, and jobs of set times are looked after. Milliseconds. */
 const pollMs = 1_000
 const planMs = 60_000
 
@@ -91,6 +92,11 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
     try {
       try {
         const service = serviceId === null ? undefined : await readService(db, serviceId)
+        // It is being removed. Where that is called off, its jobs are there.
+        if (serviceId !== null && !service) {
+          await deferJob(db, taken, leaseSeconds)
+          return end(place)
+        }
         const last = attempt > waitsSeconds.length
         const stillMine = async () => (await renewLeases(db, [lease], leaseSeconds)).has(lease)
         let again = everySeconds

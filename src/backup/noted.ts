@@ -13,3 +13,6 @@ export async function newestBackup(db: Database) {
 
 /** Notes with each service that it was restored: cursors of before are refused, as they may have told of what was lost. */
 export const noteRestore = (db: Db) => db.run(sql`update service set restored_at = clock_timestamp()`)
+
+/** Opens services that were backed up before they were removed: a backup that is made then has all of them. */
+export const openShut = (db: Db) => db.run(sql`update service set ending = null where ending = 'shut'`)

@@ -7,7 +7,7 @@ import type { Checked } from './check.ts'
 import { connectAlone } from './connection.ts'
 import { clear } from './empty.ts'
 import type { Frame, TableHead } from './frames.ts'
-import { noteRestore } from './noted.ts'
+import { noteRestore, openShut } from './noted.ts'
 import { takeOff } from './taken-off.ts'
 
 interface Restoring {
@@ -44,6 +44,7 @@ export async function restore(
     await putBack(onIndexing)
     const migrated = await migrate(within)
     if (!nothingLost) await noteRestore(tx)
+    await openShut(tx)
     await client.query('commit')
     // Plans of tables that nobody has looked at would be those of empty ones.
     await client.query('analyze')
@@ -80,6 +81,8 @@ async function load(client: pg.ClientBase, frames: AsyncIterable<Frame>) {
       if (kind === 'E') return
       const { name, columns } = JSON.parse(body.toString()) as TableHead
       table = name
+      const [, day] = /^request_log_(\d{8})$/.exec(name) ?? []
+      if (day) await client.query('select request_log_day($1)', [day])
       copy = client.query(copyFrom(`copy ${name} (${columns.join(', ')}) from stdin`))
       copy.on('error', error => {
         fault = error

@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { openOffices } from '../backoffice/offices.ts'
 import { backOfficeOf, readConfig } from '../config.ts'
@@ -8,6 +7,7 @@ import type { Service } from '../settings.ts'
 import { personalData } from '../store/privacy/export.ts'
 import { emptyPlacesOf } from '../store/privacy/portions.ts'
 import { type Summary, summaryOf } from '../store/privacy/summary.ts'
+import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
 import { quietLog } from './terminal/quiet-log.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
@@ -76,17 +76,7 @@ const noCustomer = (id: string) => new Error(`There is no customer ${id}.`)
 async function confirmed(id: string, { name, orders, waiting, sales }: Summary) {
   const shown = [`${orders} orders`, ...(waiting ? [`${waiting} of them not shipped yet`] : []), `${sales} sales`]
   process.stderr.write(`${name ?? 'Somebody who has left'}: ${shown.join(', ')}. This cannot be undone.\n`)
-  const asking = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    process.stderr.write(`To erase this customer, type ${id}: `)
-    for await (const line of asking) {
-      if (line.trim() === id) return
-      break
-    }
-  } finally {
-    asking.close()
-  }
-  throw new Error('Nothing was erased.')
+  if (!(await isTyped(id, 'To erase this customer'))) throw new Error('Nothing was erased.')
 }
 
 /** Does at once what a service does in a job. */

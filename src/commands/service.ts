@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { addService, listServices } from '../accounts.ts'
+import { addService, listEnding, listServices } from '../accounts.ts'
 import type { Db } from '../db.ts'
 import { defaultOf, type SettingsChange } from '../domain/settings.ts'
 import type { Service } from '../settings.ts'
 import { record } from '../store/running/audit.ts'
 import { changeSettings, shownSettings } from '../store/running/settings.ts'
 import { readAssignments, settingTexts, textOf } from './assignments.ts'
+import { removeCommand } from './service-remove.ts'
 import { examples } from './terminal/examples.ts'
-import { withDatabase } from './terminal/session.ts'
+import { beingRemoved, withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
 export function serviceCommand(program: Command) {
@@ -22,6 +23,7 @@ export function serviceCommand(program: Command) {
         ['service set luma release=2021.3', 'change one'],
         ['service show luma', 'see one'],
         ['service list', 'see all'],
+        ['service remove luma', 'remove one, with all that it has'],
       ),
     )
   const width = Math.max(...settingTexts().map(({ name }) => name.length))
@@ -44,7 +46,7 @@ export function serviceCommand(program: Command) {
       return withDatabase(async ({ db }) => {
         await db.transaction(async tx => {
           const made = await addService(tx, name)
-          if (!made) throw new Error(`There is a service ${name} already.`)
+          if (!made) throw new Error(await takenName(tx, name))
           await change(tx, made, settings, 'service add')
         })
         console.log(`Made the service ${name}. Next: tillbridge user add <username> --service ${name}`)
@@ -108,9 +110,17 @@ export function serviceCommand(program: Command) {
           if (own.length === 0) rows.push([each.name, '', 'all by default'])
           for (const { name, value } of own) rows.push([each.name, name, textOf(value)])
         }
+        for (const { service } of await listEnding(db)) rows.push([service.name, '', 'being removed'])
         console.log(table(['service', 'setting', 'value'], rows))
       }),
     )
+
+  removeCommand(service)
+}
+
+async function takenName(db: Db, name: string) {
+  const isEnding = (await listEnding(db)).some(({ service }) => service.name === name)
+  return isEnding ? beingRemoved(name) : `There is a service ${name} already.`
 }
 
 /** The audit tells what was done here from what came over the API. */

@@ -47,7 +47,7 @@ export const restoreCommand = (program: Command) =>
         })
         const { head, rows, bytes } = checked
         console.log(
-          `Restored ${rows.toLocaleString('en')} rows as of ${head.takenAt}: ${rateOf(bytes, performance.now() - began)}.`,
+          `Restored ${rows.toLocaleString('en')} rows${head.service === undefined ? '' : ` of the service ${head.service}`} as of ${head.takenAt}: ${rateOf(bytes, performance.now() - began)}.`,
         )
         if (migrated.length) console.log(`Migrated: ${migrated.join(', ')}.`)
         if (!nothingLost)

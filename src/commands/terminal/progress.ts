@@ -74,6 +74,17 @@ export const bytesDisplay = (name: string) =>
     }
   })
 
+/** Progress through so many rows. */
+export const rowsDisplay = (name: string) =>
+  display(name, ({ rows, of }: { rows: number; of: number }, elapsedMs) => {
+    const share = of ? rows / of : 1
+    const seconds = elapsedMs / 1_000
+    return {
+      share,
+      text: `${Math.floor(share * 100)} % | ${rows.toLocaleString('en')} rows | ${clock((seconds / (share || 1)) * (1 - share))} left`,
+    }
+  })
+
 /** Progress of which only the share is known. */
 export const shareDisplay = (name: string) =>
   display(name, (share: number) => ({ share, text: `${Math.floor(share * 100)} %` }))

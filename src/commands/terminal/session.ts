@@ -1,4 +1,4 @@
-import { listServices } from '../../accounts.ts'
+import { listEnding, listServices } from '../../accounts.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../db.ts'
 import { joinInstallation } from '../../running/installation.ts'
@@ -34,6 +34,7 @@ async function findService(db: Database, name?: string): Promise<Service> {
   const names = services.map(service => service.name).join(', ')
   if (name !== undefined) {
     const found = services.find(service => service.name === name)
+    if ((await listEnding(db)).some(({ service }) => service.name === name)) throw new Error(beingRemoved(name))
     if (!found)
       throw new Error(
         names
@@ -47,3 +48,6 @@ async function findService(db: Database, name?: string): Promise<Service> {
   if (more.length) throw new Error(`There are several services; say which one with --service: ${names}.`)
   return only
 }
+
+export const beingRemoved = (name: string) =>
+  `The service ${name} is being removed. To have that go on: tillbridge service remove ${name}`

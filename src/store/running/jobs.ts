@@ -14,6 +14,9 @@ export interface Taken {
   traceparent: string | null
 }
 
+/** How often a worker renews its leases: a job that was taken from it is broken off by then. Milliseconds. */
+export const renewalMs = 5_000
+
 interface Wanted {
   /** What it is about, where there are several of a name. */
   subject?: string
@@ -104,6 +107,11 @@ export const finishJob = (db: Db, { lease }: Taken, againInSeconds: number | und
 export const postponeJob = (db: Db, { lease }: Taken, seconds: number) =>
   db.run(sql`
     update job set lease = null, leased_until = null, due_at = now() + ${seconds} * interval '1 s' where lease = ${lease}`)
+
+/** It was not begun, and is looked at again in so many seconds. */
+export const deferJob = (db: Db, { lease }: Taken, seconds: number) =>
+  db.run(sql`
+    update job set lease = null, leased_until = null, attempts = attempts - 1, due_at = now() + ${seconds} * interval '1 s' where lease = ${lease}`)
 
 /** It was broken off, as if it had never begun: the next worker may take it at once. */
 export const giveBack = (db: Db, leases: readonly string[]) =>

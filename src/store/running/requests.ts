@@ -26,7 +26,10 @@ export interface Logged {
 /** Makes the partition of a day, unless it is there. */
 export const openDay = (db: Db, day: string) => db.run(sql`select request_log_day(${day}::date)`)
 
-/** Writes lines of days whose partitions are there, and counts them by their minutes: in one order, so that no two processes wait for each other. */
+/**
+ * Writes lines of days whose partitions are there, and counts them by their minutes: in one order, so that no two processes wait for each other. None of a
+ * service that is being removed, which waits for those under way.
+ */
 export const logRequests = (db: Db, lines: readonly Logged[]) =>
   db.run(sql`
     with logged as (
@@ -37,6 +40,8 @@ export const logRequests = (db: Db, lines: readonly Logged[]) =>
         from json_to_recordset(${JSON.stringify(lines)}) as l
           ("serviceId" integer, at timestamptz, "requestId" text, username text, operation text, path text, subject text, status smallint, code text,
            "keyHash" text, milliseconds real, statements integer, "databaseMs" real, steps text)
+        join service s on s.service_id = l."serviceId" and s.ending is null
+         for key share of s
       returning service_id, changed_at, status)
     insert into request_minute as m (service_id, minute, answered, refused, failed)
     select service_id, date_trunc('minute', changed_at) as minute, count(*), count(*) filter (where status between 400 and 499), count(*) filter (where status >= 500)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { mock } from 'node:test'
 import { Command } from 'commander'
-import { isLastAdmin, listAccounts, listServices, readService } from '../../../src/accounts.ts'
+import { isLastAdmin, listAccounts, listEnding, listServices, readService } from '../../../src/accounts.ts'
 import { refundUpTo } from '../../../src/backoffice/embedded/vouchers/draw.ts'
 import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/standing.ts'
 import { newestBackup } from '../../../src/backup/noted.ts'
@@ -15,6 +15,8 @@ import { makeLink, sessionsOf } from '../../../src/sessions.ts'
 import { forgetRemovals } from '../../../src/store/changes/forgetting.ts'
 import { placesNow } from '../../../src/store/changes/newest.ts'
 import { readSubscriptions } from '../../../src/store/customers/subscriptions.ts'
+import { empty } from '../../../src/store/ending/emptying.ts'
+import { beginEmptying, end, shut } from '../../../src/store/ending/ending.ts'
 import { staffRecord, upsertStaff } from '../../../src/store/goods/staff.ts'
 import { keptSku, knownSkuIds, storesByNumber } from '../../../src/store/goods/stock.ts'
 import { knownStores } from '../../../src/store/goods/stores.ts'
@@ -69,6 +71,7 @@ export async function tour(api: TestService) {
   await listAccounts(db)
   await listServices(db)
   await readService(db, service.id)
+  await removeOne(api)
   await accountRecord(db, service, api.username)
   await isLastAdmin(db, api.username, service)
   await shownSettings(db, service)
@@ -204,6 +207,17 @@ async function askDoctor({ database: { connection } }: TestService) {
   process.env = env
   process.exitCode = exitCode
   said.mock.restore()
+}
+
+/** A service is shut, emptied and gone. */
+async function removeOne({ db, tenant }: TestService) {
+  const { service } = await tenant()
+  await shut(db, service)
+  assert.equal((await listEnding(db)).length, 1)
+  assert.ok(await beginEmptying(db, service))
+  await db.run(sql`insert into removal (service_id, kind, id, changed_at) values (${service.id}, 'store', '1', now())`)
+  await empty(db, service, () => {}, new AbortController().signal)
+  await end(db, service)
 }
 
 /** A write that is left open, is asked for by somebody else, and is followed up. */

@@ -1,0 +1,126 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { type Ending, listEnding } from '../accounts.ts'
+import { writeFile } from '../backup/file.ts'
+import { backupOf } from '../backup/take.ts'
+import { readConfig } from '../config.ts'
+import type { Database } from '../db.ts'
+import type { Service } from '../settings.ts'
+import { trustMs } from '../sign-in.ts'
+import { empty } from '../store/ending/emptying.ts'
+import { accountsOfIt, beginEmptying, end, reopen, shut, waitForWriters } from '../store/ending/ending.ts'
+import { renewalMs } from '../store/running/jobs.ts'
+import { isTyped } from './terminal/confirmation.ts'
+import { examples } from './terminal/examples.ts'
+import { bytesDisplay, rowsDisplay } from './terminal/progress.ts'
+import { type Session, withDatabase } from './terminal/session.ts'
+import { stopBySignal } from './terminal/stop.ts'
+
+interface Options {
+  yes?: string
+  /** False: none is wanted. */
+  backup?: string | false
+}
+
+export const removeCommand = (service: Command) =>
+  service
+    .command('remove')
+    .argument('<name>')
+    .option('--yes <name>', 'do not ask: the name once more')
+    .option('--backup <file>', 'where its backup goes; DATA_DIR/removed/<name>-<time>.tillbridge, if not given')
+    .option('--no-backup', 'keep none')
+    .description('Remove a service and all that it has, for good; a backup of it is kept.')
+    .addHelpText(
+      'after',
+      examples(
+        ['service remove luma', 'asks for the name once more'],
+        ['service remove luma --yes luma --backup /backups/luma.tillbridge', 'for scripts'],
+        ['service remove luma', 'goes on where one was broken off'],
+      ),
+    )
+    .action((name: string, options: Options) =>
+      withDatabase(async session => {
+        const { service, ending } = await findEither(session, name)
+        await confirm(session.db, service, options.yes)
+        const stop = stopBySignal(stopped(name))
+        try {
+          if (ending !== 'emptying') await backUp(session.db, service, options.backup, stop.signal)
+          await takeAway(session.db, service, stop.signal)
+        } finally {
+          stop.end()
+        }
+      }),
+    )
+
+const stopped = (name: string) =>
+  new Error(`Stopped. The service ${name} is shut and part of it is gone: tillbridge service remove ${name} goes on.`)
+
+/** A service that serves, or one whose removal was broken off. */
+async function findEither({ db, services }: Session, name: string): Promise<{ service: Service; ending?: Ending }> {
+  const broken = (await listEnding(db)).find(({ service }) => service.name === name)
+  return broken ?? { service: await services.find(name) }
+}
+
+/** Throws unless the name is given once more. */
+async function confirm(db: Database, service: Service, yes: string | undefined) {
+  const { name } = service
+  if (yes === name) return
+  if (yes !== undefined) throw new Error(`--yes ${yes} is not the name of this service, ${name}. Nothing was removed.`)
+  const alone = await accountsOfIt(db, service)
+  const accounts = alone.length ? ` Accounts that end with it: ${alone.join(', ')}.` : ''
+  process.stderr.write(`All that ${name} has goes, for good.${accounts}\n`)
+  if (!(await isTyped(name, 'To remove this service'))) throw new Error('Nothing was removed.')
+}
+
+/** Shuts the service, and keeps a backup of it; where that fails, or is stopped, the service is opened again. */
+async function backUp(db: Database, service: Service, wanted: string | false | undefined, signal: AbortSignal) {
+  await shut(db, service)
+  console.log(`The service ${service.name} is shut.`)
+  try {
+    // Until each process has looked anew.
+    await delay(Math.max(trustMs, renewalMs) + 1_000, undefined, { signal })
+    await waitForWriters(db, service)
+    const file = wanted === false ? undefined : await written(db, service, wanted, signal)
+    if (await beginEmptying(db, service)) return
+    if (file) await rm(file)
+  } catch (error) {
+    await reopen(db, service)
+    const why = signal.aborted ? 'Stopped.' : (error as Error).message
+    throw new Error(`${why} Nothing was removed: the service ${service.name} is open again.`)
+  }
+  throw new Error(`Somebody else removes the service ${service.name} right now, or has opened it again.`)
+}
+
+/** Writes the backup; where it is. */
+async function written(db: Database, service: Service, wanted: string | undefined, signal: AbortSignal) {
+  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
+  const file = resolve(wanted ?? join(readConfig().dataDir, 'removed', `${service.name}-${time}.tillbridge`))
+  if (wanted === undefined) await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const [taking, checking] = [bytesDisplay('Backup'), bytesDisplay('Check')]
+  const frames = backupOf(db, {
+    service,
+    onProgress(progress) {
+      signal.throwIfAborted()
+      taking.show(progress)
+    },
+  })
+  const { rows, head } = await writeFile(file, frames, checking.show).finally(() => {
+    taking.end()
+    checking.end()
+  })
+  console.log(
+    `${file} is a backup of its ${rows.toLocaleString('en')} rows as of ${head.takenAt}, read back and whole.`,
+  )
+  return file
+}
+
+async function takeAway(db: Database, service: Service, signal: AbortSignal) {
+  const removing = rowsDisplay('Remove')
+  await empty(db, service, removing.show, signal).finally(removing.end)
+  const ended = await end(db, service)
+  console.log(
+    `The service ${service.name} is removed.${ended.length ? ` So are the accounts that had it alone: ${ended.join(', ')}.` : ''}`,
+  )
+}

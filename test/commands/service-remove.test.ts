@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { assign } from '../../src/accounts.ts'
+import { type Database, raw, sql } from '../../src/db.ts'
+import type { Work } from '../../src/jobs/job.ts'
+import type { Service } from '../../src/settings.ts'
+import { addJob } from '../../src/store/running/jobs.ts'
+import { startWorker, type Worker } from '../../src/worker.ts'
+import { fillWithCanaries } from '../api/access/canaries.ts'
+import { john } from '../support/customer-bodies.ts'
+import { emptyDatabase } from '../support/database.ts'
+import { begin, cli, directory, done, type Environment, run, until } from '../support/processes.ts'
+import { anotherServer, credentials } from '../support/servers.ts'
+import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { issue, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import { post } from '../support/write.ts'
+
+const home = directory()
+const file = join(home, 'kept.tillbridge')
+let shop: TestService
+let neighbour: Caller
+let shared: Caller
+let environment: Environment
+let worker: Worker
+const ran: string[] = []
+let isBrokenOff = false
+
+before(async () => {
+  shop = await startTestService({ settings: voucherSettings })
+  const { db, keys } = shop
+  environment = { DATABASE_URL: shop.database.connection, SECRET_KEY: shop.secret, DATA_DIR: join(home, 'data') }
+  await db.run(sql`insert into installation (secret_digest) values (${keys.digest})`)
+  neighbour = await shop.tenant(voucherSettings)
+  shared = await shop.account('maintainer')
+  await assign(db, shared.username, neighbour.service, 'maintainer')
+  for (const [i, each] of [shop, neighbour].entries()) {
+    await fillWithCanaries(shop, each, `canary-${i}-`)
+    await stockGiftCards(shop, each)
+    assert.equal((await issue(each)).status, 201)
+    const bought = await post(each, '/customers', john({ privacy: true, emailSubscription: true }), {
+      'idempotency-key': `"key-${i}"`,
+    })
+    assert.equal(bought.status, 201)
+    // More than a portion, and of another day.
+    await db.run(sql`delete from removal where service_id = ${each.service.id}`)
+    await db.run(sql`
+      insert into removal (service_id, kind, id, changed_at)
+      select ${each.service.id}, 'product', to_char(n, '0000'), now() from generate_series(1, 2500) n`)
+    await db.run(sql`select request_log_day((now() - interval '1 day')::date)`)
+    await db.run(sql`
+      insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
+      values (${each.service.id}, now() - interval '1 day', 'x', 'x', 'x', 'GET /stores', '/stores', '/stores', 200, 1, 1, 1)`)
+  }
+  await db.run(sql`delete from job`)
+  const probe = {
+    run: async ({ service }: Work) => {
+      ran.push(service?.name ?? '')
+    },
+    atOnce: 2,
+    waitsSeconds: [1],
+  }
+  const long = {
+    run: async ({ signal }: Work) => {
+      await delay(60_000, undefined, { signal }).catch(() => {})
+      isBrokenOff = signal.aborted
+    },
+    atOnce: 2,
+    waitsSeconds: [1],
+  }
+  const tools = { db, keys, log: pino({ level: 'silent' }), post: { send: async () => {} } }
+  worker = startWorker(tools, { probe, long })
+})
+after(async () => {
+  await worker.stop(0)
+  await shop.stop()
+})
+
+/** How many rows of a service each table has, of those that have any. */
+async function rowsOf(db: Database, { id }: Service) {
+  const tables = await db.rows<{ name: string }>(sql`
+    select quote_ident(table_name) as name from information_schema.columns join information_schema.tables using (table_schema, table_name)
+     where table_schema = 'public' and column_name = 'service_id' and table_type = 'BASE TABLE' order by 1`)
+  const found: Record<string, number> = {}
+  for (const { name } of tables) {
+    const rows = await db.run(sql`select from ${raw(name)} where service_id = ${id}`)
+    if (rows) found[name] = rows
+  }
+  return found
+}
+
+const remove = (name: string, ...more: string[]) => ['service', 'remove', name, ...more]
+/** With this typed. */
+const typing = (text: string) => ({
+  program: ['sh', '-c', `echo ${text} | '${process.execPath}' '${cli}' "$@"`, 'sh'] as const,
+})
+const statusOf = async (caller: Caller) => (await caller.get('/stores')).status
+
+test('a service goes once its name is given again, and not before', async () => {
+  for (const [more, how] of [
+    [['--yes', 'other'], undefined],
+    [[], typing('y')],
+    [[], typing('')],
+  ] as const) {
+    const { code, err } = await run(remove(shop.service.name, ...more), environment, how)
+    assert.equal(code, 1)
+    assert.match(err, /Nothing was removed\.$/m)
+  }
+  const unknown = await run(remove('nobody', '--yes', 'nobody'), environment)
+  assert.match(unknown.err, /^tillbridge: There is no service nobody; there are: /)
+  assert.equal(await statusOf(shop), 200)
+})
+
+test('where its backup cannot be written, or somebody stops it before, a service is open again', async () => {
+  const { name } = shop.service
+  const failed = await run(remove(name, '--yes', name, '--backup', join(home, 'nowhere/x')), environment)
+  assert.equal(failed.code, 1)
+  assert.match(failed.err, /ENOENT.* Nothing was removed: the service shop\d+ is open again\.$/m)
+  const stopped = begin(remove(name, '--yes', name, '--backup', file), environment)
+  await until(() => stopped.out.includes('is shut.'), 'it is shut', 60_000)
+  stopped.child.kill('SIGINT')
+  assert.equal((await stopped.ended).code, 130)
+  assert.match(stopped.err, /^tillbridge: Stopped\. Nothing was removed: /m)
+  assert.ok(!fs.existsSync(file))
+  await until(async () => (await statusOf(shop)) === 200, 'it is open', 10_000)
+})
+
+test('a removal shuts the service at once, disturbs no other one, and goes on after kill -9', async () => {
+  const { db, service } = shop
+  const { name } = service
+  const others = await rowsOf(db, neighbour.service)
+  await addJob(db, service.id, 'long')
+  const held = async () => db.run(sql`select from job where name = 'long' and lease is not null`)
+  await until(async () => (await held()) === 1, 'a job is under way', 20_000)
+  const blocker = await db.pool.connect()
+  await blocker.query('begin')
+  await blocker.query(`select from removal where service_id = ${service.id} and id = to_char(2400, '0000') for update`)
+
+  const killed = begin(remove(name, '--backup', file, '--yes', name), environment)
+  await until(() => killed.out.includes('is shut.'), 'it is shut', 60_000)
+  await until(async () => (await statusOf(shop)) === 403 && (await statusOf(shared)) === 403, 'nobody gets in', 5_000)
+  await until(() => isBrokenOff, 'the job is broken off', 20_000)
+  const left = () => db.run(sql`select from removal where service_id = ${service.id}`)
+  await until(
+    async () => (await left()) === 500 || assert.equal(killed.child.exitCode, null, killed.err),
+    'two portions of the table are gone for good',
+    20_000,
+  )
+  assert.equal((await post(neighbour, '/customers', john())).status, 201)
+  await addJob(db, service.id, 'probe')
+  await addJob(db, neighbour.service.id, 'probe')
+  await until(() => ran.length, "the neighbour's job is done", 20_000)
+  process.kill(-killed.pid, 'SIGKILL')
+  await killed.ended
+  assert.equal(await left(), 500)
+  await blocker.query('rollback')
+  blocker.release()
+
+  assert.match(await done(['service', 'list'], environment), new RegExp(`^${name} +being removed$`, 'm'))
+  for (const args of [
+    ['import', 'stores', file, '--service', name],
+    ['service', 'add', name],
+  ])
+    assert.match((await run(args, environment)).err, /is being removed\. To have that go on: tillbridge service remove/)
+  const said = await done(remove(name), environment, typing(name))
+  assert.match(
+    said,
+    new RegExp(`^The service ${name} is removed\\. So are the accounts that had it alone: .*${shop.username}`, 'm'),
+  )
+  assert.deepEqual(await rowsOf(db, service), {})
+  assert.deepEqual(ran, [neighbour.service.name])
+  await until(async () => (await statusOf(shop)) === 401, 'the account is gone', 10_000)
+  assert.equal(
+    (await shop.raw('/stores', { headers: credentials({ ...shared, service: neighbour.service }) })).status,
+    200,
+  )
+  const { customer = 0, request_log: _, ...now } = await rowsOf(db, neighbour.service)
+  assert.equal(customer, (others.customer ?? 0) + 1)
+  for (const table of ['store', 'removal', 'voucher_entry', 'account_service', 'mail'])
+    assert.deepEqual([table, now[table]], [table, others[table]])
+})
+
+test('its backup goes into an empty installation, and serves what the service had', async () => {
+  assert.equal(fs.statSync(file).mode & 0o777, 0o600)
+  const target = await emptyDatabase()
+  const said = await done(['restore', file], { ...environment, DATABASE_URL: target.connection })
+  const server = await anotherServer({ db: target.db, keys: shop.keys })
+  try {
+    assert.match(said, new RegExp(`^Restored [\\d,]+ rows of the service ${shop.service.name} as of `))
+    const found = await server.ask('/customers/search', { headers: credentials(shop) })
+    assert.equal(found.status, 200)
+    assert.ok(found.json.data.some((one: { firstname: string }) => one.firstname === 'canary-0-customer'))
+    assert.doesNotMatch(found.text, /canary-1-/)
+    const rows = await rowsOf(target.db, shop.service)
+    assert.deepEqual([rows.removal, rows.store, rows.voucher_entry], [2_500, 2, 1])
+    assert.ok((rows.request_log ?? 0) >= 3)
+  } finally {
+    await server.stop()
+    await target.drop()
+  }
+})
+
+test('without a backup it is gone for good', async () => {
+  const { service } = await shop.tenant()
+  const said = await done(remove(service.name, '--no-backup', '--yes', service.name), environment)
+  assert.doesNotMatch(said, /backup/)
+  assert.deepEqual(await rowsOf(shop.db, service), {})
+  assert.ok(!fs.existsSync(join(home, 'data/removed')))
+})
