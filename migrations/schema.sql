@@ -23,8 +23,12 @@ create table service (
   created_at timestamptz not null default now(),
   restored_at timestamptz,               -- When it was restored from a backup; what was written between the two is lost. Cursors of before
                                          -- say so, and are refused: they may have told of it.
+  ending text,                           -- How far its end has come, for which somebody asked. shut: nobody is let in, no job is done, and
+                                         -- all is there yet; it can be opened again. emptying: its rows go, portion by portion, and no
+                                         -- ledger keeps them. Null: it serves.
   primary key (service_id),
-  unique (name)
+  unique (name),
+  check (ending in ('shut', 'emptying'))
 );
 
 -- Who may ask. An account belongs to the installation, and may be assigned to several services.
@@ -456,7 +460,7 @@ create trigger consent_change_append_only before delete or update on consent_cha
 -- What was agreed to is never changed, and never deleted unless the customer is erased, or the whole service goes.
 create function refuse_consent_change() returns trigger language plpgsql as $$
 begin
-  if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id)
+  if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id and ending is distinct from 'emptying')
      or exists (select from erasure where service_id = old.service_id and customer_id = old.customer_id)) then
     return old;
   end if;
@@ -704,10 +708,11 @@ begin
   raise exception 'the voucher ledger is append-only';
 end $$;
 
--- An entry goes with its voucher only, and that with its service.
+-- An entry goes with its voucher, or with the whole service.
 create function refuse_voucher_entry_delete() returns trigger language plpgsql as $$
 begin
-  if exists (select from voucher where service_id = old.service_id and number = old.number) then
+  if exists (select from voucher where service_id = old.service_id and number = old.number)
+     and not exists (select from service where service_id = old.service_id and ending = 'emptying') then
     raise exception 'the voucher ledger is append-only';
   end if;
   return old;
