@@ -5,15 +5,7 @@ import { sql } from '../../../src/db.ts'
 import { makePin, makeVoucherNumber } from '../../../src/domain/vouchers/number.ts'
 import { faultsIn, isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
-import {
-  countOf,
-  forgetFailures,
-  issue,
-  stepsOf,
-  stockGiftCards,
-  validate,
-  voucherSettings,
-} from '../../support/voucher-shop.ts'
+import { countOf, forgetFailures, issue, stepsOf, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
 const api = await startTestService({ settings: voucherSettings, role: 'maintainer' })
