@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { anotherServer, credentials, keptLog, speak } from '../support/servers.ts'
+import { startTestService } from '../support/service.ts'
+
+const service = await startTestService()
+const kept = keptLog('trace')
+const server = await anotherServer(service, { environment: { ACCESS_LOG: 'on' }, log: kept.log })
+after(async () => {
+  await server.stop()
+  await service.stop()
+})
+
+/** What would colour a terminal, be a line of its own, or be looked up where a log is read; and what is long. */
+const forged = ['\u001b[31mred', '\u009b2J', '{"level":60,"msg":"forged"}', '$\u007bjndi:ldap://x/a}', '\u2028forged']
+const texts = [...forged.map(text => Buffer.from(text).toString('latin1')), 'x'.repeat(12_000)]
+
+test('whatever a request brings, its line is one record, without a control character, and short', async () => {
+  const own = Object.entries(credentials(service)).map(([name, value]) => `${name}: ${value}`)
+  const send = (first: string, ...headers: string[]) =>
+    speak(server, `${[first, 'Host: localhost', ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`)
+  for (const text of texts) {
+    for (const name of ['x-request-id', 'traceparent', 'user-agent', 'idempotency-key', 'x-service-name', 'referer'])
+      await send('GET /stores HTTP/1.1', `${name}: ${text}`, ...own)
+    const encoded = encodeURIComponent(text).slice(0, 4_000)
+    for (const target of [`/customers/${encoded}`, `/stores?limit=${encoded}`, `/${encoded}`])
+      await send(`GET ${target} HTTP/1.1`, ...own)
+    await send(`${text} / HTTP/1.1`)
+    const user = Buffer.from(`${text}:wrong`).toString('base64').slice(0, 12_000)
+    await send('GET /stores HTTP/1.1', `Authorization: Basic ${user}`)
+  }
+  const lines = kept.text.split('\n').slice(0, -1)
+  assert.ok(lines.length > 50, `${lines.length} lines`)
+  for (const line of lines) {
+    assert.doesNotMatch(line, /[\p{Cc}\u2028]|forged|jndi|xxxx/u, line.slice(0, 300))
+    assert.ok(line.length < 1_000, `${line.length} characters`)
+    assert.equal(typeof JSON.parse(line).level, 'number')
+  }
+})
