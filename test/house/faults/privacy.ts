@@ -6,7 +6,10 @@ export const privacy: Section = {
     [
       199,
       'Line breaks, control sequences, a megabyte in what is logged',
-      'No test causes it yet with all that is logged; queries, headers and bodies are not logged.',
+      [
+        'telemetry/log-lines.test.ts',
+        'whatever a request brings, its line is one record, without a control character, and short',
+      ],
     ],
     [
       200,
