@@ -95,8 +95,12 @@ create table feed_run (
   refused bigint not null default 0,
   notes jsonb not null default '{}',
   fault text,
+  is_trial boolean not null default false,
+  beat_at timestamptz,
+  refusals json,
   primary key (service_id, feed, run_id)
 );
+create index feed_run_id on feed_run (service_id, run_id);
 create index feed_run_begun on feed_run (service_id, feed, changed_at, run_id);
 create index feed_run_changed on feed_run (service_id, changed_at);
 comment on table feed_run is 'The runs of each feed, for 30 days, whether it was pulled or came as a file.';
@@ -105,6 +109,9 @@ comment on column feed_run.ended_at is 'Null: it is under way, or nobody has not
 comment on column feed_run.is_whole is 'It reads everything, and not only what changed.';
 comment on column feed_run.notes is 'What was not quite as it should be: {"why": how many}.';
 comment on column feed_run.fault is 'Why it failed. Null: it did not.';
+comment on column feed_run.is_trial is 'A file that was only looked at: nothing was written, and no feed is the fresher for it.';
+comment on column feed_run.beat_at is 'When a file that is being read was last known to be; of a pull, sync_state tells.';
+comment on column feed_run.refusals is 'Why lines of a file were refused, with the numbers of the first ones: nothing that stands in them.';
 
 create table sync_seen (
   service_id integer not null,

@@ -1142,22 +1142,27 @@ create table feed_run (
   feed text collate "C" not null,
   run_id text collate "C" not null default gen_random_uuid()::text,
   changed_at timestamptz not null default clock_timestamp(),  -- When it began.
-  ended_at timestamptz,               -- Null: it is under way, or nobody has noticed yet that its process has ended.
+  ended_at timestamptz,                     -- Null: it is under way, or nobody has noticed yet that its process has ended.
   origin text collate "C" not null default 'backOffice',
-  is_whole boolean not null,          -- It reads everything, and not only what changed.
+  is_whole boolean not null,                -- It reads everything, and not only what changed.
   read bigint not null default 0,
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
   refused bigint not null default 0,
-  notes jsonb not null default '{}',  -- What was not quite as it should be: {"why": how many}.
-  fault text,                         -- Why it failed. Null: it did not.
+  notes jsonb not null default '{}',        -- What was not quite as it should be: {"why": how many}.
+  fault text,                               -- Why it failed. Null: it did not.
+  is_trial boolean not null default false,  -- A file that was only looked at: nothing was written, and no feed is the fresher for it.
+  beat_at timestamptz,                      -- When a file that is being read was last known to be; of a pull, sync_state tells.
+  refusals json,                            -- Why lines of a file were refused, with the numbers of the first ones: nothing that stands in
+                                            -- them.
   primary key (service_id, feed, run_id),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (origin in ('backOffice', 'file'))
 );
 create index feed_run_begun on feed_run (service_id, feed, changed_at, run_id);
 create index feed_run_changed on feed_run (service_id, changed_at);
+create index feed_run_id on feed_run (service_id, run_id);
 
 -- What the run under way has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.
 create table sync_seen (

@@ -212,6 +212,11 @@ export const catalogue = {
     'The account has as many streams open as it may.',
     'Close one of the ten, or let several share it.',
   ],
+  too_many_imports: [
+    429,
+    'As many files are being taken in as may be at a time.',
+    'Wait until one of them is in, `GET /imports/:id` tells, and send the file again.',
+  ],
   too_many_whole_lists: [
     429,
     'The account is being told as many whole lists as it may.',

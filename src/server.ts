@@ -13,6 +13,7 @@ import { keepRequestLog } from './http/request-log.ts'
 import { about, logRequests, type NoteRefusal } from './http/seen/access-log.ts'
 import { traceRequests } from './http/seen/tracing.ts'
 import { maxHeaderSize, unfit } from './http/unfit.ts'
+import { takeFiles } from './http/uploads.ts'
 import { answerBrokenRequest, refuseExpectation, requestIdOf } from './http/wire.ts'
 import { resources } from './resources/resources.ts'
 import { tlsOptions } from './tls/tls.ts'
@@ -85,6 +86,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   server.decorateRequest('assignment', undefined)
   server.decorateRequest('username', undefined)
   takeBodies(server)
+  takeFiles(server)
   // Bodies are read by `readBody`; answers are bytes by the time they get here.
   server.setValidatorCompiler(() => () => true)
   server.setSerializerCompiler(() => data => data as string)

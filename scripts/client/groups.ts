@@ -70,11 +70,12 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     attempts: 'listWebhookAttempts',
   },
   feeds: { list: 'listFeeds', runs: 'listFeedRuns', run: 'runFeed' },
+  imports: { get: 'getImport', refused: 'listRefusedLines' },
   alerts: { list: 'listAlerts', settle: 'settleAlert' },
   figures: { get: 'getFigures' },
   requests: { list: 'listRequests', get: 'getRequest' },
   audit: { list: 'listAudit' },
 }
 
-/** What the client has in another way, or twice. */
-export const leftOut: ReadonlySet<string> = new Set(['lockVoucherByPost', 'streamChanges'])
+/** What the client has in another way, or twice; a file is sent by whatever reads it. */
+export const leftOut: ReadonlySet<string> = new Set(['lockVoucherByPost', 'streamChanges', 'importFile'])

@@ -32,7 +32,7 @@ export function partsOf({ operation }: Told, { parameters, schemas }: Node): Par
   const properties = Object.fromEntries(filters.map(each => [camelCase(each.name), querySchema(each)]))
   const required = filters.filter(each => each.required)
   const answer = Object.entries<Node>(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
-  const envelope = answer.content && schemas[nameOf(answer.content['application/json'].schema)]
+  const envelope = answer.content && schemas[nameOf(answer.content['application/json']?.schema)]
   const body = operation.requestBody?.content['application/json'].schema
   return {
     params: inside('path').map(each => each.name),

@@ -85,3 +85,21 @@ export const FeedRunInput = Type.Object(
   { whole: Type.Optional(Flag('Read everything, and not only what changed. Default: false.', true)) },
   { $id: 'FeedRunInput', additionalProperties: false },
 )
+
+/** A file that is, or was, taken in. */
+export const Import = Type.Object(
+  { ...run, dryRun: Flag('Whether it was only looked at: nothing was written.', false) },
+  { $id: 'Import', additionalProperties: false },
+)
+
+export const RefusedLines = Type.Object(
+  {
+    column: Text('What the file calls the column; empty where it is the line as a whole.', 'storeNumber'),
+    reason: Text('Why they were refused, behind the name of the column.', 'names no store', 500),
+    lines: Count('How many lines.', 12),
+    numbers: Type.Array(Type.Integer({ minimum: 1, examples: [7] }), {
+      description: 'The numbers of the first 100 of them, counted from 1; the header is a line too.',
+    }),
+  },
+  { $id: 'RefusedLines', additionalProperties: false },
+)

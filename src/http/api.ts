@@ -25,6 +25,7 @@ import {
   tagOf,
 } from './operation.ts'
 import { readQuery } from './query.ts'
+import { type Upload, uploadsOf } from './uploads.ts'
 import { type Waiting, waitingOf } from './waiting.ts'
 import { wholeLists } from './whole-lists.ts'
 import { handleWrite, howOf, type WriteDescribed, type WriteMethod, type WriteWork } from './writes.ts'
@@ -96,6 +97,8 @@ export interface Api {
   post: Write
   put: Write
   delete: Write
+  /** A write whose body is a file, and which goes on after its answer. */
+  upload: Upload
   operations: Operation[]
 }
 
@@ -208,6 +211,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     post: write('POST'),
     put: write('PUT'),
     delete: write('DELETE'),
+    upload: uploadsOf(server, gate, operations),
   }
 }
 

@@ -33,6 +33,8 @@ export interface Operation {
   /** Request headers of its own. */
   headers: OwnHeaders
   body?: TSchema
+  /** Takes a file as its body. */
+  files?: boolean
   answer: TSchema
   /** What it can answer with. */
   media: Media

@@ -29,6 +29,7 @@ export function writesOf(resources: readonly ((api: Api) => void)[]): ReadonlyMa
     get() {},
     list() {},
     stream() {},
+    upload() {},
     post: collected('POST'),
     put: collected('PUT'),
     delete: collected('DELETE'),

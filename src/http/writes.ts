@@ -140,7 +140,7 @@ export async function handleWrite(gate: Gate, how: How, request: FastifyRequest,
 }
 
 /** `Prefer: tx=rollback` (contract 13; RFC 7240). */
-const isTrial = (prefer = '') => /(^|[,;\s])tx\s*=\s*"?rollback"?(?=$|[,;\s])/i.test(prefer)
+export const isTrial = (prefer = '') => /(^|[,;\s])tx\s*=\s*"?rollback"?(?=$|[,;\s])/i.test(prefer)
 
 /** An answer without what only a write that is kept would make: numbers, secrets. */
 function withoutMade(answer: string, made: readonly string[], body: unknown) {

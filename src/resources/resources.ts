@@ -6,6 +6,7 @@ import { customers } from './customers.ts'
 import { feeds } from './feeds.ts'
 import { figures } from './figures.ts'
 import { paymentGateways } from './gateways.ts'
+import { imports } from './imports.ts'
 import { inventory } from './inventory.ts'
 import { mappings } from './mappings.ts'
 import { orders } from './orders.ts'
@@ -38,6 +39,7 @@ export const resources = [
   changes,
   webhooks,
   feeds,
+  imports,
   alerts,
   figures,
   requests,

@@ -1,5 +1,6 @@
 // Made of the operations of the API by `npm run docs`.
 import type { Open } from './general.ts'
+import type { FeedNote } from './imports.ts'
 
 export interface FeedRunInput {
   /** Read everything, and not only what changed. Default: false. */
@@ -96,13 +97,6 @@ export interface Feed {
     /** Why it failed; null: it did not. */
     detail: string | null
   }
-}
-
-export interface FeedNote {
-  /** What it was. */
-  note: string
-  /** How often. */
-  count: number
 }
 
 export interface FeedRun {

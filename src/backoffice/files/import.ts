@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Database, DatabaseAway, DiskFull } from '../../db.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
@@ -7,6 +8,7 @@ import { ImportError } from '../rows/import-error.ts'
 import { kindNamed, kinds } from '../rows/kinds.ts'
 import { nothingTaken, type Taken } from '../rows/taken.ts'
 import type { Dialect } from './dialect.ts'
+import { asRun } from './noted.ts'
 import { behind, reachedIn } from './reached.ts'
 import { keepDraft, rejectedFile } from './rejected.ts'
 import { openSheet } from './sheet.ts'
@@ -50,6 +52,8 @@ export interface ImportOptions extends Dialect {
   onProgress?: (progress: Progress) => void
   /** Called when another import of this kind has to end first. */
   onWait?: () => void
+  /** By what the run is found among those of its feed, where its caller wants to know. A trial is among them where this is given. */
+  run?: string
 }
 
 /**
@@ -74,31 +78,38 @@ export async function importFile(
   }
   const enough = new AbortController()
   const signal = AbortSignal.any([enough.signal, ...(options.signal ? [options.signal] : [])])
-  let letGo: (() => void) | undefined
-  try {
-    if (!dryRun) letGo = await holdKind(db, service, kindName, { onWait, signal })
-    const reached = dryRun ? undefined : await reachedIn(db, service, kindName, source, { resume, onRemark })
-    const from = reached?.from ?? 0
-    const { currency } = service.settings
-    const sheet = await openSheet(source, kind, { dialect: options, currency, onRead, onRemark })
-    const marked = edited && { overwrite: edited === 'written over', goesOn: from > 0 }
-    const rejected = path === undefined ? undefined : rejectedFile(path, sheet, marked)
-    const kept = path !== undefined && from > 0 ? await keepDraft(path, sheet) : undefined
-    if (kept) onRemark(`What was refused until then is in ${kept}.`)
-    const onBatch = async (line: number) => {
-      onProgress?.({ lines: taken.read, bytes, size: source.size })
-      await reached?.reached(line, () => rejected?.flush())
-      if (taken.refused >= stopAfter) enough.abort()
+  const read = async () => {
+    const letGo = dryRun ? undefined : await holdKind(db, service, kindName, { onWait, signal })
+    try {
+      const reached = dryRun ? undefined : await reachedIn(db, service, kindName, source, { resume, onRemark })
+      const from = reached?.from ?? 0
+      const { currency } = service.settings
+      const sheet = await openSheet(source, kind, { dialect: options, currency, onRead, onRemark })
+      const marked = edited && { overwrite: edited === 'written over', goesOn: from > 0 }
+      const rejected = path === undefined ? undefined : rejectedFile(path, sheet, marked)
+      const kept = path !== undefined && from > 0 ? await keepDraft(path, sheet) : undefined
+      if (kept) onRemark(`What was refused until then is in ${kept}.`)
+      const onBatch = async (line: number) => {
+        onProgress?.({ lines: taken.read, bytes, size: source.size })
+        await reached?.reached(line, () => rejected?.flush())
+        if (taken.refused >= stopAfter) enough.abort()
+      }
+      const rest = from ? behind(from, sheet) : sheet
+      const left = await importSheet(rest, { db, service, kind, keys, dryRun, rejected, onBatch, signal }, taken)
+      await (left.stoppedAfter === undefined ? reached?.end() : reached?.left(Math.max(from, left.stoppedAfter)))
+      const unchanged = taken.read - taken.refused - taken.inserted - taken.changed
+      return { ...taken, ...left, unchanged, resumedAfter: from, canResume: reached !== undefined }
+    } finally {
+      letGo?.()
     }
-    const rest = from ? behind(from, sheet) : sheet
-    const left = await importSheet(rest, { db, service, kind, keys, dryRun, rejected, onBatch, signal }, taken)
-    await (left.stoppedAfter === undefined ? reached?.end() : reached?.left(Math.max(from, left.stoppedAfter)))
-    const unchanged = taken.read - taken.refused - taken.inserted - taken.changed
-    return { ...taken, ...left, unchanged, resumedAfter: from, canResume: reached !== undefined }
+  }
+  const run = { kind: kindName, id: options.run ?? randomUUID() }
+  const isNoted = !dryRun || options.run !== undefined
+  try {
+    return await (isNoted ? asRun({ db, service, run, isTrial: dryRun }, taken, read) : read())
   } catch (error) {
     throw error instanceof DatabaseAway ? cutShort(taken, error) : error
   } finally {
-    letGo?.()
     source.stream.destroy()
   }
 }

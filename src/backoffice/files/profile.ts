@@ -38,6 +38,11 @@ export async function readProfile(path: string, kind: string): Promise<Profile> 
       `${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
     )
   })
+  return profileIn(content, kind, path)
+}
+
+/** The profile that a text says; throws `ImportError`, which calls the text so. */
+export function profileIn(content: string, kind: string, path: string): Profile {
   const profile = parsed(content)
   const faults = [...Value.Errors(Profile, profile)].map(({ instancePath, message }) => `${instancePath} ${message}`)
   if (faults.length)

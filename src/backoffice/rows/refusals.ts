@@ -12,10 +12,13 @@ export interface Refusal {
   /** What the cell of that line says, where that may be repeated. */
   cell?: string
   lines: number
+  /** The numbers of the first lines. */
+  numbers: number[]
 }
 
 /** Reasons that are told apart; what is rarer than that is in the file of the refused lines. */
 const atMost = 1_000
+const numbersKept = 100
 const cellLength = 60
 
 /** Counts refusals by their reasons: what stands behind a colon is of one line (`names no store: 404`). */
@@ -28,8 +31,10 @@ export function refusalsOf(fields: readonly Field[]) {
       for (const { column, text } of reasons) {
         const key = `${column} ${text.split(':', 1)[0]}`
         const known = byReason.get(key)
-        if (known) known.lines++
-        else if (byReason.size < atMost) {
+        if (known) {
+          known.lines++
+          if (known.numbers.length < numbersKept) known.numbers.push(line.number)
+        } else if (byReason.size < atMost) {
           const field = columns.get(column)
           const cell = field && !hasSecret ? String(line.cells[field.place] ?? '') : ''
           byReason.set(key, {
@@ -37,6 +42,7 @@ export function refusalsOf(fields: readonly Field[]) {
             text,
             line: line.number,
             lines: 1,
+            numbers: [line.number],
             ...(cell && { cell: cell.length > cellLength ? `${cell.slice(0, cellLength)}…` : cell }),
           })
         }

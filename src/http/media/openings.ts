@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 
 /** What takes long, and how much of it an account may have open at a time, in this process. */
-const most = { too_many_streams: 10, too_many_whole_lists: 4 }
+const most = { too_many_streams: 10, too_many_whole_lists: 4, too_many_imports: 2 }
 
 /** Counts what accounts have open, until the answer is over; throws where that is as much as an account may have. */
 export function openingsOf(code: keyof typeof most) {

@@ -7,6 +7,7 @@ import { isNoBody } from '../body.ts'
 import { ListMeta, Warning } from '../lists.ts'
 import type { Operation, OwnHeaders } from '../operation.ts'
 import { Problem } from '../problem.ts'
+import type { fileTypes } from '../uploads.ts'
 import { errorsOfEveryWrite, errorsOfRepeatable } from '../writes.ts'
 import { Answer, AnswerWithWarnings, linesOf } from './answers.ts'
 import { errorsOfEveryOperation, errorsOfEveryRequest, errorWriter } from './errors.ts'
@@ -82,6 +83,7 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
           content: json(operation.body, operation.keepsEmptyTexts ? 'body' : 'body, empty is null'),
         },
       }),
+    ...(operation.files && { requestBody: { description: operation.summary, required: true, content: fileContent } }),
     responses: answers(operation),
   })
 
@@ -140,6 +142,18 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
     },
   }
 }
+
+/** A file, of each of the types that it may have. */
+const fileExamples: Readonly<Record<keyof typeof fileTypes, string>> = {
+  'text/csv': 'storeId,storeNumber,name\n1001,101,Collins Street\n',
+  'application/x-ndjson': '{"storeId":"1001","storeNumber":"101","name":"Collins Street"}\n',
+}
+const fileContent = Object.fromEntries(
+  Object.entries(fileExamples).map(([type, example]) => [
+    type,
+    { schema: { type: 'string', examples: [example] }, example },
+  ]),
+)
 
 const notModified = 'The record is still the one that `If-None-Match` names.'
 

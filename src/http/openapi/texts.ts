@@ -56,6 +56,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Changes: 'What has changed, of every kind of record, for whoever keeps a copy or acts on it.',
   Webhooks: 'Endpoints of yours that are told what has changed, signed as Standard Webhooks has it.',
   Feeds: 'How fresh the data is: what is pulled from a back office or comes as files, and what became of each run.',
+  Imports: 'Files of rows that are taken in, and what became of their lines.',
   Alerts: 'What somebody has to look at, with the way out.',
   Figures: 'The day in numbers: requests, orders, sales, vouchers that are owed for, and how old the data is.',
   Requests: 'The log of requests: what was asked, by whom, what became of it, and what it took time for.',

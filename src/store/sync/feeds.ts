@@ -23,7 +23,7 @@ export async function feedRecords(db: Db, service: Service, pulled: readonly Sch
         union all select feed, null, null, true from sync_state where service_id = ${service.id}
         union all
         select kind, null, null, false from unnest(${kinds}::text[]) kind
-         where exists (select from feed_run where service_id = ${service.id} and feed = kind and origin = 'file')) named
+         where exists (select from feed_run where service_id = ${service.id} and feed = kind and origin = 'file' and not is_trial)) named
        group by name)
     select coalesce(json_agg(r order by place nulls last, known.name), '[]')::text as records
       from known
@@ -32,7 +32,7 @@ export async function feedRecords(db: Db, service: Service, pulled: readonly Sch
       left join lateral (
         select row_to_json(r) as run, changed_at, ended_at, fault
           from feed_run cross join lateral (select ${runFields}) r
-         where feed_run.service_id = ${service.id} and feed_run.feed = known.name order by changed_at desc, run_id desc limit 1) last on true
+         where feed_run.service_id = ${service.id} and feed_run.feed = known.name and not is_trial order by changed_at desc, run_id desc limit 1) last on true
      cross join lateral (select case when known.pulled then s.finished_at when last.fault is null then last.ended_at end as at) synced
      cross join lateral (
        select known.name as feed, case when known.pulled then 'backOffice' else 'file' end as origin, every as "everySeconds",
@@ -49,7 +49,7 @@ export async function feedRecords(db: Db, service: Service, pulled: readonly Sch
 export const isFeed = async (db: Db, service: Service, feed: string): Promise<boolean> =>
   (await db.run(sql`
     select from sync_state where service_id = ${service.id} and feed = ${feed}
-    union all (select from feed_run where service_id = ${service.id} and feed = ${feed} limit 1)`)) > 0
+    union all (select from feed_run where service_id = ${service.id} and feed = ${feed} and not is_trial limit 1)`)) > 0
 
 /** Asks for a run of a feed, as soon as a worker has time; where one is under way, for another one after it. */
 export async function askForRun(tx: Db, service: Service, feed: string, isWhole: boolean): Promise<void> {

@@ -31,6 +31,7 @@ export const updateHeld = (service: Service, { feed, run }: Hold, set: Sql): Sql
 export const runFields = sql`
   feed_run.run_id as id, feed_run.feed, feed_run.origin, feed_run.is_whole as whole,
   case when feed_run.fault is not null then 'failed' when feed_run.ended_at is not null then 'ok'
+       when feed_run.beat_at >= now() - interval '60 s' then 'running'
        when exists (select from sync_state s where s.service_id = feed_run.service_id and s.feed = feed_run.feed and s.run::text = feed_run.run_id and ${isHeld})
        then 'running' else 'lost' end as state,
   ${rfc3339(sql`feed_run.changed_at`)} as "startedAt", ${rfc3339(sql`feed_run.ended_at`)} as "endedAt",
@@ -52,7 +53,7 @@ export const runPage = (db: Db, service: Service, feed: string, asked: PageReque
       key: sql`run_id`,
       live: true,
       descending: true,
-      where: sql`and feed = ${feed}`,
+      where: sql`and feed = ${feed} and not is_trial`,
     },
     asked,
   )

@@ -45,6 +45,8 @@ export async function fillWithCanaries(service: TestService, { service: tenant }
       values (${tenant.id}, ${id}, ${`https://${canary}hook.example`}, '["store"]', 'paused', '', '')`)
     await db.run(sql`
       insert into feed_run (service_id, feed, run_id, is_whole, fault) values (${tenant.id}, ${id}, ${id}, true, ${`${canary}fault`})`)
+    await db.run(sql`
+      insert into feed_run (service_id, feed, run_id, origin, is_whole, fault) values (${tenant.id}, 'stores', ${id}, 'file', false, ${`${canary}file`})`)
     await db.run(sql`select request_log_day(now()::date)`)
     await db.run(sql`
       insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)

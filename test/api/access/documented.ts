@@ -50,7 +50,7 @@ export const operationsOf = (document: Node): Operation[] => {
         forbidden: Object.values<Node>(examples).map(({ value }) => value.code),
         query: given('query'),
         headers: given('header'),
-        body: requestBody?.content['application/json'].example,
+        body: requestBody?.content['application/json']?.example,
         places: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
       }
     }),

@@ -178,7 +178,7 @@ for (const [path, methods] of Object.entries<Node>(document.paths))
       const query = String(new URLSearchParams(given('query').map(pair => [...pair])))
       const inPath = Object.fromEntries(given('path'))
       const url = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inPath[name] ?? ''))
-      const body = operation.requestBody?.content['application/json'].example
+      const body = operation.requestBody?.content['application/json']?.example
       const { status, text } = await shop.request(query ? `${url}?${query}` : url, {
         method: isStream ? 'HEAD' : method.toUpperCase(),
         headers: { ...Object.fromEntries(given('header')), ...(body && { 'content-type': 'application/json' }) },

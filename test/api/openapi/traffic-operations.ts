@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { holdKind } from '../../../src/backoffice/rows/hold.ts'
 import { raiseAlert } from '../../../src/store/running/alerts.ts'
 import { setBackOffice } from '../../../src/store/running/back-office.ts'
 import { until } from '../../support/processes.ts'
+import type { Caller } from '../../support/service.ts'
 import type { Traffic } from './answers.ts'
 
 /** What somebody is answered who looks after the service. */
@@ -36,6 +38,43 @@ export function testOperations(traffic: () => Traffic) {
     assert.equal((await post(path, {})).status, 200)
     await refused('not_found', post(path, {}))
     await refused('insufficient_role', get('/alerts', {}, await shop.account('visitor')))
+  })
+
+  test('files are taken in as documented, four at a time', async () => {
+    const { shop, asked, get, refused } = traffic()
+    const send = (kind: string, type = 'text/csv', caller: Caller = shop) =>
+      asked(
+        'POST',
+        `/imports/${kind}`,
+        caller.request(`/imports/${kind}`, {
+          method: 'POST',
+          headers: { 'content-type': type },
+          body: 'name\nvisa\n\u0000\n',
+        }),
+      )
+    await refused('unsupported_media_type', send('payment-gateways', 'application/json'))
+    await refused('not_found', send('shoes'))
+    await refused('invalid_parameter', send('payment-gateways?delimiter=abc'))
+    const others = await Promise.all([shop.tenant(), shop.tenant()])
+    const letGo = await Promise.all(others.map(({ service }) => holdKind(shop.db, service, 'payment-gateways')))
+    const paths: [Caller, string][] = []
+    try {
+      for (const caller of [...others, ...others]) {
+        const { status, headers } = await send('payment-gateways', 'text/csv', caller)
+        assert.equal(status, 202)
+        paths.push([caller, String(headers.location)])
+      }
+      await refused('too_many_imports', send('payment-gateways'))
+    } finally {
+      for (const each of letGo) each()
+    }
+    for (const [caller, path] of paths) {
+      await until(async () => (await caller.get(path)).json.data.state === 'ok', 'it is in', 30_000)
+      await get(path, {}, caller)
+      await get(`${path}/rejected`, {}, caller)
+    }
+    await refused('not_found', get('/imports/none'))
+    await refused('not_found', get('/imports/none/rejected'))
   })
 
   test('the figures of the day are as documented', async () => {

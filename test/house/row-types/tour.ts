@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mock } from 'node:test'
 import { Command } from 'commander'
 import { isLastAdmin, listAccounts, listEnding, listServices, readService } from '../../../src/accounts.ts'
@@ -50,7 +50,6 @@ import { shownSettings } from '../../../src/store/running/settings.ts'
 import { databaseBytes, feedFigures, standings } from '../../../src/store/running/standings.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/exports.ts'
 import { finishedRuns, pulledByEnvironment } from '../../../src/store/sync/facts.ts'
-import { interruptedAt, noteReached } from '../../../src/store/sync/imports.ts'
 import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/plan.ts'
 import { removeUnseen } from '../../../src/store/sync/removal.ts'
 import { holdFeed, noteSeen, syncStates } from '../../../src/store/sync/sync.ts'
@@ -59,6 +58,7 @@ import { readLedger } from '../../../src/store/vouchers/ledger.ts'
 import { member } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
+import { tookAFile } from './files.ts'
 import { tellWebhook } from './webhooks.ts'
 
 /** Asks what the contract of the drivers does not ask for: what commands, jobs, imports and the warehouse read. */
@@ -111,10 +111,6 @@ export async function tour(api: TestService) {
   await lookAtGrownTables(db)
   await db.run(sql`drop table grown`)
 
-  const file = { kind: 'staff', digest: createHash('sha256').digest() }
-  await noteReached(db, service, file, 12)
-  assert.equal((await interruptedAt(db, service, file))?.line, 12)
-
   await holdFeed(db, service, 'customers')
   const [one, ...others] = await db.rows<{ id: string }>(sql`select id from customer where service_id = ${service.id}`)
   assert.ok(one)
@@ -141,6 +137,7 @@ export async function tour(api: TestService) {
   await toldAt(db, service, 'transactions', '65432')
   assert.equal((await api.get('/feeds')).status, 200)
   assert.equal((await api.get('/figures')).status, 200)
+  await tookAFile(api)
   await tellWebhook(api)
   await logged(api)
   const [alert] = (await api.get('/alerts')).json.data

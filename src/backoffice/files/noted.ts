@@ -1,0 +1,45 @@
+import type { Database } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { beginFileRun, endFileRun, type FileRun, noteFileRun } from '../../store/sync/file-runs.ts'
+import type { Left } from '../rows/import.ts'
+import { ImportError } from '../rows/import-error.ts'
+import type { Refusal } from '../rows/refusals.ts'
+import type { Taken } from '../rows/taken.ts'
+
+const everyMs = 2_000
+
+/** Reads a file as a run of its feed: what has become of its lines is noted while it is read, and how it ended. */
+export async function asRun<T extends Left>(
+  { db, service, run, isTrial }: { db: Database; service: Service; run: FileRun; isTrial: boolean },
+  taken: Taken,
+  work: () => Promise<T>,
+): Promise<T> {
+  const note = () => noteFileRun(db, service, run, taken)
+  const end = async (fault: string | undefined, refusals: readonly Refusal[] = []) => {
+    await note()
+    await endFileRun(db, service, run, { fault, refused: refusals.map(told) })
+  }
+  await beginFileRun(db, service, run, isTrial)
+  // One that fails is made up for by the next, or by what ends the run.
+  const timer = setInterval(() => note().catch(() => {}), everyMs)
+  try {
+    const left = await work()
+    const { stoppedAfter, refusals } = left
+    await end(stoppedAfter === undefined ? undefined : `It was stopped behind line ${stoppedAfter}.`, refusals)
+    return left
+  } catch (error) {
+    // Where the database is away the run has no end either, and counts as lost.
+    await end(error instanceof ImportError ? error.message : 'Something went wrong on our side.').catch(() => {})
+    throw error
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** What stands in a cell is not kept: a reason has it behind a colon. */
+const told = ({ column, text, lines, numbers }: Refusal) => ({
+  column,
+  reason: text.split(':', 1)[0] ?? text,
+  lines,
+  numbers,
+})

@@ -1,0 +1,160 @@
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Static, TObject, TSchema } from 'typebox'
+import { ApiError } from '../errors.ts'
+import { refuse } from '../refuse.ts'
+import { admit, type Gate } from './gate.ts'
+import { openingsOf } from './media/openings.ts'
+import { type Context, contextOf, type Described, json, type Operation, type Params } from './operation.ts'
+import { logFault } from './problem.ts'
+import { readQuery } from './query.ts'
+import { isTrial } from './writes.ts'
+
+/** What a body that is a file may be, and what its lines then are. */
+export const fileTypes = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' } as const
+
+/** Bytes, as they are sent. */
+const largestFile = 256 * 1024 * 1024
+/** Files that a process works on at a time, whosever they are: each has a connection or two. */
+const mostAtWork = 4
+
+/** Bodies that are files come as streams; what takes none has refused them by their type before. */
+export const takeFiles = (server: FastifyInstance) =>
+  server.addContentTypeParser(Object.keys(fileTypes), (_, body, done) => done(null, body))
+
+export interface Uploaded<Q extends TObject, P extends Params> extends Described<P> {
+  query: Q
+  answer: TSchema
+}
+
+export interface UploadContext<Query, P extends Params> extends Context<Query, P> {
+  format: 'csv' | 'ndjson'
+  username: string
+  requestId: string
+  /** `Prefer: tx=rollback`: nothing is to be written. */
+  isTrial: boolean
+  /** Aborted once the process is on its way out. */
+  ending: AbortSignal
+  /** Takes the body to its end, for as long as the caller needs, with nothing of ours held; once. */
+  file(): Promise<Readable>
+}
+
+/** What is answered at once; `work` goes on. */
+export interface Accepted {
+  record: string
+  subject: string
+  work: Promise<unknown>
+}
+
+export type Upload = <Q extends TObject, P extends Params>(
+  path: string,
+  described: Uploaded<Q, P>,
+  accept: (context: UploadContext<Static<Q>, P>) => Promise<Accepted>,
+) => void
+
+/** POST with a file as its body, which is worked on after the answer (contract 1.6 is of other bodies). */
+export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Operation[]): Upload {
+  const atWork = new Set<Promise<unknown>>()
+  const openUpload = openingsOf('too_many_imports')
+  server.addHook('onClose', async () => void (await Promise.allSettled(atWork)))
+  const requireRoom = () => {
+    if (atWork.size >= mostAtWork) throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
+  }
+
+  return (path, described, accept) => {
+    const { params = {}, headers = {}, errors = [], role = 'maintainer', query, ...told } = described
+    const fixed = { method: 'POST', statuses: [202], media: ['json'], repeatable: false, warns: false } as const
+    const own = [...errors, 'unsupported_media_type', 'body_too_large', 'too_many_imports'] as const
+    operations.push({ ...told, ...fixed, path, role, params, headers, query, errors: own, etag: false, files: true })
+    server.post(
+      path,
+      {
+        async onRequest(request, reply) {
+          await admit(gate, request, reply, { role, policy: 'write', media: ['json'] })
+          formatOf(request)
+        },
+      },
+      async (request, reply) => {
+        const context = contextOf(gate, request)
+        const read = readQuery(query, request.query as string, context.service.settings.timeZone)
+        refuse(read.faults)
+        requireRoom()
+        openUpload(request, reply)
+        const trial = isTrial(context.header('prefer'))
+        let taken: Readable | undefined
+        const accepting = accept({
+          ...context,
+          query: read.query,
+          params: context.params as never,
+          format: formatOf(request),
+          username: request.username ?? '',
+          requestId: request.id,
+          isTrial: trial,
+          ending: gate.ending,
+          async file() {
+            taken = await spooled(request)
+            requireRoom()
+            return taken
+          },
+        })
+        const { record, subject, work } = await accepting.catch(error => {
+          taken?.destroy()
+          throw error
+        })
+        const working = work.catch(error => logFault(request, error)).finally(() => atWork.delete(working))
+        atWork.add(working)
+        if (trial) reply.header('preference-applied', 'tx=rollback')
+        return reply.code(202).header('location', subject).type(json).send(`{"data":${record}}`)
+      },
+    )
+  }
+}
+
+/** What the lines of the body are, by its type. */
+function formatOf({ headers }: FastifyRequest) {
+  const [type = ''] = String(headers['content-type'] ?? '').split(';')
+  const format = Object.entries(fileTypes).find(([known]) => known === type.trim().toLowerCase())?.[1]
+  if (!format) throw new ApiError('unsupported_media_type', 'A file is `text/csv` or `application/x-ndjson`.')
+  return format
+}
+
+const tooLarge = () =>
+  new ApiError('body_too_large', `A file has at most ${largestFile / 1024 / 1024} MiB, as it is sent.`, {
+    headers: { connection: 'close' },
+  })
+
+/** Keeps a body in a file without a name, which nobody else can open, and which goes with the process. */
+async function spooled({ body, headers }: FastifyRequest): Promise<Readable> {
+  if (Number(headers['content-length'] ?? 0) > largestFile) throw tooLarge()
+  const { writing, reading } = await unnamedFile()
+  try {
+    await pipeline((body ?? []) as Readable, withinBounds, writing.createWriteStream())
+    return reading.createReadStream({ start: 0, highWaterMark: 64 * 1024 })
+  } catch (error) {
+    await reading.close()
+    throw error
+  }
+}
+
+async function* withinBounds(chunks: AsyncIterable<Buffer>) {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > largestFile) throw tooLarge()
+    yield chunk
+  }
+}
+
+async function unnamedFile() {
+  const directory = await mkdtemp(join(tmpdir(), 'tillbridge-import-'))
+  const path = join(directory, 'file')
+  try {
+    return { writing: await open(path, 'wx', 0o600), reading: await open(path) }
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import { Type } from 'typebox'
+import { importFile } from '../backoffice/files/import.ts'
+import { dialectOf, joined, type Profile, profileIn } from '../backoffice/files/profile.ts'
+import { ImportError } from '../backoffice/rows/import-error.ts'
+import { kindNamed, kinds } from '../backoffice/rows/kinds.ts'
+import { decimalMarks } from '../backoffice/rows/numbers.ts'
+import { Import, RefusedLines } from '../domain/feeds.ts'
+import { ApiError, notFound } from '../errors.ts'
+import type { Api } from '../http/api.ts'
+import { refuse } from '../refuse.ts'
+import { record } from '../store/running/audit.ts'
+import { beginFileRun, importRecord, refusedRecord } from '../store/sync/file-runs.ts'
+
+const [tag, kind] = ['Imports', 'import'] as const
+const Option = (description: string, example: string, maxLength = 4_000) =>
+  Type.Optional(Type.String({ description, maxLength, examples: [example] }))
+const params = { id: { description: 'The import.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } }
+
+/** Files of rows that are taken in, and what became of their lines. */
+export function imports(api: Api) {
+  api.upload(
+    '/imports/:id',
+    {
+      operationId: 'importFile',
+      tag,
+      summary: 'Takes in a file of rows: what is new is added, what differs is changed.',
+      description:
+        'As `tillbridge import` does (docs/feeds.md): lines with a fault are refused, the others go in, and the same file again changes nothing. CSV or NDJSON by its `Content-Type`, plain or packed with gzip or zstd, 256 MiB at most, within 30 seconds. It is read once it is here: `Location` tells what becomes of it. With `Prefer: tx=rollback` it is only looked at.',
+      params: { id: { description: `What its lines are: ${Object.keys(kinds).join(', ')}.`, example: 'stores' } },
+      query: Type.Object({
+        profile: Option('How the file is written, as `--save-profile` has it: JSON.', '{"map":{"sku":"StockCode"}}'),
+        delimiter: Option('What separates the cells of CSV: one character, or `tab`.', ';', 3),
+        decimal: Type.Optional(
+          Type.Enum([...decimalMarks], { description: 'What stands before the decimals.', examples: [','] }),
+        ),
+        date_format: Option('How days and times are written.', 'DD.MM.YYYY', 50),
+        encoding: Option('A label of the Encoding Standard.', 'windows-1252', 50),
+        stop_after: Type.Optional(
+          Type.Integer({
+            description: 'Ends it early once so many lines are refused.',
+            minimum: 1,
+            maximum: 999_999_999,
+            examples: [100],
+          }),
+        ),
+      }),
+      answer: Import,
+      errors: ['capability_unavailable'],
+    },
+    async ({ db, service, driver, keys, params, query, format, username, requestId, isTrial, ending, file }) => {
+      const kindOf = kindNamed(params.id)
+      if (!kindOf) throw notFound('kind of rows')
+      if (kindOf.movesIn && driver.feeds.length)
+        throw new ApiError(
+          'capability_unavailable',
+          `${params.id} are those of the back office: they are not imported.`,
+        )
+      const dialect = dialectIn(params.id, query)
+      const stream = await file()
+      const run = { kind: params.id, id: randomUUID() }
+      const subject = `/imports/${run.id}`
+      const audited = { username, requestId, operation: 'POST /imports/:id', subject, body: {} }
+      await db.transaction(async tx => {
+        await beginFileRun(tx, service, run, isTrial)
+        if (!isTrial) await record(tx, service, audited)
+      })
+      const options = { keys, run: run.id, dryRun: isTrial, stopAfter: query.stop_after, signal: ending }
+      const source = { name: 'The file', format, stream }
+      const work = importFile(db, service, run.kind, source, Object.assign(options, dialect)).catch(error => {
+        // Its run says so.
+        if (!(error instanceof ImportError) || error.cause) throw error
+      })
+      const begun = await importRecord(db, service, run.id)
+      return { record: begun?.record ?? '{}', subject, work }
+    },
+  )
+
+  api.get(
+    '/imports/:id',
+    {
+      operationId: 'getImport',
+      tag,
+      summary: 'A file that is, or was, taken in: how far it has come, and what became of its lines.',
+      description:
+        'For 30 days, those of `tillbridge import` too: they are the runs of `GET /feeds/:feed/runs` whose origin is `file`.',
+      params,
+      answer: Import,
+      kind,
+    },
+    ({ db, service, params: { id } }) => importRecord(db, service, id),
+  )
+
+  api.get(
+    '/imports/:id/rejected',
+    {
+      operationId: 'listRefusedLines',
+      tag,
+      summary: 'Why lines of a file were refused, the most frequent reason first.',
+      description:
+        'Once the file is in: up to 1,000 reasons, each with the numbers of its first lines. What stands in the lines is not kept; mend them in the file and import it again.',
+      params,
+      answer: Type.Array(RefusedLines),
+      kind,
+    },
+    ({ db, service, params: { id } }) => refusedRecord(db, service, id),
+  )
+}
+
+interface Options extends Pick<Profile, 'delimiter' | 'decimal' | 'encoding'> {
+  profile?: string
+  date_format?: string
+}
+
+/** What a query says of a file; throws what is wrong with it. */
+function dialectIn(kind: string, { profile, delimiter, decimal, encoding, date_format: dateFormat }: Options) {
+  const said = Object.entries({ delimiter, decimal, encoding, dateFormat }).filter(([, value]) => value !== undefined)
+  try {
+    const kept = profile === undefined ? {} : profileIn(profile, kind, 'It')
+    return dialectOf(joined(kept, Object.fromEntries(said)))
+  } catch (error) {
+    if (!(error instanceof ImportError)) throw error
+    const [, option = 'profile', words] = /^--(\S+) (.*)$/s.exec(error.message) ?? []
+    const parameter = option.replace('-', '_')
+    refuse([{ parameter, code: 'invalid_parameter', detail: words ?? error.message }])
+    throw error
+  }
+}

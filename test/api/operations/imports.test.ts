@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:https'
+import { after, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { sql } from '../../../src/db.ts'
+import { setBackOffice } from '../../../src/store/running/back-office.ts'
+import { importing } from '../../import/import-command.ts'
+import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
+import { type Answer, type Caller, startTestService } from '../../support/service.ts'
+
+const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+after(() => service.stop())
+const { db } = service
+
+const send = (
+  shop: Caller,
+  kind: string,
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  shop.request(`/imports/${kind}`, {
+    method: 'POST',
+    headers: Object.assign({ 'content-type': 'text/csv' }, headers),
+    body,
+  })
+/** Sends a file, and waits until it is in; answers the import. */
+const bring = async (...sent: Parameters<typeof send>) => {
+  const { status, headers, text } = await send(...sent)
+  assert.equal(status, 202, text)
+  const path = String(headers.location)
+  const [shop] = sent
+  await until(async () => (await shop.get(path)).json.data.state !== 'running', 'it is in', 30_000)
+  const { json } = await shop.get(path)
+  return Object.assign(json.data, { path })
+}
+const counts = ({ state, read, new: added, changed, unchanged, refused }: Record<string, unknown>) => [
+  ...[state, read, added, changed, unchanged, refused],
+]
+const stores = async (shop: Caller) =>
+  (await shop.get('/stores')).json.data.map(({ storeId, name }: { storeId: string; name: string }) => [storeId, name])
+
+const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n2,102,Bourke Street\n'
+
+test('a file is taken in, and again it changes nothing; both are runs of its feed, in the audit by who sent them', async () => {
+  const shop = await service.tenant()
+  const first = await bring(shop, 'stores', csv)
+  assert.deepEqual(counts(first), ['ok', 2, 2, 0, 0, 0])
+  assert.deepEqual([first.feed, first.origin, first.dryRun, first.detail], ['stores', 'file', false, null])
+  assert.deepEqual(await stores(shop), [
+    ['1', 'Collins Street'],
+    ['2', 'Bourke Street'],
+  ])
+  assert.deepEqual(counts(await bring(shop, 'stores', csv)), ['ok', 2, 0, 0, 2, 0])
+  const [feed] = (await shop.get('/feeds')).json.data
+  assert.deepEqual([feed.feed, feed.origin, feed.state], ['stores', 'file', 'ok'])
+  assert.equal((await shop.get('/feeds/stores/runs')).json.data.length, 2)
+  const audit = (await shop.get('/audit')).json.data
+  assert.deepEqual(
+    [audit[0].operation, audit[0].subject, audit[0].username],
+    ['POST /imports/:id', first.path, shop.username],
+  )
+})
+
+test('refused lines are told by reason with their numbers, and without what stands in them', async () => {
+  const shop = await service.tenant()
+  await bring(shop, 'stores', csv)
+  const wrong = Array.from({ length: 120 }, (_, i) => `canary-${i},SKU,1\n`).join('')
+  const { path, ...run } = await bring(shop, 'stock', `storeNumber,sku,freeStock\n${wrong}101,SKU,many\n`)
+  assert.deepEqual(counts(run), ['ok', 121, 0, 0, 0, 121])
+  const { json, text } = await shop.get(`${path}/rejected`)
+  assert.deepEqual(
+    json.data.map(({ column, reason, lines }: Record<string, unknown>) => [column, reason, lines]),
+    [
+      ['storeNumber', 'names no store', 120],
+      ['freeStock', 'is no whole number', 1],
+    ],
+  )
+  assert.deepEqual(
+    json.data[0].numbers,
+    Array.from({ length: 100 }, (_, i) => i + 2),
+  )
+  assert.deepEqual(json.data[1].numbers, [122])
+  assert.doesNotMatch(text, /canary/)
+})
+
+test('records as NDJSON, packed, are taken as they are', async () => {
+  const shop = await service.tenant()
+  const lines =
+    '{"storeId":"1","storeNumber":"101","name":"Collins Street"}\n{"storeId":"2","storeNumber":"102","name":"x","shoes":1}\n'
+  const run = await bring(shop, 'stores', gzipSync(lines), { 'content-type': 'application/x-ndjson' })
+  assert.deepEqual(counts(run), ['ok', 2, 1, 0, 0, 1])
+})
+
+test('with `Prefer: tx=rollback` a file is only looked at: no list has it, and no feed is the fresher for it', async () => {
+  const shop = await service.tenant()
+  const headers = { 'content-type': 'text/csv', prefer: 'tx=rollback' }
+  const answer = await send(shop, 'stores', csv, headers)
+  assert.equal(answer.headers['preference-applied'], 'tx=rollback')
+  const run = await bring(shop, 'stores', `${csv}3,,\n`, headers)
+  assert.deepEqual([run.state, run.dryRun, run.read, run.refused], ['ok', true, 3, 1])
+  assert.equal((await shop.get(`${run.path}/rejected`)).json.data[0].numbers[0], 4)
+  assert.deepEqual(await stores(shop), [])
+  assert.deepEqual((await shop.get('/feeds')).json.data, [])
+  assert.deepEqual((await shop.get('/audit')).json.data, [])
+})
+
+test('a file as people have it is read by the options of the query, or a profile', async () => {
+  const shop = await service.tenant()
+  const theirs = 'Id;Nr;Name\n1;101;Köln\n'
+  const profile = JSON.stringify({ map: { storeId: 'Id', storeNumber: 'Nr', name: 'Name' }, delimiter: ';' })
+  const run = await bring(shop, `stores?profile=${encodeURIComponent(profile)}`, Buffer.from(theirs, 'latin1'))
+  assert.deepEqual(counts(run), ['ok', 1, 1, 0, 0, 0])
+  assert.deepEqual(await stores(shop), [['1', 'Köln']])
+  const stopped = await bring(
+    shop,
+    'stores?delimiter=%3B&stop_after=1',
+    `storeId;storeNumber;name\n${';;\n'.repeat(5_000)}`,
+  )
+  assert.equal(stopped.state, 'failed')
+  assert.match(stopped.detail, /stopped behind line/)
+  assert.ok(stopped.read < 5_000)
+  for (const [query, parameter] of [
+    ['delimiter=abc', 'delimiter'],
+    ['date_format=nonsense', 'date_format'],
+    ['encoding=klingon', 'encoding'],
+    ['profile=%7B', 'profile'],
+    ['shoes=1', 'shoes'],
+  ]) {
+    const { status, json } = await send(shop, `stores?${query}`, theirs)
+    assert.deepEqual([status, json.errors?.[0].parameter], [400, parameter], JSON.stringify(json))
+  }
+})
+
+test('what is no file of the kind fails with why; what cannot be taken is refused before it is read', async () => {
+  const [shop, other] = [await service.tenant(), await service.tenant()]
+  const { path, ...failed } = await bring(shop, 'stores', 'shoes\n1\n')
+  assert.equal(failed.state, 'failed')
+  assert.match(failed.detail, /shoes/)
+  const empty = await bring(shop, 'stores', '')
+  assert.match(empty.detail, /The file is empty/)
+  isProblem(await send(shop, 'shoes', csv), 'not_found', service.baseUrl, '/imports/shoes')
+  isProblem(
+    await send(shop, 'stores', '{}', { 'content-type': 'application/json' }),
+    'unsupported_media_type',
+    service.baseUrl,
+    '/imports/stores',
+  )
+  const visitor = await service.account('visitor', shop.service)
+  isProblem(await send(visitor, 'stores', csv), 'insufficient_role', service.baseUrl, '/imports/stores')
+  for (const foreign of [path, `${path}/rejected`])
+    isProblem(await other.get(foreign), 'not_found', service.baseUrl, foreign)
+  await setBackOffice(db, service.keys, other.service, {
+    driver: 'apparel21',
+    url: 'https://127.0.0.1:9',
+    country: 'AU',
+  })
+  await until(async () => (await other.get('/feeds')).json.data.length > 5, 'the back office is known', 20_000)
+  const refused = await send(other, 'vouchers', 'number\n1\n')
+  isProblem(refused, 'capability_unavailable', service.baseUrl, '/imports/vouchers')
+})
+
+test('a client that stalls in the middle of a file holds no connection of the database, and has written nothing', async () => {
+  const shop = await service.tenant()
+  const held = async () =>
+    (
+      await db.row<{ count: number }>(sql`
+      select (count(*) filter (where state <> 'idle' and pid <> pg_backend_pid()))::integer
+           + (select count(*)::integer from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())) as count
+        from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`)
+    )?.count
+  const before = await held()
+  const stalled = request(`${service.baseUrl}/imports/stores`, {
+    method: 'POST',
+    ca: service.ca,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${shop.username}:${shop.password}`).toString('base64')}`,
+      'x-service-name': shop.service.name,
+      'content-type': 'text/csv',
+      'content-length': '100000',
+    },
+  })
+  stalled.on('error', () => {})
+  stalled.write(csv)
+  await new Promise(resolve => setTimeout(resolve, 1_000))
+  assert.ok(((await held()) ?? 0) <= (before ?? 0))
+  stalled.destroy()
+  assert.deepEqual(counts(await bring(shop, 'stores', csv)), ['ok', 2, 2, 0, 0, 0])
+  assert.equal((await shop.get('/feeds/stores/runs')).json.data.length, 1)
+})
+
+test('what `tillbridge import` takes in is a run of its feed too; one whose process has died is lost', async () => {
+  const shop = await service.tenant()
+  const { code } = await importing(service)(shop, 'stores', `${csv}3,,\n`)
+  assert.equal(code, 2)
+  const [run] = (await shop.get('/feeds/stores/runs')).json.data
+  assert.deepEqual(counts(run), ['ok', 3, 2, 0, 0, 1])
+  const [refused] = (await shop.get(`/imports/${run.id}/rejected`)).json.data
+  assert.deepEqual(refused.numbers, [4])
+  await db.run(sql`
+    update feed_run set ended_at = null, beat_at = now() - interval '2 minutes' where service_id = ${shop.service.id} and run_id = ${run.id}`)
+  assert.equal((await shop.get(`/imports/${run.id}`)).json.data.state, 'lost')
+})

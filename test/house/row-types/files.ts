@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { nothingTaken } from '../../../src/backoffice/rows/taken.ts'
+import { beginFileRun, endFileRun, noteFileRun } from '../../../src/store/sync/file-runs.ts'
+import { interruptedAt, noteReached } from '../../../src/store/sync/imports.ts'
+import type { TestService } from '../../support/service.ts'
+
+/** A file was taken in, and another one was interrupted. */
+export async function tookAFile(api: TestService) {
+  const { db, service } = api
+  const run = { kind: 'stores', id: 'toured' }
+  await beginFileRun(db, service, run, false)
+  await noteFileRun(db, service, run, nothingTaken())
+  await endFileRun(db, service, run, { fault: undefined, refused: [] })
+  for (const path of ['/imports/toured', '/imports/toured/rejected']) assert.equal((await api.get(path)).status, 200)
+
+  const file = { kind: 'staff', digest: createHash('sha256').digest() }
+  await noteReached(db, service, file, 12)
+  assert.equal((await interruptedAt(db, service, file))?.line, 12)
+}
