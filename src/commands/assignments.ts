@@ -1,5 +1,5 @@
 import { defaultOf, faultsAmong, SettingsChange, ShownSettings } from '../domain/settings.ts'
-import { faultsOf } from '../http/shape.ts'
+import { faultsOf } from '../http/body/shape.ts'
 
 /** A setting as the command line tells of it. */
 interface SettingShape {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError } from '../errors.ts'
-import { readBody, requireJsonBody } from '../http/body.ts'
+import { readBody, requireJsonBody } from '../http/body/body.ts'
 import { challenge, endedCookie, requireOwnPage, sessionCookie, sessionToken } from '../http/credentials.ts'
 import { withoutSlash } from '../http/docs/docs.ts'
 import { bySession, type Gate, tooManyFailures } from '../http/gate.ts'

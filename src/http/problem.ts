@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { CommitUnknown, DatabaseAway, DiskFull } from '../db.ts'
 import { LocalTime, Words } from '../domain/fields.ts'
 import { ApiError, catalogue, type ErrorCode } from '../errors.ts'
-import { bodyErrors } from './body.ts'
+import { bodyErrors } from './body/body.ts'
 
 const code = Type.Enum(Object.keys(catalogue) as ErrorCode[], {
   $id: 'ErrorCode',

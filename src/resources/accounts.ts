@@ -13,7 +13,7 @@ import type { Db } from '../db.ts'
 import { Account, AccountInput, IssuedAccount, RevokedAccount, RoleChange } from '../domain/accounts.ts'
 import { ApiError, faulty, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { NoBody } from '../http/body.ts'
+import { NoBody } from '../http/body/body.ts'
 import type { Service } from '../settings.ts'
 import { accountPage, accountRecord } from '../store/running/accounts.ts'
 

@@ -1,7 +1,7 @@
 import { AlertRecord } from '../domain/alerts.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { NoBody } from '../http/body.ts'
+import { NoBody } from '../http/body/body.ts'
 import { alertPage, settleOne } from '../store/running/alerts.ts'
 
 const [tag, role] = ['Alerts', 'maintainer'] as const

@@ -2,7 +2,7 @@ import { Erasure, PersonalData } from '../domain/customers/privacy.ts'
 import { after } from '../domain/write.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { NoBody } from '../http/body.ts'
+import { NoBody } from '../http/body/body.ts'
 import { personalData } from '../store/privacy/export.ts'
 
 const tag = 'Privacy'

@@ -3,7 +3,7 @@ import manifest from '../../../package.json' with { type: 'json' }
 import { Reference } from '../../domain/references.ts'
 import { momentForms } from '../../domain/timestamp.ts'
 import { catalogue, type ErrorCode } from '../../errors.ts'
-import { isNoBody } from '../body.ts'
+import { isNoBody } from '../body/body.ts'
 import { ListMeta, Warning } from '../lists.ts'
 import type { Operation, OwnHeaders } from '../operation.ts'
 import { Problem } from '../problem.ts'

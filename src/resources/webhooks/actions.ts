@@ -2,7 +2,7 @@ import type { Db } from '../../db.ts'
 import { IssuedWebhook, Rewind, Webhook, WebhookAttempt } from '../../domain/webhooks.ts'
 import { notFound } from '../../errors.ts'
 import type { Api } from '../../http/api.ts'
-import { NoBody } from '../../http/body.ts'
+import { NoBody } from '../../http/body/body.ts'
 import { addAttempt, attemptPage } from '../../store/webhooks/attempts.ts'
 import { readDue } from '../../store/webhooks/deliveries.ts'
 import {

@@ -1,7 +1,7 @@
 import { IssuedWebhook, RemovedWebhook, Webhook, WebhookChange, WebhookInput } from '../../domain/webhooks.ts'
 import { ApiError } from '../../errors.ts'
 import type { Api } from '../../http/api.ts'
-import { NoBody } from '../../http/body.ts'
+import { NoBody } from '../../http/body/body.ts'
 import { kindsAmong } from '../../http/following.ts'
 import type { WriteContext } from '../../http/writes.ts'
 import { changeWebhook, removeWebhook, webhookPage, webhookRecord } from '../../store/webhooks/endpoints.ts'
