@@ -10,7 +10,13 @@ export interface Checked {
   bytes: number
 }
 
-const json = (body: Buffer) => JSON.parse(body.toString()) as unknown
+function json(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    throw new Damaged('a part of it cannot be read')
+  }
+}
 
 /** Reads all frames, and compares what came with what the end says. Throws `Damaged`. */
 export async function check(frames: AsyncIterable<Frame>): Promise<Checked> {

@@ -39,7 +39,11 @@ export async function writeFile(file: string, frames: AsyncIterable<Buffer>, onC
 }
 
 /** Reads a whole file, and says what is in it. Throws `Damaged` where anything of it is not as it was written. */
-export const checkFile = (file: string, onProgress?: Progress): Promise<Checked> => check(readFrames(file, onProgress))
+export const checkFile = (file: string, onProgress?: Progress): Promise<Checked> =>
+  check(readFrames(file, onProgress)).catch(error => {
+    // What does not fit together in it is told without the file.
+    throw error instanceof Damaged && !error.message.startsWith(file) ? damaged(file, error.message) : error
+  })
 
 /** The frames of a file; its bytes are told as they are read. Throws `Damaged`. */
 export async function* readFrames(file: string, onProgress: Progress = () => {}): AsyncGenerator<Frame> {

@@ -65,7 +65,8 @@ test('the help of every command and subcommand has examples, which name commands
 
 for (const [args, fault] of [
   [['serve'], /error: unknown command 'serve'/],
-  [['service', 'remove'], /error: unknown command 'remove'/],
+  [['service', 'drop'], /error: unknown command 'drop'/],
+  [['service', 'remove'], /error: missing required argument 'name'/],
   [['start', '--port', '1'], /error: unknown option '--port'/],
   [['user', 'add'], /error: missing required argument 'username'/],
   [['user', 'add', 'webshop', '--role', 'owner'], /Allowed choices are visitor, maintainer, admin/],

@@ -67,7 +67,7 @@ describe('a disk that is full', { skip: typeof disk === 'string' && disk }, () =
     assert.equal(code, 1)
     assert.match(
       err,
-      /The disk of the database is full\. \d+ lines were imported and stay; import the file again when there is room\./,
+      /The disk of the database is full\. \d+ lines were imported and stay; import the file again when there is room, with --resume/,
     )
   })
 
