@@ -106,14 +106,15 @@ for (const [title, target] of [
     const other = await databaseOf(dataDir)
     await other.query('begin')
     await other.query('lock table customer in access exclusive mode')
-    const slow = Array.from({ length: 6 }, () => ask(service, '/customers/search', access))
+    // Each asks the database for itself, which those who begin to walk a list do not.
+    const slow = Array.from({ length: 6 }, () => ask(service, '/customers/nobody', access))
     const waiting = 'select from pg_locks where not granted'
     await until(async () => ((await other.query(waiting)).rowCount ?? 0) >= 6, 'the requests wait')
     process.kill(target(service.pid), 'SIGTERM')
     await delay(500)
     await other.query('commit')
     await other.end()
-    for (const answer of await Promise.all(slow)) assert.equal(answer.status, 200)
+    for (const answer of await Promise.all(slow)) assert.equal(answer.status, 404)
     assert.deepEqual(await service.ended, { code: 0, signal: null })
     for (const pid of [...pids, postgres]) assert.ok(!isRunning(pid))
     assert.doesNotMatch(service.err.slice(-5_000), /ended unexpectedly; another/)
