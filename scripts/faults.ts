@@ -11,7 +11,7 @@ const head = `<!-- Written by \`npm run docs\`, of test/house/faults/; edit that
 What goes wrong around a service like this one, and the test that causes it for real: a process that is killed or halted, a connection that is cut, a disk that is full, clients that come at the same moment. What is expected of the service is in
 the test. A fault that no test causes says why.
 
-An \`…\` in a title stands for each of several values. One test is run by its title: \`node --test --test-global-setup=test/support/setup.ts --test-name-pattern='TITLE' test/FILE\`. The numbers stay what they are.`
+An \`…\` in a title stands for each of several values. One test is run by its title: \`node --test --test-global-setup=test/support/run/setup.ts --test-name-pattern='TITLE' test/FILE\`. The numbers stay what they are.`
 
 const inCell = (text: string) => text.replaceAll('|', '\\|')
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
-import { globalSetup, globalTeardown } from '../test/support/setup.ts'
+import { globalSetup, globalTeardown } from '../test/support/run/setup.ts'
 
 /**
  * Runs test files one after the other, each by itself, and prints what each takes in seconds: by the clock, of CPU for its processes, of CPU

@@ -18,7 +18,8 @@ if (files.length === 0) {
   process.exitCode = 1
 } else {
   console.log(`Once more, alone: ${files.join(' ')}`)
-  const options = ['--test-global-setup=test/support/setup.ts', '--test-timeout=600000', '--test-concurrency=1']
+  const support = ['--import=./test/support/run/ends.ts', '--test-global-setup=test/support/run/setup.ts']
+  const options = [...support, '--test-timeout=300000', '--test-concurrency=1']
   const { status } = spawnSync(process.execPath, ['--test', ...options, ...files], { stdio: 'inherit' })
   if (status === 0) console.log(`UNSTEADY: failed beside others, passed alone: ${files.join(' ')}`)
   process.exitCode = status ?? 1

@@ -169,11 +169,12 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     stream(path, described, events) {
       const handle: Handle = async (request, reply, context, waits) => {
         const query = queryOf(described, request, context)
-        openStream(request, reply)
-        const waiting = waits()
-        const texts = await events({ ...context, query: query as never, params: context.params as never }, waiting)
-        await sendEvents(request, reply, texts, waiting.over)
-        return reply
+        return openStream(request, async () => {
+          const waiting = waits()
+          const texts = await events({ ...context, query: query as never, params: context.params as never }, waiting)
+          await sendEvents(request, reply, texts, waiting.over)
+          return reply
+        })
       }
       read(path, described, handle, { media: ['events'] })
     },

@@ -61,8 +61,10 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
   const atWork = new Set<Promise<unknown>>()
   const openUpload = openingsOf('too_many_imports')
   server.addHook('onClose', async () => void (await Promise.allSettled(atWork)))
+  /** Files that somebody works on, or is about to. */
+  let inHand = 0
   const requireRoom = () => {
-    if (atWork.size >= mostAtWork) throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
+    if (inHand >= mostAtWork) throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
   }
 
   return (path, described, accept) => {
@@ -83,32 +85,46 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
         const read = readQuery(query, request.query as string, context.service.settings.timeZone)
         refuse(read.faults)
         requireRoom()
-        openUpload(request, reply)
-        const trial = isTrial(context.header('prefer'))
-        let taken: Readable | undefined
-        const accepting = accept({
-          ...context,
-          query: read.query,
-          params: context.params as never,
-          format: formatOf(request),
-          username: request.username ?? '',
-          requestId: request.id,
-          isTrial: trial,
-          ending: gate.ending,
-          async file() {
-            taken = await spooled(request)
-            requireRoom()
-            return taken
-          },
+        return openUpload(request, async () => {
+          const trial = isTrial(context.header('prefer'))
+          let taken: Readable | undefined
+          let isHeld = false
+          const letGo = () => {
+            if (isHeld) inHand--
+            isHeld = false
+          }
+          const accepting = accept({
+            ...context,
+            query: read.query,
+            params: context.params as never,
+            format: formatOf(request),
+            username: request.username ?? '',
+            requestId: request.id,
+            isTrial: trial,
+            ending: gate.ending,
+            async file() {
+              taken = await spooled(request)
+              requireRoom()
+              inHand++
+              isHeld = true
+              return taken
+            },
+          })
+          const { record, subject, work } = await accepting.catch(error => {
+            taken?.destroy()
+            letGo()
+            throw error
+          })
+          const working = work
+            .catch(error => logFault(request, error))
+            .finally(() => {
+              letGo()
+              atWork.delete(working)
+            })
+          atWork.add(working)
+          if (trial) reply.header('preference-applied', 'tx=rollback')
+          return reply.code(202).header('location', subject).type(json).send(`{"data":${record}}`)
         })
-        const { record, subject, work } = await accepting.catch(error => {
-          taken?.destroy()
-          throw error
-        })
-        const working = work.catch(error => logFault(request, error)).finally(() => atWork.delete(working))
-        atWork.add(working)
-        if (trial) reply.header('preference-applied', 'tx=rollback')
-        return reply.code(202).header('location', subject).type(json).send(`{"data":${record}}`)
       },
     )
   }

@@ -13,12 +13,12 @@ export interface Waiting {
 
 export function waitingOf(gate: Gate, request: FastifyRequest, reply: FastifyReply, role: Role): Waiting {
   const over = new AbortController()
-  const end = () => over.abort()
-  gate.ending.addEventListener('abort', end)
-  reply.raw.once('close', () => {
+  const end = () => {
     gate.ending.removeEventListener('abort', end)
-    end()
-  })
+    over.abort()
+  }
+  gate.ending.addEventListener('abort', end)
+  reply.raw.once('close', end)
   if (gate.ending.aborted || reply.raw.destroyed) end()
   return { over: over.signal, stillAdmitted: () => admittedStill(gate, request, role) }
 }

@@ -14,18 +14,18 @@ export function wholeLists(gate: Gate) {
   const open = openingsOf('too_many_whole_lists')
   return {
     turn: turnsOf(connections),
-    async tell(
+    tell: (
       request: FastifyRequest,
       reply: FastifyReply,
       role: Role = 'visitor',
       whole: () => Promise<Whole>,
-    ): Promise<FastifyReply> {
-      open(request, reply)
-      await sendWhole(request, reply, await whole(), {
-        stillAdmitted: () => admittedStill(gate, request, role),
-        onFault: fault => logFault(request, fault),
-      })
-      return reply
-    },
+    ): Promise<FastifyReply> =>
+      open(request, async () => {
+        await sendWhole(request, reply, await whole(), {
+          stillAdmitted: () => admittedStill(gate, request, role),
+          onFault: fault => logFault(request, fault),
+        })
+        return reply
+      }),
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import { importFile } from '../backoffice/files/import.ts'
 import { dialectOf, joined, type Profile, profileIn } from '../backoffice/files/profile.ts'
-import { ImportError } from '../backoffice/rows/import-error.ts'
+import { ImportError, OptionError } from '../backoffice/rows/import-error.ts'
 import { kindNamed, kinds } from '../backoffice/rows/kinds.ts'
 import { decimalMarks } from '../backoffice/rows/numbers.ts'
 import { Import, RefusedLines } from '../domain/feeds.ts'
@@ -120,9 +120,8 @@ function dialectIn(kind: string, { profile, delimiter, decimal, encoding, date_f
     return dialectOf(joined(kept, Object.fromEntries(said)))
   } catch (error) {
     if (!(error instanceof ImportError)) throw error
-    const [, option = 'profile', words] = /^--(\S+) (.*)$/s.exec(error.message) ?? []
-    const parameter = option.replace('-', '_')
-    refuse([{ parameter, code: 'invalid_parameter', detail: words ?? error.message }])
+    const { option, detail } = error instanceof OptionError ? error : { option: 'profile', detail: error.message }
+    refuse([{ parameter: option.replace('-', '_'), code: 'invalid_parameter', detail }])
     throw error
   }
 }

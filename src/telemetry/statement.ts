@@ -10,6 +10,8 @@ interface Told {
 }
 
 const told = new Map<string, Told>()
+/** Filters and limits make texts of their own: more than there are of this many is forgotten, and told anew. */
+const mostTold = 2_000
 
 /** What is told of a statement: its text is long, and its values are nobody's business. */
 function toldOf(text: string): Told {
@@ -24,6 +26,7 @@ function toldOf(text: string): Told {
   const summary = `${operation} ${table}`.trim()
   const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': operation, 'db.query.summary': summary }
   const one = { operation, summary, attributes }
+  if (told.size >= mostTold) told.clear()
   told.set(text, one)
   return one
 }

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { ImportError } from '../rows/import-error.ts'
+import { ImportError, OptionError } from '../rows/import-error.ts'
 import { decimalMarks } from '../rows/numbers.ts'
 import { momentsLike } from '../rows/times.ts'
 import type { Dialect } from './dialect.ts'
@@ -78,11 +78,11 @@ export function dialectOf(profile: Profile): Dialect {
   const { map, ignore, set, time, dateFormat, decimal, encoding } = profile
   const delimiter = profile.delimiter === 'tab' ? '\t' : profile.delimiter
   if (delimiter !== undefined && !/^[\t\x20-\x7e]$/.test(delimiter))
-    throw new ImportError(`--delimiter ${delimiter}: it is one character, such as ";", or tab.`)
+    throw new OptionError('delimiter', `${delimiter}: it is one character, such as ";", or tab.`)
   if (delimiter !== undefined && /^["\w]$/.test(delimiter))
-    throw new ImportError(`--delimiter ${delimiter}: no letter, digit or quotation mark can be one.`)
+    throw new OptionError('delimiter', `${delimiter}: no letter, digit or quotation mark can be one.`)
   if (encoding !== undefined && !isEncoding(encoding))
-    throw new ImportError(`--encoding ${encoding} is not known. Such as utf-8, windows-1252, iso-8859-15, utf-16le.`)
+    throw new OptionError('encoding', `${encoding} is not known. Such as utf-8, windows-1252, iso-8859-15, utf-16le.`)
   if (dateFormat !== undefined) requireDay(dateFormat)
   const clocks = typeof time === 'string' ? { '': time } : time
   return {
@@ -101,6 +101,6 @@ function requireDay(format: string) {
   try {
     momentsLike(format)
   } catch (error) {
-    throw new ImportError(`--date-format ${(error as Error).message}`)
+    throw new OptionError('date-format', (error as Error).message)
   }
 }

@@ -1,20 +1,22 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 
 /** What takes long, and how much of it an account may have open at a time, in this process. */
 const most = { too_many_streams: 10, too_many_whole_lists: 4, too_many_imports: 2 }
 
-/** Counts what accounts have open, until the answer is over; throws where that is as much as an account may have. */
+/** Counts what accounts have open: `work`, to its end. Throws where that is as much as an account may have. */
 export function openingsOf(code: keyof typeof most) {
   const open = new Map<string, number>()
-  return ({ username = '' }: FastifyRequest, { raw }: FastifyReply) => {
+  return async <T>({ username = '' }: FastifyRequest, work: () => Promise<T>): Promise<T> => {
     const count = open.get(username) ?? 0
     if (count >= most[code]) throw new ApiError(code, undefined, { retryAfter: 20 })
     open.set(username, count + 1)
-    raw.once('close', () => {
+    try {
+      return await work()
+    } finally {
       const left = (open.get(username) ?? 1) - 1
       if (left) open.set(username, left)
       else open.delete(username)
-    })
+    }
   }
 }

@@ -19,9 +19,15 @@ after(async () => {
 })
 const { db } = api
 
+/** Waits until nothing has been added for a while. */
+async function quiet(count: () => number) {
+  for (let before = -1; before !== count(); await delay(2_500)) before = count()
+}
+
 test('streams that break and go on by `Last-Event-ID`, at whichever process, miss nothing and tell nothing twice, while writers commit', async () => {
   const { service } = api
   const ids = Array.from({ length: 40 }, (_, i) => `c${i}`)
+  const anyOf = () => ids[Math.floor(Math.random() * ids.length)]
   const some = () => ids.filter(() => Math.random() < 0.1)
   const ends = performance.now() + 7_000
   const writer = async (work: (turn: number) => Promise<unknown>) => {
@@ -53,7 +59,7 @@ test('streams that break and go on by `Last-Event-ID`, at whichever process, mis
       })
       assert.equal(stream.status, 200)
       last = over
-      await delay(last ? 2_500 : Math.random() * 700)
+      await (last ? quiet(() => stream.events.length) : delay(Math.random() * 700))
       stream.close()
       for (const { event, data = '' } of stream.events) {
         assert.equal(event, 'change', data)
@@ -91,12 +97,12 @@ test('streams that break and go on by `Last-Event-ID`, at whichever process, mis
     writer(() =>
       late(async tx => {
         const change = await beginChange(tx, service, ['customer'])
-        await removeFrom(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${some()})` })
+        await removeFrom(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = ${anyOf()}` })
       }),
     ),
   ])
   over = true
   const final = sorted(await standing(api, service))
   for (const { copy, asking } of await Promise.all(readers)) assert.deepEqual(sorted(copy), final, asking)
-  assert.ok(counts.breaks > 10 && counts.events > 200 && counts.removals > 5, JSON.stringify(counts))
+  assert.ok(counts.breaks > 4 && counts.events > 200 && counts.removals > 5, JSON.stringify(counts))
 })

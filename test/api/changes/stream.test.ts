@@ -6,6 +6,7 @@ import { sql } from '../../../src/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type EventStream, openEvents } from '../../support/event-stream.ts'
 import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
 import { anotherServer, credentials, tlsTo } from '../../support/servers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 
@@ -41,7 +42,7 @@ for (const http2 of [false, true])
     assert.deepEqual(stream.events, [], 'it begins now')
     const [committed] = [performance.now(), await write('2', 'Bea', shop)]
     const event = await stream.next()
-    assert.ok(performance.now() - committed < 1_000, `${performance.now() - committed} ms`)
+    assert.ok(performance.now() - committed < 5_000, `${performance.now() - committed} ms`)
     assert.equal(event.event, 'change')
     const listed = await shop.get('/changes?kinds=customer&records=true')
     assert.deepEqual(JSON.parse(event.data ?? ''), listed.json.data[1])
@@ -119,6 +120,25 @@ test('an account has at most ten streams; one that ends makes room', async () =>
   const eleventh = await open('/changes/stream', shop)
   assert.equal(eleventh.status, 200)
   for (const stream of [...streams, other, eleventh]) stream.close()
+})
+
+test('who goes before the stream begins has none open', async () => {
+  const shop = await empty()
+  const { authorization, 'x-service-name': name } = credentials(shop)
+  const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n\r\n`
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => tlsTo(api)))
+  // They have gone by the time that the password is found to be right.
+  for (const socket of sockets) socket.write(`GET /changes/stream HTTP/1.1\r\n${head}`)
+  await delay(10)
+  for (const socket of sockets) socket.destroy()
+  await until(async () => {
+    const stream = await open('/changes/stream', shop)
+    stream.close()
+    return stream.status === 200
+  }, 'a stream opens')
+  const streams = await Promise.all(Array.from({ length: 9 }, () => open('/changes/stream', shop)))
+  assert.deepEqual(new Set(streams.map(({ status }) => status)), new Set([200]))
+  for (const stream of streams) stream.close()
 })
 
 test('a stream counts as one request', async () => {

@@ -127,7 +127,9 @@ export function mailFolder() {
     async texts() {
       const folder = join(dataDir, 'mail')
       const names = await readdir(folder).catch(() => [])
-      return Promise.all(names.map(name => readFile(join(folder, name), 'utf8')))
+      // What is still being written has another name, and may have gone by the time it is read.
+      const whole = names.filter(name => name.endsWith('.eml'))
+      return Promise.all(whole.map(name => readFile(join(folder, name), 'utf8')))
     },
   }
 }

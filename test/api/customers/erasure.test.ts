@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/db.ts'
 import { postOf } from '../../../src/mail/post.ts'
 import { emptyPlacesOf } from '../../../src/store/privacy/portions.ts'
-import { startWorker } from '../../../src/worker.ts'
+import { startWorker, type Worker } from '../../../src/worker.ts'
 import { fillShop } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
@@ -20,8 +20,10 @@ await fillShop(api.db, api.service)
 await stockGiftCards(api, api)
 const mail = mailFolder()
 const folderPost = postOf({ smtpUrl: undefined, dataDir: mail.dataDir })
+let worker: Worker | undefined
 const working = () => startWorker({ db: api.db, keys: api.keys, log: logged.log, post: folderPost })
 after(async () => {
+  await worker?.stop(0)
   await api.stop()
   await rm(mail.dataDir, { recursive: true, force: true })
 })
@@ -37,7 +39,7 @@ const nobody = Object.fromEntries(
 
 test('of a customer who is erased no text is left, in no table, log or mail; what they bought keeps its sums', async () => {
   const { id, n, placed, returned, voucher, present, bodies, keys, order } = await canaryShopper(api)
-  let worker = working()
+  worker = working()
   await until(async () => (await mail.texts()).length === 2, 'the mails are out')
   assert.match((await mail.texts()).join(), /canary/i)
   await worker.stop(1_000)

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
-import { openTestCluster, type TestCluster } from './cluster.ts'
+import { openTestCluster, type TestCluster } from '../cluster.ts'
 
-const compiled = fileURLToPath(new URL('../../node_modules/.cache/tillbridge', import.meta.url))
+const compiled = fileURLToPath(new URL('../../../node_modules/.cache/tillbridge', import.meta.url))
 let cluster: TestCluster
 
 /** Before all test files: one PostgreSQL for those that need a database of their own and no server of their own; what one file has compiled the next one need not. */
