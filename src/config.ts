@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { cpus } from 'node:os'
+import { databaseSettings } from './config-database.ts'
 import { telemetrySettings } from './config-telemetry.ts'
 import {
   file,
@@ -82,19 +83,7 @@ export const table = {
   TLS_KEY_FILE: file('The private key of that certificate (PEM).', '/etc/tillbridge/key.pem'),
   HTTP2: oneOf('Whether HTTP/2 is offered beside HTTP/1.1.', 'off', ['off', 'on']),
   WORKERS: whole('How many processes serve requests.', 1, [1, Math.max(64, cpus().length)]),
-  DATABASE_URL: {
-    why: 'A PostgreSQL of yours (15 or later). Without it the bundled one runs under DATA_DIR.',
-    example: 'postgres://tillbridge:password@db.example.com/tillbridge',
-    read(given: string | undefined) {
-      if (given !== undefined && !/^postgres(ql)?:\/\//.test(given)) throw new Unfit('begins with postgres://')
-      return given
-    },
-  } satisfies Setting<string | undefined>,
-  DATABASE_POOL: whole(
-    'Connections to the database per process; a few for each core of the machine are enough.',
-    6,
-    [2, 200],
-  ),
+  ...databaseSettings,
   DATA_DIR: text('Where the bundled database, the certificates and the secret live.', '.data'),
   SECRET_KEY: {
     why: 'What passwords and cursors are keyed with: 32 bytes or more, the same for every process, kept apart from the database. Without it one is made in DATA_DIR/secret.',
@@ -156,6 +145,11 @@ export const table = {
       return given
     },
   } satisfies Setting<string | undefined>,
+  LEAVE_SECONDS: whole(
+    'How long after SIGTERM requests are still taken while /health/ready says 503: as long as a load balancer needs to send them elsewhere. 0 where there is none.',
+    0,
+    [0, 600],
+  ),
   DRAIN_SECONDS: whole('How long requests may go on after SIGTERM or Ctrl-C.', 25, [0, 600]),
 } as const
 

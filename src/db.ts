@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
+import { CommitUnknown, DatabaseAway, isOutage, told } from './outages.ts'
+import { asOptions, asStatement, settingsFor } from './session-settings.ts'
 import { streamOf, watchStatements } from './statements.ts'
 import { observed } from './telemetry/statement.ts'
 
@@ -43,30 +45,6 @@ interface QueryOptions {
   planned?: boolean
 }
 
-/**
- * The database is away, or too busy to answer; `cause` says what was met. Nothing is kept of a transaction that ends in it; whether
- * a statement of its own was carried out nobody knows.
- */
-export class DatabaseAway extends Error {
-  constructor(cause: unknown, message = 'The database cannot be reached.') {
-    super(message, { cause })
-  }
-}
-
-/** PostgreSQL has no room for what is to be written. What is there can be read. */
-export class DiskFull extends DatabaseAway {
-  constructor(cause: unknown) {
-    super(cause, 'The disk of the database is full.')
-  }
-}
-
-/** It went while a transaction was committed: nobody knows whether the work is kept. */
-export class CommitUnknown extends DatabaseAway {
-  constructor(cause: unknown) {
-    super(cause, 'The database went while the work was committed.')
-  }
-}
-
 /** Something that runs SQL: the pool, or a transaction. Everything throws `DatabaseAway` where the statement is not to blame. */
 export interface Db {
   rows<T extends object>(query: Sql, options?: QueryOptions): Promise<T[]>
@@ -107,25 +85,20 @@ function runner(ask: Ask): Db {
 }
 
 /** SQL on one connection, beside what else is asked of it: COPY. */
-export const over = (client: pg.ClientBase): Db => runner(config => client.query(config))
+export const over = (client: pg.ClientBase): Db => runner(config => client.query(unnamed(config)))
 
-const told = (error: unknown) =>
-  isFull(error) ? new DiskFull(error) : isOutage(error) ? new DatabaseAway(error) : error
-
-const isFull = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '53100'
-
-/** Whether the database is away or too busy, rather than the statement wrong (SQLSTATE classes 08, 53, 57P; sockets). */
-function isOutage(error: unknown) {
-  if (!(error instanceof Error)) return false
-  const code = String((error as { code?: unknown }).code ?? '')
-  if (/^(08|53|57)|^(ECONN|ENOENT|EPIPE|ETIMEDOUT)/.test(code)) return true
-  return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Cannot use a pool after)/.test(
-    error.message,
-  )
+/** A transaction on one connection, which knows what was asked in it and has not been answered yet. */
+interface Line {
+  ask: Ask
+  tx: Db
+  /**
+   * Commits, together with what nobody has waited for: where any of it failed, nothing of the transaction is kept, and the failure is
+   * thrown. A connection that breaks here leaves open whether the work is kept.
+   */
+  commit(): Promise<void>
 }
 
-/** What was asked of one connection and has not been answered yet. */
-function inOneLine(ask: Ask) {
+function inOneLine(ask: Ask): Line {
   const unanswered = new Set<Promise<pg.QueryResult>>()
   const asked: Ask = config => {
     const answer = ask(config)
@@ -135,11 +108,8 @@ function inOneLine(ask: Ask) {
     return answer
   }
   return {
+    ask: asked,
     tx: runner(asked),
-    /**
-     * Commits, together with what nobody has waited for: where any of it failed, nothing of the transaction is kept, and the failure is
-     * thrown. A connection that breaks here leaves open whether the work is kept.
-     */
     async commit() {
       const rest = [...unanswered]
       const ended = observed('commit', () => ask({ text: 'commit', name: nameOf('commit') }))
@@ -162,24 +132,19 @@ interface Connecting {
   onFault?: (error: Error) => void
   /** Plans each statement once a connection, whatever its values: for short ones that find what they touch by its key. */
   settled?: boolean
+  /** Between us and PostgreSQL there is a pooler that lends its connections for a transaction at a time: nothing of a session stays. */
+  pooled?: boolean
 }
 
-/** A plan that is made while a table is empty is kept while it fills: it is one by index from the beginning. */
-const settledPlans = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', jit: 'off' }
+/** Without the name that PostgreSQL would keep it prepared under, in a session that the next one may not be in. */
+const unnamed = ({ text, values = [] }: pg.QueryConfig): pg.QueryConfig => ({ text, values })
 
 /** Opens a pool. `connection` is a URL, or what `pg` takes. */
 export function openDatabase(
   connection: string | pg.ClientConfig,
-  { max = 6, statementTimeoutMs = 15_000, onFault, settled = false }: Connecting = {},
+  { max = 6, statementTimeoutMs = 15_000, onFault, settled = false, pooled = false }: Connecting = {},
 ): Database {
-  const settings = {
-    timezone: 'UTC',
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: 60_000,
-    // Row locks and constraints keep writes apart; a stricter level that the database has for all would only refuse them.
-    default_transaction_isolation: 'read committed',
-    ...(settled && settledPlans),
-  }
+  const settings = settingsFor({ statementTimeoutMs, settled })
   const pool = new pg.Pool({
     ...(typeof connection === 'string' ? { connectionString: connection } : connection),
     max,
@@ -187,32 +152,43 @@ export function openDatabase(
     keepAlive: true,
     // What is asked without waiting for the answer before goes out at once.
     pipeline: true,
-    options: Object.entries(settings)
-      .map(([name, value]) => `-c ${name}=${String(value).replaceAll(' ', '\\ ')}`)
-      .join(' '),
+    ...(!pooled && { options: asOptions(settings) }),
     application_name: 'tillbridge',
   })
   pool.on('error', (error: Error) => onFault?.(error))
   // The client waits a little longer than the server, which answers with a reason.
   const watch = watchStatements(statementTimeoutMs && statementTimeoutMs + 2_000)
+  const askOf =
+    (client: pg.PoolClient): Ask =>
+    config =>
+      watch.ask(client, pooled ? unnamed(config) : config)
+  const inTransaction = <T>(work: (line: Line) => T | Promise<T>) =>
+    lend(pool, async client => {
+      const line = inOneLine(askOf(client))
+      // Nobody waits for these: they go out with the first statement, and where they fail there is no connection.
+      line.tx.run(raw(pooled ? 'begin isolation level read committed' : 'begin')).catch(() => {})
+      if (pooled) line.tx.run(raw(asStatement(settings))).catch(() => {})
+      try {
+        const result = await work(line)
+        await line.commit()
+        return result
+      } catch (error) {
+        // The end of a connection undoes all of it too.
+        await line.tx.run(sql`rollback`).catch(() => streamOf(client).destroy())
+        throw error
+      }
+    })
+  const alone: Ask = config => lend(pool, client => askOf(client)(config))
+  // It goes out with all of its transaction, which takes no longer.
+  const inItsOwn: Ask = config =>
+    inTransaction(({ ask }) => ({ answer: ask(config) })).then(
+      ({ answer }) => answer,
+      error => Promise.reject(error instanceof CommitUnknown ? new DatabaseAway(error.cause) : error),
+    )
   return {
-    ...runner(config => lend(pool, client => watch.ask(client, config))),
+    ...runner(pooled ? inItsOwn : alone),
     pool,
-    transaction: work =>
-      lend(pool, async client => {
-        const { tx, commit } = inOneLine(config => watch.ask(client, config))
-        // Nobody waits for it: it goes out with the first statement, and where it fails there is no connection.
-        tx.run(sql`begin`).catch(() => {})
-        try {
-          const result = await work(tx)
-          await commit()
-          return result
-        } catch (error) {
-          // The end of a connection undoes all of it too.
-          await tx.run(sql`rollback`).catch(() => streamOf(client).destroy())
-          throw error
-        }
-      }),
+    transaction: work => inTransaction(({ tx }) => work(tx)),
     async close() {
       watch.end()
       await pool.end()

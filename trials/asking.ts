@@ -64,7 +64,7 @@ export const askOnce = <Data>(
           resolve({
             status: answer.statusCode ?? 0,
             headers: answer.headers,
-            body: text ? JSON.parse(text) : {},
+            body: text && /json/.test(String(answer.headers['content-type'])) ? JSON.parse(text) : {},
             text,
           })
         })

@@ -10,6 +10,8 @@ export interface PostgresProxy {
   roundTrips(): number
   /** Loses the reply to the next commit, which is carried out: its connection ends in its place. Resolves once that has happened. */
   loseCommit(): Promise<void>
+  /** Breaks all connections and lets none through until the answer is called. */
+  cutOff(): () => void
   close(): void
 }
 
@@ -23,7 +25,9 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
   const open = new Set<Socket>()
   let count = 0
   let lost: (() => void) | undefined
+  let isCut = false
   const server = createServer(inward => {
+    if (isCut) return inward.destroy()
     const outward = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
     let isAsked = false
     let isLost = false
@@ -62,6 +66,13 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
     connection: through.href,
     roundTrips: () => count,
     loseCommit: () => new Promise(resolve => (lost = resolve)),
+    cutOff() {
+      isCut = true
+      for (const socket of open) socket.destroy()
+      return () => {
+        isCut = false
+      }
+    },
     close() {
       server.close()
       for (const socket of open) socket.destroy()

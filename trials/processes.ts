@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Failpoint } from '../src/failpoints.ts'
 
@@ -21,6 +22,8 @@ export interface Kept {
   /** Where each of its lives ended that was ended by a kill. */
   deaths: (Failpoint | 'anywhere')[]
   kill(): void
+  /** Asks it to stop, and starts it again. Resolves once it is up. */
+  restart(): Promise<void>
   end(): Promise<void>
 }
 
@@ -61,6 +64,13 @@ export async function keep({ name, directory, onLog, onDeath = () => {}, ...keep
       kept.isUp = false
       kept.baseUrl = ''
       child.kill('SIGKILL')
+    },
+    async restart() {
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
+      for (const begun = performance.now(); !kept.isUp; await delay(50))
+        if (performance.now() - begun > 60_000) throw new Error(`${name} does not come back`)
     },
     async end() {
       over = true

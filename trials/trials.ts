@@ -10,6 +10,10 @@ export const trials = {
     file: 'faults/halted-database.ts',
     what: 'PostgreSQL stands still, then goes on; one of its sessions is killed',
   },
+  processes: {
+    file: 'faults/processes.ts',
+    what: 'three processes that serve behind HAProxy, two workers: restarted in turn, cut off, clocks apart',
+  },
   crowds: {
     file: 'faults/crowds.ts',
     what: 'clients that stall, and what is held for them: files, memory, sessions of the database',

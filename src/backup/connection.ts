@@ -1,17 +1,18 @@
 import pg from 'pg'
 import type { Database } from '../db.ts'
+import { asStatement, unhurried } from '../session-settings.ts'
 import { streamOf } from '../statements.ts'
 
 /**
- * A connection beside the pool, for COPY: without its limits of time, and without requests sent ahead. What is under way on it when
- * `work` has ended is broken off.
+ * A connection beside the pool with a transaction that has begun, for COPY: without its limits of time, and without requests sent ahead.
+ * What is under way on it at the end is broken off.
  */
-export async function connectAlone(db: Database) {
+export async function connectAlone(db: Database, begin = 'begin') {
   const client = new pg.Client({ ...db.pool.options, pipeline: false } as pg.ClientConfig)
   client.on('error', () => {})
   await client.connect()
-  await client.query('set statement_timeout = 0')
-  await client.query('set idle_in_transaction_session_timeout = 0')
+  await client.query(begin)
+  await client.query(asStatement(unhurried))
   let isIdle = false
   return {
     client,

@@ -30,7 +30,6 @@ export async function restore(
 ) {
   const { client, becomeIdle, end: leave } = await connectAlone(db)
   try {
-    await client.query('begin')
     await requireLater(client, head.takenAt)
     await clear(client)
     const tx = over(client)
@@ -47,7 +46,7 @@ export async function restore(
     await openShut(tx)
     await client.query('commit')
     // Plans of tables that nobody has looked at would be those of empty ones.
-    await client.query('analyze')
+    await client.query('begin; set local statement_timeout = 0; analyze; commit')
     becomeIdle()
     return { migrated }
   } finally {

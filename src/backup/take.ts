@@ -24,9 +24,8 @@ export async function* backupOf(
   db: Database,
   { service, onProgress = () => {}, onHead = () => {} }: Taking,
 ): AsyncGenerator<Buffer> {
-  const { client, becomeIdle, end } = await connectAlone(db)
+  const { client, becomeIdle, end } = await connectAlone(db, 'begin isolation level repeatable read, read only')
   try {
-    await client.query('begin isolation level repeatable read, read only')
     const head = await headOf(client, service)
     onHead(head)
     yield frame('H', head)

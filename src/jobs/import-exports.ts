@@ -5,7 +5,7 @@ import type { Offices } from '../backoffice/offices.ts'
 import { type ExportPlace, ExportsUnreadable } from '../backoffice/places/place.ts'
 import { openExports } from '../backoffice/places/places.ts'
 import { nothingTaken } from '../backoffice/rows/taken.ts'
-import { DatabaseAway } from '../db.ts'
+import { DatabaseAway } from '../outages.ts'
 import { raiseAlert, settleAlert } from '../store/running/alerts.ts'
 import type { Job, Work } from './job.ts'
 

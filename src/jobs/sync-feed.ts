@@ -1,7 +1,7 @@
 import type { Offices } from '../backoffice/offices.ts'
 import { pullFeed } from '../backoffice/sync/pull.ts'
-import { DatabaseAway } from '../db.ts'
 import { ApiError } from '../errors.ts'
+import { DatabaseAway } from '../outages.ts'
 import { raiseAlert, settleAlert } from '../store/running/alerts.ts'
 import { isAskedFor } from '../store/sync/feeds.ts'
 import { failingAlert, stalledAlert } from '../store/sync/plan.ts'

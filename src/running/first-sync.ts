@@ -1,7 +1,8 @@
 import type { Offices } from '../backoffice/offices.ts'
 import { pullFeed } from '../backoffice/sync/pull.ts'
-import { type Database, DatabaseAway } from '../db.ts'
+import type { Database } from '../db.ts'
 import { ApiError } from '../errors.ts'
+import { DatabaseAway } from '../outages.ts'
 import type { Service } from '../settings.ts'
 import { changeSettings } from '../store/running/settings.ts'
 

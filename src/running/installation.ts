@@ -3,40 +3,15 @@ import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Config } from '../config.ts'
-import { type Database, openDatabase } from '../db.ts'
-import { migrate } from '../migrate.ts'
-import { type Postgres, startPostgres } from '../postgres/postgres.ts'
+import { startPostgres } from '../postgres/postgres.ts'
 import type { Keys } from '../secrets.ts'
+import { connect, type OpenedDatabase, type Opening } from './connecting.ts'
 import { keysOf } from './keys.ts'
 import { requireOneServer } from './one-server.ts'
-
-/** A database that is up to date. */
-export interface OpenedDatabase {
-  db: Database
-  /** Its connections, by what they are for. */
-  pools?: Readonly<Record<string, pg.Pool>>
-  /** Migrations that were applied on opening. */
-  migrated: string[]
-  /** The bundled PostgreSQL, where this process runs it. */
-  postgres?: Postgres
-  close(): Promise<void>
-}
 
 /** A database with the keys that go with it. */
 export interface Installation extends OpenedDatabase {
   keys: Keys
-}
-
-type Connection = string | pg.ClientConfig
-
-interface Opening {
-  /** Milliseconds a statement may take; 0: as long as it needs. */
-  statementTimeoutMs?: number
-  onNotice?: (notice: string) => void
-  /** Opened for the time being: whoever joins meanwhile may finish before the database is stopped. */
-  briefly?: boolean
-  /** Not migrated: its tables, if any, stay those that it has. */
-  asItIs?: boolean
 }
 
 /** Where the process that runs the bundled PostgreSQL tells the others how to reach it. */
@@ -148,79 +123,5 @@ async function untilAlone(connection: pg.ClientConfig) {
     // It does not run any longer.
   } finally {
     await client.end().catch(() => {})
-  }
-}
-
-async function connect(
-  config: Config,
-  connection: Connection,
-  { statementTimeoutMs = 15_000, onNotice, asItIs = false }: Opening,
-  own?: { postgres: Postgres; stop: () => Promise<void> },
-): Promise<OpenedDatabase> {
-  await requireVersion(connection)
-  let closing = false
-  const opened = (settled: boolean) =>
-    openDatabase(connection, {
-      settled,
-      max: config.databasePool,
-      statementTimeoutMs,
-      onFault: error => closing || onNotice?.(`A connection to the database broke: ${error.message}`),
-    })
-  // Reads have connections that no crowd of writes can take from them, and plans for what they filter by.
-  const [reads, writes] = [opened(false), opened(true)]
-  const close = async () => {
-    await Promise.all([reads.close(), writes.close()])
-  }
-  const db = { ...reads, transaction: writes.transaction, close }
-  try {
-    return {
-      db,
-      pools: { reads: reads.pool, writes: writes.pool },
-      migrated: asItIs ? [] : await migrateAlone(connection),
-      ...(own && { postgres: own.postgres }),
-      async close() {
-        closing = true
-        // A statement that nobody waits for any longer may go on for all of its time.
-        await Promise.race([db.close(), delay(1_000, undefined, { ref: false })])
-        await own?.stop()
-      },
-    }
-  } catch (error) {
-    await db.close()
-    throw error
-  }
-}
-
-/** Migrations take as long as they need, whatever the limit for requests is. */
-async function migrateAlone(connection: Connection) {
-  const db = openDatabase(connection, { max: 1, statementTimeoutMs: 0 })
-  try {
-    return await migrate(db)
-  } finally {
-    await db.close()
-  }
-}
-
-const oldestVersion = 150_000
-
-async function requireVersion(connection: Connection) {
-  let client: pg.Client | undefined
-  try {
-    client = new pg.Client(
-      typeof connection === 'string' ? { connectionString: connection, connectionTimeoutMillis: 5_000 } : connection,
-    )
-    await client.connect()
-    const { rows } = await client.query<{ server_version_num: string; server_version: string }>(
-      `select current_setting('server_version_num') as server_version_num, current_setting('server_version') as server_version`,
-    )
-    if (Number(rows[0]?.server_version_num) < oldestVersion)
-      throw new Error(`PostgreSQL ${rows[0]?.server_version} is too old: Tillbridge needs 15 or later.`)
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new Error(
-      /too old/.test(message) ? message : `The database cannot be reached: ${message || code}. Check DATABASE_URL.`,
-    )
-  } finally {
-    await client?.end().catch(() => {})
   }
 }

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -31,7 +32,7 @@ export interface Listening {
   server: FastifyInstance
   /** What this process has to tell of itself. */
   samples(): Sample[]
-  /** Stops accepting, finishes what runs, for at most `graceMs`. */
+  /** Has load balancers look elsewhere (LEAVE_SECONDS), stops accepting, finishes what runs, for at most `graceMs`; 0: all at once. */
   close(graceMs: number): Promise<void>
 }
 
@@ -59,6 +60,7 @@ export async function listen(
   armFailpoint(config.failpoint)
   const offices = given ?? (await openOffices({ db, keys, defaults: backOfficeOf(config), log }))
   const ending = new AbortController()
+  let isLeaving = false
   let baseUrl = ''
   const publicUrl = () => config.publicUrl ?? baseUrl
   const turns = writeTurns((pools.writes ?? db.pool).options.max)
@@ -82,7 +84,11 @@ export async function listen(
     http2: config.http2 === 'on',
     trustedProxies: config.trustedProxies,
     publicUrl,
-    ready: () => !ending.signal.aborted && isReady(),
+    ready: () => !isLeaving && isReady(),
+  })
+  // Who has a connection here makes the next one elsewhere.
+  server.addHook('onRequest', async (request, reply) => {
+    if (isLeaving && request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
   })
   const requests = measureRequests(server)
   // An HTTP/2 server cannot close its connections by itself.
@@ -111,6 +117,8 @@ export async function listen(
   }, 86_400_000).unref()
   let plain: Server | undefined
   const close = async (graceMs: number) => {
+    isLeaving = true
+    if (graceMs) await delay(config.leaveSeconds * 1_000)
     ending.abort()
     unwatch()
     clearInterval(renewal)

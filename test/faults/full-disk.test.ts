@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { DatabaseAway, sql } from '../../src/db.ts'
+import { sql } from '../../src/db.ts'
+import { DatabaseAway } from '../../src/outages.ts'
 import { importing } from '../import/import-command.ts'
 import { john } from '../support/customer-bodies.ts'
 import { isProblem } from '../support/problem.ts'

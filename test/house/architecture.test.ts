@@ -9,7 +9,7 @@ import { arrowsBetween, circleIn, importsOf, modulesOf, sourcesOf } from '../sup
 /** A file may import its own step and the steps below it, never one above. */
 const ladder = [
   ['cli.js', 'commands'],
-  ['main.ts', 'running', 'config.ts', 'config-telemetry.ts', 'config-values.ts'],
+  ['main.ts', 'running', 'config.ts', 'config-database.ts', 'config-telemetry.ts', 'config-values.ts'],
   ['server.ts', 'worker.ts'],
   ['resources', 'console', 'jobs'],
   ['http'],
@@ -26,7 +26,18 @@ const ladder = [
     'error-catalogue.ts',
     'refuse.ts',
   ],
-  ['statements.ts', 'db.ts', 'migrate.ts', 'secrets.ts', 'failpoints.ts', 'telemetry', 'tls', 'postgres'],
+  [
+    'statements.ts',
+    'outages.ts',
+    'session-settings.ts',
+    'db.ts',
+    'migrate.ts',
+    'secrets.ts',
+    'failpoints.ts',
+    'telemetry',
+    'tls',
+    'postgres',
+  ],
 ]
 const stepOf = (path: string) => ladder.findIndex(step => step.includes(path.split('/')[1] ?? ''))
 

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { sql } from '../../src/db.ts'
 import { digestOf, migrate, migrationFiles } from '../../src/migrate.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { type FreshDatabase, freshDatabase, reaching } from '../support/database.ts'
 import { directory, run } from '../support/processes.ts'
 
 const migrations = new URL('../../migrations/', import.meta.url)
@@ -84,7 +84,7 @@ test('a database that had another text of a migration is refused, and stays as i
 test('start says in one line that a migration has changed', async () => {
   const fresh = await freshDatabase()
   try {
-    const settings = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: fresh.connection, PORT: '0' }
+    const settings = { DATA_DIR: join(directory(), 'data'), ...reaching(fresh), PORT: '0' }
     const refused = /^tillbridge: Migration 0001_services\.sql has changed since this database applied it: .+\.\n$/
     await fresh.db.run(sql`update migration set sha256 = ${digestOf('')} where number = 1`)
     const { code, err } = await run(['start'], settings)

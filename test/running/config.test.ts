@@ -34,6 +34,7 @@ test('without any setting everything has its default', () => {
     workers: 1,
     databaseUrl: undefined,
     databasePool: 6,
+    databasePooler: 'off',
     dataDir: '.data',
     secretKey: undefined,
     smtpUrl: undefined,
@@ -59,6 +60,7 @@ test('without any setting everything has its default', () => {
     otelServiceName: 'tillbridge',
     otelTracesSamplerArg: 1,
     failpoint: undefined,
+    leaveSeconds: 0,
     drainSeconds: 25,
   })
 })
@@ -79,6 +81,8 @@ const good: [name: keyof typeof table, text: string, key: keyof Config, value: u
   ['WORKERS', '4', 'workers', 4],
   ['DATABASE_URL', 'postgresql://a:b@c/d', 'databaseUrl', 'postgresql://a:b@c/d'],
   ['DATABASE_POOL', '200', 'databasePool', 200],
+  ['DATABASE_POOLER', 'transaction', 'databasePooler', 'transaction'],
+  ['LEAVE_SECONDS', '5', 'leaveSeconds', 5],
   ['DATA_DIR', '/var/lib/tillbridge', 'dataDir', '/var/lib/tillbridge'],
   ['SECRET_KEY', 'k'.repeat(32), 'secretKey', 'k'.repeat(32)],
   ['SMTP_URL', 'smtp://u:p%40@mail.example.com:587?tls=off', 'smtpUrl', 'smtp://u:p%40@mail.example.com:587?tls=off'],

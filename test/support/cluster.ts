@@ -11,6 +11,8 @@ import { startPostgres } from '../../src/postgres/postgres.ts'
 export interface TestCluster {
   /** The address of a database of it. */
   at(database: string): string
+  /** The address by which the service reaches it: `at`, or through the pooler that TEST_DATABASE_POOLER names. */
+  through(database: string): string
   template: string
   close(): Promise<void>
 }
@@ -31,6 +33,7 @@ export async function openTestCluster(): Promise<TestCluster> {
   await db.close()
   return {
     at,
+    through: throughPooler(at),
     template,
     async close() {
       await asAdmin(at, `drop database "${template}" with (force)`)
@@ -53,6 +56,11 @@ async function startBundled() {
     },
   }
 }
+
+/** PgBouncer's in transaction mode, in front of the server: what is tested goes through it. */
+const pooler = process.env.TEST_DATABASE_POOLER
+export const isPooled = pooler !== undefined
+export const throughPooler = (at: TestCluster['at']) => (pooler === undefined ? at : addressesAt(pooler))
 
 /** The addresses of the databases beside the one that a URL names. */
 export const addressesAt = (url: string) => (database: string) =>

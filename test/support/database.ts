@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Database, openDatabase } from '../../src/db.ts'
-import { addressesAt, asAdmin, openTestCluster, type TestCluster } from './cluster.ts'
+import { addressesAt, asAdmin, isPooled, openTestCluster, type TestCluster, throughPooler } from './cluster.ts'
 
 /** A database of its own, migrated and empty. */
 export interface FreshDatabase {
@@ -16,8 +16,20 @@ let cluster: Promise<TestCluster> | undefined
 
 function clusterOfTheRun(): TestCluster | undefined {
   const { TEST_DATABASE_URL: url, TEST_DATABASE_TEMPLATE: template } = process.env
-  return url && template ? { at: addressesAt(url), template, close: async () => {} } : undefined
+  if (!url || !template) return
+  const at = addressesAt(url)
+  return { at, through: throughPooler(at), template, close: async () => {} }
 }
+
+/** Connections to a database of a test. */
+export const openTestDatabase = (connection: string) =>
+  openDatabase(connection, { max: 10, statementTimeoutMs: 60_000, onFault: () => {}, pooled: isPooled })
+
+/** What a process of its own is set to, to reach the same database. */
+export const reaching = ({ connection }: Pick<FreshDatabase, 'connection'>) => ({
+  DATABASE_URL: connection,
+  DATABASE_POOLER: isPooled ? 'transaction' : 'off',
+})
 
 let open = 0
 
@@ -30,13 +42,13 @@ export const emptyDatabase = () => makeDatabase(() => '')
 async function makeDatabase(made: (template: string) => string): Promise<FreshDatabase> {
   open++
   cluster ??= Promise.resolve(clusterOfTheRun() ?? openTestCluster())
-  const { at, template } = await cluster
+  const { at, through, template } = await cluster
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await asAdmin(at, `create database "${name}" ${made(template)}`)
-  const db = openDatabase(at(name), { max: 10, statementTimeoutMs: 60_000, onFault: () => {} })
+  const db = openTestDatabase(through(name))
   return {
     db,
-    connection: at(name),
+    connection: through(name),
     async drop() {
       await db.close()
       await asAdmin(at, `drop database "${name}" with (force)`)

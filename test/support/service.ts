@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { addAccount, addService, type Role } from '../../src/accounts.ts'
 import { readConfig } from '../../src/config.ts'
-import { type Database, openDatabase } from '../../src/db.ts'
+import type { Database } from '../../src/db.ts'
 import type { BackOffice } from '../../src/domain/port/backoffice.ts'
 import { listen } from '../../src/running/listen.ts'
 import { type Keys, keysFrom } from '../../src/secrets.ts'
 import type { Service, Settings } from '../../src/settings.ts'
-import { type FreshDatabase, freshDatabase } from './database.ts'
+import { type FreshDatabase, freshDatabase, openTestDatabase } from './database.ts'
 
 /** An answer as a client sees it. */
 export interface Answer {
@@ -174,6 +174,6 @@ export async function startTestService({
 }
 
 function joined({ connection }: FreshDatabase): FreshDatabase {
-  const db = openDatabase(connection, { max: 10, statementTimeoutMs: 60_000, onFault: () => {} })
+  const db = openTestDatabase(connection)
   return { db, connection, drop: () => db.close() }
 }

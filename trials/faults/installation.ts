@@ -20,6 +20,8 @@ export interface Installation {
   service: Service
   headers: Record<string, string>
   apis: Kept[]
+  /** What does jobs. */
+  workers: Kept[]
   /** What the processes have logged as errors. */
   log: string[]
   close(): Promise<void>
@@ -27,13 +29,26 @@ export interface Installation {
 
 interface How {
   apis?: number
+  workers?: number
+  /** What a process is set to, by its name (`api-1`, `worker-1`). */
+  of?: (name: string) => Record<string, string>
+  /** Other ways to the database, by the names of those who go them. */
+  through?: (databaseUrl: string) => Promise<Record<string, string>>
   settings?: Partial<Settings>
   environment?: Record<string, string>
   /** Called before any process serves. */
   prepare?: (made: Pick<Installation, 'db' | 'keys' | 'service'>) => Promise<void>
 }
 
-export async function openInstallation({ apis = 1, settings, environment, prepare }: How = {}): Promise<Installation> {
+export async function openInstallation({
+  apis = 1,
+  workers = 0,
+  of = () => ({}),
+  through,
+  settings,
+  environment,
+  prepare,
+}: How = {}): Promise<Installation> {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-trial-'))
   chmodSync(directory, 0o711)
   const postgres = await startPostgres(join(directory, 'postgres'))
@@ -48,14 +63,23 @@ export async function openInstallation({ apis = 1, settings, environment, prepar
   const password = await addAccount(db, keys, 'trial', service, 'admin')
   await prepare?.({ db, keys, service })
   const log: string[] = []
-  const keeping = {
-    directory,
-    databaseUrl,
-    args: ['start', '--no-demo'],
-    environment: { SECRET_KEY: secret, JOBS: 'off', ...environment },
-    onLog: (line: string) => void (/"level":(50|60)/.test(line) && log.push(line)),
-  }
-  const serving = await Promise.all(Array.from({ length: apis }, (_, i) => keep({ ...keeping, name: `api-${i + 1}` })))
+  const ways = await through?.(databaseUrl)
+  const kept = (count: number, role: string, args: string[]) =>
+    Promise.all(
+      Array.from({ length: count }, (_, i) => {
+        const name = `${role}-${i + 1}`
+        return keep({
+          directory,
+          databaseUrl: ways?.[name] ?? databaseUrl,
+          args,
+          environment: { SECRET_KEY: secret, JOBS: 'off', ...environment, ...of(name) },
+          onLog: line => void (/"level":(50|60)/.test(line) && log.push(line)),
+          name,
+        })
+      }),
+    )
+  const serving = await kept(apis, 'api', ['start', '--no-demo'])
+  const working = await kept(workers, 'worker', ['worker'])
   return {
     directory,
     postgres,
@@ -67,9 +91,10 @@ export async function openInstallation({ apis = 1, settings, environment, prepar
       'x-service-name': service.name,
     },
     apis: serving,
+    workers: working,
     log,
     async close() {
-      await Promise.all(serving.map(each => each.end()))
+      await Promise.all([...serving, ...working].map(each => each.end()))
       await db.close()
       await postgres.stop()
       await rm(directory, { recursive: true, force: true })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Database, DatabaseAway, DiskFull } from '../../db.ts'
+import type { Database } from '../../db.ts'
+import { DatabaseAway, DiskFull } from '../../outages.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { holdKind } from '../rows/hold.ts'

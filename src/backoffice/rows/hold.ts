@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../db.ts'
+import { asStatement, unhurried } from '../../session-settings.ts'
 import type { Service } from '../../settings.ts'
 import { ImportError } from './import-error.ts'
 
@@ -11,7 +12,8 @@ interface Waiting {
 
 /**
  * Waits until no other import of this kind runs for the service, in whatever process, and keeps others waiting until the answer is
- * called. The lock belongs to a connection of its own, so that it goes with the process, however that ends.
+ * called. The lock belongs to a transaction that stays open on a connection of its own, so that it goes with the process, however that
+ * ends; behind a pooler the connection alone would be another one's too. It looks at nothing, so that no vacuum waits for it.
  */
 export async function holdKind(
   db: Database,
@@ -23,9 +25,11 @@ export async function holdKind(
   // Without a listener, a connection that breaks while it is idle would end the process.
   client.on('error', () => {})
   try {
+    await client.query('begin')
+    await client.query(asStatement(unhurried))
     for (let waiting = false; ; waiting = true) {
       const { rows } = await client.query<{ taken: boolean }>(
-        `select pg_try_advisory_lock($1, hashtext($2)) as taken`,
+        `select pg_try_advisory_xact_lock($1, hashtext($2)) as taken`,
         [service.id, `import ${kind}`],
       )
       if (rows[0]?.taken) return () => client.release(true)

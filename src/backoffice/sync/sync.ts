@@ -1,6 +1,7 @@
-import { type Database, DatabaseAway } from '../../db.ts'
+import type { Database } from '../../db.ts'
 import type { Feed, FeedRows, Portion, PullEnd, ReferenceKey, RowKind, Visit } from '../../domain/port/feed.ts'
 import { ApiError } from '../../errors.ts'
+import { DatabaseAway } from '../../outages.ts'
 import type { Service } from '../../settings.ts'
 import type { List } from '../../store/lists/change.ts'
 import { beginLoad, type FirstLoad } from '../../store/lists/first-load.ts'

@@ -45,7 +45,9 @@ export function recordRows(): Recorded[] {
     const [config, done] = given
     const at = callSite() ?? asking.get(this)
     const heard = (error: unknown, result: pg.QueryResult | undefined) => {
-      if (at && result?.fields.length) recorded.push({ at, ...columnsOf(result) })
+      // What a transaction begins with where there is a pooler is nobody's row.
+      const isSetting = result?.fields[0]?.name === 'set_config'
+      if (at && result?.fields.length && !isSetting) recorded.push({ at, ...columnsOf(result) })
       ;(done as typeof heard)(error, result)
     }
     return Reflect.apply(query, this, typeof done === 'function' ? [config, heard] : given)

@@ -55,6 +55,7 @@ import { removeUnseen } from '../../../src/store/sync/removal.ts'
 import { holdFeed, noteSeen, syncStates } from '../../../src/store/sync/sync.ts'
 import { toldAt } from '../../../src/store/sync/visits.ts'
 import { readLedger } from '../../../src/store/vouchers/ledger.ts'
+import { reaching } from '../../support/database.ts'
 import { member } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
@@ -196,10 +197,10 @@ async function haveErased({ db, keys, service }: TestService) {
 }
 
 /** The doctor finds that a test's database need not outlive a power cut, and would have the test fail for it. */
-async function askDoctor({ database: { connection } }: TestService) {
+async function askDoctor({ database }: TestService) {
   const { env, exitCode } = process
   const said = mock.method(console, 'log', () => {})
-  process.env = { ...env, DATABASE_URL: connection }
+  process.env = { ...env, ...reaching(database) }
   await doctorCommand(new Command()).parseAsync([], { from: 'user' })
   process.env = env
   process.exitCode = exitCode

@@ -1,0 +1,23 @@
+import { oneOf, type Setting, Unfit, whole } from './config-values.ts'
+
+/** The database, and the way to it. */
+export const databaseSettings = {
+  DATABASE_URL: {
+    why: 'A PostgreSQL of yours (15 or later). Without it the bundled one runs under DATA_DIR.',
+    example: 'postgres://tillbridge:password@db.example.com/tillbridge',
+    read(given: string | undefined) {
+      if (given !== undefined && !/^postgres(ql)?:\/\//.test(given)) throw new Unfit('begins with postgres://')
+      return given
+    },
+  } satisfies Setting<string | undefined>,
+  DATABASE_POOL: whole(
+    'Connections to the database per process; a few for each core of the machine are enough.',
+    6,
+    [2, 200],
+  ),
+  DATABASE_POOLER: oneOf(
+    'Whether DATABASE_URL leads through a pooler that lends its connections for a transaction at a time: PgBouncer with `pool_mode = transaction`.',
+    'off',
+    ['off', 'transaction'],
+  ),
+} as const

@@ -1,0 +1,39 @@
+/**
+ * The database is away, or too busy to answer; `cause` says what was met. Nothing is kept of a transaction that ends in it; whether
+ * a statement of its own was carried out nobody knows.
+ */
+export class DatabaseAway extends Error {
+  constructor(cause: unknown, message = 'The database cannot be reached.') {
+    super(message, { cause })
+  }
+}
+
+/** PostgreSQL has no room for what is to be written. What is there can be read. */
+export class DiskFull extends DatabaseAway {
+  constructor(cause: unknown) {
+    super(cause, 'The disk of the database is full.')
+  }
+}
+
+/** It went while a transaction was committed: nobody knows whether the work is kept. */
+export class CommitUnknown extends DatabaseAway {
+  constructor(cause: unknown) {
+    super(cause, 'The database went while the work was committed.')
+  }
+}
+
+/** An outage as what it is; anything else stays as it is. */
+export const told = (error: unknown) =>
+  isFull(error) ? new DiskFull(error) : isOutage(error) ? new DatabaseAway(error) : error
+
+const isFull = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '53100'
+
+/** Whether the database is away or too busy, rather than the statement wrong (SQLSTATE classes 08, 53, 57P; sockets). */
+export function isOutage(error: unknown) {
+  if (!(error instanceof Error)) return false
+  const code = String((error as { code?: unknown }).code ?? '')
+  if (/^(08|53|57)|^(ECONN|ENOENT|EPIPE|ETIMEDOUT)/.test(code)) return true
+  return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Cannot use a pool after)/.test(
+    error.message,
+  )
+}

@@ -1,0 +1,52 @@
+import pg from 'pg'
+
+const oldestVersion = 150_000
+
+/** Milliseconds that a transaction of the first look may stand still: no server has this by itself. */
+const someLimit = 59_999
+
+interface Look {
+  number: number
+  version: string
+  limit: number
+  pid: number
+}
+
+const look = `
+  select current_setting('server_version_num')::integer as number, current_setting('server_version') as version,
+         (select setting::integer from pg_settings where name = 'idle_in_transaction_session_timeout') as limit, pg_backend_pid() as pid`
+
+/**
+ * Looks at the server before anything is asked of it. Throws, with a way out, where it cannot be reached or is too old, and where a pooler
+ * is in between (unless `pooled`) that does not keep what a session is set to.
+ */
+export async function requireServer(connection: string | pg.ClientConfig, pooled: boolean) {
+  const client = new pg.Client({
+    ...(typeof connection === 'string' ? { connectionString: connection } : connection),
+    connectionTimeoutMillis: 5_000,
+    ...(!pooled && { options: `-c idle_in_transaction_session_timeout=${someLimit}` }),
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    // A pooler that lends connections for less than a transaction refuses it.
+    if (pooled) await client.query('begin')
+    const { rows } = await client.query<Look>(look)
+    const [{ number, version, limit, pid } = { number: 0, version: '', limit: 0, pid: 0 }] = rows
+    if (number < oldestVersion) throw new Unfit(`PostgreSQL ${version} is too old: Tillbridge needs 15 or later.`)
+    const { processID } = client as unknown as { processID: number }
+    if (!pooled && (limit !== someLimit || pid !== processID)) throw new Unfit(behindPooler)
+  } catch (error) {
+    if (error instanceof Unfit) throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    if (/unsupported startup parameter/.test(message)) throw new Unfit(behindPooler)
+    throw new Error(`The database cannot be reached: ${message || code}. Check DATABASE_URL.`)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+class Unfit extends Error {}
+
+const behindPooler =
+  'DATABASE_URL leads through a pooler, which does not keep what a session is set to and has prepared: set DATABASE_POOLER=transaction, or let DATABASE_URL name PostgreSQL itself.'

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { holdKind } from '../../src/backoffice/rows/hold.ts'
+import { type Database, openDatabase, sql } from '../../src/db.ts'
+import { john } from '../support/customer-bodies.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { noPgBouncer, startPgBouncer } from '../support/pgbouncer.ts'
+import { directory, done, run, until } from '../support/processes.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { keyed, post } from '../support/write.ts'
+
+describe('through a PgBouncer that lends connections for a transaction at a time', { skip: noPgBouncer }, () => {
+  const home = directory()
+  let direct: FreshDatabase
+  let pooler: Awaited<ReturnType<typeof startPgBouncer>>
+  let db: Database
+  let service: TestService
+  const environment = () => ({
+    DATABASE_URL: pooler.connection,
+    DATA_DIR: join(home, 'data'),
+    SECRET_KEY: service.secret,
+  })
+
+  before(async () => {
+    direct = await freshDatabase()
+    // Fewer than ask at once: each is many clients' in turn.
+    pooler = await startPgBouncer(direct.connection, ['default_pool_size = 4'])
+    db = openDatabase(pooler.connection, { max: 12, pooled: true, onFault: () => {} })
+    service = await startTestService({ database: { db, connection: pooler.connection, drop: () => db.close() } })
+  })
+  after(async () => {
+    await service?.stop()
+    await pooler?.end()
+    await direct?.drop()
+  })
+
+  test('a start that is not told of it is refused and says what to set, and so does doctor where settings are dropped', async () => {
+    const [ignoring, started] = await Promise.all([
+      startPgBouncer(direct.connection, ['ignore_startup_parameters = options']),
+      run(['start', '--no-demo'], environment()),
+    ])
+    try {
+      assert.equal(started.code, 1)
+      assert.match(started.err, /^tillbridge: DATABASE_URL leads through a pooler.*set DATABASE_POOLER=transaction/m)
+      const { code, out } = await run(['doctor'], { ...environment(), DATABASE_URL: ignoring.connection })
+      assert.equal(code, 1)
+      assert.match(out, /^MISSING {2}Database +DATABASE_URL leads through a pooler/m)
+    } finally {
+      await ignoring.end()
+    }
+  })
+
+  test('what many clients write at once, each twice with its key, is there once, and who follows the list is told of all', async () => {
+    const bodies = Array.from({ length: 40 }, () => john())
+    const begun = await service.get('/customers/search?limit=1')
+    const answers = await Promise.all(
+      bodies.flatMap(body => {
+        const key = keyed()
+        const create = () => post(service, '/customers', body, key)
+        return [create().then(async first => [first, await create()] as const)]
+      }),
+    )
+    for (const [first, again] of answers) {
+      assert.deepEqual(
+        [first.status, again.status, again.headers['idempotent-replayed']],
+        [201, 201, 'true'],
+        first.text,
+      )
+      assert.equal(again.text, first.text)
+    }
+    const since = encodeURIComponent(begun.json.meta.asOf)
+    const page = await service.get(`/customers/search?updated_after=${since}&limit=100`)
+    assert.equal(page.json.data.length, bodies.length)
+  })
+
+  test('a statement that fails is told as it is, and leaves the next one alone', async () => {
+    await assert.rejects(db.run(sql`select 1 / ${0}::integer`), { code: '22012' })
+    const asked = Array.from({ length: 30 }, (_, i) => db.row<{ i: number }>(sql`select ${i}::integer as i`))
+    assert.deepEqual(
+      (await Promise.all(asked)).map(row => row?.i),
+      Array.from({ length: 30 }, (_, i) => i),
+    )
+    const zone = await db.row<{ zone: string; limit: string }>(
+      sql`select current_setting('timezone') as zone, current_setting('statement_timeout') as limit`,
+    )
+    assert.deepEqual(zone, { zone: 'UTC', limit: '15s' })
+  })
+
+  test('one import of a kind waits for the other', async () => {
+    const letGo = await holdKind(db, service.service, 'staff')
+    let waits = false
+    const second: (() => void)[] = []
+    const held = holdKind(db, service.service, 'staff', {
+      onWait: () => {
+        waits = true
+      },
+    }).then(own => {
+      second.push(own)
+    })
+    await until(() => waits, 'the second one waits')
+    assert.equal(second.length, 0)
+    letGo()
+    await held
+    for (const own of second) own()
+  })
+
+  test('a file is imported and a backup is taken, and nothing of that is left to sessions', async () => {
+    const through = { ...environment(), DATABASE_POOLER: 'transaction' }
+    const staff = join(home, 'staff.csv')
+    writeFileSync(staff, 'id,code,surname\n1,A,Lee\n2,B,Smith\n')
+    await done(['import', 'staff', staff, '--service', service.service.name], through)
+    assert.equal((await service.get('/staff')).json.data.length, 2)
+    const backup = join(home, 'backup')
+    await done(['backup', backup], through)
+    assert.ok(existsSync(backup))
+    const plain = openDatabase(pooler.connection, { max: 1, pooled: true })
+    try {
+      for (let i = 0; i < 8; i++) {
+        const { rows } = await plain.pool.query(
+          `select current_setting('statement_timeout') as limit, (select count(*)::integer from pg_prepared_statements) as prepared`,
+        )
+        assert.deepEqual(rows, [{ limit: '0', prepared: 0 }])
+      }
+    } finally {
+      await plain.close()
+    }
+  })
+})
