@@ -5,7 +5,7 @@ import type { Turn } from './turns.ts'
 import type { Whole } from './whole.ts'
 
 /** Records in a portion: enough that a statement for each does not matter, few enough that nobody waits long for one. */
-const portion = 200
+const portion = 500
 
 /** What the meta of a page tells beside the walk; what is undefined is left out. */
 export interface Beside {
