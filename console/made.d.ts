@@ -19,3 +19,16 @@ declare module 'tillbridge/settings' {
     maxLength?: number
   }
 }
+
+declare module 'tillbridge/kinds' {
+  /** The kinds of rows that can be imported, in the order in which they are best imported, with their columns. */
+  export const kinds: Record<string, { description: string; columns: Column[] }>
+  export interface Column {
+    name: string
+    required: boolean
+    type?: 'string' | 'integer' | 'number' | 'boolean'
+    format?: string
+    description: string
+    example: string
+  }
+}

@@ -2,6 +2,7 @@
 export const screens = [
   { path: 'today', title: 'Today', role: 'visitor', load: () => import('./screens/today.js') },
   { path: 'feeds', title: 'Feeds', role: 'visitor', load: () => import('./screens/feeds.js') },
+  { path: 'import', title: 'Import', role: 'maintainer', load: () => import('./screens/import.js') },
   { path: 'look-up', title: 'Look-up', role: 'visitor', load: () => import('./screens/look-up.js') },
   { path: 'requests', title: 'Requests', role: 'admin', load: () => import('./screens/requests.js') },
   { path: 'webhooks', title: 'Webhooks', role: 'admin', load: () => import('./screens/webhooks.js') },

@@ -1,3 +1,4 @@
+import { sql } from '../src/db.ts'
 import { record } from '../src/store/running/audit.ts'
 import { logRequests, openDay } from '../src/store/running/requests.ts'
 import type { TestService } from '../test/support/service.ts'
@@ -46,6 +47,12 @@ export async function logMorning({ db, service, username }: TestService): Promis
   })
   for (const day of new Set(lines.map(({ at }) => at.slice(0, 10)))) await openDay(db, day)
   await logRequests(db, lines)
+  await db.run(sql`
+    insert into request_minute (service_id, minute, answered, refused, failed)
+    select ${service.id}, minute, answered, (answered * (0.02 + 0.02 * sin(n / 9.0)))::integer, case when n between 300 and 318 then answered / 4 else 0 end
+      from generate_series(1, 1439) n,
+           lateral (select date_trunc('minute', now()) - n * interval '1 minute' as minute, (120 + 90 * sin(n / 229.0) + 20 * sin(n * n))::integer as answered) told
+        on conflict (service_id, minute) do update set answered = excluded.answered`)
   const [order] = lines
   if (!order) throw new Error('a morning without requests')
   const body = { orderNumber: '', customerId: '', lines: [{ sku: '', quantity: 1, price: '' }] }

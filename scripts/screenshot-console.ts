@@ -3,7 +3,7 @@ import { sql } from '../src/db.ts'
 import { demoSettings, fillDemoShop } from '../src/demo/shop.ts'
 import { raiseAlert } from '../src/store/running/alerts.ts'
 import { browserMissing } from '../test/support/browser.ts'
-import { openConsole } from '../test/support/console/console.ts'
+import { type Console, openConsole } from '../test/support/console/console.ts'
 import { startTestService } from '../test/support/service.ts'
 import { startReceiver } from '../test/support/webhooks/receiver.ts'
 import { post } from '../test/support/write.ts'
@@ -15,7 +15,7 @@ const service = await startTestService({ settings: demoSettings, environment: { 
 const receiver = await startReceiver()
 try {
   await fillDemoShop(service.db, service.keys, service.service)
-  const only = process.argv[2]
+  const only = process.argv.slice(2)
   const first = async (path: string) => (await service.get(path)).json.data[0]
   const sale = (await service.get('/orders/transactions/search?limit=100')).json.data.find(
     (each: { customerId: string | null }) => each.customerId,
@@ -46,6 +46,8 @@ try {
   const places: [name: string, place: string][] = [
     ['today', 'today'],
     ['feeds', 'feeds/stock'],
+    ['import', 'import'],
+    ['refused', 'import'],
     ['look-up', `look-up/customer/${sale.customerId}`],
     ['stock', `look-up/product/${encodeURIComponent(`sku:${level.sku}`)}`],
     ['requests', 'requests'],
@@ -59,8 +61,9 @@ try {
   for (const colours of ['light', 'dark'] as const) {
     const page = await openConsole(service, service, { width: 1360, height: 850, colours })
     for (const [name, place] of places) {
-      if (only && only !== name) continue
+      if (only.length && !only.includes(name)) continue
       await page.show(place)
+      if (place === 'import') await dropFile(page, name === 'refused')
       await page.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
       await page.evaluate('new Promise(done => setTimeout(done, 300))')
       const picture = await page.screenshot()
@@ -73,4 +76,18 @@ try {
 } finally {
   await receiver.close()
   await service.stop()
+}
+
+/** A file of stock as a till writes it, some lines of which have a fault. */
+async function dropFile(page: Console, isTried: boolean) {
+  const skus = (await service.get('/inventory?limit=20')).json.data.map(({ sku }: { sku: string }) => sku)
+  const [{ storeNumber }] = (await service.get('/stores?limit=1')).json.data
+  const lines = skus.map(
+    (sku: string, i: number) => `${i % 4 ? storeNumber : `9${i}`};${sku};${(i * 7) % 23};02.11.2026`,
+  )
+  await page.drop('stock of monday.csv', Buffer.from(['Store number;SKU;Free;Counted', ...lines, ''].join('\n')))
+  await page.fill('freeStock is', 'Free')
+  if (!isTried) return
+  await page.press('Try it, write nothing')
+  await page.until(`document.querySelector('details.card table')`)
 }

@@ -2,7 +2,7 @@ import { remedies } from 'tillbridge/remedies'
 
 /**
  * @typedef {{ code: string, title: string, detail?: string, requestId?: string, status?: number, errors?: { pointer?: string, parameter?: string, detail: string }[] }} Problem
- * @typedef {{ method?: string, body?: unknown, headers?: Record<string, string>, signal?: AbortSignal }} Asking
+ * @typedef {{ method?: string, body?: unknown, headers?: Record<string, string>, signal?: AbortSignal }} Asking `body`: what is sent as JSON, or a file of the type that it has
  */
 
 /** An answer that is no success, or that there was none. */
@@ -34,7 +34,8 @@ export async function ask(path, { method = 'GET', body, headers = {}, signal } =
   /** @type {Record<string, string>} */
   const sent = { accept: 'application/json', ...headers }
   if (service) sent['x-service-name'] = service
-  if (body !== undefined) sent['content-type'] = 'application/json'
+  const isFile = body instanceof Blob
+  if (body !== undefined) sent['content-type'] = isFile ? body.type : 'application/json'
   if (method === 'POST' && service) sent['idempotency-key'] = crypto.randomUUID()
   /** @type {Response} */
   let response
@@ -42,7 +43,7 @@ export async function ask(path, { method = 'GET', body, headers = {}, signal } =
     response = await fetch(path.replace(/^\//, ''), {
       method,
       headers: sent,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isFile ? body : JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
     })
   } catch (cause) {

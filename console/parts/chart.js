@@ -16,19 +16,22 @@ function clock(times) {
 }
 
 /**
- * A line over time. What it shows is also in a table beside it: a canvas is nothing to who hears the page.
- * @param {{ title: string, unit: string, points: [seconds: number, value: number][] }} props seconds since 1970
+ * Lines over time. What they show is also said in words or in a table beside it: a canvas is nothing to who hears the page.
+ * @param {{
+ *   title: unknown, name?: string, unit?: string, times: number[],
+ *   lines: { title: string, colour: 'accent' | 'muted' | 'warn' | 'bad', values: number[] }[],
+ * }} props `times`: seconds since 1970; `name`: the title as text
  */
-export function Chart({ title, unit, points }) {
+export function Chart({ title, name = String(title), unit = '', times, lines }) {
   const place = useRef(/** @type {HTMLDivElement | null} */ (null))
   useEffect(() => {
     const inside = place.current
     if (!inside) return
     if (!document.querySelector(`link[href="${styles}"]`))
       document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: styles }))
-    /** @param {string} name */
-    const colour = name => {
-      const probe = Object.assign(document.createElement('span'), { className: `ink ${name}` })
+    /** @param {string} ink */
+    const colour = ink => {
+      const probe = Object.assign(document.createElement('span'), { className: `ink ${ink}` })
       inside.append(probe)
       const found = getComputedStyle(probe).color
       probe.remove()
@@ -40,13 +43,18 @@ export function Chart({ title, unit, points }) {
         width: inside.clientWidth,
         height: 180,
         legend: { show: false },
-        series: [{}, { stroke: colour('accent'), width: 2, points: { size: 5 } }],
+        series: [
+          {},
+          ...lines.map(line => ({ stroke: colour(line.colour), width: lines.length > 1 ? 1 : 2, points: { size: 5 } })),
+        ],
+        // From nothing on, also where there is nothing.
+        scales: { y: { range: (_, __, most) => [0, Math.max(most, 1) * 1.05] } },
         axes: [
           { ...axis, size: 28, values: (_, times) => clock(times) },
-          { ...axis, size: 60, values: (_, values) => values.map(value => `${value} ${unit}`) },
+          { ...axis, size: 60, values: (_, values) => values.map(value => `${value} ${unit}`.trim()) },
         ],
       },
-      [points.map(([at]) => at), points.map(([, value]) => value)],
+      [times, ...lines.map(({ values }) => values)],
       inside,
     )
     const watch = new ResizeObserver(() => chart.setSize({ width: inside.clientWidth, height: 180 }))
@@ -55,9 +63,10 @@ export function Chart({ title, unit, points }) {
       watch.disconnect()
       chart.destroy()
     }
-  }, [points])
+  }, [times, lines])
   return html`<figure class="card">
     <figcaption>${title}</figcaption>
-    <div class="chart" role="img" aria-label=${`${title}, ${points.length} points`} ref=${place}></div>
+    ${lines.length > 1 && html`<ul class="legend">${lines.map(line => html`<li key=${line.title} class=${line.colour}>${line.title}</li>`)}</ul>`}
+    <div class="chart" role="img" aria-label=${`${name}, ${times.length} points`} ref=${place}></div>
   </figure>`
 }

@@ -24,7 +24,8 @@ export function Export({ path, columns, file }) {
         lines.push(...rows)
         setSaved(lines.length)
       }
-      download(`${file}.csv`, csvOf(columns, lines))
+      // Spreadsheets take what has this mark for UTF-8.
+      download(`${file}.csv`, `\ufeff${csvOf(columns, lines)}`)
     } catch (refused) {
       if (!control.signal.aborted) setError(refused)
     }
@@ -53,9 +54,9 @@ const quoted = text => {
 }
 
 /** Saves a text as a file. @param {string} name @param {string} text */
-function download(name, text) {
+export function download(name, text) {
   const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob(['\ufeff', text], { type: 'text/csv' }))
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
   link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000)

@@ -43,6 +43,6 @@ function Feeds() {
     <p class="lead">What fills the lists: how old each is against its schedule, and what its last run came to.</p>
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
-    ${data?.length === 0 && html`<div class="empty">Nothing is pulled, and no file has come yet. Import one: <code>tillbridge import stock stock.csv</code></div>`}
+    ${data?.length === 0 && html`<div class="empty">Nothing is pulled, and no file has come yet. <a href=${linkTo('import')}>Drop one</a>, or import it: <code>tillbridge import stock stock.csv</code></div>`}
     ${data?.length > 0 && html`<${Table} caption="Feeds" columns=${columns} rows=${data} keyOf=${(/** @type {any} */ feed) => feed.feed} />`}`
 }

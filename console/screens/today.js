@@ -1,11 +1,12 @@
 import { ask, everyPage } from '../ground/api.js'
 import { html } from '../ground/html.js'
 import { useMay } from '../ground/role.js'
-import { linkTo } from '../ground/route.js'
 import { Action } from '../parts/action.js'
-import { duration, Moment, State } from '../parts/format.js'
+import { duration, Moment } from '../parts/format.js'
 import { inCode, Problem } from '../parts/problem.js'
 import { useLoad } from '../parts/use-load.js'
+import { Figure } from './today/figure.js'
+import { Figures } from './today/figures.js'
 
 /** Is everything well? What has to be looked at, and what is late or behind. */
 export function Screen() {
@@ -17,16 +18,10 @@ export function Screen() {
       ${isAdmin && html`<${Webhooks} />`}
       <${Lacking} place=${isAdmin ? 'settings' : 'today'} />
     </div>
+    <${Figures} />
     <h2>What has to be looked at</h2>
     <${Alerts} />`
 }
-
-/** @param {{ title: string, place: string, number: unknown, words: string, tone: 'good' | 'bad' | 'warn' | 'idle' }} props */
-const Figure = ({ title, place, number, words, tone }) => html`<a class="figure card" href=${linkTo(place)}>
-  <span>${title}</span>
-  <b>${number}</b>
-  <small><${State} state=${words} tone=${tone} /></small>
-</a>`
 
 /** @param {string} path @returns {Promise<any[]>} */
 async function all(path) {
@@ -52,7 +47,7 @@ const Feeds = () => html`<${Counted}
     const bad = late.length + failed.length > 0
     const words =
       feeds.length === 0 ? 'nothing is pulled' : bad ? `${late.length} late, ${failed.length} failed` : 'all in time'
-    return html`<${Figure} title="Feeds" place="feeds" number=${feeds.length} words=${words} tone=${bad ? 'bad' : 'good'} />`
+    return html`<${Figure} title="Feeds" place=${['feeds']} number=${feeds.length} words=${words} tone=${bad ? 'bad' : 'good'} />`
   }}
 />`
 
@@ -69,7 +64,7 @@ const Webhooks = () => html`<${Counted}
           : behind
             ? `behind by ${duration(behind)}`
             : 'none is behind'
-    return html`<${Figure} title="Webhooks" place="webhooks" number=${webhooks.length} words=${words} tone=${failing ? 'bad' : 'good'} />`
+    return html`<${Figure} title="Webhooks" place=${['webhooks']} number=${webhooks.length} words=${words} tone=${failing ? 'bad' : 'good'} />`
   }}
 />`
 
@@ -79,7 +74,7 @@ const Lacking = ({ place }) => html`<${Counted}
   show=${(/** @type {any} */ { capabilities, backOffice }) => {
     const lacking = capabilities.filter((/** @type {any} */ { available }) => !available).length
     const number = `${capabilities.length - lacking} of ${capabilities.length}`
-    return html`<${Figure} title=${`What works (${backOffice.driver})`} place=${place} number=${number} words=${lacking ? `${lacking} missing` : 'all of it'} tone=${lacking ? 'warn' : 'good'} />`
+    return html`<${Figure} title=${`What works (${backOffice.driver})`} place=${[place]} number=${number} words=${lacking ? `${lacking} missing` : 'all of it'} tone=${lacking ? 'warn' : 'good'} />`
   }}
 />`
 

@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, relative } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
+import { columnsOf } from '../backoffice/rows/columns.ts'
+import { kinds } from '../backoffice/rows/kinds.ts'
 import { catalogue } from '../errors.ts'
 import { Settings } from '../settings.ts'
 
@@ -26,12 +28,32 @@ const packages = {
   uplot: 'packages/uplot.js',
   'tillbridge/remedies': 'packages/remedies.js',
   'tillbridge/settings': 'packages/settings.js',
+  'tillbridge/kinds': 'packages/kinds.js',
 }
 type Package = keyof typeof packages
 
 const remedies = Object.fromEntries(Object.entries(catalogue).map(([code, [, , remedy]]) => [code, remedy]))
 
-/** What each of them says. Some are not where Node would look, two are made of our own tables. */
+/** The kinds of rows with their columns. */
+const importable = () =>
+  Object.fromEntries(
+    Object.entries(kinds).map(([name, kind]) => [
+      name,
+      {
+        description: kind.description,
+        columns: columnsOf(kind).map(({ name, required, shape: { type, format, description, examples } }) => ({
+          name,
+          required,
+          type,
+          format,
+          description,
+          example: String(examples[0] ?? ''),
+        })),
+      },
+    ]),
+  )
+
+/** What each of them says. Some are not where Node would look, three are made of our own tables. */
 const says: Record<Package, () => string> = {
   preact: () => read(installed('preact')),
   'preact/hooks': () => read(installed('preact/hooks')),
@@ -39,6 +61,7 @@ const says: Record<Package, () => string> = {
   uplot: () => read(beside('uplot', 'uPlot.esm.js')),
   'tillbridge/remedies': () => `export const remedies = ${JSON.stringify(remedies)}\n`,
   'tillbridge/settings': () => `export const settings = ${JSON.stringify(Settings.properties)}\n`,
+  'tillbridge/kinds': () => `export const kinds = ${JSON.stringify(importable())}\n`,
 }
 
 const types: Record<string, string> = {
@@ -51,7 +74,7 @@ const types: Record<string, string> = {
 const styles = ['ground', 'frame', 'parts', 'forms', 'screens', 'narrow']
 
 /** Loaded only by the screens that need them. */
-const later = /^(screens\/|packages\/(uplot|settings))/
+const later = /^(screens\/|parts\/chart|packages\/(uplot|settings|kinds))/
 
 interface Made {
   assets: ReadonlyMap<string, Asset>

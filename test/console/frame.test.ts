@@ -103,6 +103,7 @@ for (const [width, colours] of [
     for (const place of [
       'today',
       'feeds',
+      'import',
       'look-up',
       'requests',
       'webhooks',

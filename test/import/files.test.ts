@@ -74,6 +74,17 @@ test('one column of the file may serve for two of ours, and one that is not need
   ])
 })
 
+test('a column that we have too is passed over where that is said', async () => {
+  await shop.feed('stores', 'storeId,storeNumber,name,code\n77,077,South,S\n', { ignore: ['code'] })
+  assert.deepEqual(await shop.rows(`select name, code from store where store_id = '77'`), [
+    { name: 'South', code: null },
+  ])
+  await assert.rejects(
+    shop.feed('stores', 'storeId,storeNumber,name\n77,077,South\n', { ignore: ['name'] }),
+    /The column name is missing\./,
+  )
+})
+
 test('ragged lines and stray quotation marks are refused alone', async () => {
   const file = 'id,code,surname\n1,a,A,B\n2,b\n3,c"c,C\n4,"d"d,D\n5,"e,E\n6,"f",F\n7,g,G\n'
   const { inserted, rejected } = await shop.feed('staff', file)

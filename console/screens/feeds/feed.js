@@ -1,6 +1,8 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
+import { kinds } from 'tillbridge/kinds'
 import { ask, pageOf } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
+import { useMay } from '../../ground/role.js'
 import { linkTo } from '../../ground/route.js'
 import { Action } from '../../parts/action.js'
 import { Chart } from '../../parts/chart.js'
@@ -51,12 +53,13 @@ const columns = [
 /** One feed: how it stands, its lag, its runs, and a run at once. @param {{ name: string }} props */
 export function Feed({ name }) {
   const path = `/feeds/${encodeURIComponent(name)}`
+  const mayImport = useMay('maintainer')
   const [version, setVersion] = useState(0)
   const [asked, setAsked] = useState(false)
   const feeds = useLoad(signal => ask('/feeds', { signal }), [name, version])
   const runs = useLoad(signal => ask(pageOf(`${path}/runs`, null), { signal }), [name, version])
   const feed = feeds.data?.data.find((/** @type {any} */ each) => each.feed === name)
-  const points = lags(runs.data?.data ?? [])
+  const points = useMemo(() => lags(runs.data?.data ?? []), [runs.data])
   const again = () => setVersion(before => before + 1)
   const run = (/** @type {boolean} */ whole) => () =>
     ask(`${path}/run`, { method: 'POST', body: { whole } }).then(() => {
@@ -91,11 +94,12 @@ export function Feed({ name }) {
               <${Action} label="Pull everything" role="maintainer" work=${run(true)} confirm="All of it is read again, which may take long. What it does not show is taken away, unless that would be more than half." />`
           }
           <button onClick=${again}>Refresh</button>
+          ${mayImport && kinds[name] && html`<a href=${linkTo('import', name)}>Import a file of ${name}</a>`}
         </p>
         ${asked && html`<p role="status">A run is asked for; it begins as soon as a worker has time.</p>`}
       </div>`
     }
-    ${points.length > 1 && html`<${Chart} title="Age of the data when a run had ended" unit="min" points=${points} />`}
+    ${points.times.length > 1 && html`<${Chart} title="Age of the data when a run had ended" unit="min" times=${points.times} lines=${points.lines} />`}
     <${List}
       path=${`${path}/runs`}
       caption="Runs of the last 30 days"

@@ -7,12 +7,13 @@ export const runTone = state => tones[state]
 /**
  * How old the data was when each run that went well had ended: since the one before it had begun; in minutes, the oldest first.
  * @param {any[]} runs the newest first
- * @returns {[seconds: number, minutes: number][]}
  */
 export function lags(runs) {
   const well = runs.filter(({ state, endedAt }) => state === 'ok' && endedAt).reverse()
-  return well.slice(1).map((run, i) => {
-    const ended = Date.parse(run.endedAt)
-    return [ended / 1_000, Math.round((ended - Date.parse(well[i].startedAt)) / 6_000) / 10]
-  })
+  const ended = well.slice(1).map(run => Date.parse(run.endedAt))
+  const minutes = ended.map((end, i) => Math.round((end - Date.parse(well[i].startedAt)) / 6_000) / 10)
+  return {
+    times: ended.map(end => end / 1_000),
+    lines: [{ title: 'age', colour: /** @type {const} */ ('accent'), values: minutes }],
+  }
 }

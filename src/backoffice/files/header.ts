@@ -65,7 +65,8 @@ export const everyField = (kind: Kind, dialect: Dialect, currency: string): Fiel
   const headers = headersOf(kind, dialect)
   const { ignore = [], clocks = new Map() } = dialect
   const places = [...new Set([...headers.map(({ header }) => header), ...ignore, ...clocks.values()])]
-  const fields = headers.map(column => fieldOf(column, places.indexOf(column.header), dialect, currency))
+  const read = headers.filter(({ header, required }) => required || !ignore.includes(header))
+  const fields = read.map(column => fieldOf(column, places.indexOf(column.header), dialect, currency))
   return withClocks(fields, dialect, places)
 }
 
@@ -94,7 +95,8 @@ export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect
     else if (names.indexOf(name) < i) wrong.push(`The column ${name} is there twice.`)
   }
   const fields = wanted.flatMap((column): Field[] => {
-    const place = names.indexOf(column.header)
+    // One of ours by its name may be passed over too.
+    const place = ignore.includes(column.header) ? -1 : names.indexOf(column.header)
     const isSet = set.has(column.name)
     if (place < 0 && !isSet && (column.required || column.header !== column.name)) wrong.push(missing(column))
     return place < 0 && !isSet ? [] : [fieldOf(column, place, dialect, currency)]

@@ -13,6 +13,10 @@ export interface Console extends Page {
   exported(): Promise<string>
   /** Puts a text into the field with this label. */
   fill(label: string, text: string): Promise<void>
+  /** What the field with this label says. */
+  filled(label: string): Promise<string>
+  /** Drops a file where one may be dropped, as from a folder. */
+  drop(name: string, bytes: Buffer): Promise<void>
 }
 
 /** What can be used: of a page with an open dialog the dialog alone. */
@@ -56,6 +60,14 @@ export function withWords(page: Page): Console {
       await page.until(`document.querySelector('main h1')`)
     },
     says: words => page.until(`document.body.innerText.includes(${JSON.stringify(words)})`),
+    filled: label => page.evaluate<string>(`${field(label)}.value`),
+    drop: (name, bytes) =>
+      page.evaluate(`(() => {
+        const data = new DataTransfer()
+        const bytes = Uint8Array.from(atob('${bytes.toString('base64')}'), each => each.charCodeAt(0))
+        data.items.add(new File([bytes], ${JSON.stringify(name)}))
+        document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
+      })()`),
     async fill(label, text) {
       await page.until(field(label))
       await page.evaluate(`(() => {

@@ -1,0 +1,157 @@
+import { kinds } from 'tillbridge/kinds'
+import { bytesOf, linesOf } from './lines.js'
+
+/** @typedef {import('tillbridge/kinds').Column} Column */
+
+/** What people call it, with what the API takes for it. @type {[value: string, title: string][]} */
+export const delimiters = [
+  [',', 'comma'],
+  [';', 'semicolon'],
+  ['\t', 'tab'],
+  ['|', 'bar'],
+]
+export const encodings = ['utf-8', 'windows-1252', 'iso-8859-15', 'utf-16le', 'utf-16be', 'macintosh', 'shift_jis']
+
+const looked = 64 * 1024
+const rowsShown = 20
+
+/** The bytes that a file begins with. @param {Blob} file */
+async function headOf(file) {
+  const reader = (await bytesOf(file)).getReader()
+  const head = new Uint8Array(looked)
+  let size = 0
+  while (size < looked) {
+    const { value, done } = await reader.read()
+    if (done) break
+    const some = value.subarray(0, looked - size)
+    head.set(some, size)
+    size += some.length
+  }
+  await reader.cancel()
+  return head.subarray(0, size)
+}
+
+/** @param {Uint8Array} head */
+function encodingOf(head) {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
+  try {
+    // What is cut at the end is no fault.
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true })
+    return 'utf-8'
+  } catch {
+    return 'windows-1252'
+  }
+}
+
+/** How a file seems to be written. @param {File} file @returns {Promise<import('./lines.js').Reading>} */
+export async function readingOf(file) {
+  const isJson = /\.(ndjson|jsonl)(\.gz)?$/i.test(file.name)
+  const head = await headOf(file)
+  const encoding = encodingOf(head)
+  const [header = ''] = new TextDecoder(encoding).decode(head).split('\n')
+  const often = (/** @type {string} */ mark) => header.split(mark).length
+  const [delimiter = ','] = delimiters.map(([mark]) => mark).sort((a, b) => often(b) - often(a))
+  return { isJson, delimiter, encoding }
+}
+
+/**
+ * The names of a file's columns, and its first rows; `lines` is about how many there are.
+ * @param {Blob} file
+ * @param {import('./lines.js').Reading} reading
+ */
+export async function firstRows(file, reading) {
+  const found = []
+  for await (const line of linesOf(file, reading)) if (found.push(line) > rowsShown) break
+  const size = found.reduce((sum, { text }) => sum + text.length + 1, 0)
+  const lines = found.length > rowsShown ? Math.round((file.size * found.length) / size) : found.length
+  if (!reading.isJson) {
+    const [header, ...rows] = found.map(({ cells }) => cells)
+    return { header: (header ?? []).map(name => name.trim()), rows, lines }
+  }
+  const records = found.map(({ text }) => recordIn(text))
+  const header = [...new Set(records.flatMap(record => Object.keys(record)))]
+  return { header, rows: records.map(record => header.map(name => cellText(record[name]))), lines }
+}
+
+/** What a line of NDJSON says; nothing where it cannot be read. @param {string} text @returns {Record<string, unknown>} */
+export function recordIn(text) {
+  try {
+    const value = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+/** A value of NDJSON as the text of a cell. @param {unknown} value */
+export const cellText = value =>
+  value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
+
+const bare = (/** @type {string} */ name) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+
+/** Which column of the file each of ours seems to be: `{ storeNumber: 'Store number' }`. @param {Column[]} columns @param {string[]} header */
+export const matched = (columns, header) =>
+  Object.fromEntries(
+    columns.flatMap(({ name }) => {
+      const found = header.find(theirs => theirs === name) ?? header.find(theirs => bare(theirs) === bare(name))
+      return found === undefined ? [] : [[name, found]]
+    }),
+  )
+
+/** What the rows of a file seem to be: by its name, or by the names of its columns. @param {string} name @param {string[]} header */
+export function kindOf(name, header) {
+  const known = Object.keys(kinds)
+  const named = known.filter(kind => bare(name).includes(bare(kind))).sort((a, b) => b.length - a.length)
+  const share = (/** @type {string} */ kind) => {
+    const columns = kinds[kind]?.columns ?? []
+    const found = matched(columns, header)
+    const lacking = columns.filter(({ name, required }) => required && !(name in found)).length
+    return Object.keys(found).length - 3 * lacking
+  }
+  const [likely = ''] = [...known].sort((a, b) => share(b) - share(a))
+  return named[0] ?? likely
+}
+
+/** @param {Column} column */
+const isNumber = ({ type, format }) =>
+  type === 'integer' || type === 'number' || format === 'money' || format === 'unit-price'
+/** @param {Column} column */
+const isTime = ({ format }) => format === 'date' || format === 'local-time'
+
+/** Formats of days, the likely ones first; which of two a day such as 03/04/2026 is, only another one tells. @type {[format: string, looks: RegExp][]} */
+const dayFormats = [
+  ['', /^\d{4}-\d\d-\d\d/],
+  ['DD.MM.YYYY', /^\d\d\.\d\d\.\d{4}/],
+  ['D.M.YYYY', /^\d{1,2}\.\d{1,2}\.\d{4}/],
+  ['DD/MM/YYYY', /^(0[1-9]|[12]\d|3[01])\/(0[1-9]|1[0-2])\/\d{4}/],
+  ['MM/DD/YYYY', /^(0[1-9]|1[0-2])\/(0[1-9]|[12]\d|3[01])\/\d{4}/],
+  ['D/M/YYYY', /^([1-9]|[12]\d|3[01])\/([1-9]|1[0-2])\/\d{4}/],
+  ['M/D/YYYY', /^([1-9]|1[0-2])\/([1-9]|[12]\d|3[01])\/\d{4}/],
+  ['YYYY/MM/DD', /^\d{4}\/\d\d\/\d\d/],
+  ['DD-MMM-YYYY', /^\d\d-[A-Za-z]{3}-\d{4}/],
+  ['YYYYMMDD', /^\d{8}$/],
+]
+
+/**
+ * How numbers and days seem to be written, by the first rows.
+ * @param {Column[]} columns
+ * @param {Record<string, string>} from which column of the file each of ours is
+ * @param {{ header: string[], rows: string[][] }} first
+ */
+export function spellingOf(columns, from, { header, rows }) {
+  const cells = (/** @type {(column: Column) => boolean} */ wanted) =>
+    columns
+      .filter(column => wanted(column) && from[column.name] !== undefined)
+      .flatMap(({ name }) => rows.map(row => (row[header.indexOf(from[name] ?? '')] ?? '').trim()))
+      .filter(Boolean)
+  const numbers = cells(isNumber)
+  const decimal = numbers.some(text => /,\d{1,2}$/.test(text))
+    ? ','
+    : numbers.some(text => /\d,\d{3}\./.test(text))
+      ? '.'
+      : ''
+  const days = cells(isTime)
+  const [dateFormat = ''] = dayFormats.find(([, looks]) => days.every(text => looks.test(text))) ?? []
+  return { decimal, dateFormat }
+}

@@ -1,0 +1,89 @@
+/**
+ * @typedef {{ isJson: boolean, delimiter: string, encoding: string }} Reading `delimiter`: one character; `encoding`: a label of the Encoding Standard
+ * @typedef {{ number: number, text: string, cells: string[] }} Line `number` as the server counts: where it begins, the first one is 1
+ */
+
+/** The bytes of a file, unpacked where gzip has packed them. @param {Blob} file @returns {Promise<ReadableStream<Uint8Array<ArrayBuffer>>>} */
+export async function bytesOf(file) {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
+  return first === 0x1f && second === 0x8b
+    ? file.stream().pipeThrough(new DecompressionStream('gzip'))
+    : /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (file.stream())
+}
+
+/**
+ * The lines of a file with their cells, the header among them; a line goes on where its end is within quotation marks (RFC 4180).
+ * @param {Blob} file
+ * @param {Reading} reading
+ * @returns {AsyncGenerator<Line>}
+ */
+export async function* linesOf(file, { isJson, delimiter, encoding }) {
+  let number = 0
+  let begun = 1
+  let open = ''
+  for await (const physical of endedLines(await bytesOf(file), encoding)) {
+    number++
+    if (!open) begun = number
+    const text = open ? `${open}\n${physical}` : physical
+    open = ''
+    if (isJson) {
+      if (text) yield { number: begun, text, cells: [] }
+      continue
+    }
+    const { cells, isOpen } = cellsIn(text, delimiter)
+    if (isOpen) open = text
+    else if (text) yield { number: begun, text, cells }
+  }
+  if (open) yield { number: begun, text: open, cells: cellsIn(open, delimiter).cells }
+}
+
+/** Lines by their ends alone. @param {ReadableStream<Uint8Array<ArrayBuffer>>} bytes @param {string} encoding */
+async function* endedLines(bytes, encoding) {
+  const reader = bytes.pipeThrough(new TextDecoderStream(encoding)).getReader()
+  try {
+    let rest = ''
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) break
+      const lines = (rest + value).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) yield line.replace(/\r$/, '')
+    }
+    if (rest) yield rest.replace(/\r$/, '')
+  } finally {
+    // Whoever has seen enough of a file does not read all of it.
+    await reader.cancel()
+  }
+}
+
+/** The cells of a line of CSV; `isOpen`: it ends within quotation marks. @param {string} text @param {string} delimiter */
+function cellsIn(text, delimiter) {
+  if (!text.includes('"')) return { cells: text.split(delimiter), isOpen: false }
+  const cells = []
+  for (let at = 0; ; ) {
+    let cell = ''
+    if (text[at] === '"') {
+      for (at++; ; at += 2) {
+        const quote = text.indexOf('"', at)
+        if (quote < 0) return { cells, isOpen: true }
+        cell += text.slice(at, quote)
+        at = quote
+        if (text[quote + 1] !== '"') break
+        cell += '"'
+      }
+      at++
+    }
+    const end = text.indexOf(delimiter, at)
+    cells.push(cell + text.slice(at, end < 0 ? undefined : end))
+    if (end < 0) return { cells, isOpen: false }
+    at = end + 1
+  }
+}
+
+/** Lines as CSV that says the same to whoever reads it. @param {string[][]} lines */
+export const csvOfCells = lines =>
+  lines
+    .map(
+      cells => `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`,
+    )
+    .join('')

@@ -1,0 +1,10 @@
+import { html } from '../../ground/html.js'
+import { linkTo } from '../../ground/route.js'
+import { State } from '../../parts/format.js'
+
+/** A figure that leads to where it comes from. @param {{ title: string, place: string[], number: unknown, words: string, tone: 'good' | 'bad' | 'warn' | 'idle' }} props */
+export const Figure = ({ title, place, number, words, tone }) => html`<a class="figure card" href=${linkTo(...place)}>
+  <span>${title}</span>
+  <b>${number}</b>
+  <small>${tone === 'idle' ? words : html`<${State} state=${words} tone=${tone} />`}</small>
+</a>`

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { browserMissing } from '../support/browser.ts'
+import { isAccessible } from '../support/console/axe.ts'
+import { type Console, openConsole } from '../support/console/console.ts'
+import { fillShop } from '../support/order-shop.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const skip = browserMissing ?? false
+let shop: TestService
+let page: Console
+
+before(async () => {
+  shop = await startTestService()
+  await fillShop(shop.db, shop.service)
+  if (!skip) page = await openConsole(shop, shop)
+})
+after(async () => {
+  await page?.close()
+  await shop?.stop()
+})
+
+const figure = (name: string) =>
+  `[...document.querySelectorAll('.facts-list div')].some(each => each.innerText.replace(/\\s+/g, ' ').startsWith(${JSON.stringify(name)}))`
+const stock = async () =>
+  (await shop.get('/inventory')).json.data
+    .filter(({ storeNumber }: { storeNumber: string }) => storeNumber === '102')
+    .map(({ sku, freeStock, buffer }: { sku: string; freeStock: number; buffer: number }) => [sku, freeStock, buffer])
+    .sort()
+
+test('a file as people have it is dropped, its columns are found or chosen, and a trial writes nothing', {
+  skip,
+}, async () => {
+  const before = await stock()
+  await page.show('import')
+  await isAccessible(page, 'where a file is dropped')
+  const lines = [
+    'Filiale;SKU;Frei;Größe',
+    '102;TEE;7,0;S',
+    '999;TEE;1;S',
+    '998;HOOD-S;1;S',
+    '102;HOOD-S;viele;"M;L"',
+    '',
+  ]
+  await page.drop('stock of monday.csv', Buffer.from(lines.join('\r\n'), 'latin1'))
+  await page.says('Größe')
+  assert.deepEqual(
+    [
+      await page.filled('Its rows are'),
+      await page.filled('Between cells'),
+      await page.filled('Encoding'),
+      await page.filled('sku is'),
+    ],
+    ['stock', ';', 'windows-1252', 'SKU'],
+  )
+  await page.says('Say what storeNumber, freeStock are')
+  await page.fill('storeNumber is', 'Filiale')
+  await page.fill('freeStock is', 'Frei')
+  await page.evaluate(`document.querySelector('details').open = true`)
+  await page.fill('buffer is', ' constant')
+  await page.fill('buffer in every line', '2')
+  assert.equal(await page.filled('Numbers'), ',')
+  await isAccessible(page, 'the columns of a file')
+  await page.press('Try it, write nothing')
+  await page.until(figure('Refused 3'))
+  assert.equal(await page.evaluate(figure('Good 1')), true)
+  assert.deepEqual(await stock(), before)
+})
+
+test('what is refused stands in groups by its reason, is mended line by line or all at once, and sent again', {
+  skip,
+}, async () => {
+  await page.press('Import')
+  await page.says('New')
+  await page.until(figure('Refused 3'))
+  await page.says('Filiale names no store')
+  await page.until(`document.querySelector('details.card table')`)
+  await isAccessible(page, 'refused lines')
+  assert.match(
+    await page.evaluate<string>(`document.querySelector('details.card').innerText.replace(/\\s+/g, ' ')`),
+    /names no store 2 lines/,
+  )
+  await page.fill('Filiale of all 2', '102')
+  await page.press('Put in')
+  await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
+  await page.fill('Frei of line 5', '4')
+  await page.press('Send 3 lines again')
+  await page.until(figure('Refused 0'))
+  assert.deepEqual(await stock(), [
+    ['HOOD-S', 4, 2],
+    ['TEE', 1, 2],
+  ])
+})
+
+test('the columns are as they were when one goes back to them; records are taken as they are', { skip }, async () => {
+  await page.press('Back to the columns')
+  assert.equal(await page.filled('storeNumber is'), 'Filiale')
+  await page.drop(
+    'records.ndjson',
+    Buffer.from('{"storeId":"1","storeNumber":"9","name":"North","shoes":1}\n{"storeId":"1"}\n'),
+  )
+  await page.says('shoes')
+  assert.equal(await page.filled('Its rows are'), 'stores')
+  await page.press('Try it, write nothing')
+  await page.until(figure('Refused 1'))
+  await page.says('is required')
+  assert.deepEqual(
+    page.complaints.filter(text => !/Failed to load resource/.test(text)),
+    [],
+  )
+})

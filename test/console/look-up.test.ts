@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { browserMissing } from '../support/browser.ts'
+import { isAccessible } from '../support/console/axe.ts'
+import { type Console, openConsole } from '../support/console/console.ts'
+import { fillShop } from '../support/order-shop.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { issue, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import { post } from '../support/write.ts'
+
+const skip = browserMissing ?? false
+let shop: TestService
+let page: Console
+
+before(async () => {
+  shop = await startTestService({ settings: voucherSettings })
+  await stockGiftCards(shop, shop)
+  await fillShop(shop.db, shop.service)
+  if (!skip) page = await openConsole(shop, shop)
+})
+after(async () => {
+  await page?.close()
+  await shop?.stop()
+})
+
+const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)
+const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
+
+async function lookUp(text: string) {
+  await page.show('look-up')
+  await page.fill('What to look up', text)
+  await page.press('Look up')
+}
+
+test('a customer is found by an e-mail address, and is one time line of changes and orders', { skip }, async () => {
+  const lines = [{ sku: 'HOOD-S', quantity: 1, price: '29.99', discounts: [] }]
+  const address = { contactName: 'Jane Smith', addressLine1: '1 High St', city: 'Carlton', country: 'Australia' }
+  const order = await post(shop, '/orders', {
+    orderNumber: 'W-1001',
+    customerId: '65433',
+    lines,
+    billingAddress: address,
+    deliveryAddress: address,
+    freight: '0.00',
+    payments: [{ gateway: 'paypal', amount: '29.99' }],
+  })
+  assert.equal(order.status, 201, order.text)
+  await lookUp('jane@example.com')
+  await page.says('Jane Smith')
+  await page.says('Order W-1001')
+  await isAccessible(page, 'a customer')
+
+  await lookUp('W-1001')
+  await page.says('Style HOOD-S')
+  await page.says('Nothing of it came back.')
+  assert.match(await main(), /Total\s+AUD 29\.99/)
+  await isAccessible(page, 'an order')
+})
+
+test('a SKU shows its stock by store, and why so much of it can be sold', { skip }, async () => {
+  await lookUp('TEE')
+  await page.says('Style TEE')
+  await page.press('TEE')
+  await page.says('5 free')
+  assert.match((await page.evaluate<string[]>(rows)).join('\n'), /^102 Warehouse 5 0 5 5 free − 0 held back /m)
+  await isAccessible(page, 'stock')
+  assert.match(
+    await page.exported(),
+    /^Store,Free,Held back,Sellable,Why,Changed\r\n102 Warehouse,5,0,5,5 free − 0 held back,/,
+  )
+})
+
+test('what nothing goes by is said so; a voucher is opened with its PIN, a wrong one not', { skip }, async () => {
+  const { number, pin } = (await issue(shop)).json.data
+  await lookUp(number)
+  await page.says(`Nothing goes by ${number}.`)
+  await page.press(`open ${number} as a voucher`)
+  await page.fill('PIN', '000000')
+  await page.press('Open')
+  await page.says('voucher_not_accepted')
+  await isAccessible(page, 'a wrong PIN')
+  await page.fill('PIN', pin)
+  await page.press('Open')
+  await page.says('Available')
+  assert.equal((await page.evaluate<string>('location.href')).includes(pin), false)
+})
