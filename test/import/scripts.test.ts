@@ -91,3 +91,14 @@ test('text of two encodings stops an import, rather than be misread', async () =
   )
   assert.equal(remarks.length, 1)
 })
+
+test('the last letter of a file in Windows-1252 is read however near it is to the end', async () => {
+  for (const end of ['', '\n', '\r\n', 'x\r\n']) {
+    await shop.rows('delete from payment_gateway')
+    const remarks: string[] = []
+    const file = Buffer.from(`name\ncaf\xe9${end}`, 'latin1')
+    await shop.feed('payment-gateways', file, { onRemark: text => remarks.push(text) })
+    assert.deepEqual(await shop.rows('select name from payment_gateway'), [{ name: `café${end.trim()}` }])
+    assert.match(remarks.join(), /is no UTF-8: it is read as Windows-1252/)
+  }
+})

@@ -91,3 +91,15 @@ test('a line whose value could not be stored is refused', async () => {
   const { rejected } = await shop.feed('transactions', `${header}\nbig,2024-05-01,1,2000000000,999999.99\n`)
   assert.match(rejected ?? '', /^2,price,times the quantity is more than an amount can be,/m)
 })
+
+test('an import that was stopped within a record of many rows goes on with that record', async () => {
+  const lines = Array.from({ length: 5_500 }, (_, i) => ({ id: String(i), quantity: 1, price: '1.00' }))
+  const record = { id: 'LONG', saleDate: '2024-05-26 10:00:00', currency: 'GBP', lines }
+  const records = `{"id":"WRONG"}\n${JSON.stringify(record)}\n`
+  const file = 'long.ndjson'
+  const stopped = await shop.feed('transactions', records, { file, stopAfter: 1 })
+  assert.deepEqual([stopped.read, stopped.stoppedAfter], [5_000, 2])
+  await shop.feed('transactions', records, { file, resume: true })
+  const [row] = await shop.rows(`select record from retail_transaction where id = 'LONG'`)
+  assert.equal(JSON.parse(row.record).lines.length, 5_500)
+})

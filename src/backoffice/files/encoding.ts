@@ -102,6 +102,10 @@ async function* asTheBytesSay(chunks: AsyncIterable<Buffer>, { name, onRemark }:
   let decoder: TextDecoder | undefined
   let isUtf = false
   let cut = Buffer.alloc(0)
+  const asWindows = () => {
+    onRemark(`${name} is no UTF-8: it is read as Windows-1252 (--encoding says otherwise).`)
+    return new TextDecoder('windows-1252')
+  }
   for await (const some of chunks) {
     if (isUtf) {
       yield some
@@ -116,13 +120,11 @@ async function* asTheBytesSay(chunks: AsyncIterable<Buffer>, { name, onRemark }:
     isUtf ||= multiByte
     cut = isUtf || decoder ? Buffer.alloc(0) : Buffer.from(chunk.subarray(chunk.length - cutAtEnd(chunk)))
     const whole = chunk.subarray(0, chunk.length - cut.length)
-    if (!isUtf && !decoder && !isUtf8(whole)) {
-      decoder = new TextDecoder('windows-1252')
-      onRemark(`${name} is no UTF-8: it is read as Windows-1252 (--encoding says otherwise).`)
-    }
+    if (!isUtf && !decoder && !isUtf8(whole)) decoder = asWindows()
     yield decoder ? Buffer.from(decoder.decode(whole)) : whole
   }
-  if (cut.length) yield cut
+  // No character went on from there.
+  if (cut.length) yield Buffer.from((decoder ?? asWindows()).decode(cut))
 }
 
 /** A character beyond ASCII as UTF-8 has it, in bytes that are read as characters. */

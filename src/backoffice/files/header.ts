@@ -83,6 +83,7 @@ export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect
   // What is taken for the names of the columns may be a line with its secret: it is not repeated.
   const hasSecret = wanted.some(({ shape }) => shape.format === 'secret')
   const wrong: string[] = []
+  const strange: Strange[] = []
   const [, delimiter] = (header.length === 1 && /([,;\t|])/.exec(names[0] ?? '')) || []
   if (delimiter)
     wrong.push(
@@ -91,8 +92,10 @@ export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect
   for (const [i, name] of names.entries()) {
     if (i < skipped) continue
     if (name === '') wrong.push(`Column ${i + 1} has no name.`)
-    else if (!known.has(name)) wrong.push(...(isOurs(name) ? [] : [unknown(hasSecret ? undefined : name, i, wanted)]))
-    else if (names.indexOf(name) < i) wrong.push(`The column ${name} is there twice.`)
+    else if (!known.has(name)) {
+      if (!isOurs(name))
+        strange.push(hasSecret ? { column: i + 1 } : { column: i + 1, name, near: nearTo(name, wanted) })
+    } else if (names.indexOf(name) < i) wrong.push(`The column ${name} is there twice.`)
   }
   const fields = wanted.flatMap((column): Field[] => {
     // One of ours by its name may be passed over too.
@@ -101,7 +104,10 @@ export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect
     if (place < 0 && !isSet && (column.required || column.header !== column.name)) wrong.push(missing(column))
     return place < 0 && !isSet ? [] : [fieldOf(column, place, dialect, currency)]
   })
-  if (wrong.length) throw new ImportError([...wrong, listOf(kind), mapHint].join('\n'))
+  if (wrong.length || strange.length) {
+    const hints = [...wrong, listOf(kind), mapHint]
+    throw new ImportError([...strange.map(told), ...hints].join('\n'), [...byPlace(strange), ...hints].join('\n'))
+  }
   return { fields: withClocks(fields, dialect, names), skipped }
 }
 
@@ -115,12 +121,31 @@ const missing = ({ name, header }: { name: string; header: string }) =>
     ? `The column ${name} is missing.`
     : `The column ${header}, which --map names for ${name}, is missing.`
 
-function unknown(name: string | undefined, place: number, columns: readonly { name: string; header: string }[]) {
-  if (name === undefined) return `The name of column ${place + 1} is not known.`
-  const near = columns.filter(column => isNear(name, column.header) || isNear(name, column.name))
-  const guess = near.length ? ` Is it ${near.map(column => column.name).join(' or ')}?` : ''
-  return `The column ${JSON.stringify(name)} is not known.${guess}`
+/** A column that is not known: its number, and where it may be repeated its name, with names of ours that it is like. */
+interface Strange {
+  column: number
+  name?: string
+  near?: string
 }
+
+const nearTo = (strange: string, columns: readonly Wanted[]) =>
+  columns
+    .filter(({ name, header }) => isNear(strange, header) || isNear(strange, name))
+    .map(({ name }) => name)
+    .join(' or ')
+
+const told = ({ column, name, near }: Strange) =>
+  name === undefined
+    ? `The name of column ${column} is not known.`
+    : `The column ${JSON.stringify(name)} is not known.${near ? ` Is it ${near}?` : ''}`
+
+/** What is taken for the names of columns is the first line of somebody's data where a file has no header. */
+const byPlace = (strange: readonly Strange[]) =>
+  strange.length
+    ? [
+        `Columns that are not known: ${strange.map(({ column, near }) => (near ? `${column} (${near}?)` : column)).join(', ')}.`,
+      ]
+    : []
 
 const mapHint =
   'A column that is called otherwise in the file: --map ours=theirs (such as --map sku=StockCode). One that is not needed: --ignore theirs. One that the file lacks, and that is the same in all lines: --set ours=value.'

@@ -84,13 +84,17 @@ function jsonLine(
   return rows.map(row => placed(row, places))
 }
 
+/** Fields of a line that are told as unknown, each by its first 100 characters: names come in no other bounds than those of a line. */
+const unknownAtMost = 20
+
 function placed(fields: object, places: ReadonlyMap<string, number>): Read {
   const cells: unknown[] = new Array(places.size).fill(undefined)
   const reasons: Reason[] = []
   for (const [name, value] of Object.entries(fields)) {
     const place = places.get(name)
-    if (place === undefined) reasons.push(new Reason('There is no such field.', name))
-    else cells[place] = value
+    if (place !== undefined) cells[place] = value
+    else if (reasons.length < unknownAtMost)
+      reasons.push(new Reason('There is no such field.', name.slice(0, 100).toWellFormed()))
   }
   return reasons.length ? { cells, reasons } : { cells }
 }

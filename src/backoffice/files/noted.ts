@@ -29,7 +29,7 @@ export async function asRun<T extends Left>(
     return left
   } catch (error) {
     // Where the database is away the run has no end either, and counts as lost.
-    await end(error instanceof ImportError ? error.message : 'Something went wrong on our side.').catch(() => {})
+    await end(error instanceof ImportError ? error.kept : 'Something went wrong on our side.').catch(() => {})
     throw error
   } finally {
     clearInterval(timer)

@@ -68,13 +68,14 @@ export async function reachedIn(
 const told = ({ line, minutes }: { line: number; minutes: number }) =>
   `An import of this file was interrupted ${minutes < 1 ? 'a moment' : minutes < 120 ? `${minutes} minutes` : `${Math.floor(minutes / 60)} hours`} ago, behind line ${line.toLocaleString('en')}: what is up to it is in.`
 
-/** The sheet without its lines up to this one. */
+/** The sheet without its lines up to this one. What is in it of a record, which may be many rows, need not be all of it: it comes again. */
 export const behind = (line: number, sheet: Sheet): Sheet => ({
   ...sheet,
   lines: (async function* () {
+    const first = sheet.sparse ? line : line + 1
     for await (const lines of sheet.lines) {
       const last = lines.at(-1)
-      if (last && last.number > line) yield lines.filter(({ number }) => number > line)
+      if (last && last.number >= first) yield lines.filter(({ number }) => number >= first)
     }
   })(),
 })

@@ -83,8 +83,10 @@ export async function keepDraft(path: string, { header, sparse }: Omit<Sheet, 'l
   )
   if (!size) return
   const given = new Set<number>()
-  const [, ...rows] = sparse ? (await Array.fromAsync(csvLines(createReadStream(draft)))).flat() : []
-  for (const { cells } of rows) for (const [place, cell] of cells.entries()) if (cell) given.add(place - 3)
+  if (sparse)
+    for await (const lines of csvLines(createReadStream(draft)))
+      for (const { number, cells } of lines)
+        if (number > 1) for (const [place, cell] of cells.entries()) if (cell) given.add(place - 3)
   const place = await unused(path)
   await finish(draft, place, sparse ? { given, columns: header.length } : undefined)
   await mark(place)

@@ -84,6 +84,30 @@ test('refused lines are told by reason with their numbers, and without what stan
   assert.doesNotMatch(text, /canary/)
 })
 
+test('what a file gives as names is told in bounds, and nothing that stands in a line or in the place of a header is kept', async () => {
+  const shop = await service.tenant()
+  const unknown = Array.from({ length: 30 }, (_, i) => [`${i}-${'x'.repeat(30_000)}`, 1])
+  const line = `${JSON.stringify(Object.fromEntries(unknown))}\n`
+  const many = await bring(shop, 'stores', line, { 'content-type': 'application/x-ndjson' })
+  const told = (await shop.get(`${many.path}/rejected`)).json.data.filter(
+    ({ reason }: Record<string, unknown>) => reason === 'There is no such field.',
+  )
+  assert.deepEqual([told.length, Math.max(...told.map(({ column }: { column: string }) => column.length))], [20, 100])
+
+  const bare = await bring(shop, 'customers', 'canary-id,canary-name,e-mail\n2,Lee,x\n')
+  assert.match(bare.detail, /^Columns that are not known: 1, 2, 3 \(email.*\?\)\.\nThe column id is missing\./)
+  const twice = await bring(shop, 'customers', 'id,references\n1,canary-type=1;canary-type=2\n')
+  const [reason] = (await shop.get(`${twice.path}/rejected`)).json.data
+  assert.equal(reason.reason, 'has a type twice')
+  const currency = JSON.stringify({ id: 'T1', currency: 'canary-currency', lines: [] })
+  await bring(shop, 'transactions', currency, { 'content-type': 'application/x-ndjson' })
+  const kept = await db.rows<{ run: string }>(
+    sql`select r::text as run from feed_run r where service_id = ${shop.service.id}`,
+  )
+  assert.equal(kept.length, 4)
+  assert.doesNotMatch(kept.map(({ run }) => run).join(), /canary/)
+})
+
 test('records as NDJSON, packed, are taken as they are', async () => {
   const shop = await service.tenant()
   const lines =
@@ -136,7 +160,7 @@ test('what is no file of the kind fails with why; what cannot be taken is refuse
   const [shop, other] = [await service.tenant(), await service.tenant()]
   const { path, ...failed } = await bring(shop, 'stores', 'shoes\n1\n')
   assert.equal(failed.state, 'failed')
-  assert.match(failed.detail, /shoes/)
+  assert.match(failed.detail, /^Columns that are not known: 1\.\n/)
   const empty = await bring(shop, 'stores', '')
   assert.match(empty.detail, /The file is empty/)
   isProblem(await send(shop, 'shoes', csv), 'not_found', service.baseUrl, '/imports/shoes')
