@@ -1,9 +1,9 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { open, stat } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
-import { finished, pipeline } from 'node:stream/promises'
+import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { wholeFile } from '../whole-file.ts'
 import { type Checked, check } from './check.ts'
 import { Damaged, type Frame, framesIn, preamble } from './frames.ts'
 import type { Progress } from './progress.ts'
@@ -20,23 +20,11 @@ export async function writeTo(stream: Writable, frames: AsyncIterable<Buffer>) {
  * Writes a backup to a file that only its owner can read. It is read back before it gets its name: a file of this name is a whole
  * backup, at all times.
  */
-export async function writeFile(file: string, frames: AsyncIterable<Buffer>, onCheck?: Progress): Promise<Checked> {
-  const unfinished = `${file}.unfinished`
-  try {
-    const stream = createWriteStream(unfinished, { mode: 0o600, flush: true })
-    await writeTo(stream, frames)
-    await finished(stream)
-    const checked = await checkFile(unfinished, onCheck)
-    await rename(unfinished, file)
-    const folder = await open(dirname(resolve(file)))
-    await folder.sync()
-    await folder.close()
-    return checked
-  } catch (error) {
-    await rm(unfinished, { force: true })
-    throw error
-  }
-}
+export const writeFile = (file: string, frames: AsyncIterable<Buffer>, onCheck?: Progress): Promise<Checked> =>
+  wholeFile(file, async draft => {
+    await writeTo(createWriteStream(draft, { mode: 0o600 }), frames)
+    return checkFile(draft, onCheck)
+  })
 
 /** Reads a whole file, and says what is in it. Throws `Damaged` where anything of it is not as it was written. */
 export const checkFile = (file: string, onProgress?: Progress): Promise<Checked> =>

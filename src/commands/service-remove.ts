@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { type Ending, listEnding } from '../accounts.ts'
 import { writeFile } from '../backup/file.ts'
+import type { Progress } from '../backup/progress.ts'
 import { backupOf } from '../backup/take.ts'
 import { readConfig } from '../config.ts'
 import type { Database } from '../db.ts'
@@ -78,18 +79,21 @@ async function confirm(db: Database, service: Service, yes: string | undefined) 
 async function backUp(db: Database, service: Service, wanted: string | false | undefined, signal: AbortSignal) {
   await shut(db, service)
   console.log(`The service ${service.name} is shut.`)
+  let file: string | undefined
   try {
     // Until each process has looked anew.
     await delay(Math.max(trustMs, renewalMs) + 1_000, undefined, { signal })
     await waitForWriters(db, service)
-    const file = wanted === false ? undefined : await written(db, service, wanted, signal)
+    file = wanted === false ? undefined : await written(db, service, wanted, signal)
+    signal.throwIfAborted()
     if (await beginEmptying(db, service)) return
-    if (file) await rm(file)
   } catch (error) {
     await reopen(db, service)
+    if (file) await rm(file)
     const why = signal.aborted ? 'Stopped.' : (error as Error).message
     throw new Error(`${why} Nothing was removed: the service ${service.name} is open again.`)
   }
+  if (file) await rm(file)
   throw new Error(`Somebody else removes the service ${service.name} right now, or has opened it again.`)
 }
 
@@ -99,14 +103,14 @@ async function written(db: Database, service: Service, wanted: string | undefine
   const file = resolve(wanted ?? join(readConfig().dataDir, 'removed', `${service.name}-${time}.tillbridge`))
   if (wanted === undefined) await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const [taking, checking] = [bytesDisplay('Backup'), bytesDisplay('Check')]
-  const frames = backupOf(db, {
-    service,
-    onProgress(progress) {
+  const untilStopped =
+    (show: Progress): Progress =>
+    progress => {
       signal.throwIfAborted()
-      taking.show(progress)
-    },
-  })
-  const { rows, head } = await writeFile(file, frames, checking.show).finally(() => {
+      show(progress)
+    }
+  const frames = backupOf(db, { service, onProgress: untilStopped(taking.show) })
+  const { rows, head } = await writeFile(file, frames, untilStopped(checking.show)).finally(() => {
     taking.end()
     checking.end()
   })

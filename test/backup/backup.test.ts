@@ -3,6 +3,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { schemaOf } from '../../scripts/schema.ts'
+import { backupOf } from '../../src/backup/take.ts'
 import { sql } from '../../src/db.ts'
 import { demoSettings, fillDemoShop } from '../../src/demo/shop.ts'
 import { john } from '../support/customer-bodies.ts'
@@ -131,20 +132,40 @@ test('a backup that is taken while customers are written has each one that was a
   )
 })
 
-test('a backup that is killed leaves no file of its name', async () => {
+test('a day of the log of requests is not dropped while a backup is taken, which is whole', async () => {
+  await shop.db.run(sql`select request_log_day('2020-01-01')`)
+  const frames = backupOf(shop.db, {})
+  try {
+    for (let isFirst = false; !isFirst; ) {
+      const { value } = await frames.next()
+      isFirst = value?.subarray(0, 1).toString() === 'T'
+    }
+    await assert.rejects(shop.db.run(sql`select forget_request_log(1000)`), { code: '55P03' })
+    let last = ''
+    for await (const frame of frames) last = frame.subarray(5).toString()
+    assert.match(last, /"request_log_20200101"/)
+  } finally {
+    await frames.return(undefined)
+  }
+  const row = await shop.db.row(sql`select forget_request_log(1000) as dropped`)
+  assert.deepEqual(row, { dropped: 1 })
+})
+
+test('a backup that is killed leaves no file of its name, and what it leaves goes with the next one', async () => {
   const killed = join(home, 'killed')
   const client = await shop.db.pool.connect()
   await client.query('begin')
   await client.query('lock table voucher in access exclusive mode')
   const backup = begin(['backup', killed], environmentOf(shop.database))
-  await until(() => fs.existsSync(`${killed}.unfinished`), 'it has begun', 60_000)
+  const drafts = () => fs.readdirSync(home).filter(name => name.startsWith('.killed.'))
+  await until(() => drafts().length, 'it has begun', 60_000)
   process.kill(-backup.pid, 'SIGKILL')
   await backup.ended
   await client.query('rollback')
   client.release()
-  assert.ok(!fs.existsSync(killed))
+  assert.deepEqual([fs.existsSync(killed), drafts().length], [false, 1])
   await done(['backup', killed], environmentOf(shop.database))
-  assert.ok(fs.existsSync(killed) && !fs.existsSync(`${killed}.unfinished`))
+  assert.deepEqual([fs.existsSync(killed), drafts().length], [true, 0])
 })
 
 test('to standard output it is the same file', async () => {

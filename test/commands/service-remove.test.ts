@@ -128,6 +128,30 @@ test('where its backup cannot be written, or somebody stops it before, a service
   await until(async () => (await statusOf(shop)) === 200, 'it is open', 10_000)
 })
 
+test('where somebody stops it once its rows are backed up, a service is open again, and the backup gone', async () => {
+  const { name } = shop.service
+  const blocker = await shop.db.pool.connect()
+  try {
+    await blocker.query('begin')
+    // How far the columns have come that count by themselves is what a backup reads last.
+    await blocker.query('alter sequence service_service_id_seq rename to elsewhere')
+    const stopped = begin(remove(name, '--yes', name, '--backup', file), environment)
+    const waiting = sql`
+      select from pg_locks where not granted and relation = 'service_service_id_seq'::regclass
+         and database = (select oid from pg_database where datname = current_database())`
+    await until(async () => (await shop.db.run(waiting)) > 0, 'its rows are read', 60_000)
+    stopped.child.kill('SIGINT')
+    await blocker.query('rollback')
+    assert.equal((await stopped.ended).code, 130)
+    assert.match(stopped.err, /^tillbridge: Stopped\. Nothing was removed: /m)
+    assert.ok(!fs.existsSync(file))
+  } finally {
+    await blocker.query('rollback')
+    blocker.release()
+  }
+  await until(async () => (await statusOf(shop)) === 200, 'it is open', 10_000)
+})
+
 test('a removal shuts the service at once, disturbs no other one, and goes on after kill -9', async () => {
   const { db, service } = shop
   const { name } = service

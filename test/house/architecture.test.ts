@@ -34,6 +34,7 @@ const ladder = [
     'migrate.ts',
     'secrets.ts',
     'failpoints.ts',
+    'whole-file.ts',
     'telemetry',
     'tls',
     'postgres',

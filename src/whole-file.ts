@@ -1,0 +1,41 @@
+import { open, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+
+/**
+ * Makes a file that has its name only once it is whole, and on the disk. `write` is given the name to write it by, in the same folder;
+ * whatever it throws, what had the name stays. What processes that were killed have left of it goes.
+ */
+export async function wholeFile<T>(path: string, write: (draft: string) => Promise<T>): Promise<T> {
+  const file = resolve(path)
+  const folder = dirname(file)
+  const draftOf = (pid: number | string) => `.${basename(file)}.${pid}.part`
+  for (const name of await readdir(folder)) {
+    const [pid = ''] = /\d+(?=\.part$)/.exec(name) ?? []
+    if (pid && name === draftOf(pid) && !isRunning(Number(pid))) await rm(join(folder, name), { force: true })
+  }
+  const draft = join(folder, draftOf(process.pid))
+  try {
+    const written = await write(draft)
+    await sync(draft)
+    await rename(draft, file)
+    // The new name is on the disk once its folder is.
+    await sync(folder)
+    return written
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+async function sync(path: string) {
+  const handle = await open(path)
+  await handle.sync().finally(() => handle.close())
+}
+
+function isRunning(pid: number) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
