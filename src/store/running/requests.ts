@@ -1,6 +1,7 @@
 import { type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { byChange, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { rfc3339 } from '../lists/rfc3339.ts'
 
 /** A request that was answered, as it is logged. */
 export interface Logged {
@@ -126,12 +127,12 @@ export const requestRecord = (db: Db, service: Service, id: string) =>
               coalesce(steps, '[]')::json as steps,
               (select coalesce(json_agg(record::json), '[]') from written) as audit,
               (select coalesce(json_agg(json_build_object('id', mail_id, 'status', m.status, 'attempts', attempts,
-                                                          'sentAt', to_char(sent_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) order by mail_id), '[]')
+                                                          'sentAt', ${rfc3339(sql`sent_at`)}) order by mail_id), '[]')
                  from mail m where m.service_id = ${service.id} and voucher_number = substring(subject from '^/vouchers/([^/]+)')
                   and m.created_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second') as mails,
               (select coalesce(json_agg(json_build_object('webhookId', w.webhook_id, 'deliveryId', first.delivery_id, 'status', first.status,
                                                           'detail', first.fault, 'milliseconds', first.milliseconds,
-                                                          'at', to_char(first.changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) order by w.webhook_id), '[]')
+                                                          'at', ${rfc3339(sql`first.changed_at`)}) order by w.webhook_id), '[]')
                  from webhook w cross join lateral (
                    select * from webhook_attempt t
                     where t.service_id = ${service.id} and t.webhook_id = w.webhook_id and t.changes > 0
@@ -141,14 +142,23 @@ export const requestRecord = (db: Db, service: Service, id: string) =>
     { planned: true },
   )
 
+const linesAtOnce = 10_000
+
 /** Forgets what is older than services keep it: whole days as partitions, the rest line by line. Returns how many days were dropped. */
-export async function forgetRequests(db: Db, services: readonly Service[]): Promise<number> {
+export async function forgetRequests(db: Db, services: readonly Service[], isOver: () => boolean): Promise<number> {
   const most = Math.max(0, ...services.map(({ settings }) => settings.requestsKeptDays))
   const row = await db.row<{ dropped: number }>(sql`select forget_request_log(${most + 1}) as dropped`)
   await db.run(sql`delete from request_minute where minute < now() - interval '2 days'`)
-  for (const { id, settings } of services)
-    if (settings.requestsKeptDays < most)
-      await db.run(sql`
-        delete from request_log where service_id = ${id} and changed_at < now() - ${settings.requestsKeptDays} * interval '1 day'`)
+  for (const service of services)
+    if (service.settings.requestsKeptDays < most)
+      while (!isOver() && (await forgetPortion(db, service)) >= linesAtOnce);
   return row?.dropped ?? 0
+}
+
+/** Deletes the oldest lines of a service that it no longer keeps; returns how many. */
+function forgetPortion(db: Db, { id, settings }: Service) {
+  const old = sql`service_id = ${id} and changed_at < now() - ${settings.requestsKeptDays} * interval '1 day'`
+  return db.run(sql`
+    delete from request_log
+     where ${old} and changed_at <= coalesce((select changed_at from request_log where ${old} order by changed_at offset ${linesAtOnce - 1} limit 1), now())`)
 }

@@ -1,6 +1,7 @@
 import { type Db, sql } from '../../db.ts'
 import type { Visit } from '../../domain/port/feed.ts'
 import type { Service } from '../../settings.ts'
+import { rfc3339 } from '../lists/rfc3339.ts'
 
 /** Has records visited: those that are new, or have another stamp than when they were visited last. */
 export const addVisits = (db: Db, service: Service, feed: string, visits: readonly Visit[]) =>
@@ -33,7 +34,7 @@ export const staleVisits = (db: Db, service: Service, feed: string, seconds: num
 export const toldAt = async (db: Db, service: Service, feed: string, id: string): Promise<string | undefined> =>
   (
     await db.row<{ at: string | null }>(sql`
-      select to_char(told_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at
+      select ${rfc3339(sql`told_at`)} as at
         from sync_visit where service_id = ${service.id} and feed = ${feed} and id = ${id}`)
   )?.at ?? undefined
 

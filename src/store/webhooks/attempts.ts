@@ -1,6 +1,7 @@
 import { type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { byChange, type PageRequest, readPage } from '../lists/page.ts'
+import { rfc3339 } from '../lists/rfc3339.ts'
 
 /** What became of one attempt at a delivery. */
 export interface Attempt {
@@ -24,7 +25,7 @@ export const attemptOf = (service: Service, webhookId: string, attempt: Attempt)
 const record = sql`
   (select row_to_json(r)::text from (select
      webhook_attempt.attempt_id as id, webhook_attempt.delivery_id as "deliveryId",
-     to_char(webhook_attempt.changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at, webhook_attempt.changes,
+     ${rfc3339(sql`webhook_attempt.changed_at`)} as at, webhook_attempt.changes,
      webhook_attempt.status, webhook_attempt.fault as detail, webhook_attempt.answer, webhook_attempt.milliseconds) r)`
 
 export const addAttempt = (db: Db, service: Service, webhookId: string, attempt: Attempt) =>

@@ -1,6 +1,7 @@
 import { type Database, type Db, sql } from '../../db.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
+import { rfc3339 } from '../lists/rfc3339.ts'
 import { settleAlert } from '../running/alerts.ts'
 import type { Attempt } from './attempts.ts'
 import { attemptOf } from './attempts.ts'
@@ -114,7 +115,7 @@ export const markFailed = (
     with attempt as (${attemptOf(service, id, attempt)})
     update webhook set failures = failures + 1, failing_since = coalesce(failing_since, now()), is_catching_up = true,
       not_before = now() + ${waitSeconds} * interval '1 s',
-      last_failure = json_build_object('at', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'status', ${attempt.status}::integer, 'detail', ${attempt.fault}::text),
+      last_failure = json_build_object('at', ${rfc3339(sql`now()`)}, 'status', ${attempt.status}::integer, 'detail', ${attempt.fault}::text),
       state = case when ${isGone} then 'paused' else state end,
       state_reason = case when ${isGone} then ${attempt.fault}::text else state_reason end
      where service_id = ${service.id} and webhook_id = ${id} and delivery_id = ${delivery.id}`)

@@ -1,6 +1,7 @@
 import { type Db, sql } from '../../db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
+import { rfc3339 } from '../lists/rfc3339.ts'
 
 /** The job that delivers to an endpoint; its subject is the webhook's id. It is there as long as there is something to deliver. */
 export const deliverJob = 'deliver-webhook'
@@ -50,6 +51,6 @@ export interface Failing {
 export const newlyFailing = (db: Db) =>
   db.rows<Failing>(sql`
     update webhook set state = 'failing', changed_at = now(),
-      state_reason = 'It has taken nothing since ' || to_char(failing_since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || '.'
+      state_reason = 'It has taken nothing since ' || ${rfc3339(sql`failing_since`)} || '.'
      where state = 'active' and failing_since < now() - interval '1 hour'
-    returning service_id as "serviceId", webhook_id as id, url, to_char(failing_since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since`)
+    returning service_id as "serviceId", webhook_id as id, url, ${rfc3339(sql`failing_since`)} as since`)

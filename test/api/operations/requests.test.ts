@@ -11,6 +11,7 @@ import { post } from '../../support/write.ts'
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => service.stop())
 const { db } = service
+const work = { db, log: { info() {} }, signal: new AbortController().signal } as unknown as Work
 
 interface Line {
   id: string
@@ -177,8 +178,7 @@ test('requests are kept as long as the setting says, days are dropped whole, and
       ['1 days', '6 days', '8 days', '20 days'],
     ],
   )
-  const log = { info() {} }
-  await forgetRequests({ db, log } as unknown as Work)
+  await forgetRequests(work)
   const left = await db.row<{ lines: number; days: number }>(sql`
     select count(*)::integer as lines, count(distinct request_id)::integer as days from request_log where path = '/old'`)
   assert.deepEqual(left, { lines: 7, days: 5 })
@@ -189,12 +189,43 @@ test('requests are kept as long as the setting says, days are dropped whole, and
       )
     ).length
   const before = await days()
-  await forgetRequests({ db, log } as unknown as Work)
+  await forgetRequests(work)
   assert.equal(await days(), before)
   await none.get('/stores', { 'x-request-id': 'none' })
   await long.get('/stores', { 'x-request-id': 'later' })
   await logged(long, 'later')
   assert.equal(await db.run(sql`select from request_log where service_id = ${none.service.id}`), 0)
+})
+
+test('what a busy service no longer keeps goes in portions, and a service that is shut keeps its own', async () => {
+  const [busy, shutOne] = [await service.tenant(), await service.tenant({ requestsKeptDays: 90 })]
+  const fill = async ({ service: { id } }: Caller, days: number, lines: number) => {
+    await db.run(sql`select request_log_day((now() - ${days} * interval '1 day')::date)`)
+    await db.run(sql`
+      insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
+      select ${id}, date_trunc('day', now() - ${days} * interval '1 day') + n * interval '1 second', n::text, 'busy', 'u', 'GET /stores', '/busy', '/busy', 200, 1, 1, 1
+        from generate_series(1, ${lines}::integer) n`)
+  }
+  const lines = ({ service: { id } }: Caller) =>
+    db.run(sql`select from request_log where service_id = ${id} and path = '/busy'`)
+  await fill(busy, 9, 10_050)
+  await fill(shutOne, 80, 1)
+  await db.run(sql`update service set ending = 'shut' where service_id = ${shutOne.service.id}`)
+  const blocker = await db.pool.connect()
+  try {
+    await blocker.query('begin')
+    await blocker.query(
+      `select from request_log where service_id = ${busy.service.id} and path = '/busy' and line_id = '10050' for update`,
+    )
+    const forgetting = forgetRequests(work)
+    await until(async () => (await lines(busy)) === 50, 'the first portion is gone for good', 30_000)
+    await blocker.query('rollback')
+    await forgetting
+  } finally {
+    await blocker.query('rollback')
+    blocker.release()
+  }
+  assert.deepEqual([await lines(busy), await lines(shutOne)], [0, 1])
 })
 
 test('what cannot be written for a while is written later, and keeps no request waiting', async () => {
