@@ -43,9 +43,12 @@ if (process.platform !== 'linux')
   throw new Error('A release is made on Linux, for Linux: it takes its programs from this checkout.')
 const name = `tillbridge-${manifest.version}-linux-${process.arch}`
 mkdirSync(out, { recursive: true })
+if (!unpacked) requireCommitted()
 const work = unpacked ? resolve(out) : mkdtempSync(join(tmpdir(), 'tillbridge-release-'))
 try {
   const root = join(work, name)
+  // Of an earlier run.
+  rmSync(root, { recursive: true, force: true })
   const dependencies = dependenciesIn(new URL('../../package-lock.json', import.meta.url)).filter(there)
   copyOurs(root)
   for (const dependency of dependencies) copyDependency(root, dependency)
@@ -56,6 +59,15 @@ try {
   else packed(root, bom)
 } finally {
   if (!unpacked) rmSync(work, { recursive: true, force: true })
+}
+
+/** An archive is of a commit: throws where files that git knows are not as they are there. */
+function requireCommitted() {
+  const changed = execFileSync('git', ['status', '--porcelain', '--untracked-files=no'], {
+    cwd: checkout,
+    encoding: 'utf8',
+  })
+  if (changed) throw new Error(`A release is made of a commit. Commit or put away first:\n${changed}`)
 }
 
 function packed(root: string, bom: string) {

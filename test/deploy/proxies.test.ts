@@ -63,17 +63,26 @@ function configured(name: string, port: number, more: [from: string, to: string]
   return { file, port }
 }
 
-const through = (port: number, path: string, headers: Record<string, string> = credentials(service)) =>
+const through = (port: number, path: string, headers: Record<string, string> = credentials(service), body?: string) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
     const asked = request(
-      { host: '127.0.0.1', port, path, headers, agent: false, servername: 'localhost', ca: readFileSync(certificate) },
+      {
+        host: '127.0.0.1',
+        port,
+        path,
+        headers,
+        agent: false,
+        servername: 'localhost',
+        ca: readFileSync(certificate),
+        method: body === undefined ? 'GET' : 'POST',
+      },
       async response => {
         let text = ''
         for await (const part of response.setEncoding('utf8')) text += part
         resolve({ status: response.statusCode ?? 0, text })
       },
     )
-    asked.on('error', reject).end()
+    asked.on('error', reject).end(body)
   })
 
 async function behind(command: string, args: string[], port: number, work: () => Promise<void>) {
@@ -100,12 +109,16 @@ async function serves(port: number) {
   const page = await through(port, '/stores')
   assert.equal(page.status, 200)
   assert.deepEqual(JSON.parse(page.text).data, [])
+  const file = `storeId,storeNumber,name\n${'\n'.repeat(2_000_000)}`
+  const headers = { ...credentials(service), 'content-type': 'text/csv' }
+  const imported = await through(port, '/imports/stores', headers, file)
+  assert.equal(imported.status, 202, imported.text)
   const refused = await through(port, '/stores', {})
   assert.equal(refused.status, 401)
   assert.match(refused.text, /https:\/\/api\.example\.com\//)
 }
 
-test('behind nginx, with TLS ended there, requests are served', {
+test('behind nginx, with TLS ended there, requests are served, and files are taken', {
   skip: !existsSync('/usr/sbin/nginx') && 'nginx is not installed',
 }, async () => {
   const { file, port } = configured('nginx.conf', await freePort(), [])
@@ -120,7 +133,7 @@ test('behind nginx, with TLS ended there, requests are served', {
   await behind('/usr/sbin/nginx', ['-p', home, '-c', file], port, () => serves(port))
 })
 
-test('behind HAProxy, with TLS ended there, requests are served', {
+test('behind HAProxy, with TLS ended there, requests are served, and files are taken', {
   skip: !existsSync('/usr/sbin/haproxy') && 'haproxy is not installed',
 }, async () => {
   const port = await freePort()

@@ -1,21 +1,26 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import manifest from '../../package.json' with { type: 'json' }
 import { checkout, directory } from '../support/processes.ts'
 
+const script = 'scripts/release/release.ts'
 const isLinux = process.platform === 'linux'
 
 test('a release has its own Node.js, runs from anywhere without npm, and says what is in it', {
   skip: !isLinux && 'releases are of Linux',
 }, () => {
   const out = directory(0o755)
-  const script = join(checkout, 'scripts/release/release.ts')
-  const made = spawnSync(process.execPath, [script, '--unpacked', '--out', out], { encoding: 'utf8' })
+  const name = `tillbridge-${manifest.version}-linux-${process.arch}`
+  mkdirSync(join(out, name))
+  writeFileSync(join(out, name, 'left-over'), '')
+  const made = spawnSync(process.execPath, [join(checkout, script), '--unpacked', '--out', out], { encoding: 'utf8' })
   assert.equal(made.status, 0, made.stderr)
   const root = made.stdout.trim()
-  assert.match(root, new RegExp(`/tillbridge-\\d+\\.\\d+\\.\\d+-linux-${process.arch}$`))
+  assert.equal(root, join(out, name))
+  assert.ok(!existsSync(join(root, 'left-over')))
   const help = spawnSync(join(root, 'bin/tillbridge'), ['start', '--help'], {
     encoding: 'utf8',
     cwd: '/',
@@ -43,11 +48,48 @@ test('a release has its own Node.js, runs from anywhere without npm, and says wh
   }
 })
 
-test('the unit of systemd gives away little', {
-  skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed',
+test('a release is made of a commit, not of what has been changed since', {
+  skip: !isLinux && 'releases are of Linux',
 }, () => {
-  const args = ['security', '--offline=true', '--threshold=20', join(checkout, 'deploy/tillbridge.service')]
-  const { status, stdout, stderr } = spawnSync('/usr/bin/systemd-analyze', args, { encoding: 'utf8' })
-  assert.equal(status, 0, stdout + stderr)
-  assert.match(stdout, /Overall exposure level for tillbridge\.service: [01]\.\d|2\.0/)
+  const copy = directory()
+  for (const path of ['package.json', 'scripts', 'src'])
+    cpSync(join(checkout, path), join(copy, path), { recursive: true })
+  symlinkSync(join(checkout, 'node_modules'), join(copy, 'node_modules'))
+  const git = (...args: string[]) =>
+    spawnSync('git', ['-c', 'user.name=x', '-c', 'user.email=x', ...args], { cwd: copy })
+  git('init')
+  git('add', 'package.json', 'scripts', 'src')
+  git('commit', '--message=x')
+  writeFileSync(join(copy, 'src/main.ts'), '')
+  const { status, stderr } = spawnSync(process.execPath, [join(copy, script), '--out', join(copy, 'dist')], {
+    encoding: 'utf8',
+  })
+  assert.equal(status, 1)
+  assert.match(stderr, /A release is made of a commit\. Commit or put away first:\n M src\/main\.ts\n/)
+})
+
+const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }
+const analyze = (...args: string[]) => spawnSync('/usr/bin/systemd-analyze', args, { encoding: 'utf8' })
+const unit = (name: string) => join(checkout, 'deploy', name)
+
+test('the units of systemd give away little', needsAnalyze, () => {
+  for (const name of ['tillbridge.service', 'tillbridge-backup.service']) {
+    const { status, stdout, stderr } = analyze('security', '--offline=true', '--threshold=20', unit(name))
+    assert.equal(status, 0, stdout + stderr)
+    assert.match(stdout, /Overall exposure level for tillbridge[a-z-]*\.service: ([01]\.\d|2\.0)/)
+  }
+})
+
+test('systemd takes the backup of each night as it is written, by the user whom the service has', needsAnalyze, () => {
+  const { status, stdout, stderr } = analyze(
+    'verify',
+    unit('tillbridge-backup.service'),
+    unit('tillbridge-backup.timer'),
+  )
+  assert.deepEqual([status, stdout, stderr], [0, '', ''])
+  const [service, backup] = ['tillbridge', 'tillbridge-backup'].map(name =>
+    readFileSync(unit(`${name}.service`), 'utf8'),
+  )
+  for (const setting of [/^User=.*$/m, /^DynamicUser=.*$/m, /^StateDirectoryMode=.*$/m, /^Environment=.*$/m])
+    assert.equal(setting.exec(backup ?? '')?.[0], setting.exec(service ?? '')?.[0])
 })
