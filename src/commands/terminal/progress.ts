@@ -15,18 +15,15 @@ export interface Words {
 const lineEveryMs = 10_000
 
 /** `1:02:03`, `2:03` */
-export const clock = (seconds: number) => {
+const clock = (seconds: number) => {
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, Math.floor(seconds % 60)]
   const two = (n: number) => String(n).padStart(2, '0')
   return h ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
 }
 
 /** A bar on a terminal, elsewhere a line every ten seconds. Both on standard error. */
-export function display<T>(
-  name: string,
-  words: (progress: T, elapsedMs: number) => Words,
-  stream: NodeJS.WriteStream = process.stderr,
-): ProgressDisplay<T> {
+export function display<T>(name: string, words: (progress: T, elapsedMs: number) => Words): ProgressDisplay<T> {
+  const stream = process.stderr
   const began = performance.now()
   if (!stream.isTTY) {
     let next = began + lineEveryMs
@@ -58,36 +55,39 @@ export function display<T>(
 
 const megabytes = (bytes: number) => (bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })
 
+const percent = (share: number) => `${Math.floor(share * 100)} %`
+
+/** How much of so many bytes is done; undefined where their number is not known. */
+export const shareOf = ({ bytes, size }: { bytes: number; size?: number | undefined }) =>
+  size ? Math.min(1, bytes / size) : undefined
+
+/** Figures between the share of the work and the time that the rest takes at the pace of what is done. */
+export const pacedWords = (share: number | undefined, elapsedMs: number, figures: readonly string[]): Words => ({
+  share,
+  text: [
+    ...(share === undefined ? [] : [percent(share)]),
+    ...figures,
+    ...(share ? [`${clock((elapsedMs / 1_000 / share) * (1 - share))} left`] : []),
+  ].join(' | '),
+})
+
 /** Progress through so many bytes, of so many where that is known. */
 export const bytesDisplay = (name: string) =>
-  display(name, ({ bytes, size }: { bytes: number; size?: number }, elapsedMs) => {
-    const share = size ? Math.min(1, bytes / size) : undefined
-    const seconds = elapsedMs / 1_000
-    return {
-      share,
-      text: [
-        ...(share === undefined ? [] : [`${Math.floor(share * 100)} %`]),
-        `${megabytes(bytes)} MB`,
-        `${megabytes(bytes / seconds)} MB/s`,
-        ...(share ? [`${clock((seconds / share) * (1 - share))} left`] : []),
-      ].join(' | '),
-    }
-  })
+  display(name, (done: { bytes: number; size?: number }, elapsedMs) =>
+    pacedWords(shareOf(done), elapsedMs, [
+      `${megabytes(done.bytes)} MB`,
+      `${megabytes(done.bytes / (elapsedMs / 1_000))} MB/s`,
+    ]),
+  )
 
 /** Progress through so many rows. */
 export const rowsDisplay = (name: string) =>
-  display(name, ({ rows, of }: { rows: number; of: number }, elapsedMs) => {
-    const share = of ? rows / of : 1
-    const seconds = elapsedMs / 1_000
-    return {
-      share,
-      text: `${Math.floor(share * 100)} % | ${rows.toLocaleString('en')} rows | ${clock((seconds / (share || 1)) * (1 - share))} left`,
-    }
-  })
+  display(name, ({ rows, of }: { rows: number; of: number }, elapsedMs) =>
+    pacedWords(of ? rows / of : 1, elapsedMs, [`${rows.toLocaleString('en')} rows`]),
+  )
 
 /** Progress of which only the share is known. */
-export const shareDisplay = (name: string) =>
-  display(name, (share: number) => ({ share, text: `${Math.floor(share * 100)} %` }))
+export const shareDisplay = (name: string) => display(name, (share: number) => ({ share, text: percent(share) }))
 
 /** What became of it, once it is done: `41.3 MB in 2.1 s (19.7 MB/s)`. */
 export function rateOf(bytes: number, elapsedMs: number) {

@@ -10,7 +10,8 @@ const everyMs = { terminal: 200, file: 10_000 }
 const whole = (n: number) => Math.round(n).toLocaleString('en')
 
 /** A line that is written over on a terminal, elsewhere a line every ten seconds. Both on standard error. */
-export function syncProgress(feed: string, stream: NodeJS.WriteStream = process.stderr): SyncProgress {
+export function syncProgress(feed: string): SyncProgress {
+  const stream = process.stderr
   const began = performance.now()
   const waitMs = stream.isTTY ? everyMs.terminal : everyMs.file
   let next = began + waitMs
