@@ -132,3 +132,16 @@ comment on column stock.record is 'Shows also the store, the SKU and the buffer 
 comment on column stock.free_stock is 'Units. Below zero where more was sold than there was.';
 comment on column stock.buffer is 'Units held back from sale. Null: as many as the store says.';
 comment on column stock.id is 'Store and SKU as one value, by which the list orders what has the same stamp.';
+
+create table stale_stock (
+  service_id integer not null references service on delete cascade,
+  shown text collate "C" not null check (shown in ('store_id', 'sku_id')),
+  id text collate "C" not null,
+  rendered_to text collate "C" not null default '',
+  primary key (service_id, shown, id)
+);
+comment on table stale_stock is
+  'Stores and SKUs that much stock shows, and that have changed since it was rendered: an import writes them down with the change, and a '
+  'job renders the stock, some at a time.';
+comment on column stale_stock.shown is 'The column of stock that names it.';
+comment on column stale_stock.rendered_to is 'Of a store: the SKU up to which its stock is rendered.';

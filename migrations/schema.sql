@@ -354,6 +354,18 @@ create index stock_changed on stock (service_id, changed_at, id);
 create index stock_sku on stock (service_id, sku_id, id);
 create index stock_store on stock (service_id, store_id, changed_at, id);
 
+-- Stores and SKUs that much stock shows, and that have changed since it was rendered: an import writes them down with the change, and a job
+-- renders the stock, some at a time.
+create table stale_stock (
+  service_id integer not null,
+  shown text collate "C" not null,                   -- The column of stock that names it.
+  id text collate "C" not null,
+  rendered_to text collate "C" not null default '',  -- Of a store: the SKU up to which its stock is rendered.
+  primary key (service_id, shown, id),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (shown in ('store_id', 'sku_id'))
+);
+
 
 -- 0004_customers.sql
 -- Customers: who buys, and what they have agreed to.

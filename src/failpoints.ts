@@ -12,6 +12,7 @@ export const failpoints = [
   'before_mark_sent',
   'before_post',
   'after_post',
+  'after_stale_stock',
 ] as const
 export type Failpoint = (typeof failpoints)[number]
 

@@ -13,6 +13,7 @@ import { importExports } from './import-exports.ts'
 import type { Job } from './job.ts'
 import { lookForDeliveries } from './look-for-deliveries.ts'
 import { planSyncs } from './plan-syncs.ts'
+import { renderStock } from './render-stock.ts'
 import { sendAlert } from './send-alert.ts'
 import { sendMail } from './send-mail.ts'
 import { settleWrites } from './settle-writes.ts'
@@ -30,6 +31,7 @@ export const jobs: Readonly<Record<string, Job>> = {
   'forget-answers': { run: forgetAnswers, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'forget-removals': { run: forgetRemovals, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
   'forget-requests': { run: forgetRequests, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
+  'render-stock': { run: renderStock, everySeconds: 5, atOnce: 1, waitsSeconds: [5, minute] },
   'expire-vouchers': { run: expireVouchers, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
 }
 

@@ -182,6 +182,7 @@ export const kinds = {
   vouchers,
   'store-mapping': {
     description: 'The location in the e-commerce platform that one store is.',
+    remarks: 'Where much stock shows what has changed, it follows within seconds, some thousand rows at a time.',
     shape: StoreMappingRow,
     key: ['storeId'],
     prepare: ofStores,
@@ -190,6 +191,7 @@ export const kinds = {
   },
   'sku-mapping': {
     description: 'The SKU in the e-commerce platform that one SKU is.',
+    remarks: 'Where much stock shows what has changed, it follows within seconds, some thousand rows at a time.',
     shape: SkuMappingRow,
     key: ['skuId'],
     prepare: ofSkus,

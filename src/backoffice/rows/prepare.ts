@@ -47,8 +47,7 @@ async function storesOf(db: Db, service: Service, rows: readonly Row[]) {
 
 /** Stock of known SKUs in known stores. */
 export const stockFrom: Prepare<Row> = async (db, service, rows) => {
-  const skus = await skusOf(db, service, rows)
-  const stores = await storesOf(db, service, rows)
+  const [skus, stores] = await Promise.all([skusOf(db, service, rows), storesOf(db, service, rows)])
   const inputs = rows.map(row => {
     const { sku: _, skuId, storeNumber, ...stock } = row
     const store = stores.get(storeNumber as string)
@@ -66,8 +65,7 @@ const withoutStore = 'name a store number that no store has: shown without a nam
 
 /** Lines of transactions; what they name and nobody knows is no fault, for it may be long gone. */
 export const transactionsFrom: Prepare<Row> = async (db, service, rows) => {
-  const skus = await skusOf(db, service, rows)
-  const stores = await storesOf(db, service, rows)
+  const [skus, stores] = await Promise.all([skusOf(db, service, rows), storesOf(db, service, rows)])
   const notes: Notes = {}
   const without = (text: string) => {
     note(notes, text)

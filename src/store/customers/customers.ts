@@ -2,8 +2,8 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
-import { type Change, countUpserted, said, stamped, type Upserted } from '../lists/change.ts'
-import { columnsOf, differs, merged, type Table } from '../lists/merge.ts'
+import { type Change, hold, opened, says, stamped, type Upserted, upserted } from '../lists/change.ts'
+import { columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { references } from '../lists/references.ts'
 import { anyService } from '../lists/statistics.ts'
@@ -21,12 +21,14 @@ const customers: Table = {
   ],
   // No marketing without consent.
   fresh: { privacy: true, email_subscription: false, sms_subscription: false, reference_values: {} },
+  // A subscription is consent, so it outranks privacy.
+  derived: { privacy: 'case when email_subscription or sms_subscription then false else privacy end' },
 }
 const content = columnsOf(customers)
 
-/** The record of a row `c` of `customer`, its stamp and its e-commerce identifiers apart. */
-const body = sql`
-  (select row_to_json(r)::text from (select
+/** The record of a row `c` of `customer`, open for its stamp, its e-commerce identifiers apart. */
+const body = opened(sql`
+  select row_to_json(r) from (select
      c.id, c.code, c.title, c.firstname, c.surname, c.date_of_birth as "dateOfBirth",
      to_char(c.start_date, 'YYYY-MM-DD HH24:MI:SS') as "startDate", c.privacy,
      c.email_subscription as "emailSubscription", c.sms_subscription as "smsSubscription",
@@ -34,7 +36,7 @@ const body = sql`
      ${address} as address,
      ${references('c')} as references,
      c.loyalty_code as "loyaltyCode", c.loyalty_name as "loyaltyName", c.joined_store_id as "joinedStoreId",
-     (select code from store where service_id = c.service_id and store_id = c.joined_store_id) as "joinedStoreCode") r)`
+     (select code from store where service_id = c.service_id and store_id = c.joined_store_id) as "joinedStoreCode") r`)
 
 /** What follows the record where the e-commerce identifiers are shown. */
 const ecommerceIds = sql`
@@ -52,7 +54,7 @@ export const mapCustomers = (db: Database, service: Service, rows: readonly { id
     return mergeCustomers(tx, service, rows)
   })
 
-/** The same within a transaction. A subscription is consent, so it outranks privacy. */
+/** The same within a transaction. */
 export async function mergeCustomers(tx: Db, service: Service, given: readonly object[]): Promise<Upserted> {
   const identified = given as readonly (Dated & { id: string })[]
   const ids = identified.map(({ id }) => id)
@@ -61,24 +63,23 @@ export async function mergeCustomers(tx: Db, service: Service, given: readonly o
     beginChangeOf(tx, service, 'customer', identified),
     withWhatWasKept(tx, service, identified),
   ])
-  return countUpserted(
-    await tx.rows<{ inserted: boolean }>(sql`
+  return upserted(
+    tx,
+    sql`
       insert into customer (${content.list}, changed_at, record, ecommerce_ids)
-      select ${content.of('c')}, at.stamp, left(${stampedAs(body, sql`at.stamp`, service, change)}, -1), ${ecommerceIds}
-        from ${merged(service, customers, rows)} given
-        cross join lateral json_populate_record(given, case when given.email_subscription or given.sms_subscription then json '{"privacy":false}' else json '{}' end) c
+      select ${content.of('c')}, at.stamp, ${stampedAs(body, sql`at.stamp`, service, change, '')}, ${ecommerceIds}
+        from ${merged(service, customers, rows, 'c')}
         cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
        where ${differs(customers, 'c')}
-      on conflict (service_id, id) do update
-        set (${content.list}, changed_at, record, ecommerce_ids) = (${content.excluded}, excluded.changed_at, excluded.record, excluded.ecommerce_ids)
-        where ${said(sql`customer.record || '}'`)} is distinct from ${said(sql`excluded.record || '}'`)} or customer.ecommerce_ids is distinct from excluded.ecommerce_ids
-      returning (xmax = 0) as inserted`),
+      ${overwriting(customers, ['changed_at', 'record', 'ecommerce_ids'])}
+      returning (xmax = 0) as inserted`,
   )
 }
 
 /** Locks customers before they are read and written anew: what another transaction changes meanwhile would be lost. */
 const lockCustomers = (tx: Db, service: Service, where: Sql) =>
-  tx.run(
+  hold(
+    tx,
     sql`select from customer c where c.service_id = ${anyService(service)} ${where} order by c.id for no key update`,
   )
 
@@ -86,10 +87,10 @@ const lockCustomers = (tx: Db, service: Service, where: Sql) =>
 export async function renderCustomers(tx: Db, service: Service, change: Change, where: Sql) {
   await lockCustomers(tx, service, where)
   await tx.run(sql`
-    update customer set record = left(${stamped(sql`r.body`, change)}, -1), changed_at = ${change.at}
+    update customer set record = ${stamped(sql`r.body`, change, '')}, changed_at = ${change.at}
       from (select c.id, ${body} as body from customer c where c.service_id = ${anyService(service)} ${where}) r
      where customer.service_id = ${service.id} and customer.id = r.id
-       and ${said(sql`customer.record || '}'`)} <> left(r.body, -1)`)
+       and not ${says(sql`customer.record`, sql`r.body`, '')}`)
 }
 
 /** The whole record of a row of `customer`. */

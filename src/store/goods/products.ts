@@ -2,13 +2,13 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { Service } from '../../settings.ts'
 import { beginChangeOf, type Dated, stampedAs, stampOf } from '../lists/back-date.ts'
-import { type Change, said, type Upserted } from '../lists/change.ts'
-import { columnsOf, differs, type Merged, merged, merging, type Table } from '../lists/merge.ts'
+import { type Change, opened, says, type Upserted } from '../lists/change.ts'
+import { columnsOf, differs, type Merged, merged, merging, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { references } from '../lists/references.ts'
 import { removedOf } from '../lists/removals.ts'
 import { anyService } from '../lists/statistics.ts'
-import { renameStock } from './stock.ts'
+import { followInStock } from './stale-stock.ts'
 
 const products: Table = {
   name: 'product',
@@ -29,15 +29,16 @@ const variants: Table = {
     ...['service_id', 'sku_id', 'product_id', 'colour_id', 'sku', 'size_code', 'sequence'],
     ...['original_price', 'price', 'barcode'],
   ],
+  derived: { sku: 'coalesce(sku, sku_id)', original_price: 'coalesce(original_price, price)' },
 }
 const productContent = columnsOf(products)
 const variantContent = columnsOf(variants)
 
-/** The record of a row `p` of `product` with its colours and sizes, its stamp apart. */
+/** The record of a row `p` of `product` with its colours and sizes, open for its stamp. */
 const body = (service: Service) => {
   const decimals = decimalsOf(service.settings.currency)
-  return sql`
-  (select row_to_json(r)::text from (select
+  return opened(sql`
+  select row_to_json(r) from (select
      p.product_id as id, p.product_code as "productCode", p.name, p.description, p.size_range as "sizeRange",
      ${service.settings.currency}::text as currency, ${references('p')} as references,
      (select coalesce('[' || string_agg(row_to_json(colours)::text, ',' order by colours.id) || ']', '[]')::json from (select
@@ -47,7 +48,7 @@ const body = (service: Service) => {
            round(v.original_price, ${decimals}::integer)::text as "originalPrice", round(v.price, ${decimals}::integer)::text as price,
            v.barcode, v.sku as "ecommerceSku"
            from variant v where v.service_id = c.service_id and v.product_id = c.product_id and v.colour_id = c.colour_id) sizes) as sizes
-        from colour c where c.service_id = p.service_id and c.product_id = p.product_id) colours) as colours) r)`
+        from colour c where c.service_id = p.service_id and c.product_id = p.product_id) colours) as colours) r`)
 }
 
 interface Touched {
@@ -75,26 +76,19 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
     )
     const described = await tx.rows<Touched>(sql`
       insert into product (${productContent.list}, changed_at, record)
-      select ${productContent.of('p')}, 'epoch', '' from ${merged(service, products, givenProducts)} p where ${differs(products, 'p')}
+      select ${productContent.of('p')}, 'epoch', '' from ${merged(service, products, givenProducts, 'p')} where ${differs(products, 'p')}
       on conflict (service_id, product_id) do update set (${productContent.list}) = (${productContent.excluded})
       returning product_id`)
+    const givenVariants = rows.map(row => row.variant)
     const coloured = await tx.rows<Merged<'product_id' | 'colour_id'>>(merging(service, colours, givenColours))
-    // A SKU that moves to another product has to leave the one it was in.
-    const before = await tx.rows<Touched & { sku_id: string }>(sql`
-      select sku_id, product_id from variant where service_id = ${anyService(service)} and sku_id = any(${rows.map(row => row.variant.skuId)})`)
-    const touched = await tx.rows<Touched & { sku_id: string; inserted: boolean }>(sql`
+    // A SKU that moves to another product has to leave the one it was in. Nobody maps it meanwhile: its stock follows what was stored.
+    const before = await tx.rows<Touched & { sku_id: string; sku: string }>(sql`
+      select sku_id, product_id, sku from variant where service_id = ${anyService(service)} and sku_id = any(${rows.map(row => row.variant.skuId)}) order by sku_id for no key update`)
+    const touched = await tx.rows<Touched & { sku_id: string; sku: string; inserted: boolean }>(sql`
       insert into variant (${variantContent.list})
-      select ${variantContent.of('v')}
-        from ${merged(
-          service,
-          variants,
-          rows.map(row => row.variant),
-        )} given
-        cross join lateral json_populate_record(given, json_build_object('sku', coalesce(given.sku, given.sku_id), 'original_price', coalesce(given.original_price, given.price))) v
-       where ${differs(variants, 'v')}
-      on conflict (service_id, sku_id) do update set (${variantContent.list}) = (${variantContent.excluded})
-        where (${variantContent.of('variant')}) is distinct from (${variantContent.excluded})
-      returning product_id, sku_id, (xmax = 0) as inserted`)
+      select ${variantContent.of('v')} from ${merged(service, variants, givenVariants, 'v')} where ${differs(variants, 'v')}
+      ${overwriting(variants, [])}
+      returning product_id, sku_id, sku, (xmax = 0) as inserted`)
     const skus = touched.map(row => row.sku_id)
     const changedSkus = new Set(skus)
     const left = before.filter(({ sku_id }) => changedSkus.has(sku_id))
@@ -102,7 +96,9 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
     const rendered = shown.size
       ? await renderProducts(tx, service, change, sql`and p.product_id = any(${[...shown]})`, timeOf(givenProducts))
       : shown
-    if (skus.length) await renameStock(tx, service, change, sql`and s.sku_id = any(${skus})`)
+    const names = new Map(before.map(row => [row.sku_id, row.sku]))
+    const renamed = touched.filter(row => (names.get(row.sku_id) ?? row.sku) !== row.sku).map(row => row.sku_id)
+    if (renamed.length) await followInStock(tx, service, change, 'sku_id', renamed)
     const inserted = touched.filter(row => row.inserted).length
     const changed = new Set([
       ...rows.filter(row => rendered.has(row.product.productId as string)).map(row => row.variant.skuId),
@@ -134,7 +130,7 @@ export async function renderProducts(
     update product set record = ${stampedAs(sql`r.body`, sql`r.stamp`, service, change)}, changed_at = r.stamp
       from (select p.product_id, ${body(service)} as body, ${stamp} as stamp from product p where p.service_id = ${anyService(service)} ${where}) r
      where product.service_id = ${service.id} and product.product_id = r.product_id
-       and ${said(sql`product.record`)} is distinct from left(r.body, -1)
+       and not ${says(sql`product.record`, sql`r.body`)}
     returning product.product_id`)
   return new Set(rows.map(row => row.product_id))
 }

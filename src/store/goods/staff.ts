@@ -1,8 +1,8 @@
 import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { beginChangeOf, ofRow, stampOf } from '../lists/back-date.ts'
-import { countUpserted, type Upserted } from '../lists/change.ts'
-import { columnsOf, merged, type Table } from '../lists/merge.ts'
+import { type Upserted, upserted } from '../lists/change.ts'
+import { columnsOf, merged, overwriting, type Table } from '../lists/merge.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
 const staff: Table = {
@@ -17,16 +17,15 @@ const content = columnsOf(staff)
 export function upsertStaff(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
   return db.transaction(async tx => {
     const change = await beginChangeOf(tx, service, 'staff', rows)
-    return countUpserted(
-      await tx.rows<{ inserted: boolean }>(sql`
+    return upserted(
+      tx,
+      sql`
         insert into staff (${content.list}, changed_at, record)
         select ${content.of('c')}, ${stampOf(ofRow, service, change)},
                (select row_to_json(r)::text from (select c.id, c.code, c.firstname, c.surname, c.email, c.store_number as "storeNumber", c.active) r)
-          from ${merged(service, staff, rows)} c
-        on conflict (service_id, id) do update
-          set (${content.list}, changed_at, record) = (${content.excluded}, excluded.changed_at, excluded.record)
-          where staff.record is distinct from excluded.record
-        returning (xmax = 0) as inserted`),
+          from ${merged(service, staff, rows, 'c')}
+        ${overwriting(staff, ['changed_at', 'record'])}
+        returning (xmax = 0) as inserted`,
     )
   })
 }

@@ -1,8 +1,8 @@
 import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { beginChangeOf, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
-import { type Change, countUpserted, said, type Upserted } from '../lists/change.ts'
-import { differs, merged, type Table } from '../lists/merge.ts'
+import { type Change, hold, opened, says, stamped, type Upserted, upserted } from '../lists/change.ts'
+import { differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { rememberGone } from '../lists/removals.ts'
 import { readSieved } from '../lists/sieve.ts'
@@ -14,49 +14,51 @@ const stock: Table = {
   columns: ['service_id', 'store_id', 'sku_id', 'free_stock', 'buffer'],
 }
 
-/** The record of stock `s` of variant `v` in store `c`, its stamp apart. The nearest buffer that is set is in force. */
-const body = (service: Service) => sql`
-  (select row_to_json(r)::text from (select
+/** The record of stock `s` of variant `v` in store `c`, open for its stamp. The nearest buffer that is set is in force. */
+const body = (service: Service) =>
+  opened(sql`
+  select row_to_json(r) from (select
      c.store_id || '-' || v.sku as id, v.sku, v.sku_id as "skuId", c.store_id as "storeId", c.store_number as "storeNumber",
      c.name as "storeName", c.ecommerce_location_id as "ecommerceLocationId", s.free_stock as "freeStock", b.buffer,
      greatest(0, s.free_stock - b.buffer) as sellable
-     from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer) b) r)`
+     from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer) b) r`)
 
 /** Merges rows (`StockRow`, with `storeId` and `skuId` found) into the stock. */
 export function upsertStock(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
   return db.transaction(async tx => {
     const change = await beginChangeOf(tx, service, 'stock', rows)
-    const touched = await tx.rows<{ inserted: boolean }>(sql`
+    return upserted(
+      tx,
+      sql`
       insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, record)
       select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, at.stamp, ${stampedAs(body(service), sql`at.stamp`, service, change)}
-        from ${merged(service, stock, rows)} s
+        from ${merged(service, stock, rows, 's')}
         join store c on c.service_id = ${anyService(service)} and c.store_id = s.store_id
         join variant v on v.service_id = ${anyService(service)} and v.sku_id = s.sku_id
         cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
        where ${differs(stock, 's')}
-      on conflict (service_id, store_id, sku_id) do update
-        set (free_stock, buffer, changed_at, record) = (excluded.free_stock, excluded.buffer, excluded.changed_at, excluded.record)
-        where ${said(sql`stock.record`)} is distinct from ${said(sql`excluded.record`)} or stock.buffer is distinct from excluded.buffer
-      returning (xmax = 0) as inserted`)
-    return countUpserted(touched)
+      ${overwriting(stock, ['changed_at', 'record'])}
+      returning (xmax = 0) as inserted`,
+    )
   })
 }
 
 /** Renders stock anew after something that it shows has changed; `where` begins with `and`. */
 export async function renderStock(tx: Db, service: Service, change: Change, where: Sql) {
   // What an order moves meanwhile would be shown as it was before: it is held, and read again. In the order in which orders hold it.
-  await tx.run(
+  await hold(
+    tx,
     sql`select from stock s where s.service_id = ${anyService(service)} ${where} order by s.store_id, s.sku_id for no key update`,
   )
   await tx.run(sql`
-    update stock set record = left(r.body, -1) || ${change.ending}, changed_at = ${change.at}
+    update stock set record = ${stamped(sql`r.body`, change)}, changed_at = ${change.at}
       from (select s.store_id, s.sku_id, ${body(service)} as body
               from stock s
               join store c on c.service_id = s.service_id and c.store_id = s.store_id
               join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
              where s.service_id = ${anyService(service)} ${where}) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
-       and ${said(sql`stock.record`)} <> left(r.body, -1)`)
+       and not ${says(sql`stock.record`, sql`r.body`)}`)
 }
 
 /** The same after SKUs have been renamed: stock goes by its store and its SKU, so that its name leaves the list. */
@@ -106,7 +108,7 @@ export const holdStock = (tx: Db, service: Service, moves: readonly StockMove[])
 export const moveStock = (tx: Db, service: Service, change: Change, moves: readonly StockMove[]) =>
   // An integer's reach is beyond any stock; reaching it must not keep an order from being placed.
   tx.run(sql`
-    update stock set free_stock = r.free_stock, record = left(r.body, -1) || ${change.ending}, changed_at = ${change.at}
+    update stock set free_stock = r.free_stock, record = ${stamped(sql`r.body`, change)}, changed_at = ${change.at}
       from (select s.store_id, s.sku_id, s.free_stock, ${body(service)} as body
               from (select "storeId", "skuId", sum(quantity) as quantity from ${moved(moves)} group by 1, 2) m
               cross join lateral (select service_id, store_id, sku_id, buffer, least(greatest(free_stock + m.quantity, -2147483648), 2147483647)::integer as free_stock

@@ -3,10 +3,11 @@ import type { Service } from '../../settings.ts'
 import { renderCustomers } from '../customers/customers.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import { beginChangeOf, ofRow, stampOf } from '../lists/back-date.ts'
-import { countUpserted, type Upserted } from '../lists/change.ts'
-import { columnsOf, merged, type Table } from '../lists/merge.ts'
+import { countUpserted, hold, type Upserted } from '../lists/change.ts'
+import { columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
-import { renderStock } from './stock.ts'
+import { anyService } from '../lists/statistics.ts'
+import { followAtOnce, followInStock } from './stale-stock.ts'
 
 const stores: Table = {
   name: 'store',
@@ -28,25 +29,48 @@ const body = sql`
 
 /** Merges rows (`StoreRow`, `StoreMappingRow`) into the stores; what shows a store elsewhere follows. */
 export const upsertStores = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
-  db.transaction(tx => mergeStores(tx, service, rows))
+  db.transaction(tx => mergeStores(tx, service, rows, followInStock))
 
-/** The same within a transaction. */
-export async function mergeStores(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
+/** The same within a transaction; `follow` has the stock show what has changed. */
+export async function mergeStores(
+  tx: Db,
+  service: Service,
+  rows: readonly object[],
+  follow = followAtOnce,
+): Promise<Upserted> {
+  const given = (rows as readonly { storeId: string }[]).map(({ storeId }) => storeId)
+  // What another transaction changes meanwhile would be lost, and what shows it stay as that had it.
+  await hold(
+    tx,
+    sql`select from store where service_id = ${anyService(service)} and store_id = any(${given}) order by store_id for no key update`,
+  )
   const change = await beginChangeOf(tx, service, 'store', rows, ['stock', 'customer'])
-  const touched = await tx.rows<{ store_id: string; inserted: boolean }>(sql`
-    insert into store (${content.list}, changed_at, record)
-    select ${content.of('c')}, ${stampOf(ofRow, service, change)}, ${body}
-      from ${merged(service, stores, rows)} c
-    on conflict (service_id, store_id) do update
-      set (${content.list}, changed_at, record) = (${content.excluded}, excluded.changed_at, excluded.record)
-      where store.record is distinct from excluded.record
-    returning store_id, (xmax = 0) as inserted`)
-  const ids = touched.map(row => row.store_id)
-  if (ids.length) {
-    await renderStock(tx, service, change, sql`and s.store_id = any(${ids})`)
-    await renderCustomers(tx, service, change, sql`and c.joined_store_id = any(${ids})`)
-  }
+  const touched = await tx.rows<{ store_id: string; inserted: boolean; inStock: boolean; inCustomers: boolean }>(sql`
+    with given as materialized (
+      select ${content.of('c')}, ${stampOf(ofRow, service, change)} as stamp, ${body} as body,
+             old.store_id is not null and ${differsIn(shownByStock)} as "inStock", ${differsIn(['code'])} as "inCustomers"
+        from ${merged(service, stores, rows, 'c')}
+       where ${differs(stores, 'c')}
+    ), touched as (
+      insert into store (${content.list}, changed_at, record) select ${content.of('given')}, stamp, body from given
+      ${overwriting(stores, ['changed_at', 'record'])}
+      returning store_id, (xmax = 0) as inserted
+    )
+    select touched.*, "inStock", "inCustomers" from touched join given using (store_id)`)
+  const shown = (where: 'inStock' | 'inCustomers') => touched.filter(row => row[where]).map(row => row.store_id)
+  const [inStock, inCustomers] = [shown('inStock'), shown('inCustomers')]
+  if (inStock.length) await follow(tx, service, change, 'store_id', inStock)
+  if (inCustomers.length) await renderCustomers(tx, service, change, sql`and c.joined_store_id = any(${inCustomers})`)
   return countUpserted(touched)
+}
+
+/** What stock shows of its store. */
+const shownByStock = ['store_number', 'name', 'ecommerce_location_id', 'inventory_buffer']
+
+/** Whether a merged store says anything else than the stored one in these columns. */
+const differsIn = (columns: readonly string[]) => {
+  const { of } = columnsOf({ columns })
+  return sql`(${of('c')}) is distinct from (${of('old')})`
 }
 
 export const storePage = (

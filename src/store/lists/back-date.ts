@@ -1,6 +1,6 @@
-import { type Db, type Sql, sql } from '../../db.ts'
+import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { beginChange, type Change, kindOf, type List, localTime, numberOf, stamped } from './change.ts'
+import { beginChange, type Change, type Closing, kindOf, type List, localTime, numberOf, stamped } from './change.ts'
 
 /** A row that may say when its record changed: `YYYY-MM-DD HH:MM:SS`, on the service's wall clock. */
 export interface Dated {
@@ -38,7 +38,7 @@ interface Told {
 }
 
 /** The same of a row of `merged`. */
-export const ofRow: Told = { told: sql`(i->>'update_time_stamp')::timestamp`, was: sql`old.changed_at` }
+export const ofRow: Told = { told: sql`told_at`, was: sql`old.changed_at` }
 
 /**
  * The stamp of a record that has changed: the time that its source tells, or the nearest that is neither to come nor too early. One that
@@ -51,8 +51,8 @@ export function stampOf({ told, was }: Told, service: Service, { at, from }: Cha
   return sql`greatest(least(${ofThis}, ${at}::timestamptz), ${from}::timestamptz)`
 }
 
-/** A rendered body with the stamp of its record. */
-export const stampedAs = (body: Sql, stamp: Sql, service: Service, change: Change) =>
+/** An open body with the stamp of its record. */
+export const stampedAs = (body: Sql, stamp: Sql, service: Service, change: Change, closing: Closing = '}') =>
   change.from === null
-    ? stamped(body, change)
-    : sql`left(${body}, -1) || format(',"updateTimeStamp":"%s"}', ${localTime(stamp, service)})`
+    ? stamped(body, change, closing)
+    : sql`${body} || ',"updateTimeStamp":"' || ${localTime(stamp, service)} || ${raw(`'"${closing}'`)}`

@@ -59,8 +59,22 @@ export const localTime = (moment: Sql, service: Service) =>
 /** A record that carries its stamp ends with `,"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}`: always as long. */
 const endingLength = ',"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}'.length
 
-/** A rendered body, stamped. */
-export const stamped = (body: Sql, change: Change) => sql`left(${body}, -1) || ${change.ending}`
+/** What a record ends with: nothing, where another column closes it. */
+export type Closing = '}' | ''
+
+/**
+ * JSON of a record as text that is still open: its closing brace is missing, for its stamp follows. Its last value is no object. Cut by
+ * bytes: to count a record's characters takes as long as to render it.
+ */
+export const opened = (json: Sql) => sql`convert_from(rtrim(convert_to((${json})::text, 'UTF8'), '\\x7d'), 'UTF8')`
+
+/** An open body, stamped. */
+export const stamped = (body: Sql, { ending }: Change, closing: Closing = '}') =>
+  sql`${body} || ${ending.slice(0, -1) + closing}`
+
+/** Whether a record says what an open body says, whatever its stamp. */
+export const says = (record: Sql, body: Sql, closing: Closing = '}') => sql`
+  (octet_length(${record}) = octet_length(${body}) + ${raw(String(endingLength - 1 + closing.length))} and starts_with(${record}, ${body}))`
 
 /** What a record says, its stamp apart: equal means unchanged. */
 export const said = (record: Sql) => sql`left(${record}, ${raw(`-${endingLength}`)})`
@@ -75,3 +89,14 @@ export const countUpserted = (rows: readonly { inserted: boolean }[]): Upserted 
   const inserted = rows.filter(row => row.inserted).length
   return { inserted, changed: rows.length - inserted }
 }
+
+/** Carries out an insertion that returns `inserted` for each row it has written, and counts them where they are. */
+export async function upserted(tx: Db, insertion: Sql): Promise<Upserted> {
+  const counted = await tx.row<Upserted>(sql`
+    with touched as (${insertion})
+    select count(*) filter (where inserted)::integer as inserted, count(*) filter (where not inserted)::integer as changed from touched`)
+  return counted ?? { inserted: 0, changed: 0 }
+}
+
+/** Holds the rows that a statement locks, and sends none of them. */
+export const hold = (tx: Db, locking: Sql) => tx.run(sql`select count(*) from (${locking}) held`)

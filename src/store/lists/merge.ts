@@ -12,20 +12,37 @@ export interface Table {
   columns: readonly string[]
   /** What a new row says until it is told otherwise. */
   fresh?: object
+  /** What follows from other columns of the row, as SQL that names them. */
+  derived?: Readonly<Record<string, string>>
 }
 
 /**
  * Rows merged over what is stored: a field that is missing keeps what is there, null clears it (docs/decisions/0005). For a
- * `from` clause, where an alias follows it.
+ * `from` clause: a merged row is `alias`, with `told_at` where it says when it changed, and `old` is what is stored.
  */
-export const merged = (service: Service, { name, key, fresh = {} }: Table, rows: readonly object[]): Sql => sql`
-  json_array_elements(${incoming(service, rows)}) i
-  left join ${raw(name)} old on old.service_id = ${anyService(service)} and ${raw(key.map(column => `old.${column} = i->>'${column}'`).join(' and '))}
-  cross join lateral json_populate_record(coalesce(old, (select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)}))), i)`
+export function merged(service: Service, table: Table, rows: readonly object[], alias: string): Sql {
+  const { name, key, columns, fresh = {}, derived = {} } = table
+  const { text, told, times } = incoming(columns, rows)
+  const given = columns.map((column, i) => {
+    if (column === 'service_id') return sql`${service.id}::integer as service_id`
+    if (key.includes(column)) return raw(`new.${column}`)
+    return raw(
+      `case when old.service_id is null or told.mask & ${2 ** i} <> 0 then new.${column} else old.${column} end as ${column}`,
+    )
+  })
+  const following = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
+  return sql`
+    json_populate_recordset((select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), ${text}) with ordinality new
+    left join ${raw(name)} old on old.service_id = ${anyService(service)} and ${raw(key.map(column => `old.${column} = new.${column}`).join(' and '))}
+    cross join lateral (select (${told}::bigint[])[new.ordinality] as mask, (${times}::timestamp[])[new.ordinality] as told_at offset 0) told
+    cross join lateral (select ${raw(following.join(', '))} from (select ${listed(given)} offset 0) whole) ${raw(alias)}`
+}
+
+const listed = (items: readonly Sql[]) => items.reduce((all, one) => sql`${all}, ${one}`)
 
 /** Whether a row named `alias` of `merged` says anything else than what is stored: what does not need not be rendered. */
-export const differs = ({ key, columns }: Table, alias: string): Sql => {
-  const { of } = columnsOf({ columns: columns.filter(column => column !== 'service_id' && !key.includes(column)) })
+export const differs = (table: Table, alias: string): Sql => {
+  const { of } = columnsOf({ columns: sayings(table) })
   return sql`(old.service_id is null or (${of(alias)}) is distinct from (${of('old')}))`
 }
 
@@ -37,16 +54,26 @@ export type Merged<Key extends string> = Record<Key, string> & { inserted: boole
  * where the table has stamps.
  */
 export function merging(service: Service, table: Table, rows: readonly object[], change?: Change): Sql {
-  const { list, of, excluded } = columnsOf(table)
-  const name = raw(table.name)
+  const { list, of } = columnsOf(table)
   const stamp = change ? { list: sql`, changed_at`, at: sql`, ${change.at}::timestamptz` } : { list: sql``, at: sql`` }
   return sql`
-    insert into ${name} (${list}${stamp.list})
-    select ${of('given')}${stamp.at} from ${merged(service, table, rows)} given where ${differs(table, 'given')}
-    on conflict (service_id, ${raw(table.key.join(', '))}) do update set (${list}${stamp.list}) = (${excluded}${stamp.at})
-      where (${of(table.name)}) is distinct from (${excluded})
+    insert into ${raw(table.name)} (${list}${stamp.list})
+    select ${of('given')}${stamp.at} from ${merged(service, table, rows, 'given')} where ${differs(table, 'given')}
+    ${overwriting(table, change ? ['changed_at'] : [])}
     returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`
 }
+
+/** What becomes of a merged row where there is one: it takes its place with all columns, and those of `also`, unless it says the same. */
+export function overwriting(table: Table, also: readonly string[]): Sql {
+  const written = columnsOf({ columns: [...sayings(table), ...also] })
+  const compared = columnsOf({ columns: sayings(table) })
+  return sql`
+    on conflict (service_id, ${raw(table.key.join(', '))}) do update set (${written.list}) = row(${written.excluded})
+      where (${compared.of(table.name)}) is distinct from (${compared.excluded})`
+}
+
+/** The columns that say something, rather than whose row it is. */
+const sayings = ({ key, columns }: Table) => columns.filter(column => column !== 'service_id' && !key.includes(column))
 
 /** The columns of a table for an upsert: as a list, of a row named `alias`, and as `excluded`. */
 export const columnsOf = ({ columns }: Pick<Table, 'columns'>) => ({
@@ -55,13 +82,36 @@ export const columnsOf = ({ columns }: Pick<Table, 'columns'>) => ({
   excluded: raw(columns.map(column => `excluded.${column}`).join(', ')),
 })
 
-/** Rows as JSON text with the columns' names. */
-const incoming = (service: Service, rows: readonly object[]) =>
-  JSON.stringify(
-    rows.map(row => ({
-      service_id: service.id,
-      ...Object.fromEntries(Object.entries(row).map(([key, value]) => [snakeCase(key), value])),
-    })),
-  )
+/**
+ * Rows as JSON text with the columns' names; which columns each of them tells, as a bit for each; and when it says that it changed.
+ */
+function incoming(columns: readonly string[], rows: readonly object[]) {
+  const bits = new Map(columns.map((column, i) => [column, 2 ** i]))
+  const told: number[] = []
+  const times: (string | null)[] = []
+  const given = rows.map(row => {
+    const named: Record<string, unknown> = {}
+    let mask = 0
+    for (const [key, value] of Object.entries(row)) {
+      if (value === undefined) continue
+      const column = snakeCase(key)
+      const bit = bits.get(column)
+      if (bit === undefined) continue
+      named[column] = value
+      mask += bit
+    }
+    told.push(mask)
+    times.push((row as { updateTimeStamp?: string | null }).updateTimeStamp ?? null)
+    return named
+  })
+  return { text: JSON.stringify(given), told, times }
+}
 
-const snakeCase = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+const names = new Map<string, string>()
+function snakeCase(name: string) {
+  const known = names.get(name)
+  if (known !== undefined) return known
+  const made = name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+  names.set(name, made)
+  return made
+}

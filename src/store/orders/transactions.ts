@@ -4,7 +4,7 @@ import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../settings.ts'
 import { erasedAmong } from '../customers/erased.ts'
 import { beginChangeOf, stampedAs, stampOf } from '../lists/back-date.ts'
-import type { Change, Upserted } from '../lists/change.ts'
+import { type Change, opened, stamped, type Upserted } from '../lists/change.ts'
 import { byChange, filter, type PageRequest, readPage, unseen } from '../lists/page.ts'
 import { readSieved } from '../lists/sieve.ts'
 import { anyService } from '../lists/statistics.ts'
@@ -85,12 +85,12 @@ async function mergeSome(
     const times = new Map(rows.map(({ header, updateTimeStamp }) => [header.id, updateTimeStamp]))
     const given = merged.map(transaction => {
       const { id, customerId, saleDate } = transaction
-      return { id, customerId, saleDate, told: times.get(id) ?? saleDate, record: JSON.stringify(transaction) }
+      return { id, customerId, saleDate, told: times.get(id) ?? saleDate, record: transaction }
     })
     await tx.run(sql`
       insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-      select ${service.id}, t.id, t."customerId", t."saleDate", at.stamp, ${stampedAs(sql`t.record`, sql`at.stamp`, service, change)}
-        from json_to_recordset(${JSON.stringify(given)}) as t (id text, "customerId" text, "saleDate" timestamp, told timestamp, record text)
+      select ${service.id}, t.id, t."customerId", t."saleDate", at.stamp, ${stampedAs(opened(sql`t.record`), sql`at.stamp`, service, change)}
+        from json_to_recordset(${JSON.stringify(given)}) as t (id text, "customerId" text, "saleDate" timestamp, told timestamp, record json)
         left join retail_transaction old on old.service_id = ${anyService(service)} and old.id = t.id
         cross join lateral (select ${stampOf({ told: sql`t.told`, was: sql`old.changed_at` }, service, change)} as stamp) at
       on conflict (service_id, id) do update
@@ -103,7 +103,7 @@ async function mergeSome(
 export const addTransactions = (tx: Db, service: Service, change: Change, source: Sql) =>
   tx.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-    select ${service.id}, t.id, t."customerId", t."saleDate"::timestamp, ${change.at}, left(row_to_json(t)::text, -1) || ${change.ending}
+    select ${service.id}, t.id, t."customerId", t."saleDate"::timestamp, ${change.at}, ${stamped(opened(sql`row_to_json(t)`), change)}
       from (${source}) t`)
 
 /** The record of one transaction, as JSON text. */

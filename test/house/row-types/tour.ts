@@ -60,6 +60,7 @@ import { member } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 import { tookAFile } from './files.ts'
+import { renderStale } from './stock.ts'
 import { tellWebhook } from './webhooks.ts'
 
 /** Asks what the contract of the drivers does not ask for: what commands, jobs, imports and the warehouse read. */
@@ -99,6 +100,7 @@ export async function tour(api: TestService) {
   await db.transaction(tx => readSubscriptions(tx, service))
   await keptSku(db, service, sold.skuId)
   await mapSkus(db, service, [{ ...sold, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
+  await renderStale(api)
   await mappingRecord(db, service, 'skus', sold.skuId)
   await loading(db, service, 'staff', () =>
     upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith', updateTimeStamp: '2026-01-31 14:05:00' }]),

@@ -1,0 +1,25 @@
+import { readService } from '../accounts.ts'
+import type { Database } from '../db.ts'
+import { failpoint } from '../failpoints.ts'
+import { renderSomeStale, servicesWithStaleStock } from '../store/goods/stale-stock.ts'
+import type { Work } from './job.ts'
+
+/**
+ * Has stock show what has become of stores and SKUs that much of it shows, some at a time and of each service in turn. What is rendered
+ * is written down with it: who is killed is gone on with by the next one, and rendering twice changes nothing.
+ */
+export const renderStock = ({ db, signal }: Work): Promise<void> => renderStaleStock(db, signal)
+
+/** The same, for whoever has no worker. */
+export async function renderStaleStock(db: Database, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    let found = false
+    for (const { id } of await servicesWithStaleStock(db)) {
+      signal.throwIfAborted()
+      const service = await readService(db, id)
+      if (service && (await renderSomeStale(db, service))) found = true
+      failpoint('after_stale_stock')
+    }
+    if (!found) return
+  }
+}

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict'
+import { sql } from '../../../src/db.ts'
+import { renderStaleStock } from '../../../src/jobs/render-stock.ts'
+import type { TestService } from '../../support/service.ts'
+
+/** Stock of a store and of a SKU is rendered anew by the job. */
+export async function renderStale({ db, service }: TestService) {
+  await db.run(sql`
+    insert into stale_stock (service_id, shown, id)
+    select service_id, shown, stale.id from stock, lateral (values ('store_id', store_id), ('sku_id', sku_id)) stale (shown, id)
+     where service_id = ${service.id} on conflict do nothing`)
+  await renderStaleStock(db, new AbortController().signal)
+  assert.deepEqual(await db.rows(sql`select from stale_stock`), [])
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { openShop } from '../support/feeds.ts'
+import { begin, directory, stop, until } from '../support/processes.ts'
+
+const shop = await openShop()
+after(() => shop.close())
+
+const environment = { DATABASE_URL: shop.connection, DATA_DIR: directory(), LOG_LEVEL: 'warn' }
+const stores = ['s1', 's2', 's3']
+const skus = Array.from({ length: 2_100 }, (_, i) => `k${String(i).padStart(4, '0')}`)
+const lines = (head: string, rows: readonly string[]) => [head, ...rows].join('\n')
+
+/** How many rows of stock show what, and how many of them have changed since a moment. */
+async function shown(what: string, since: string) {
+  const [row] = await shop.rows(`
+    select count(*) filter (where ${what})::integer as shown, count(*) filter (where ${what} and changed_at > '${since}')::integer as told from stock`)
+  return row as { shown: number; told: number }
+}
+const now = async () => (await shop.rows('select clock_timestamp()::text as now'))[0].now as string
+const stale = async () => (await shop.rows('select shown, id, rendered_to from stale_stock order by 1, 2')) as object[]
+
+test('what much stock shows is rendered some at a time; a worker that is killed in between is gone on with', async () => {
+  await shop.feed(
+    'stores',
+    lines(
+      'storeId,storeNumber,name',
+      stores.map(id => `${id},${id},${id}`),
+    ),
+  )
+  await shop.feed(
+    'products',
+    lines(
+      'productId,productCode,name,colourId,skuId,sizeCode,price',
+      skus.map(id => `${id},${id},P,c,${id},S,1`),
+    ),
+  )
+  await shop.feed(
+    'stock',
+    lines(
+      'storeNumber,skuId,freeStock',
+      stores.flatMap(store => skus.map(sku => `${store},${sku},1`)),
+    ),
+  )
+
+  const since = await now()
+  await shop.feed('store-mapping', 'storeId,ecommerceLocationId\ns1,L1\n')
+  const mapped = `record::json->>'ecommerceLocationId' = 'L1'`
+  assert.deepEqual(await stale(), [{ shown: 'store_id', id: 's1', rendered_to: '' }])
+  assert.equal((await shown(mapped, since)).shown, 0)
+
+  const victim = begin(['worker'], { ...environment, FAILPOINT: 'after_stale_stock' })
+  assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
+  assert.deepEqual(await stale(), [{ shown: 'store_id', id: 's1', rendered_to: skus[1_999] }])
+  assert.deepEqual(await shown(mapped, since), { shown: 2_000, told: 2_000 })
+
+  await shop.feed(
+    'sku-mapping',
+    lines(
+      'skuId,ecommerceSku',
+      skus.map(id => `${id},E-${id}`),
+    ),
+  )
+  // The lease of the one that was killed ends by itself, twenty seconds later.
+  await shop.rows(`update job set leased_until = now() where name = 'render-stock'`)
+  const worker = begin(['worker'], environment)
+  try {
+    await until(async () => !(await stale()).length, 'nothing is stale', 120_000)
+    const renamed = `record::json->>'sku' = 'E-' || sku_id and record::json->>'id' = store_id || '-E-' || sku_id`
+    const all = stores.length * skus.length
+    assert.deepEqual(await shown(mapped, since), { shown: skus.length, told: skus.length })
+    assert.deepEqual(await shown(renamed, since), { shown: all, told: all })
+    const [gone] = await shop.rows(
+      `select count(*)::integer as n from removal where kind = 'inventory' and id ~ '^s[123]-k[0-9]{4}$'`,
+    )
+    assert.equal(gone.n, all, 'who follows changes is told that the names of before are gone')
+  } finally {
+    await stop(worker)
+  }
+})
