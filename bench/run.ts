@@ -7,6 +7,7 @@ import { measureExport } from './export.ts'
 import { measureChanges } from './following/changes.ts'
 import { measureWebhooks } from './following/webhooks.ts'
 import { measureGrowth } from './growth.ts'
+import { measureImport } from './import.ts'
 import { measurePages } from './pages.ts'
 import { measureRequestLog } from './requests.ts'
 import { type Bench, startBench } from './rig/bench.ts'
@@ -28,6 +29,7 @@ const parts = [
   'remote-writes',
   'breaker',
   'sync',
+  'import',
   'traces',
   'requests',
   'changes',
@@ -100,6 +102,7 @@ async function measureServed(cluster: Cluster, size: Size) {
     changes: measureChanges,
     webhooks: measureWebhooks,
     sync: (bench, loaded) => measureSync(bench, loaded, { stores, skus }),
+    import: (bench, loaded) => measureImport(bench, loaded, Math.min(size.customers, 100_000)),
   }
   for (const part of parts) {
     if (part === 'cold-start' || !only.includes(part)) continue

@@ -1,17 +1,13 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { startSimulatorProcess } from '../simulator/control/process.ts'
 import { addService } from '../src/accounts.ts'
 import { sql } from '../src/db.ts'
 import { setBackOffice } from '../src/store/running/back-office.ts'
 import type { Bench } from './rig/bench.ts'
+import { runCommand } from './rig/command.ts'
 import type { Loaded } from './rig/database.ts'
 import { type Section, tenths, whole } from './rig/report.ts'
-import { memory } from './rig/usage.ts'
 
 const name = 'bench-sync'
-const cli = fileURLToPath(new URL('../src/cli.js', import.meta.url))
 const mostMegabytes = 400
 
 /** How large the back office's stock is. */
@@ -85,28 +81,12 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
 }
 
 /** One run of the command: how long, how many records, and its most memory. */
-async function pulled({ directory }: Bench, { url }: Loaded, args: readonly string[]) {
-  const began = performance.now()
-  const child = spawn(process.execPath, [cli, 'sync', ...args, '--service', name], {
-    cwd: directory,
-    env: { PATH: process.env.PATH, DATA_DIR: '.', DATABASE_URL: url },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let out = ''
-  child.stdout.on('data', chunk => {
-    out += chunk
-  })
-  let peak = 0
-  const look = setInterval(() => {
-    peak = Math.max(peak, memory(child.pid ?? 0).peak || 0)
-  }, 100)
-  const [code] = await once(child, 'close')
-  clearInterval(look)
-  if (code !== 0) throw new Error(`tillbridge sync ended with code ${code}: ${out}`)
+async function pulled(bench: Bench, loaded: Loaded, args: readonly string[]) {
+  const { out, seconds, peak } = await runCommand(bench, loaded, ['sync', ...args, '--service', name])
   const cells =
     out
       .split('\n')
       .find(line => line.startsWith('stock '))
       ?.split(/ {2,}/) ?? []
-  return { seconds: (performance.now() - began) / 1_000, read: Number(cells[1]?.replaceAll(',', '') ?? 0), peak }
+  return { seconds, read: Number(cells[1]?.replaceAll(',', '') ?? 0), peak }
 }

@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Bench } from './bench.ts'
+import type { Loaded } from './database.ts'
+import { memory } from './usage.ts'
+
+const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
+
+/** A command of `tillbridge` in a process of its own: how many seconds it takes, what it says, and its most memory in MB. */
+export async function runCommand({ directory }: Bench, { url }: Loaded, args: readonly string[]) {
+  const began = performance.now()
+  const child = spawn(process.execPath, [cli, ...args], {
+    cwd: directory,
+    env: { PATH: process.env.PATH, DATA_DIR: '.', DATABASE_URL: url },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let out = ''
+  child.stdout.on('data', chunk => {
+    out += chunk
+  })
+  let peak = 0
+  const look = setInterval(() => {
+    peak = Math.max(peak, memory(child.pid ?? 0).peak || 0)
+  }, 100)
+  const [code] = await once(child, 'close')
+  clearInterval(look)
+  if (code !== 0) throw new Error(`tillbridge ${args[0]} ended with code ${code}: ${out}`)
+  return { seconds: (performance.now() - began) / 1_000, out, peak }
+}
