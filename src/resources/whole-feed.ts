@@ -1,6 +1,7 @@
 import type { Db } from '../db.ts'
 import { cursorAt, type Following, toldOf } from '../http/following.ts'
 import { headersOf } from '../http/media/portions.ts'
+import { type Portion, readAhead } from '../http/media/read-ahead.ts'
 import type { Turn } from '../http/media/turns.ts'
 import type { Whole } from '../http/media/whole.ts'
 import { changesAfter } from '../store/changes/feed.ts'
@@ -14,23 +15,13 @@ const portion = 500
 /** The feed from the beginning to what is newest now, as a whole; its cursor goes on from there. */
 export async function everyChange(db: Db, following: Following, records: boolean, turn: Turn): Promise<Whole> {
   const end = await turn(() => placesNow(db, following.service, following.kinds))
-  const read = (places: Places) =>
-    turn(() => changesAfter(db, following.service, places, { limit: portion, records }, horizonsAt(end)))
+  const portionBehind = async (at: Places): Promise<Portion> => {
+    const read = () => changesAfter(db, following.service, at, { limit: portion, records }, horizonsAt(end))
+    const { changes, places, hasMore } = orExpired(await turn(read))
+    const lines = changes.map(change => `${toldOf(change)}\n`).join('')
+    return { lines, next: hasMore ? () => portionBehind(places) : undefined }
+  }
   const asOf = textOf(Math.max(0, toldUpTo(end)))
   const headers = { ...headersOf(following.service, asOf), 'x-end-cursor': cursorAt(following, end) }
-  return { headers, portions: portionsOf(beginningOf(following.kinds), read) }
-}
-
-/** The next portion is read while the client takes one. */
-async function* portionsOf(beginning: Places, read: (places: Places) => ReturnType<typeof changesAfter>) {
-  for (let coming = read(beginning); ; ) {
-    const { changes, places, hasMore } = orExpired(await coming)
-    if (hasMore) {
-      coming = read(places)
-      // Where the client goes while it is read, nobody waits for it.
-      coming.catch(() => {})
-    }
-    if (changes.length) yield changes.map(change => `${toldOf(change)}\n`).join('')
-    if (!hasMore) return
-  }
+  return { headers, portions: readAhead(() => portionBehind(beginningOf(following.kinds))) }
 }

@@ -1,6 +1,7 @@
 import type { Fault } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
+import { type Portion, readAhead } from './read-ahead.ts'
 import type { Turn } from './turns.ts'
 import type { Whole } from './whole.ts'
 
@@ -29,26 +30,14 @@ export async function wholeOf(
   turn: Turn,
   read: (asked: PageRequest) => Promise<{ page: Page; beside: Partial<Beside> }>,
 ): Promise<Whole> {
-  const portionOf = (place: Partial<PageRequest>) => turn(() => read({ limit: portion, lines: true, ...place }))
-  const { page, beside } = await portionOf({})
+  const pageAt = (place: Partial<PageRequest>) => turn(() => read({ limit: portion, lines: true, ...place }))
+  const portionOf = ({ asOf, end, hasNextPage, records }: Page): Portion => ({
+    lines: records === null ? '' : `${records}\n`,
+    next: hasNextPage && end ? async () => portionOf((await pageAt({ asOf, after: end })).page) : undefined,
+  })
+  const { page, beside } = await pageAt({})
   const headers = headersOf(service, page.asOf, beside)
-  return { headers, portions: portionsFrom(page, async place => (await portionOf(place)).page) }
-}
-
-/** The portions of a whole list behind the first, a page. The next one is read while the client takes one. */
-async function* portionsFrom(
-  first: Page,
-  read: (place: Pick<PageRequest, 'asOf' | 'after'>) => Promise<Page>,
-): AsyncGenerator<string> {
-  for (let page = first; ; ) {
-    const { asOf, end, hasNextPage, records } = page
-    const next = hasNextPage && end ? read({ asOf, after: end }) : undefined
-    // Where the client goes while it is read, nobody waits for it.
-    next?.catch(() => {})
-    if (records !== null) yield `${records}\n`
-    if (!next) return
-    page = await next
-  }
+  return { headers, portions: readAhead(async () => portionOf(page)) }
 }
 
 /** What the `meta` of a page tells of a walk, as headers. */

@@ -1,0 +1,18 @@
+/** What a read brings: whole lines, if there are any, and how what follows them is read, if anything does. */
+export interface Portion {
+  lines: string
+  next: (() => Promise<Portion>) | undefined
+}
+
+/** The lines of portions, one after the other. The next one is read while whoever asks takes one. */
+export async function* readAhead(read: () => Promise<Portion>): AsyncGenerator<string> {
+  for (let coming = read(); ; ) {
+    const { lines, next } = await coming
+    const ahead = next?.()
+    // Where the client goes while it is read, nobody waits for it.
+    ahead?.catch(() => {})
+    if (lines !== '') yield lines
+    if (!ahead) return
+    coming = ahead
+  }
+}
