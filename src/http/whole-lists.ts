@@ -9,6 +9,9 @@ import { logFault } from './problem.ts'
 /** Connections that all whole lists of a process have between them: whoever asks for pages has the others. */
 const connections = 2
 
+/** Milliseconds until it is asked again whether the caller is still admitted. */
+const trustMs = 2_500
+
 /** What whole lists are told with: portions in turn, so many at a time to an account (contract 12). */
 export function wholeLists(gate: Gate) {
   const open = openingsOf('too_many_whole_lists')
@@ -21,11 +24,31 @@ export function wholeLists(gate: Gate) {
       whole: () => Promise<Whole>,
     ): Promise<FastifyReply> =>
       open(request, async () => {
-        await sendWhole(request, reply, await whole(), {
-          stillAdmitted: () => admittedStill(gate, request, role),
-          onFault: fault => logFault(request, fault),
-        })
+        const { headers, portions } = await whole()
+        const stillAdmitted = () => admittedStill(gate, request, role)
+        await sendWhole(request, reply, { headers, portions: whileAdmitted(request, portions, stillAdmitted) })
         return reply
       }),
+  }
+}
+
+/** The portions, as long as the caller is admitted. Faults are told here, where they arise: that a stream ends early is the client's doing. */
+async function* whileAdmitted(
+  request: FastifyRequest,
+  portions: AsyncIterable<string>,
+  stillAdmitted: () => Promise<unknown>,
+) {
+  let trusted = performance.now()
+  try {
+    for await (const portion of portions) {
+      if (performance.now() - trusted > trustMs) {
+        await stillAdmitted()
+        trusted = performance.now()
+      }
+      yield portion
+    }
+  } catch (fault) {
+    logFault(request, fault)
+    throw fault
   }
 }

@@ -11,17 +11,8 @@ export interface Whole {
   portions: AsyncIterable<string>
 }
 
-interface Circumstances {
-  /** Throws where the caller would not be admitted any more. */
-  stillAdmitted: () => Promise<unknown>
-  /** Hears why the list cannot be told to its end. */
-  onFault: (fault: Error) => void
-}
-
 /** Milliseconds that a client may take for a portion, ours to read it included. */
 const patienceMs = 60_000
-/** Milliseconds until it is asked again whether the caller is still admitted. */
-const trustMs = 2_500
 
 /**
  * Answers with a whole list as NDJSON. Nothing of ours is held while the client reads. What goes wrong by now has no status any more:
@@ -31,7 +22,6 @@ export async function sendWhole(
   request: FastifyRequest,
   reply: FastifyReply,
   { headers, portions }: Whole,
-  { stillAdmitted, onFault }: Circumstances,
 ): Promise<void> {
   const { raw } = reply
   const packing = packingFor(request.headers['accept-encoding']?.toString())
@@ -46,22 +36,15 @@ export async function sendWhole(
 
   const patience = setTimeout(() => raw.destroy(new Error('The client does not read.')), patienceMs)
   async function* taken() {
-    let trusted = performance.now()
     for await (const portion of portions) {
-      if (performance.now() - trusted > trustMs) {
-        await stillAdmitted()
-        trusted = performance.now()
-      }
       yield portion
       patience.refresh()
     }
   }
-  const source = Readable.from(taken())
-  source.once('error', onFault)
   try {
-    await pipeline([source, ...(packing ? [packer(packing)] : []), raw])
+    await pipeline([Readable.from(taken()), ...(packing ? [packer(packing)] : []), raw])
   } catch {
-    // It is cut by now: the client has gone, or the fault has been told.
+    // It is cut by now: the client has gone, or the portions have.
   } finally {
     clearTimeout(patience)
   }

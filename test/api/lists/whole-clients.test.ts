@@ -9,12 +9,14 @@ import { sql } from '../../../src/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { giveBack, made, placed, startOrderShop } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
-import { anotherServer } from '../../support/servers.ts'
+import { until } from '../../support/processes.ts'
+import { anotherServer, keptLog } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
-import { ndjson, openLines } from './lines.ts'
+import { ndjson, openLines, type Telling } from './lines.ts'
 
 const { api } = await startOrderShop()
-const other = await anotherServer(api, { environment: { HTTP2: 'on' } })
+const kept = keptLog('error')
+const other = await anotherServer(api, { environment: { HTTP2: 'on' }, log: kept.log })
 after(async () => {
   await other.stop()
   await api.stop()
@@ -35,6 +37,16 @@ await upsertCustomers(
 
 const tell = (caller: Caller = large, more: { headers?: Record<string, string>; http2?: boolean } = {}) =>
   openLines({ at: more.http2 ? other : api, caller, path, ...more })
+
+/** Does something while no customer can be read. */
+async function withoutRecords(work: () => Promise<unknown>) {
+  await db.run(sql`alter table customer rename column record to elsewhere`)
+  try {
+    await work()
+  } finally {
+    await db.run(sql`alter table customer rename column elsewhere to record`)
+  }
+}
 
 /** A list of which the client has read a little, and then leaves the rest. */
 async function begun(more?: Parameters<typeof tell>[1]) {
@@ -103,6 +115,23 @@ test('a client that goes stops the work', async () => {
   assert.ok((await asked()) - before < 20)
 })
 
+for (const http2 of [false, true])
+  test(`a client that goes ${http2 ? 'over HTTP/2 ' : ''}is no fault of ours, a list that cannot be read is`, async () => {
+    const faultsOf = ({ headers }: Telling) =>
+      kept.text.split('\n').filter(line => line.includes(headers['x-request-id']) && JSON.parse(line).level === 50)
+    const begin = async () => {
+      const told = await openLines({ at: other, caller: large, path, http2 })
+      await once(told.body, 'readable')
+      return told
+    }
+    const left = await begin()
+    left.close()
+    const cut = await begin()
+    await withoutRecords(() => assert.rejects(text(cut.body)))
+    await until(() => faultsOf(cut).length, 'the fault is told')
+    assert.deepEqual(faultsOf(left), [])
+  })
+
 for (const [how, more] of [
   ['over HTTP/1.1', {}],
   ['over HTTP/2', { http2: true }],
@@ -112,16 +141,13 @@ for (const [how, more] of [
   test(`${how} a list that cannot be told to its end is cut, never ended as if it were whole`, async () => {
     const told = await tell(large, more)
     assert.equal(told.status, 200)
-    await db.run(sql`alter table customer rename column record to elsewhere`)
-    try {
+    await withoutRecords(async () => {
       const outcome = await text(told.body).then(
         () => 'whole',
         () => 'cut',
       )
       assert.equal(outcome, 'cut')
-    } finally {
-      await db.run(sql`alter table customer rename column elsewhere to record`)
-    }
+    })
   })
 
 test('whoever may not read the service any more is told no more of it', async () => {
