@@ -1,36 +1,47 @@
 import { writeSync } from 'node:fs'
 import { unlogged } from './measured.ts'
 
-const standardError = 2
-/** How often, and for how many milliseconds, a reader that has no room is waited for. */
-const [tries, pauseMs] = [20, 10]
+// Node makes a pipe that it has as its own stream one that does not block: a reader that stands still would hold the process up.
+const standardError: number = process.stderr.fd
 
-const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
+/** How often, and for how many milliseconds, a reader that has no room is waited for, in so many milliseconds. */
+const [tries, pauseMs, againMs] = [20, 10, 10_000]
+const waited = { times: 0, since: Number.NEGATIVE_INFINITY }
+
+/** Waits a little for a reader that is slow. False: it was waited for enough, because everybody else waits meanwhile. */
+function pause(): boolean {
+  const now = performance.now()
+  if (now > waited.since + againMs) Object.assign(waited, { times: 0, since: now })
+  if (waited.times >= tries) return false
+  waited.times++
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs)
+  return true
+}
 
 /** Writes bytes; how many of them were not taken. */
-function leftOf(bytes: Buffer): number {
+function leftOf(bytes: Buffer, isPatient: boolean): number {
   let at = 0
-  for (let tried = 0; at < bytes.length && tried < tries; )
+  while (at < bytes.length)
     try {
       at += writeSync(standardError, bytes, at)
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') break
-      tried++
-      pause()
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || !isPatient || !pause()) break
     }
   return bytes.length - at
 }
 
 /**
- * Standard error as a place for lines of the log. A line that there is no room for is dropped and counted, and nobody waits for it: a disk
- * that is full, or a reader that has gone, is no reason to serve nobody. Once lines are taken again the first says how many are missing.
+ * Standard error as a place for lines of the log. A line that there is no room for is dropped and counted, and nobody waits for it longer
+ * than a moment: a disk that is full, or a reader that has gone, is no reason to serve nobody. Once lines are taken again the first says
+ * how many are missing.
  */
 export function logLines() {
   let lost = 0
   let isTorn = false
   const take = (line: string) => {
     const bytes = Buffer.from(`${isTorn ? '\n' : ''}${line}`)
-    const left = leftOf(bytes)
+    // Once lines are lost one more is no loss to wait for.
+    const left = leftOf(bytes, lost === 0)
     if (left < bytes.length) isTorn = left > 0
     return left === 0
   }

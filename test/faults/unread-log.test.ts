@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { ask, cli, directory, makeAccess, type Serving, serve, stop, until } from '../support/processes.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data'), ACCESS_LOG: 'on', LOG_LEVEL: 'info' }
+const pipe = join(directory(), 'log')
+let reader: number
+let service: Serving
+
+before(async () => {
+  assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
+  reader = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
+  const program = ['sh', '-c', `exec "${process.execPath}" "${cli}" "$@" 2>"${pipe}"`, 'sh'] as const
+  service = await serve(['--no-demo'], environment, { program })
+})
+after(async () => {
+  await stop(service)
+  closeSync(reader)
+})
+
+/** Does something until there is no more of it. */
+function untilAgain(work: () => number) {
+  try {
+    while (work() > 0);
+  } catch (error) {
+    assert.equal((error as NodeJS.ErrnoException).code, 'EAGAIN')
+  }
+}
+
+/** What is in the pipe. */
+function readAll(): string {
+  const parts: Buffer[] = []
+  untilAgain(() => {
+    const part = Buffer.alloc(65_536)
+    const length = readSync(reader, part)
+    parts.push(part.subarray(0, length))
+    return length
+  })
+  return Buffer.concat(parts).toString()
+}
+
+test('a reader of the log that stands still holds nobody up, and is told how many lines it missed', async () => {
+  const access = await makeAccess(environment)
+  const times = 50
+  const asked = async () => {
+    const begun = performance.now()
+    for (let i = 0; i < times; i++) assert.equal((await ask(service, '/stores', access)).status, 200)
+    return performance.now() - begun
+  }
+  const read = await asked()
+  readAll()
+  untilAgain(() => writeSync(reader, '\n'.repeat(1_024)))
+  const unread = await asked()
+  // Waiting for room at each line would take 200 ms each.
+  assert.ok(
+    unread < 3 * read + (times * 200) / 2,
+    `${times} requests took ${unread} ms, ${read} ms where the log is read`,
+  )
+  readAll()
+  let log = ''
+  await until(async () => {
+    await ask(service, '/stores', access)
+    log += readAll()
+    return log.includes('"lost":')
+  }, 'the log says how many lines it lacks')
+  const [, lost] = /"lost":(\d+),/.exec(log) ?? []
+  assert.ok(Number(lost) >= times, log)
+})
