@@ -3,11 +3,12 @@ import { html } from './ground/html.js'
 import { Role, reaches } from './ground/role.js'
 import { linkTo, useRoute } from './ground/route.js'
 import { Problem } from './parts/problem.js'
+import { useAction } from './parts/use-load.js'
 import { screens } from './screens.js'
 
 /**
  * The frame around the screens: which service, which screen, who.
- * @param {{ signedIn: import('./ground/role.js').SignedIn, service: { name: string, role: string }, choose: (name: string) => void, leave: () => void }} props
+ * @param {{ signedIn: import('./ground/role.js').SignedIn, service: { name: string, role: string }, choose: (name: string) => void, leave: () => Promise<void> }} props
  */
 export function Frame({ signedIn, service, choose, leave }) {
   const [asked = '', ...rest] = useRoute()
@@ -15,6 +16,7 @@ export function Frame({ signedIn, service, choose, leave }) {
   const current = open.find(({ path }) => path === asked) ?? open[0]
   const heading = useRef(/** @type {HTMLElement | null} */ (null))
   const first = useRef(true)
+  const leaving = useAction()
   useEffect(() => {
     document.title = `${current?.title} · ${service.name} · Tillbridge`
     // Whoever hears the page is told where they are now.
@@ -31,7 +33,7 @@ export function Frame({ signedIn, service, choose, leave }) {
       <a class="brand" href="#"><img src="docs/icon.svg" alt="" width="24" height="24" /> Tillbridge</a>
       <${Services} services=${signedIn.services} service=${service} choose=${choose} />
       <span class="who">${signedIn.username} <small>${service.role}</small></span>
-      <button class="quiet" onClick=${leave}>Sign out</button>
+      <button class="quiet" disabled=${leaving.busy} onClick=${() => leaving.run(leave)}>Sign out</button>
     </header>
     <nav aria-label="Screens">
       <ul>
@@ -42,6 +44,7 @@ export function Frame({ signedIn, service, choose, leave }) {
       </ul>
     </nav>
     <main id="content" tabindex="-1" ref=${heading}>
+      ${leaving.error && html`<${Problem} error=${leaving.error} />`}
       ${current && html`<${Loaded} key=${current.path} load=${current.load} parts=${rest} />`}
     </main>
   <//>`

@@ -3,7 +3,16 @@ import { useEffect, useState } from 'preact/hooks'
 // What is looked at stands behind the `#`: it reaches neither the server nor its log.
 
 /** The parts of the address: `#customer/65432` is `['customer', '65432']`. @returns {string[]} */
-const partsNow = () => location.hash.slice(1).split('/').filter(Boolean).map(decodeURIComponent)
+const partsNow = () => location.hash.slice(1).split('/').filter(Boolean).map(decoded)
+
+/** A part as it was typed, where it is no part of ours. @param {string} part */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
 
 /** The parts of the address, as they change. */
 export function useRoute() {

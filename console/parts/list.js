@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, pageOf } from '../ground/api.js'
 import { html } from '../ground/html.js'
 import { Export } from './export.js'
@@ -18,23 +18,29 @@ export function List({ path, caption, columns, empty, file, keyOf, version = 0, 
   const [busy, setBusy] = useState(true)
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
 
-  /** @param {any[]} before @param {string | null} cursor @param {AbortSignal} [signal] */
-  const load = async (before, cursor, signal) => {
+  /** What is under way for the list that is shown. */
+  const current = useRef(new AbortController())
+
+  /** @param {any[]} before @param {string | null} cursor */
+  const load = async (before, cursor) => {
+    const { signal } = current.current
     setBusy(true)
     setError(undefined)
     try {
-      const { data, meta } = await ask(pageOf(path, cursor, 50), signal ? { signal } : {})
+      const { data, meta } = await ask(pageOf(path, cursor, 50), { signal })
+      if (signal.aborted) return
       setRows([...before, ...data])
       setNext(meta.hasNextPage ? meta.endCursor : null)
     } catch (refused) {
-      if (signal?.aborted) return
+      if (signal.aborted) return
       setError(refused)
     }
     setBusy(false)
   }
   useEffect(() => {
     const gone = new AbortController()
-    load([], null, gone.signal)
+    current.current = gone
+    load([], null)
     return () => gone.abort()
   }, [path, version])
 

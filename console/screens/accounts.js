@@ -6,6 +6,7 @@ import { Dialog } from '../parts/dialog.js'
 import { Choice, Field, submitted } from '../parts/field.js'
 import { List } from '../parts/list.js'
 import { Problem } from '../parts/problem.js'
+import { RecordForm } from '../parts/record-form.js'
 import { Secret } from '../parts/secret.js'
 import { useAction } from '../parts/use-load.js'
 
@@ -68,7 +69,14 @@ export function Screen() {
       />`
     }
     ${open.new && html`<${Dialog} title="New account" close=${() => setOpen({})}><${NewAccount} save=${add} /><//>`}
-    ${open.account && html`<${Dialog} title=${`Role of ${open.account.username}`} close=${() => setOpen({})}><${RoleForm} account=${open.account} done=${seen} /><//>`}
+    ${
+      open.account &&
+      html`<${Dialog} title=${`Role of ${open.account.username}`} close=${() => setOpen({})}><${RecordForm}
+      path=${`/accounts/${encodeURIComponent(open.account.username)}`}
+      form=${(/** @type {any} */ of) => html`<${RoleForm} ...${of} />`}
+      done=${seen}
+    /><//>`
+    }
     <${List}
       path="/accounts"
       caption="Accounts"
@@ -94,19 +102,13 @@ function NewAccount({ save }) {
   </form>`
 }
 
-/** @param {{ account: any, done: () => void }} props */
-function RoleForm({ account, done }) {
-  const [role, setRole] = useState(account.role)
+/** @param {{ record: any, save: (body: object) => Promise<void> }} props */
+function RoleForm({ record, save }) {
+  const [role, setRole] = useState(record.role)
   const { busy, error, run } = useAction()
-  const save = async () => {
-    const path = `/accounts/${encodeURIComponent(account.username)}`
-    const { tag } = await ask(path)
-    await ask(path, { method: 'PUT', body: { role }, headers: tag ? { 'if-match': tag } : {} })
-    done()
-  }
-  return html`<form onSubmit=${submitted(() => run(save))}>
+  return html`<form onSubmit=${submitted(() => run(() => save({ role })))}>
     <${Choice} label="Role" value=${role} change=${setRole} options=${roles} />
     ${error && html`<${Problem} error=${error} />`}
-    <p class="choices"><button class="main" disabled=${busy || role === account.role}>${busy ? 'Saving…' : 'Save'}</button></p>
+    <p class="choices"><button class="main" disabled=${busy || role === record.role}>${busy ? 'Saving…' : 'Save'}</button></p>
   </form>`
 }

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import { ask } from '../ground/api.js'
 import { html } from '../ground/html.js'
 import { goTo } from '../ground/route.js'
 import { Dialog } from '../parts/dialog.js'
 import { Choice, Field, submitted } from '../parts/field.js'
 import { List } from '../parts/list.js'
 import { Problem } from '../parts/problem.js'
+import { RecordForm } from '../parts/record-form.js'
 import { useAction } from '../parts/use-load.js'
 
 /**
@@ -84,10 +84,9 @@ export function Screen({ parts: [asked = 'stores'] }) {
     ${
       changing &&
       html`<${Dialog} title=${`Map ${told(changing) || changing[id]}`} close=${() => setChanging(undefined)}>
-        <${MappingForm}
+        <${RecordForm}
           path=${`/mappings/${kind}/${encodeURIComponent(changing[id])}`}
-          row=${changing}
-          fields=${fields}
+          form=${(/** @type {any} */ of) => html`<${MappingForm} ...${of} fields=${fields} />`}
           done=${() => {
             setChanging(undefined)
             setVersion(version + 1)
@@ -97,20 +96,15 @@ export function Screen({ parts: [asked = 'stores'] }) {
     }`
 }
 
-/** @param {{ path: string, row: any, fields: [string, string][], done: () => void }} props */
-function MappingForm({ path, row, fields, done }) {
+/** @param {{ record: any, save: (body: object) => Promise<void>, fields: [string, string][] }} props */
+function MappingForm({ record, save, fields }) {
   const [values, setValues] = useState(
     /** @returns {Record<string, string>} */ () =>
-      Object.fromEntries(fields.map(([field]) => [field, row[field] ?? ''])),
+      Object.fromEntries(fields.map(([field]) => [field, record[field] ?? ''])),
   )
   const { busy, error, run } = useAction()
-  const save = async () => {
-    const { tag } = await ask(path)
-    const body = Object.fromEntries(fields.map(([field]) => [field, values[field]?.trim() || null]))
-    await ask(path, { method: 'PUT', body, headers: tag ? { 'if-match': tag } : {} })
-    done()
-  }
-  return html`<form onSubmit=${submitted(() => run(save))}>
+  const send = () => save(Object.fromEntries(fields.map(([field]) => [field, values[field]?.trim() || null])))
+  return html`<form onSubmit=${submitted(() => run(send))}>
     ${fields.map(
       ([field, title]) =>
         html`<${Field} key=${field} label=${title} value=${values[field]} change=${(/** @type {string} */ value) => setValues({ ...values, [field]: value })} hint="Empty: not mapped." />`,

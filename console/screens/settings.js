@@ -14,7 +14,7 @@ export function Screen() {
   const [changes, setChanges] = useState(/** @type {Record<string, unknown>} */ ({}))
   const [reviewing, setReviewing] = useState(false)
   const [wanted, setWanted] = useState('')
-  const [saved, setSaved] = useState(0)
+  const [begun, setBegun] = useState(0)
   if (error) return html`<h1>Settings</h1><${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
 
@@ -26,22 +26,27 @@ export function Screen() {
       JSON.stringify(value) === JSON.stringify(inForce[name]) ? others : Object.assign(others, { [name]: value }),
     )
   }
+  // Inputs that begin anew show what is in force, whatever was typed.
+  const discard = () => {
+    setChanges({})
+    setBegun(begun + 1)
+  }
   const names = Object.keys(settings).filter(name =>
     `${name} ${settings[name]?.description}`.toLowerCase().includes(wanted.toLowerCase()),
   )
   const count = Object.keys(changes).length
   return html`<h1>Settings</h1>
     <p class="lead">What this service is set to. Nothing changes before you have seen what will.</p>
-    <${Lacking} version=${saved} />
+    <${Lacking} version=${data.tag} />
     <div class="tools">
       <label class="inline"><span>Find</span><input type="search" value=${wanted} onInput=${(/** @type {any} */ event) => setWanted(event.currentTarget.value)} /></label>
       <button class="main aside" disabled=${count === 0} onClick=${() => setReviewing(true)}>${count ? `Review ${count} ${count === 1 ? 'change' : 'changes'}` : 'No changes'}</button>
-      ${count > 0 && html`<button class="quiet" onClick=${() => setChanges({})}>Discard</button>`}
+      ${count > 0 && html`<button class="quiet" onClick=${discard}>Discard</button>`}
     </div>
     <div class="settings">
       ${names.map(
         name => html`<${Setting}
-          key=${`${name} ${saved}`}
+          key=${`${name} ${begun} ${data.tag}`}
           name=${name}
           shape=${settings[name]}
           value=${name in changes ? changes[name] : inForce[name]}
@@ -61,7 +66,6 @@ export function Screen() {
         done=${() => {
           setReviewing(false)
           setChanges({})
-          setSaved(saved + 1)
           reload()
         }}
       />`

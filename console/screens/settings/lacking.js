@@ -3,7 +3,7 @@ import { html } from '../../ground/html.js'
 import { inCode } from '../../parts/problem.js'
 import { useLoad } from '../../parts/use-load.js'
 
-/** What does not work as the service is set, and why: a list to work off. @param {{ version: number }} props */
+/** What does not work as the service is set, and why: a list to work off. @param {{ version: string | null }} props */
 export function Lacking({ version }) {
   const { data } = useLoad(signal => ask('/capabilities', { signal }), [version])
   const lacking = (data?.data.capabilities ?? []).filter(

@@ -45,7 +45,7 @@ function Input({ id, shape, value, change }) {
   if (shape.enum)
     return html`<select id=${id} value=${value} onChange=${reading(text => text)}>${shape.enum.map(each => html`<option key=${each}>${each}</option>`)}</select>`
   if (shape.type === 'integer')
-    return html`<input id=${id} type="number" min=${shape.minimum} max=${shape.maximum} value=${value} onInput=${reading(Number)} />`
+    return html`<input id=${id} type="number" min=${shape.minimum} max=${shape.maximum} value=${value} onInput=${reading(text => (text === '' ? null : Number(text)))} />`
   if (shape.type === 'array' || shape.type === 'object')
     return html`<${JsonInput} id=${id} value=${value} change=${change} />`
   const orNumber = shape.anyOf?.some(({ type }) => type === 'integer')

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { browserMissing } from '../support/browser.ts'
+import { type Console, openConsole } from '../support/console/console.ts'
+import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { put } from '../support/write.ts'
+
+const skip = browserMissing ?? false
+let shop: TestService
+let visitor: Caller
+let page: Console
+
+before(async () => {
+  shop = await startTestService()
+  visitor = await shop.account('visitor')
+  const ids = Array.from({ length: 60 }, (_, i) => `customer${i}`)
+  await upsertCustomers(
+    shop.db,
+    shop.service,
+    ids.map(id => ({ id })),
+  )
+  if (!skip) page = await openConsole(shop, shop)
+})
+after(async () => {
+  await page?.close()
+  await shop.stop()
+})
+
+const text = (id: string) => page.evaluate<string>(`document.getElementById(${JSON.stringify(id)}).value`)
+
+test('a setting that is a list shows what is in force, after it was saved and after it was discarded', {
+  skip,
+}, async () => {
+  await page.show('settings')
+  await page.fill('returnReasons', '[{"code":"OLD","name":"Too old"}]')
+  await page.press('Review 1 change')
+  await page.press('Save')
+  await page.until(`!document.querySelector('dialog')`)
+  const inForce = JSON.stringify([{ code: 'OLD', name: 'Too old' }], null, 2)
+  await page.until(`document.getElementById('setting-returnReasons').value === ${JSON.stringify(inForce)}`)
+  await page.fill('returnReasons', '[]')
+  await page.press('Discard')
+  await page.says('No changes')
+  assert.equal(await text('setting-returnReasons'), inForce)
+})
+
+test('a number that is emptied stands for the default', { skip }, async () => {
+  await put(shop, '/settings', { inventoryBuffer: 7, voucherValidityMonths: 12 })
+  await page.show('today')
+  await page.until(`document.querySelector('main h1')?.innerText === 'Today'`)
+  await page.show('settings')
+  await page.until(`document.getElementById('setting-voucherValidityMonths')?.value === '12'`)
+  await page.fill('voucherValidityMonths', '')
+  await page.press('Review 1 change')
+  await page.press('Save')
+  await page.until(`!document.querySelector('dialog')`)
+  assert.equal((await shop.get('/settings')).json.data.voucherValidityMonths, 36)
+})
+
+test('what more a list has is not shown in another one, which was asked for meanwhile', { skip }, async () => {
+  await page.show('mappings/customers')
+  await page.says('50 shown')
+  await page.evaluate(`(() => {
+    const ask = fetch
+    globalThis.fetch = (path, asking) => {
+      if (!path.includes('after_cursor')) return ask(path, asking)
+      globalThis.late = new Promise(done => { globalThis.release = done }).then(() => ask(path, asking))
+      return late
+    }
+  })()`)
+  await page.press('Show more')
+  await page.until('globalThis.release')
+  await page.fill('Show', 'mapped')
+  await page.says('None of them is mapped yet.')
+  await page.evaluate(`(async () => {
+    release()
+    await late.catch(() => {})
+    await new Promise(done => setTimeout(done, 300))
+  })()`)
+  await page.says('None of them is mapped yet.')
+  assert.equal(await page.evaluate(`document.querySelectorAll('tbody tr').length`), 0)
+})
+
+test('what somebody else has changed since the dialog was opened is not written over', { skip }, async () => {
+  for (const [screen, button, field, text, path, body] of [
+    [
+      'accounts',
+      `Change role of ${visitor.username}`,
+      'Role',
+      'admin',
+      `/accounts/${visitor.username}`,
+      { role: 'maintainer' },
+    ],
+    [
+      'mappings/customers',
+      'Map customer1',
+      'Legacy id',
+      'mine',
+      '/mappings/customers/customer1',
+      { ecommerceLegacyId: 'theirs' },
+    ],
+  ] as const) {
+    await page.show(screen)
+    await page.press(button)
+    await page.fill(field, text)
+    assert.equal((await put(shop, path, body)).status, 200)
+    await page.press('Save')
+    await page.says('precondition_failed')
+    await page.press('Close')
+    const { data } = (await shop.get(path)).json
+    assert.deepEqual({ ...data, ...body }, data)
+  }
+})
+
+test('an address that is none is the first screen, and who cannot be signed out is told', { skip }, async () => {
+  await page.show('50%')
+  await page.until(`document.querySelector('main h1')?.innerText === 'Today'`)
+  await page.evaluate(`globalThis.fetch = async () => { throw new TypeError() }`)
+  await page.press('Sign out')
+  await page.says('Tillbridge cannot be reached.')
+})
