@@ -10,7 +10,7 @@ import { Setting } from './settings/setting.js'
 
 /** Every setting with its meaning, its default and what is in force; changes are looked at before they are saved. */
 export function Screen() {
-  const { data, error, reload } = useLoad(signal => ask('/settings', { signal }), [])
+  const { data, error, busy, reload } = useLoad(signal => ask('/settings', { signal }), [])
   const [changes, setChanges] = useState(/** @type {Record<string, unknown>} */ ({}))
   const [reviewing, setReviewing] = useState(false)
   const [wanted, setWanted] = useState('')
@@ -40,7 +40,7 @@ export function Screen() {
     <${Lacking} version=${data.tag} />
     <div class="tools">
       <label class="inline"><span>Find</span><input type="search" value=${wanted} onInput=${(/** @type {any} */ event) => setWanted(event.currentTarget.value)} /></label>
-      <button class="main aside" disabled=${count === 0} onClick=${() => setReviewing(true)}>${count ? `Review ${count} ${count === 1 ? 'change' : 'changes'}` : 'No changes'}</button>
+      <button class="main aside" disabled=${count === 0 || busy} onClick=${() => setReviewing(true)}>${count ? `Review ${count} ${count === 1 ? 'change' : 'changes'}` : 'No changes'}</button>
       ${count > 0 && html`<button class="quiet" onClick=${discard}>Discard</button>`}
     </div>
     <div class="settings">

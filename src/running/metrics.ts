@@ -5,11 +5,11 @@ import type { Offices } from '../backoffice/offices.ts'
 import type { Db } from '../db.ts'
 import { dueJobs } from '../store/running/jobs.ts'
 import { databaseBytes, feedFigures, standings } from '../store/running/standings.ts'
-import { callDurations, databaseDurations } from '../telemetry/measured.ts'
+import { callDurations, databaseDurations, unlogged } from '../telemetry/measured.ts'
 import { exposition, type Sample, sample } from '../telemetry/samples.ts'
 import { spanCounts } from './traces.ts'
 
-/** What one process holds: connections to the database, and breakers of back offices. */
+/** What any process of ours tells, whether it serves or not: its connections to the database, breakers of back offices, what it lost of its log. */
 export function processSamples(
   pools: Readonly<Record<string, pg.Pool>>,
   offices: Offices,
@@ -41,7 +41,14 @@ export function processSamples(
   const spans = Object.entries(spanCounts()).map(([result, count]) =>
     sample('tillbridge_spans_total', { result }, count),
   )
-  return [...connections, ...breakers, ...databaseDurations.samples(), ...callDurations.samples(), ...spans]
+  return [
+    ...connections,
+    ...breakers,
+    ...databaseDurations.samples(),
+    ...callDurations.samples(),
+    ...spans,
+    sample('tillbridge_log_lines_lost_total', {}, unlogged.lines),
+  ]
 }
 
 /** Milliseconds that what the database says counts: nobody can make it work by asking often. */

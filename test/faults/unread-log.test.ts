@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { ask, cli, directory, makeAccess, type Serving, serve, stop, until } from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data'), ACCESS_LOG: 'on', LOG_LEVEL: 'info' }
+const environment = { DATA_DIR: join(directory(), 'data'), ACCESS_LOG: 'on', LOG_LEVEL: 'info', WORKERS: '2' }
 const pipe = join(directory(), 'log')
 let reader: number
 let service: Serving
@@ -61,11 +61,15 @@ test('a reader of the log that stands still holds nobody up, and is told how man
   )
   readAll()
   let log = ''
-  await until(async () => {
-    await ask(service, '/stores', access)
-    log += readAll()
-    return log.includes('"lost":')
-  }, 'the log says how many lines it lacks')
-  const [, lost] = /"lost":(\d+),/.exec(log) ?? []
-  assert.ok(Number(lost) >= times, log)
+  const lost = () => [...log.matchAll(/"lost":(\d+),/g)].reduce((sum, [, count]) => sum + Number(count), 0)
+  await until(
+    async () => {
+      await ask(service, '/stores', access)
+      log += readAll()
+      // The last line of each of the two may have come once there was room.
+      return lost() >= times - 2
+    },
+    'the log says how many lines it lacks',
+    30_000,
+  )
 })

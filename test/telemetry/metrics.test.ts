@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { processSamples } from '../../src/running/metrics.ts'
 import { metrics } from '../../src/telemetry/metric-list.ts'
 import { exposition, merged, type Sample } from '../../src/telemetry/samples.ts'
 import {
@@ -119,6 +120,11 @@ test('a port that is taken stops the start, and is named', async () => {
     err,
     new RegExp(`tillbridge: Port ${port} cannot be listened on for metrics \\(EADDRINUSE\\); check METRICS_PORT\\.`),
   )
+})
+
+test('a process that serves nobody itself tells what it lost of its log too', () => {
+  const told = processSamples({}, { opened: () => [] } as never).map(({ name }) => name)
+  assert.ok(told.includes('tillbridge_log_lines_lost_total'))
 })
 
 test('figures of several processes are added up, or the largest counts; labels are escaped', () => {

@@ -61,7 +61,6 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
         sample('http_server_active_requests', { http_request_method: method, url_scheme: 'https' }, count),
       ),
       sample('tillbridge_requests_unlogged_total', {}, unlogged.requests),
-      sample('tillbridge_log_lines_lost_total', {}, unlogged.lines),
       ...loops,
       sample('tillbridge_resident_memory_bytes', {}, process.memoryUsage.rss()),
     ]
