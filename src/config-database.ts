@@ -3,8 +3,8 @@ import { oneOf, type Setting, Unfit, whole } from './config-values.ts'
 /** The database, and the way to it. */
 export const databaseSettings = {
   DATABASE_URL: {
-    why: 'A PostgreSQL of yours (15 or later). Without it the bundled one runs under DATA_DIR.',
-    example: 'postgres://tillbridge:password@db.example.com/tillbridge',
+    why: 'A PostgreSQL of yours (15 or later); of several, separated by commas, the one that is the primary. Without it the bundled one runs under DATA_DIR.',
+    example: 'postgres://tillbridge:password@db-1.example.com,db-2.example.com/tillbridge',
     read(given: string | undefined) {
       if (given !== undefined && !/^postgres(ql)?:\/\//.test(given)) throw new Unfit('begins with postgres://')
       return given

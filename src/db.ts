@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { CommitUnknown, DatabaseAway, isOutage, told } from './outages.ts'
+import { type Connection, primaryAmong, triedAt } from './servers.ts'
 import { asOptions, asStatement, settingsFor } from './session-settings.ts'
 import { streamOf, watchStatements } from './statements.ts'
 import { observed } from './telemetry/statement.ts'
@@ -139,14 +140,15 @@ interface Connecting {
 /** Without the name that PostgreSQL would keep it prepared under, in a session that the next one may not be in. */
 const unnamed = ({ text, values = [] }: pg.QueryConfig): pg.QueryConfig => ({ text, values })
 
-/** Opens a pool. `connection` is a URL, or what `pg` takes. */
+/** Opens a pool. Of a URL that names several servers it is of the one that is the primary. */
 export function openDatabase(
-  connection: string | pg.ClientConfig,
+  connection: Connection,
   { max = 6, statementTimeoutMs = 15_000, onFault, settled = false, pooled = false }: Connecting = {},
 ): Database {
   const settings = settingsFor({ statementTimeoutMs, settled })
+  const { Client, tries } = primaryAmong(connection)
   const pool = new pg.Pool({
-    ...(typeof connection === 'string' ? { connectionString: connection } : connection),
+    Client,
     max,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
@@ -163,7 +165,7 @@ export function openDatabase(
     config =>
       watch.ask(client, pooled ? unnamed(config) : config)
   const inTransaction = <T>(work: (line: Line) => T | Promise<T>) =>
-    lend(pool, async client => {
+    lend(pool, tries, async client => {
       const line = inOneLine(askOf(client))
       // Nobody waits for these: they go out with the first statement, and where they fail there is no connection.
       line.tx.run(raw(pooled ? 'begin isolation level read committed' : 'begin')).catch(() => {})
@@ -178,7 +180,7 @@ export function openDatabase(
         throw error
       }
     })
-  const alone: Ask = config => lend(pool, client => askOf(client)(config))
+  const alone: Ask = config => lend(pool, tries, client => askOf(client)(config))
   // It goes out with all of its transaction, which takes no longer.
   const inItsOwn: Ask = config =>
     inTransaction(({ ask }) => ({ answer: ask(config) })).then(
@@ -197,19 +199,21 @@ export function openDatabase(
 }
 
 /** Lends a connection of the pool, which gets it back unless it broke. */
-async function lend<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+async function lend<T>(pool: pg.Pool, tries: number, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   let broken: Error | undefined
   // Without a listener from the very moment it is ours, a connection that breaks between two statements would end the process.
   const onBreak = (fault: Error) => {
     broken = fault
   }
-  const client = await new Promise<pg.PoolClient>((resolve, reject) =>
-    pool.connect((error, lent) => {
-      if (!lent) return reject(isOutage(error) ? new DatabaseAway(error) : error)
-      lent.on('error', onBreak)
-      resolve(lent)
-    }),
-  )
+  const lent = () =>
+    new Promise<pg.PoolClient>((resolve, reject) =>
+      pool.connect((error, client) => {
+        if (!client) return reject(told(error))
+        client.on('error', onBreak)
+        resolve(client)
+      }),
+    )
+  const client = await triedAt(tries, lent)
   try {
     return await work(client)
   } finally {

@@ -32,7 +32,7 @@ const isFull = (error: unknown) => (error as { code?: unknown } | undefined)?.co
 export function isOutage(error: unknown) {
   if (!(error instanceof Error)) return false
   const code = String((error as { code?: unknown }).code ?? '')
-  if (/^(08|53|57)|^(ECONN|ENOENT|EPIPE|ETIMEDOUT)/.test(code)) return true
+  if (/^(08|53|57)|^(ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/.test(code)) return true
   return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Cannot use a pool after)/.test(
     error.message,
   )

@@ -76,7 +76,7 @@ export async function startHaproxy({ directory, ports, certificate }: Behind) {
     async untilAllAreUp() {
       const begun = performance.now()
       while ((await statusesAt(socket)).filter(status => status === 'UP').length < ports.length) {
-        if (performance.now() - begun > 60_000) throw new Error('HAProxy does not find all who serve')
+        if (performance.now() - begun > 120_000) throw new Error('HAProxy does not find all who serve')
         await delay(100)
       }
     },

@@ -70,7 +70,7 @@ export async function keep({ name, directory, onLog, onDeath = () => {}, ...keep
       child.kill('SIGTERM')
       await ended
       for (const begun = performance.now(); !kept.isUp; await delay(50))
-        if (performance.now() - begun > 60_000) throw new Error(`${name} does not come back`)
+        if (performance.now() - begun > 120_000) throw new Error(`${name} does not come back`)
     },
     async end() {
       over = true

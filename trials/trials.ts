@@ -14,6 +14,10 @@ export const trials = {
     file: 'faults/processes.ts',
     what: 'three processes that serve behind HAProxy, two workers: restarted in turn, cut off, clocks apart',
   },
+  failover: {
+    file: 'faults/failover.ts',
+    what: 'the primary is killed under load, and its synchronous standby promoted',
+  },
   crowds: {
     file: 'faults/crowds.ts',
     what: 'clients that stall, and what is held for them: files, memory, sessions of the database',

@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Database } from '../db.ts'
 import { asStatement, unhurried } from '../session-settings.ts'
 import { streamOf } from '../statements.ts'
@@ -8,7 +8,8 @@ import { streamOf } from '../statements.ts'
  * What is under way on it at the end is broken off.
  */
 export async function connectAlone(db: Database, begin = 'begin') {
-  const client = new pg.Client({ ...db.pool.options, pipeline: false } as pg.ClientConfig)
+  const Client = db.pool.options.Client as unknown as typeof pg.Client
+  const client = new Client({ ...db.pool.options, pipeline: false } as pg.ClientConfig)
   client.on('error', () => {})
   await client.connect()
   await client.query(begin)

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { type Database, openDatabase } from '../db.ts'
 import { migrate } from '../migrate.ts'
 import type { Postgres } from '../postgres/postgres.ts'
+import type { Connection } from '../servers.ts'
 import { requireServer } from './server-required.ts'
 
 /** A database that is up to date. */
@@ -17,8 +18,6 @@ export interface OpenedDatabase {
   postgres?: Postgres
   close(): Promise<void>
 }
-
-type Connection = string | pg.ClientConfig
 
 export interface Opening {
   /** Milliseconds a statement may take; 0: as long as it needs. */

@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { type Connection, primaryAmong, triedAt } from '../servers.ts'
 
 const oldestVersion = 150_000
 
@@ -20,15 +21,20 @@ const look = `
  * Looks at the server before anything is asked of it. Throws, with a way out, where it cannot be reached or is too old, and where a pooler
  * is in between (unless `pooled`) that does not keep what a session is set to.
  */
-export async function requireServer(connection: string | pg.ClientConfig, pooled: boolean) {
-  const client = new pg.Client({
-    ...(typeof connection === 'string' ? { connectionString: connection } : connection),
-    connectionTimeoutMillis: 5_000,
-    ...(!pooled && { options: `-c idle_in_transaction_session_timeout=${someLimit}` }),
-  })
-  client.on('error', () => {})
-  try {
+export async function requireServer(connection: Connection, pooled: boolean) {
+  const { Client, tries } = primaryAmong(connection)
+  let client: pg.Client | undefined
+  const connect = async () => {
+    client = new Client({
+      connectionTimeoutMillis: 5_000,
+      ...(!pooled && { options: `-c idle_in_transaction_session_timeout=${someLimit}` }),
+    })
+    client.on('error', () => {})
     await client.connect()
+    return client
+  }
+  try {
+    const client = await triedAt(tries, connect)
     // A pooler that lends connections for less than a transaction refuses it.
     if (pooled) await client.query('begin')
     const { rows } = await client.query<Look>(look)
@@ -42,7 +48,7 @@ export async function requireServer(connection: string | pg.ClientConfig, pooled
     if (/unsupported startup parameter/.test(message)) throw new Unfit(behindPooler)
     throw new Error(`The database cannot be reached: ${message || code}. Check DATABASE_URL.`)
   } finally {
-    await client.end().catch(() => {})
+    await client?.end().catch(() => {})
   }
 }
 

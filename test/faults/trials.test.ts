@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { noDebianPostgres } from '../../trials/debian-postgres.ts'
 import { noFaketime, noHaproxy } from '../../trials/haproxy.ts'
 import { trials } from '../../trials/trials.ts'
 import { checkout, run } from '../support/processes.ts'
@@ -39,10 +40,17 @@ test('while PostgreSQL stands still, and when one of its sessions is killed, wri
 })
 
 test('behind HAProxy all processes are restarted in turn without a failed request, and of one that is cut off from the database nobody hears', {
-  timeout: 200_000,
+  timeout: 600_000,
   skip: noHaproxy ?? noFaketime,
 }, async () => {
   assert.equal((await holds('processes', '--seconds', '4', '--clients', '2', '--rounds', '1')).length, 8)
+})
+
+test('the primary is killed under load and its standby promoted: the service comes back, and nothing is lost or done twice', {
+  timeout: 600_000,
+  skip: noDebianPostgres,
+}, async () => {
+  assert.equal((await holds('failover', '--seconds', '1', '--clients', '3')).length, 5)
 })
 
 test('of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left', {

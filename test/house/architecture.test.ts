@@ -30,6 +30,7 @@ const ladder = [
     'statements.ts',
     'outages.ts',
     'session-settings.ts',
+    'servers.ts',
     'db.ts',
     'migrate.ts',
     'secrets.ts',

@@ -80,6 +80,7 @@ const good: [name: keyof typeof table, text: string, key: keyof Config, value: u
   ['HTTP2', 'on', 'http2', 'on'],
   ['WORKERS', '4', 'workers', 4],
   ['DATABASE_URL', 'postgresql://a:b@c/d', 'databaseUrl', 'postgresql://a:b@c/d'],
+  ['DATABASE_URL', 'postgres://a:b@c:1,d:2/e', 'databaseUrl', 'postgres://a:b@c:1,d:2/e'],
   ['DATABASE_POOL', '200', 'databasePool', 200],
   ['DATABASE_POOLER', 'transaction', 'databasePooler', 'transaction'],
   ['LEAVE_SECONDS', '5', 'leaveSeconds', 5],

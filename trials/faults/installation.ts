@@ -14,7 +14,8 @@ import { type Kept, keep } from '../processes.ts'
 /** An empty installation of processes of its own: PostgreSQL, and as many that serve as are named. */
 export interface Installation {
   directory: string
-  postgres: Postgres
+  /** The bundled PostgreSQL. */
+  postgres: Pick<Postgres, 'pid'>
   db: Database
   keys: Keys
   service: Service
@@ -29,6 +30,8 @@ export interface Installation {
 
 interface How {
   apis?: number
+  /** Where the database is, instead of a bundled PostgreSQL. */
+  at?: { url: string; stop(): Promise<void> }
   workers?: number
   /** What a process is set to, by its name (`api-1`, `worker-1`). */
   of?: (name: string) => Record<string, string>
@@ -40,7 +43,16 @@ interface How {
   prepare?: (made: Pick<Installation, 'db' | 'keys' | 'service'>) => Promise<void>
 }
 
+/** A bundled PostgreSQL. */
+async function bundled(directory: string) {
+  const postgres = await startPostgres(join(directory, 'postgres'))
+  const { host, port, user, database } = postgres.connection
+  const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
+  return { url, stop: postgres.stop, postgres }
+}
+
 export async function openInstallation({
+  at,
   apis = 1,
   workers = 0,
   of = () => ({}),
@@ -51,10 +63,8 @@ export async function openInstallation({
 }: How = {}): Promise<Installation> {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-trial-'))
   chmodSync(directory, 0o711)
-  const postgres = await startPostgres(join(directory, 'postgres'))
-  const { host, port, user, database } = postgres.connection
-  const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
-  const db = openDatabase(postgres.connection, { max: 4, onFault: () => {} })
+  const { url: databaseUrl, stop, postgres } = at ? { ...at, postgres: { pid: 0 } } : await bundled(directory)
+  const db = openDatabase(databaseUrl, { max: 4, onFault: () => {} })
   await migrate(db)
   const secret = randomBytes(32).toString('hex')
   const keys = keysFrom(secret)
@@ -96,7 +106,7 @@ export async function openInstallation({
     async close() {
       await Promise.all([...serving, ...working].map(each => each.end()))
       await db.close()
-      await postgres.stop()
+      await stop()
       await rm(directory, { recursive: true, force: true })
     },
   }

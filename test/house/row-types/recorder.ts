@@ -18,7 +18,7 @@ function callSite(): string | undefined {
     const [, place] = line.split(root)
     if (
       place?.startsWith('src/') &&
-      !/^src\/(db\.ts|statements\.ts|telemetry\/)/.test(place) &&
+      !/^src\/(db\.ts|servers\.ts|statements\.ts|telemetry\/)/.test(place) &&
       !line.includes('at async')
     )
       return place.replace(/\)$/, '')
