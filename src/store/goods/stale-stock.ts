@@ -23,7 +23,9 @@ export async function followInStock(tx: Db, service: Service, change: Change, sh
       from (select from stock where service_id = ${service.id} and ${raw(shown)} = any(${ids}) limit ${rowsAtOnce + 1}) portion`)
   if ((found?.rows ?? 0) <= rowsAtOnce) return followAtOnce(tx, service, change, shown, ids)
   await tx.run(sql`
-    insert into stale_stock (service_id, shown, id) select ${service.id}, ${shown}, id from unnest(${ids}::text[]) id order by id
+    insert into stale_stock (service_id, shown, id)
+    select ${service.id}, ${shown}, changed.id from unnest(${ids}::text[]) changed (id)
+     where exists (select from stock s where s.service_id = ${service.id} and s.${raw(shown)} = changed.id) order by changed.id
     on conflict (service_id, shown, id) do update set rendered_to = ''`)
 }
 
