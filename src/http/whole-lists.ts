@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Role } from '../accounts.ts'
 import { admittedStill, type Gate } from './gate.ts'
 import { openingsOf } from './media/openings.ts'
-import { turnsOf } from './media/turns.ts'
+import { givingWay, turnsOf } from './media/turns.ts'
 import { sendWhole, type Whole } from './media/whole.ts'
 import { logFault } from './problem.ts'
 
@@ -12,11 +12,13 @@ const connections = 2
 /** Milliseconds until it is asked again whether the caller is still admitted. */
 const trustMs = 2_500
 
-/** What whole lists are told with: portions in turn, so many at a time to an account (contract 12). */
+/** What whole lists are told with: portions in turn, behind other reads, so many lists at a time to an account (contract 12). */
 export function wholeLists(gate: Gate) {
   const open = openingsOf('too_many_whole_lists')
+  /** Connections that are lent. */
+  const busy = () => gate.db.pool.totalCount - gate.db.pool.idleCount
   return {
-    turn: turnsOf(connections),
+    turn: givingWay(turnsOf(connections), busy),
     tell: (
       request: FastifyRequest,
       reply: FastifyReply,
