@@ -3,7 +3,8 @@ import pg from 'pg'
 import { CommitUnknown, DatabaseAway, isOutage, told } from './outages.ts'
 import { type Connection, primaryAmong, triedAt } from './servers.ts'
 import { asOptions, asStatement, settingsFor } from './session-settings.ts'
-import { streamOf, watchStatements } from './statements.ts'
+import { watchStandstill } from './standstill.ts'
+import { pastDeadlock, streamOf, watchStatements } from './statements.ts'
 import { observed } from './telemetry/statement.ts'
 
 /** SQL text with its values apart; made by the `sql` tag only. */
@@ -159,13 +160,18 @@ export function openDatabase(
   })
   pool.on('error', (error: Error) => onFault?.(error))
   // The client waits a little longer than the server, which answers with a reason.
-  const watch = watchStatements(statementTimeoutMs && statementTimeoutMs + 2_000)
+  const standstill = watchStandstill(Client)
+  const watch = watchStatements(statementTimeoutMs && statementTimeoutMs + 2_000, standstill)
+  const lent = async <T>(work: (client: pg.PoolClient) => Promise<T>) => {
+    if (standstill.isStill()) throw new DatabaseAway(undefined, 'The database stands still.')
+    return lend(pool, tries, work)
+  }
   const askOf =
     (client: pg.PoolClient): Ask =>
     config =>
       watch.ask(client, pooled ? unnamed(config) : config)
   const inTransaction = <T>(work: (line: Line) => T | Promise<T>) =>
-    lend(pool, tries, async client => {
+    lent(async client => {
       const line = inOneLine(askOf(client))
       // Nobody waits for these: they go out with the first statement, and where they fail there is no connection.
       line.tx.run(raw(pooled ? 'begin isolation level read committed' : 'begin')).catch(() => {})
@@ -180,7 +186,7 @@ export function openDatabase(
         throw error
       }
     })
-  const alone: Ask = config => lend(pool, tries, client => askOf(client)(config))
+  const alone: Ask = config => lent(client => askOf(client)(config))
   // It goes out with all of its transaction, which takes no longer.
   const inItsOwn: Ask = config =>
     inTransaction(({ ask }) => ({ answer: ask(config) })).then(
@@ -188,7 +194,7 @@ export function openDatabase(
       error => Promise.reject(error instanceof CommitUnknown ? new DatabaseAway(error.cause) : error),
     )
   return {
-    ...runner(pooled ? inItsOwn : alone),
+    ...runner(config => pastDeadlock(() => (pooled ? inItsOwn : alone)(config))),
     pool,
     transaction: work => inTransaction(({ tx }) => work(tx)),
     async close() {

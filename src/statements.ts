@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
+import { suspectMs, type watchStandstill } from './standstill.ts'
 
 /** The socket of a connection. */
 export const streamOf = (client: pg.ClientBase) =>
@@ -19,17 +20,28 @@ function withoutValues(error: Error & { detail?: unknown; where?: unknown }) {
   return error
 }
 
+/** Asks for a statement that is no part of a transaction, and again where PostgreSQL ended it because it and others, such as a migration, waited for each other: nothing of it is kept. */
+export async function pastDeadlock<T>(ask: () => Promise<T>): Promise<T> {
+  for (let again = 2; ; again--)
+    try {
+      return await ask()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== '40P01' || !again) throw error
+    }
+}
+
 /**
- * Ends the connections of statements that take longer than `limitMs` (0: none), so that they fail as an outage. `pg` knows such a
- * limit too, but what it sets up for each statement keeps the statement's rows until the next whole collection of garbage: with
+ * Ends the connections of statements that take longer than `limitMs` (0: none), and of all of them once the database stands still, so
+ * that they fail as an outage. `pg` knows such a limit too, but what it sets up for each statement keeps the statement's rows until the next whole collection of garbage: with
  * pages of 68 KB the service then stood still for 5 ms some ten times a second.
  */
-export function watchStatements(limitMs: number) {
+export function watchStatements(limitMs: number, standstill: ReturnType<typeof watchStandstill>) {
   const asked = new Set<{ client: pg.ClientBase; since: number }>()
   const look = () => {
-    const latest = performance.now() - limitMs
+    const now = performance.now()
+    standstill.look([...asked].some(({ since }) => since < now - suspectMs))
     // What is under way fails at once.
-    for (const { client, since } of asked) if (since < latest) streamOf(client).destroy()
+    for (const { client, since } of asked) if (standstill.isStill() || since < now - limitMs) streamOf(client).destroy()
   }
   const timer = limitMs ? setInterval(look, Math.min(limitMs, 1_000)).unref() : undefined
   return {
@@ -44,6 +56,9 @@ export function watchStatements(limitMs: number) {
           else resolve(result)
         })
       }),
-    end: () => clearInterval(timer),
+    end() {
+      clearInterval(timer)
+      standstill.end()
+    },
   }
 }

@@ -13,7 +13,9 @@ import { DatabaseAway } from '../../src/outages.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { keysFrom } from '../../src/secrets.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { halting } from '../../trials/faults/halting.ts'
 import { isProblem } from '../support/problem.ts'
+import { until } from '../support/processes.ts'
 import { anotherServer, credentials } from '../support/servers.ts'
 import { customers } from '../support/walk.ts'
 
@@ -68,6 +70,28 @@ test('a connection that stands still is given up in time, in and out of a transa
   } finally {
     for (const pid of halted) process.kill(pid, 'SIGCONT')
     await impatient.close()
+  }
+})
+
+test('while all of PostgreSQL stands still statements are given up long before their time, and the next ones at once; a slow one is not', async () => {
+  const patient = openDatabase(postgres.connection, { max: 4, statementTimeoutMs: 120_000 })
+  try {
+    assert.deepEqual(await patient.row(sql`select 1 as there from pg_sleep(9)`), { there: 1 })
+    await halting(postgres.pid, async () => {
+      const begun = performance.now()
+      const waiting = [
+        patient.row(sql`select 1`),
+        patient.transaction(tx => tx.row(sql`select 1`)),
+        patient.row(sql`select 2`),
+      ]
+      await Promise.all(waiting.map(one => assert.rejects(one, DatabaseAway)))
+      assert.ok(performance.now() - begun < 60_000, 'not only when their time is over')
+      const refusal = () => patient.row(sql`select 3`).then(String, (error: Error) => error.message)
+      await until(async () => /stands still/.test(await refusal()), 'it is known to stand still', 30_000)
+    })
+    await until(() => patient.row(sql`select 1`).catch(() => false), 'it is asked again', 20_000)
+  } finally {
+    await patient.close()
   }
 })
 

@@ -1,0 +1,44 @@
+import type pg from 'pg'
+
+/** Milliseconds after which a statement that has no answer yet makes us ask whether the database answers anybody. */
+export const suspectMs = 2_000
+/** Looks in a row, a second apart, without a word from it, after which it is said to stand still. */
+const patience = 4
+/** Milliseconds after which another connection is tried. */
+const greetingMs = 5_000
+
+/**
+ * Finds out whether a database answers nobody: it takes connections and statements and says nothing, as when it is halted, or when the
+ * way to it swallows all. One that is merely busy greets a further connection, or refuses it. Looks are counted instead of seconds, so
+ * that a process of ours that was halted itself blames nobody else.
+ */
+export function watchStandstill(Client: new (config: pg.ClientConfig) => pg.Client) {
+  let unheard = 0
+  let asking: pg.Client | undefined
+
+  async function ask() {
+    asking = new Client({ connectionTimeoutMillis: greetingMs })
+    const client = asking.on('error', () => {})
+    const isHeard = await client.connect().then(
+      () => true,
+      // Whatever refuses a connection is there; one that is away is found out by whoever connects.
+      ({ severity, code }: { severity?: string; code?: string }) =>
+        severity !== undefined || code === 'ECONNREFUSED' || code === 'ENOENT',
+    )
+    asking = undefined
+    unheard = isHeard ? 0 : unheard + 1
+    await client.end().catch(() => {})
+  }
+
+  const isStill = () => unheard >= patience
+  return {
+    isStill,
+    /** To be called once a second: whether some statement takes its time. */
+    look(isSuspect: boolean) {
+      if (!isSuspect && !isStill()) unheard = 0
+      else if (asking) unheard++
+      else void ask()
+    },
+    end: () => void asking?.end().catch(() => {}),
+  }
+}
