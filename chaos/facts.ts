@@ -1,4 +1,5 @@
 import { type Db, type Sql, sql } from '../src/db.ts'
+import { type Facts, ofOrders } from '../trials/ledgers.ts'
 import { type Verdict, verdict } from '../trials/verdict.ts'
 import type { Deed, Kind, Shop } from './shoppers.ts'
 
@@ -32,10 +33,14 @@ export function factsOf(db: Db, id: number, { deeds }: Shop) {
       (await db.rows<{ key: string }>(query)).map(row => row.key),
     )
 
+  /** None of the records contradicts any of the facts. */
+  const noneOf = (facts: Facts) => Promise.all(Object.entries(facts).map(([fact, query]) => none(fact, query)))
+
   return {
     made,
     once,
     none,
+    noneOf,
     /** What was asked for is there once, and adds up. */
     async writes(seen: ReadonlySet<string>, sales: Sql): Promise<Verdict[]> {
       const customers = made('customer').map(idOf)
@@ -74,16 +79,7 @@ export function factsOf(db: Db, id: number, { deeds }: Shop) {
           customers.filter(each => !seen.has(each)),
           among(customers.length),
         ),
-        await none(
-          'no order line is returned beyond what was sold, and its counter is the sum of its returns',
-          sql`select l.order_id || '/' || l.sequence as key from order_line l where l.service_id = ${id}
-             and (l.returned > l.quantity or l.returned <> (select coalesce(sum(r.quantity), 0) from return_line r join sales_return s on s.service_id = r.service_id and s.id = r.return_id and s.status <> 'cancelled'
-                    where r.service_id = l.service_id and r.order_id = l.order_id and r.order_sequence = l.sequence))`,
-        ),
-        await none(
-          'payments are what each order cost',
-          sql`select o.id as key from sales_order o where o.service_id = ${id} and o.total <> (select sum(amount) from order_payment p where p.service_id = o.service_id and p.order_id = o.id)`,
-        ),
+        ...(await noneOf(ofOrders(id))),
       ]
     },
   }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../src/db.ts'
 import { jobs } from '../src/jobs/jobs.ts'
 import { retryMails, sendMailJob } from '../src/store/running/mails.ts'
+import { ofVouchers } from '../trials/ledgers.ts'
 import { type Verdict, verdict } from '../trials/verdict.ts'
 import { among, factsOf } from './facts.ts'
 import type { Shop } from './shoppers.ts'
@@ -11,7 +12,7 @@ import type { World } from './world.ts'
 export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>): Promise<Verdict[]> {
   const { db, service, mails, workers, log } = world
   const id = service.id
-  const { made, none, writes } = factsOf(db, id, shop)
+  const { made, noneOf, writes } = factsOf(db, id, shop)
   const mailed = await untilMailed(world)
 
   const vouchers = made('voucher').map(({ key, answer: { data } }) => ({ key, number: data?.number, pin: data?.pin }))
@@ -25,25 +26,7 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
       seen,
       sql`select order_number as key, count(*)::integer as count from voucher_sale where service_id = ${id} group by 1`,
     )),
-    await none(
-      "each voucher's balance is the sum of its ledger, and not below zero",
-      sql`select v.number as key from voucher v where v.service_id = ${id} and (v.balance < 0 or v.balance <> (select sum(amount) from voucher_entry e where e.service_id = v.service_id and e.number = v.number))`,
-    ),
-    await none(
-      'what was drawn of each voucher is what orders were paid with',
-      sql`select v.number as key from voucher v join voucher_sale using (service_id, number) where v.service_id = ${id}
-             and (select coalesce(-sum(amount), 0) from voucher_entry e where e.service_id = v.service_id and e.number = v.number and kind = 'redeem')
-              <> (select coalesce(sum(amount), 0) from order_payment p where p.service_id = v.service_id and p.voucher_number = v.number)`,
-    ),
-    await none(
-      'no reward lot gave more than it had',
-      sql`select account_id || '/' || lot_id as key from reward_lot where service_id = ${id} and redeemed + taken + pending > total`,
-    ),
-    await none(
-      'each acknowledged order has its retail transaction',
-      sql`select o.order_number as key from sales_order o where o.service_id = ${id}
-             and not exists (select from retail_transaction t where t.service_id = o.service_id and t.customer_id = o.customer_id and t.record like '%"orderNumber":"' || o.order_number || '"%')`,
-    ),
+    ...(await noneOf(ofVouchers(id))),
     verdict(
       'each acknowledged voucher was mailed, with its number and PIN',
       vouchers

@@ -9,16 +9,14 @@ const head = `<!-- Written by \`npm run docs\`, of test/house/faults/; edit that
 # Faults
 
 What goes wrong around a service like this one, and the test that causes it for real: a process that is killed or halted, a connection that is cut, a disk that is full, clients that come at the same moment. What is expected of the service is in
-the test. A fault that no test causes says why.
+the test.
 
 An \`…\` in a title stands for each of several values. One test is run by its title: \`node --test --test-global-setup=test/support/run/setup.ts --test-name-pattern='TITLE' test/FILE\`. The numbers stay what they are.`
 
 const inCell = (text: string) => text.replaceAll('|', '\\|')
 
 function row([number, caused, ...shown]: Case) {
-  const by = shown.map(one =>
-    typeof one === 'string' ? `– ${one}` : `[${one[0]}](../test/${one[0]}): ${inCell(one[1])}`,
-  )
+  const by = shown.map(([file, title]) => `[${file}](../test/${file}): ${inCell(title)}`)
   return `| ${number} | ${inCell(caused)} | ${by.join('<br>')} |`
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, raw, sql } from './db.ts'
 
 const ours = new URL('../migrations/', import.meta.url)
@@ -52,17 +53,32 @@ export async function migrate(
       `The database is at migration ${latest}, this version knows ${migrations.length}: run a newer Tillbridge.`,
     )
   const applied: string[] = []
-  for (const { number, name, text, sha256 } of migrations.slice(latest)) {
-    const claimed = await db.transaction(async tx => {
-      const fresh = await tx.run(
-        sql`insert into migration (number, name, sha256) values (${number}, ${name}, ${sha256}) on conflict do nothing`,
-      )
-      if (fresh) for (const statement of statements(text)) await tx.run(raw(statement))
-      return fresh > 0
-    })
-    if (claimed) applied.push(name)
-  }
+  for (const migration of migrations.slice(latest)) if (await apply(db, migration)) applied.push(migration.name)
   return applied
+}
+
+/** How often a migration is begun anew that the requests of a release that still runs stand in the way of. */
+const attempts = 60
+
+/** Applies one, unless another process has. A table that is in use is waited for for a second at a time: behind that wait, all requests would stand in line. */
+async function apply(db: Migrated, { number, name, text, sha256 }: Migration): Promise<boolean> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await db.transaction(async tx => {
+        const fresh = await tx.run(
+          sql`insert into migration (number, name, sha256) values (${number}, ${name}, ${sha256}) on conflict do nothing`,
+        )
+        if (!fresh) return false
+        await tx.run(sql`set local lock_timeout = '1s'`)
+        for (const statement of statements(text)) await tx.run(raw(statement))
+        await tx.run(sql`set local lock_timeout = 0`)
+        return true
+      })
+    } catch (error) {
+      // A deadlock, or a lock that did not come.
+      if (!/^(40P01|55P03)$/.test(String((error as { code?: string }).code)) || attempt === attempts) throw error
+      await delay(Math.random() * 500)
+    }
 }
 
 /** What is migrated: a database, or one transaction in it. */

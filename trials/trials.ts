@@ -22,4 +22,16 @@ export const trials = {
     file: 'faults/crowds.ts',
     what: 'clients that stall, and what is held for them: files, memory, sessions of the database',
   },
+  'halted-process': {
+    file: 'faults/halted-process.ts',
+    what: 'a process stands still after its effect at the back office, and another carries out its writes',
+  },
+  tenants: {
+    file: 'faults/tenants.ts',
+    what: 'many tenants on few connections, among errors, timeouts and kills: nobody sees, or changes, what is not theirs',
+  },
+  step: { file: 'faults/step.ts', what: 'load that grows from 10 clients to 500 at once, and falls again' },
+  holder: { file: 'faults/holder.ts', what: 'many histories of shoppers who want one voucher of an Apparel21' },
+  load: { file: 'faults/load.ts', what: 'a load of orders at an Apparel21 that is slow, hangs and loses answers' },
+  guessing: { file: 'faults/guessing.ts', what: 'whether time tells a wrong PIN from an unknown number' },
 } as const satisfies Record<string, { file: string; what: string }>

@@ -10,6 +10,9 @@ const steps = [
   ['SIGKILL', 5_000],
 ] as const
 
+/** What the names of our clusters begin with. */
+export const ours = 'tillbridge-'
+
 /**
  * Ends what an earlier owner of the data directory has left running, and makes its process file harmless.
  * To be called with the directory's lock held: then no owner can be alive.
@@ -91,7 +94,9 @@ function disownPostmasterFile(data: string): void {
   const pid = postmasterOf(data)
   if (pid === undefined) return
   const line = commandLines().find(([other]) => other === pid)?.[1]
-  if (line === undefined || /^(\S*\/)?postgres\b/.test(line)) return
+  // One that runs for another directory of ours does not matter: this one is a copy of it. What else runs here, whoever began it has to end.
+  const isOther = line?.includes(` -c cluster_name=${ours}`)
+  if (line === undefined || (!isOther && /^(\S*\/)?postgres\b/.test(line))) return
   const file = postmasterFile(data)
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(process.pid)))
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
 import { databaseName, logDirectory, openCluster } from './cluster.ts'
 import { lockDirectory } from './lock.ts'
-import { endOrphans } from './orphans.ts'
+import { endOrphans, ours } from './orphans.ts'
 import { chooseRunAs } from './run-as.ts'
 import { type Connection, type Server, spawnServer, untilReady } from './server.ts'
 import { port, socketDirectory } from './socket.ts'
@@ -54,7 +54,7 @@ export async function startPostgres(directory: string, options: PostgresOptions 
 async function startLocked(home: string, options: PostgresOptions, unlock: () => void): Promise<Postgres> {
   const { graceMs = 20_000, onNotice = () => {}, restartWaitsMs = [0, 500, 2_000, 5_000, 15_000] } = options
   const { dev, ino } = statSync(home)
-  const clusterName = `tillbridge-${dev}-${ino}`
+  const clusterName = `${ours}${dev}-${ino}`
   const { initdb, postgres } = findBinaries()
   const { runAs, major } = chooseRunAs(postgres, home)
   const data = await openCluster(home, initdb, major, runAs)

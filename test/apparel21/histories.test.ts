@@ -81,6 +81,25 @@ test('many requests for one customer at once ask once, and for two customers twi
   assert.deepEqual([asked(one), asked(two)], [1, 1])
 })
 
+test('a process that knows nothing yet and is asked by everybody at once asks the back office for each thing once at a time', async () => {
+  const fresh = await shop.secondServer()
+  const shoppers = [somebody(), somebody(), somebody()]
+  simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
+  const asking = Array.from({ length: 90 }, (_, i) => historyOf(shoppers[i % 3] ?? 0, fresh))
+  const answers = await Promise.all(asking)
+  assert.ok(answers.every(({ meta }) => meta.warnings === undefined))
+  const begun = Map.groupBy(simulator.ledger.calls, ({ method, path }) => `${method} ${path}`)
+  assert.ok(begun.size >= 3)
+  for (const [call, calls] of begun) {
+    const times = calls.map(({ at }) => Date.parse(at)).sort((one, other) => one - other)
+    // Each takes half a second: one that begins sooner after another is asked for beside it.
+    assert.ok(
+      times.every((at, i) => i === 0 || at - (times[i - 1] ?? 0) > 400),
+      `${call}: ${times}`,
+    )
+  }
+})
+
 test('a back office that hangs holds a list for a few seconds and no connection; what comes late is stored', async t => {
   const { client, backOffice } = behind(simulator)
   const patient = await startTestService({ beside: api, backOffice })

@@ -56,5 +56,5 @@ test('the primary is killed under load and its standby promoted: the service com
 test('of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left', {
   timeout: 200_000,
 }, async () => {
-  assert.equal((await holds('crowds', '--handshakes', '40', '--slow', '40', '--readers', '40')).length, 7)
+  assert.equal((await holds('crowds', '--handshakes', '40', '--slow', '40', '--readers', '40')).length, 8)
 })

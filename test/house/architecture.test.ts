@@ -27,6 +27,7 @@ const ladder = [
     'refuse.ts',
   ],
   [
+    'standstill.ts',
     'statements.ts',
     'outages.ts',
     'session-settings.ts',
@@ -100,7 +101,7 @@ test('the product, its client and the simulator know nothing of each other, nor 
 
 test('what tries and measures the product knows no other such tool, and no test', () => {
   const known: Record<string, string[]> = {
-    trials: ['src'],
+    trials: ['src', 'simulator'],
     chaos: ['src', 'trials', 'simulator'],
     soak: ['src', 'trials', 'simulator'],
     bench: ['src', 'trials', 'simulator'],

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,10 +11,10 @@ import { upsertGateways } from '../../src/store/running/gateways.ts'
 import { type Answer, startTestService, type TestService } from '../support/service.ts'
 import { post } from '../support/write.ts'
 import { products, sales } from './real-data/adventureworks-sales.ts'
-import { realData } from './real-data/convert.ts'
+import { realData, withoutRealData } from './real-data/convert.ts'
 import { readLines } from './real-data/csv.ts'
 
-const skip = existsSync(realData) ? false : `the real data is not in ${realData}`
+const skip = withoutRealData()
 const address = { addressLine1: '1970 Napa Ct.', city: 'Bothell', postcode: '98011', country: 'United States' }
 const cents = (text: string | undefined) => minorUnits(text ?? '', 2) ?? assert.fail(`${text} is no amount`)
 

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Accounts, importOrder } from './real-data/accounts.ts'
 import { type Audit, audit } from './real-data/audit.ts'
-import { convertRealData, realData } from './real-data/convert.ts'
+import { convertRealData, realData, withoutRealData } from './real-data/convert.ts'
 import { openShop, type Shop } from './real-data/shop.ts'
 
-const skip = existsSync(realData) ? false : `the real data is not in ${realData}`
+const skip = withoutRealData()
 
 /** What a source says, held against the numbers that its README publishes. */
 function facts(counted: Record<string, number> | undefined, published: Record<string, number>) {

@@ -27,6 +27,9 @@ const count = async (query: Sql) => (await shop.db.row<{ count: number }>(query)
 const paidBy = (reference: string) =>
   orderOf([{ sku: 'TEE', quantity: 1 }], { payments: [{ gateway: 'paypal', amount: '10.00', reference }] })
 
+/** Of the vouchers that are locked. */
+const pins = new Map<string, string>()
+
 /** The writes that are killed at each border; each makes what it is done to anew. */
 const writes: Record<string, (name: string) => Promise<Write>> = {
   async customer(name) {
@@ -85,6 +88,7 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
     const issued = await shop.send(steady, 'POST', '/vouchers', voucherOf(`for ${name}`))
     assert.equal(issued.status, 201, issued.code)
     const { number, pin } = issued.data
+    pins.set(name, pin)
     const validated = await shop.send(steady, 'POST', '/vouchers/validate', { number, pin, amount: '10.00' })
     assert.equal(validated.status, 200, validated.code)
     return {
@@ -120,6 +124,24 @@ for (const border of borders)
       assert.equal(await effects(), 1, name)
       if (kind === 'voucher') assert.match(again.data.pin, /^\d{6}$/)
     }
+  })
+
+for (const border of ['before_commit', 'after_commit'] as const)
+  test(`a voucher whose lock is killed at ${border} is at once another one's to try for: held where the lock was committed, free where it was not`, async () => {
+    const name = `lock-for-another-${border}`
+    const { method, path, body } = (await writes.lock?.(name)) ?? assert.fail()
+    const doomed = await serve(['--no-demo'], shop.environmentOf('doomed', { FAILPOINT: border }))
+    await assert.rejects(shop.send(doomed, method, path, body, name))
+    const number = path.split('/')[2]
+    const another = await shop.send(steady, 'POST', '/vouchers/validate', {
+      number,
+      pin: pins.get(name),
+      amount: '10.00',
+    })
+    assert.equal(another.code ?? another.status, committed(border) ? 'voucher_locked' : 200)
+    const again = await settle(method, path, body, name)
+    // Whoever validates last may lock: the first one's validation is no more where the other came in between.
+    assert.equal(again.code ?? again.status, committed(border) ? 200 : 'validation_id_incorrect')
   })
 
 for (const border of borders)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
-import { request } from 'node:https'
+import { type Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
@@ -36,22 +36,23 @@ interface Asking {
   headers?: Record<string, string | string[]>
   /** The address to ask from: any of 127.0.0.0/8. */
   from?: string
+  body?: string
 }
 
 export type Ask = (path: string, asking?: Asking) => Promise<Answer>
 
-/** Asks over a connection of its own. */
+/** Asks over a connection of its own, unless an agent keeps some. */
 export const askAt =
-  ({ baseUrl, ca }: { baseUrl: string; ca: string }): Ask =>
-  async (path, { method = 'GET', headers = {}, from } = {}) => {
+  ({ baseUrl, ca, agent = false }: { baseUrl: string; ca: string; agent?: Agent | false }): Ask =>
+  async (path, { method = 'GET', headers = {}, from, body } = {}) => {
     const asked = request(`${baseUrl.replace('localhost', '127.0.0.1')}${path}`, {
       method,
       ca,
       headers,
-      agent: false,
+      agent,
       ...(from && { localAddress: from }),
     })
-    asked.end()
+    asked.end(body)
     const [response] = await once(asked, 'response')
     let text = ''
     for await (const chunk of response.setEncoding('utf8')) text += chunk

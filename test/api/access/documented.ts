@@ -81,3 +81,19 @@ export function ask(
     ...(body && { body: JSON.stringify(body) }),
   })
 }
+
+/** Each name in a body under which a text stands, with the body as it is with another text there; what is below the names to be passed over is. */
+export function placesIn(
+  body: unknown,
+  isPassed: (name: string) => boolean = () => false,
+  put: (inside: unknown) => unknown = inside => inside,
+): Record<string, (text: string) => unknown> {
+  const places: Record<string, (text: string) => unknown> = {}
+  for (const [name, value] of Object.entries(body ?? {})) {
+    const within = (inside: unknown) =>
+      put(Array.isArray(body) ? body.with(Number(name), inside) : Object.assign({}, body, { [name]: inside }))
+    if (typeof value === 'string') places[name] ??= within
+    else if (typeof value === 'object' && !isPassed(name)) Object.assign(places, placesIn(value, isPassed, within))
+  }
+  return places
+}

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { raw, sql } from '../../../src/db.ts'
-import { john } from '../../support/customer-bodies.ts'
-import { fillShop, giveBack, placed } from '../../support/order-shop.ts'
 import { masked } from '../../support/problem.ts'
 import { type Answer, type Caller, startTestService } from '../../support/service.ts'
-import { addVouchers, forgetFailures, validationOf, voucherSettings } from '../../support/voucher-shop.ts'
-import { post } from '../../support/write.ts'
-import { ask, type Operation, operationsOf, type With } from './documented.ts'
+import { forgetFailures, voucherSettings } from '../../support/voucher-shop.ts'
+import { ask, type Operation, operationsOf, placesIn, type With } from './documented.ts'
+import { shopOfNames } from './shop-of-names.ts'
 
 // Every operation of the OpenAPI document that takes credentials, each new one with them: who may use it, and whose identifiers it knows.
 
@@ -34,37 +32,40 @@ test('each operation is refused to the roles that it is documented to be refused
   for (const role of ['visitor', 'maintainer', 'admin']) assert.ok((needed.get(role) ?? 0) > 5, role)
 })
 
-/** A shop with a record of each kind that can be named, and what they go by. */
-async function shopOfOthers() {
-  // What it asks itself is written a second late, among what the others ask.
-  const shop = await api.tenant({ ...voucherSettings, requestsKeptDays: 0 })
-  await fillShop(api.db, shop.service)
-  await addVouchers(api, shop, { 'their-voucher': {} })
-  const order = await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
-  const { json: returned } = await giveBack(shop, order.id, { 'HOOD-S': 1 })
-  const { json: customer } = await post(shop, '/customers', john({ firstname: 'Canary' }))
-  const { json: hook } = await post(shop, '/webhooks', { url: 'https://127.0.0.1:1099/canary', kinds: ['store'] })
-  const named = {
-    customer: customer.data.id,
-    email: customer.data.contact.email,
-    store: '1001',
-    storeNumber: '101',
-    sku: 'HOOD-S',
-    skuId: 'id-HOOD-S',
-    product: 'p-HOOD-S',
-    stock: '1001-id-HOOD-S',
-    order: order.id,
-    orderNumber: order.orderNumber,
-    return: returned.data.id,
-    returnNumber: returned.data.returnNumber,
-    voucher: 'their-voucher',
-    validation: await validationOf(shop, 'their-voucher'),
-    webhook: hook.data.id,
-    username: shop.username,
+test('no operation is carried out for nobody: without the name of a service, whatever else comes with it, nothing is told and nothing done', async () => {
+  const own = await api.tenant({ ...voucherSettings, requestsKeptDays: 0 })
+  const before = await everythingOf(own)
+  for (const operation of operations)
+    for (const name of [undefined, '', ' ']) {
+      const nameless: Caller = {
+        ...own,
+        request: (path, asking = {}) =>
+          own.request(path, { ...asking, headers: { ...asking.headers, 'x-service-name': name } }),
+      }
+      const { status, text } = await ask(nameless, operation)
+      assert.equal(status, 400, `${operation.id} ${JSON.stringify(name)}`)
+      if (operation.method !== 'HEAD') assert.match(text, /"code":"service_name_required"/, operation.id)
+    }
+  assert.deepEqual(await everythingOf(own), before)
+})
+
+test('a delivery of a webhook that comes to the API itself is a request of nobody, wherever it comes, and does nothing', async () => {
+  const own = await api.tenant({ ...voucherSettings, requestsKeptDays: 0 })
+  const before = await everythingOf(own)
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
+    'webhook-signature': 'v1,c2lnbmVk',
+    'x-service-name': own.service.name,
   }
-  for (const [kind, name] of Object.entries(named)) assert.equal(typeof name, 'string', kind)
-  return { shop, named }
-}
+  for (const { id, path } of operations) {
+    const body = JSON.stringify({ type: 'changes', data: [] })
+    const { status } = await api.raw(path.replace(/\{\w+\}/, 'any'), { method: 'POST', headers, body })
+    assert.ok(status === 401 || status === 405, `${id}: ${status}`)
+  }
+  assert.deepEqual(await everythingOf(own), before)
+})
 
 /** Something of the same form that nobody's record goes by. */
 const likeIt = (name: string) =>
@@ -94,26 +95,12 @@ async function everythingOf({ service }: Caller) {
 /** What a shopper says of addresses and parcels names nobody's record. */
 const isSaid = (name: string) => /Address$/.test(name)
 
-/** Each name in a body under which a text stands, with the body as it is with another text there. */
-function placesIn(
-  body: unknown,
-  put: (inside: unknown) => unknown = inside => inside,
-): Record<string, (text: string) => unknown> {
-  const places: Record<string, (text: string) => unknown> = {}
-  for (const [name, value] of Object.entries(body ?? {})) {
-    const within = (inside: unknown) =>
-      put(Array.isArray(body) ? body.with(Number(name), inside) : Object.assign({}, body, { [name]: inside }))
-    if (typeof value === 'string') places[name] ??= within
-    else if (typeof value === 'object' && !isSaid(name)) Object.assign(places, placesIn(value, within))
-  }
-  return places
-}
-
 // Settings name no record, and what they say changes how all that follows is answered; usernames are the installation's, taken by whomever.
 const apart = ['updateSettings', 'createAccount']
 
 test("another tenant's identifier, of whatever kind and at whatever place, is answered like one that nobody has", async () => {
-  const { shop, named: byKind } = await shopOfOthers()
+  // What it asks itself is written a second late, among what the others ask.
+  const { shop, named: byKind } = await shopOfNames(api, { requestsKeptDays: 0 })
   const named = Object.values<string>(byKind)
   // What a query or a body names; the others stand in paths only.
   const { customer, email, storeNumber, sku, orderNumber, voucher, validation } = byKind
@@ -138,7 +125,7 @@ test("another tenant's identifier, of whatever kind and at whatever place, is an
       if (!sent.includes(name)) continue
       for (const parameter of Object.keys(operation.query))
         await isAlike(operation, name, text => ({ query: { [parameter]: text } }))
-      for (const place of Object.values(placesIn(operation.body)))
+      for (const place of Object.values(placesIn(operation.body, isSaid)))
         await isAlike(operation, name, text => ({ body: place(text) as object }))
     }
   }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { Agent } from 'node:https'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/db.ts'
+import { john } from '../../support/customer-bodies.ts'
 import { askAt, basic, credentials } from '../../support/servers.ts'
 import { type Answer, startTestService } from '../../support/service.ts'
 import { earlyInTheMinute } from '../../support/voucher-shop.ts'
@@ -35,6 +37,39 @@ test('who asks for far more than it may is told to wait, and another tenant is a
   assert.deepEqual([...statuses.keys()].sort(), [200, 429])
   assert.equal(statuses.get(200), 5)
   assert.ok((statuses.get(429) ?? 0) > 20, `${statuses.get(429)}`)
+})
+
+test('load that grows from 10 clients to 500 at once, each with a connection, is answered or told when to come again, and what was acknowledged is there', async () => {
+  const { service: shop, ...caller } = await service.tenant({ readsPerMinute: 'off', writesPerMinute: 'off' })
+  const agent = new Agent({ keepAlive: true, ca: service.ca, maxSockets: 600 })
+  const asking = askAt({ ...service, agent })
+  const headers = { ...credentials({ ...caller, service: shop }), 'content-type': 'application/json' }
+  let made = 0
+  const step = (clients: number) =>
+    Promise.all(
+      Array.from({ length: clients }, async (_, i) => {
+        const read = await asking('/stores', { headers })
+        const body = JSON.stringify(john({ surname: `Step ${++made}` }))
+        return i % 5 ? [read] : [read, await asking('/customers', { method: 'POST', headers, body })]
+      }),
+    ).then(answers => answers.flat())
+  try {
+    const answers = [...(await step(10)), ...(await step(500)), ...(await step(10))]
+    const odd = answers.filter(({ status, headers: told }) => status > 201 && !(status === 503 && told['retry-after']))
+    assert.deepEqual(
+      odd.map(({ text }) => text),
+      [],
+    )
+    const created = answers.filter(({ status }) => status === 201).length
+    assert.ok(created >= 4, `${created}`)
+    const there = await service.db.run(
+      sql`select from customer where service_id = ${shop.id} and surname like 'Step %'`,
+    )
+    assert.equal(there, created)
+    assert.ok(answers.slice(-12).every(({ status }) => status < 300))
+  } finally {
+    agent.destroy()
+  }
 })
 
 test('wrong sign-ins without a pause, from many addresses, do not hold up who signs in rightly', async () => {

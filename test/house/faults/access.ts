@@ -113,12 +113,18 @@ export const access: Section = {
     [
       141,
       'A query without a tenant',
-      'There is no such setting in a session: each statement names its service, which is the first column of each key (test/house/keys.test.ts).',
+      [
+        'api/access/matrix.test.ts',
+        'no operation is carried out for nobody: without the name of a service, whatever else comes with it, nothing is told and nothing done',
+      ],
     ],
     [
       142,
       'A role of the database that may pass its policies',
-      'There are no policies that a role could pass: each statement names its service, which is the first column of each key (test/house/keys.test.ts).',
+      [
+        'api/access/database-roles.test.ts',
+        "by a role of the database that …, another service's record is not found, and cannot be written to",
+      ],
     ],
     [
       143,

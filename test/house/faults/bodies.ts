@@ -82,7 +82,11 @@ export const bodies: Section = {
     ],
     [
       184,
-      'Odd texts in every field',
+      'Odd texts in every field of every write',
+      [
+        'api/access/odd-texts.test.ts',
+        'odd texts in every text field of every write are stored as they are or refused in words, and never a fault',
+      ],
       ['api/customers/texts.test.ts', 'texts at random, in every field, are stored as they are or refused'],
     ],
     [
@@ -94,12 +98,13 @@ export const bodies: Section = {
     ],
     [
       186,
-      'Formulas in the files that we write',
+      'Formulas in the CSV that we write; in JSON and NDJSON they stay texts like any other',
       [
         'import/rejected.test.ts',
         'a cell that a spreadsheet would take for a formula has an apostrophe in front, which is not imported',
       ],
       ['import/rejected.test.ts', 'a tab and a carriage return are no way around it, nor is the name of a column'],
+      ['api/customers/texts.test.ts', 'what people and places are called comes back to the byte'],
     ],
     [187, 'HTML in a name', ['running/mail.test.ts', 'what is written in names and message stays text in the HTML']],
     [
@@ -170,6 +175,7 @@ export const bodies: Section = {
       198,
       'The extremes of the real data',
       ['import/real-data.test.ts', 'the oddities of the British shop are counted as published'],
+      ['import/made-up-data.test.ts', 'the oddities of a made-up shop are counted as it was made'],
       ['import/real-data.test.ts', 'the import refuses four lines, those of a tenth of a penny, and writes them out'],
     ],
   ],

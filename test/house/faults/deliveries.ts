@@ -109,7 +109,14 @@ export const deliveries: Section = {
       'An endpoint answers without an end',
       ['api/webhooks/guard.test.ts', 'of an answer 64 KiB are read and 1 KiB is kept'],
     ],
-    [105, 'A webhook comes in', 'This version takes no webhooks; it sends them.'],
+    [
+      105,
+      'A webhook comes in, of which this version takes none',
+      [
+        'api/access/matrix.test.ts',
+        'a delivery of a webhook that comes to the API itself is a request of nobody, wherever it comes, and does nothing',
+      ],
+    ],
     [
       106,
       'A signature is nearly right; a secret is being rotated',

@@ -32,6 +32,10 @@ export const machine: Section = {
         'running/outages.test.ts',
         'a connection that stands still is given up in time, in and out of a transaction, and not used again',
       ],
+      [
+        'running/outages.test.ts',
+        'while all of PostgreSQL stands still statements are given up long before their time, and the next ones at once; a slow one is not',
+      ],
     ],
     [
       111,
@@ -76,14 +80,27 @@ export const machine: Section = {
     [
       115,
       'No more files may be opened',
-      'No test causes it yet; `npm run trial -- crowds` counts files, and gives nobody too few.',
+      [
+        'faults/little.test.ts',
+        'with no file left to open, who is connected is answered or told when to come again, and all are once the crowd has gone',
+      ],
     ],
     [
       116,
       'A small heap under load',
-      'No test causes it yet; `npm run trial -- crowds` counts memory, and gives nobody too little.',
+      [
+        'faults/little.test.ts',
+        'with a small heap, a crowd that asks for large pages is answered or told when to come again, and the process lives',
+      ],
     ],
-    [117, 'The processor is taken away', 'No test causes it yet.'],
+    [
+      117,
+      'The processor is taken away',
+      [
+        'faults/little.test.ts',
+        'with most of the processor taken away, writes are done once and answered, or refused with the time to wait, and liveness is told',
+      ],
+    ],
     [
       118,
       'SIGTERM under load',
@@ -123,7 +140,14 @@ export const machine: Section = {
       ],
       ['running/postgres-owners.test.ts', 'of processes that start together exactly one owns the directory'],
     ],
-    [122, 'The data directory is copied at any moment, and started', 'No test causes it yet.'],
+    [
+      122,
+      'The data directory is copied at any moment, and started',
+      [
+        'faults/copies.test.ts',
+        'the data directory as it is at any moment, copied and started, has all that was acknowledged, and nothing by halves',
+      ],
+    ],
     [
       123,
       'A migration is killed in its middle',
@@ -135,6 +159,10 @@ export const machine: Section = {
     [
       124,
       'A backup under load is restored',
+      [
+        'faults/copies.test.ts',
+        'a backup that is taken while shoppers order, return and pay with vouchers is restored with all that was acknowledged before, and every ledger adds up',
+      ],
       [
         'backup/backup.test.ts',
         'a backup that is taken while customers are written has each one that was acknowledged before, and nothing by halves',

@@ -3,7 +3,14 @@ import type { Section } from './fault.ts'
 export const operation: Section = {
   title: 'Overload and operation',
   cases: [
-    [210, 'Load grows tenfold at once', 'No test causes it yet.'],
+    [
+      210,
+      'Load grows from 10 clients to 500 at once',
+      [
+        'api/requests/crowding.test.ts',
+        'load that grows from 10 clients to 500 at once, each with a connection, is answered or told when to come again, and what was acknowledged is there',
+      ],
+    ],
     [
       211,
       'Hours of load',
@@ -28,6 +35,10 @@ export const operation: Section = {
     [
       213,
       'Full load on a process that knows nothing yet',
+      [
+        'apparel21/histories.test.ts',
+        'a process that knows nothing yet and is asked by everybody at once asks the back office for each thing once at a time',
+      ],
       ['apparel21/histories.test.ts', 'many requests for one customer at once ask once, and for two customers twice'],
     ],
     [
@@ -51,7 +62,10 @@ export const operation: Section = {
     [
       216,
       'Two releases on one database',
-      'Nothing is released yet: there is no earlier release to run beside this one. The first release makes it possible.',
+      [
+        'faults/two-releases.test.ts',
+        'a release and the next one serve the same database, while it is migrated and after: no request of either fails',
+      ],
     ],
     [
       217,

@@ -96,6 +96,10 @@ export const returns: Section = {
       'SKUs differ in their case only',
       ['api/orders/returnable.test.ts', 'SKUs that differ in their case only are two'],
       ['import/import.test.ts', 'identifiers that differ in case are two'],
+      [
+        'import/made-up-data.test.ts',
+        'a made-up shop is imported line for line, but for a tenth of a penny, and its lists say what the file says',
+      ],
     ],
     [
       52,

@@ -59,6 +59,10 @@ export const vouchers: Section = {
         'apparel21/writes/crashes.test.ts',
         'a voucher whose lock is killed at … is held by nobody else, and by its holder once the lock is repeated',
       ],
+      [
+        'running/crashes.test.ts',
+        "a voucher whose lock is killed at … is at once another one's to try for: held where the lock was committed, free where it was not",
+      ],
     ],
     [
       25,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Static } from 'typebox'
@@ -11,6 +12,20 @@ import { uci } from './uci.ts'
 
 /** Where the real data lies: beside the repository, or in `REAL_DATA_DIR`. */
 export const realData = process.env.REAL_DATA_DIR ?? join(import.meta.dirname, '../../../../shared/data')
+
+/**
+ * Why tests of the real data are skipped, or false; said on standard error too, so that nobody takes a run without it for one with it. A
+ * `REAL_DATA_DIR` in which there is nothing is a mistake of whoever has set it, and fails.
+ */
+export function withoutRealData(): string | false {
+  if (existsSync(realData)) return false
+  const missing = `the real data is not in ${realData}`
+  if (process.env.REAL_DATA_DIR !== undefined) throw new Error(`REAL_DATA_DIR: ${missing}.`)
+  process.stderr.write(
+    `NOT TESTED: ${missing}. Set REAL_DATA_DIR to where it is; a small made-up set is tested meanwhile (test/import/made-up-data.test.ts).\n`,
+  )
+  return missing
+}
 
 /**
  * Turns the real data into the feed files of a whole shop, with `accounts.json` beside them. The sources keep apart by

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { raw, sql } from '../../../src/db.ts'
+import { john } from '../../support/customer-bodies.ts'
+import { isProblem, masked } from '../../support/problem.ts'
+import { startTestService } from '../../support/service.ts'
+import { post, put } from '../../support/write.ts'
+import { fillWithCanaries } from './canaries.ts'
+
+// Services are kept apart by what statements say, not by policies of the database, which a role may pass: whoever is asked by.
+
+const api = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+after(() => api.stop())
+const shops = [api, await api.tenant({ readsPerMinute: 'off', writesPerMinute: 'off' })] as const
+for (const [i, shop] of shops.entries()) await fillWithCanaries(api, shop, `canary-${i}-`)
+
+const roles = {
+  'is a superuser': 'superuser',
+  'may pass policies': 'nosuperuser bypassrls',
+  'may read and write rows, and nothing else': 'nosuperuser nobypassrls',
+}
+
+for (const [which, attributes] of Object.entries(roles))
+  test(`by a role of the database that ${which}, another service's record is not found, and cannot be written to`, async () => {
+    const role = `role_${process.pid}_${Object.keys(roles).indexOf(which)}`
+    await api.db.run(sql`create role ${raw(role)} login ${raw(attributes)}`)
+    const connection = Object.assign(new URL(api.database.connection), { username: role }).href
+    const rights = ['tables', 'sequences'].map(
+      kind => sql`grant all on all ${raw(kind)} in schema public to ${raw(role)}`,
+    )
+    for (const each of rights) await api.db.run(each)
+    const beside = await startTestService({ beside: { ...api, database: { ...api.database, connection } } })
+    try {
+      assert.deepEqual(await beside.db.row(sql`select current_user::text as role`), { role })
+      const paths = Object.entries<Record<string, unknown>>((await api.raw('/openapi.json')).json.paths)
+        .filter(([path, { get }]) => get && /\{/.test(path) && !/^\/(errors|vouchers|inventory)\//.test(path))
+        .map(([path]) => path)
+      for (const path of paths) {
+        const of = (id: string) => path.replace(/\{\w+\}/, id)
+        assert.equal((await beside.get(of('canary-0-id'))).status, 200, path)
+        const [other, unknown] = [await beside.get(of('canary-1-id')), await beside.get(of('no-such-id'))]
+        isProblem(other, 'not_found', beside.baseUrl, of('canary-1-id'))
+        assert.deepEqual(masked(other), masked(unknown), path)
+      }
+      const made = await post(beside, '/customers', john())
+      assert.equal(made.status, 201, made.text)
+      const mapped = await put(beside, '/mappings/stores/canary-1-id', { ecommerceLocationId: '1' })
+      assert.equal(mapped.status, 404)
+      assert.equal((await shops[1].get(`/customers/${made.json.data.id}`)).status, 404)
+    } finally {
+      await beside.stop()
+      await api.db.run(sql`drop owned by ${raw(role)}`)
+      await api.db.run(sql`drop role ${raw(role)}`)
+    }
+  })

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { upsertStock } from '../../../src/store/goods/stock.ts'
+import { freshEmail } from '../../support/customer-bodies.ts'
+import { orderOf, placed, returnOf } from '../../support/order-shop.ts'
+import { keptLog } from '../../support/servers.ts'
+import { startTestService } from '../../support/service.ts'
+import { forgetFailures, gift, pin, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { ask, operationsOf, placesIn } from './documented.ts'
+import { identifierOf, shopOfNames } from './shop-of-names.ts'
+
+// Every field that takes a text, of every operation of the OpenAPI document that takes a body: a new one is among them by itself.
+
+const kept = keptLog('error')
+const api = await startTestService({
+  settings: voucherSettings,
+  environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },
+  log: kept.log,
+})
+after(() => api.stop())
+const { shop, named } = await shopOfNames(api)
+await stockGiftCards(api, shop)
+await upsertStock(api.db, shop.service, [{ storeId: '1001', skuId: 'id-HOOD-S', freeStock: 10_000 }])
+named.order = (await placed(shop, [{ sku: 'HOOD-S', quantity: 500 }])).id
+
+const operations = operationsOf((await api.raw('/openapi.json')).json)
+  .filter(({ body }) => Object.keys(placesIn(body)).length)
+  // What settings say changes how all that follows is answered.
+  .sort((a, b) => Number(a.id === 'updateSettings') - Number(b.id === 'updateSettings'))
+
+let made = 0
+/** Bodies that this shop takes, each time for something new; the documented example where nothing else is said. */
+const bodies: Record<string, (example: object) => object> = {
+  createCustomer: example => Object.assign({}, example, { contact: { email: freshEmail() }, references: {} }),
+  updateCustomer: example => Object.assign({}, example, { contact: { email: freshEmail() }, references: {} }),
+  placeOrder: example => {
+    const { billingAddress } = example as { billingAddress: object }
+    const more = { billingAddress, deliveryAddress: billingAddress, orderNumber: `W-${++made}` }
+    const line = { sku: 'HOOD-S', quantity: 1 }
+    return orderOf([line], Object.assign(more, { pickupStoreNumber: undefined }))
+  },
+  createReturn: example => {
+    const { lines } = example as { lines: [object] }
+    const line = Object.assign({}, lines[0], { sku: 'HOOD-S' })
+    return Object.assign(returnOf({}), { returnNumber: `R-${++made}`, lines: [line] })
+  },
+  issueVoucher: example => Object.assign({}, example, gift, { orderNumber: `V-${++made}`, deliveryDate: undefined }),
+  lookUpVoucher: () => ({ number: named.voucher, pin }),
+  validateVoucher: () => ({ number: named.voucher, pin, amount: '1.00' }),
+  createWebhook: example => Object.assign({}, example, { url: `https://127.0.0.1:1099/${++made}` }),
+  updateWebhook: example => Object.assign({}, example, { url: `https://127.0.0.1:1099/${++made}` }),
+  createAccount: example => Object.assign({}, example, { username: `somebody-${++made}` }),
+}
+
+/** Texts that are stored as they are, or refused in words; they begin so that they are found again. */
+const mark = 'Zo\u00eb '
+const odd = [
+  `${mark}\u{1f469}\u200d\u{1f467} \u212b e\u0301 \u0645\u062d\u0645\u062f \u05e9\u05e8\u05d4`,
+  `${mark}Robert'); drop table customer; -- "' or 1=1 $(id) \`id\` | & ;`,
+  `${mark}]]><!ENTITY x "y">&x;&amp;<script>alert(1)</script> $\u007b7*7} {{7*7}} <%= 7 %>`,
+  `${mark}=cmd|/c calc!A1 \\n \\u0000 %00 %s ../../etc/passwd`,
+  `${mark}{"a":1} "quoted" \\"twice\\" __proto__ constructor null`,
+  `${mark}${'x'.repeat(20_000)}`,
+  '=1+1',
+  '',
+  ' ',
+  '-0',
+  '1e400',
+]
+/** Texts that no field takes: PostgreSQL cannot hold them, or no UTF-8 can. */
+const refused = ['a\u0000b', '\ud800', 'a\udfff']
+
+test('odd texts in every text field of every write are stored as they are or refused in words, and never a fault', async () => {
+  const accepted = new Set<string>()
+  let asked = 0
+  for (const operation of operations) {
+    await forgetFailures(api)
+    const identifier = identifierOf(operation.path, named)
+    const more = identifier === undefined ? {} : { identifier }
+    const body = () => (bodies[operation.id] ?? (example => example))(operation.body as object)
+    if ((await ask(shop, operation, { ...more, body: body() })).status < 300) accepted.add(operation.id)
+    for (const name of Object.keys(placesIn(body())))
+      for (const text of [...odd, ...refused]) {
+        const place = placesIn(body())[name] ?? assert.fail(name)
+        const answer = await ask(shop, operation, { ...more, body: place(text) as object })
+        const what = `${operation.id} ${name} ${JSON.stringify(text.slice(0, 80))}: ${answer.status} ${answer.text.slice(0, 300)}`
+        asked++
+        assert.ok(answer.status < 500, what)
+        if (refused.includes(text)) assert.ok(answer.status >= 400, what)
+        if (answer.status >= 400) assert.match(answer.json.code, /^[a-z_]+$/, what)
+        else if (answer.text.includes(mark)) assert.ok(answer.text.includes(JSON.stringify(text).slice(1, -1)), what)
+      }
+  }
+  assert.equal(kept.text, '')
+  assert.ok(asked > 500, `${asked}`)
+  const expected = ['createCustomer', 'updateCustomer', 'placeOrder', 'createReturn', 'issueVoucher', 'validateVoucher']
+  assert.deepEqual(
+    [...expected, 'createWebhook', 'mapStore', 'mapSku', 'updateSettings'].filter(id => !accepted.has(id)),
+    [],
+  )
+})

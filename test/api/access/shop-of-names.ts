@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import type { Settings } from '../../../src/settings.ts'
+import { john } from '../../support/customer-bodies.ts'
+import { fillShop, giveBack, placed } from '../../support/order-shop.ts'
+import type { TestService } from '../../support/service.ts'
+import { addVouchers, validationOf, voucherSettings } from '../../support/voucher-shop.ts'
+import { post } from '../../support/write.ts'
+
+/** A shop with a record of each kind that can be named, and what they go by. */
+export async function shopOfNames(api: TestService, more: Partial<Settings> = {}) {
+  const shop = await api.tenant({ ...voucherSettings, ...more })
+  await fillShop(api.db, shop.service)
+  await addVouchers(api, shop, { 'their-voucher': {} })
+  const order = await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
+  const { json: returned } = await giveBack(shop, order.id, { 'HOOD-S': 1 })
+  const { json: customer } = await post(shop, '/customers', john({ firstname: 'Canary' }))
+  const { json: hook } = await post(shop, '/webhooks', { url: 'https://127.0.0.1:1099/canary', kinds: ['store'] })
+  const named = {
+    customer: customer.data.id,
+    email: customer.data.contact.email,
+    store: '1001',
+    storeNumber: '101',
+    sku: 'HOOD-S',
+    skuId: 'id-HOOD-S',
+    product: 'p-HOOD-S',
+    stock: '1001-id-HOOD-S',
+    order: order.id,
+    orderNumber: order.orderNumber,
+    return: returned.data.id,
+    returnNumber: returned.data.returnNumber,
+    voucher: 'their-voucher',
+    validation: await validationOf(shop, 'their-voucher'),
+    webhook: hook.data.id,
+    username: shop.username,
+  }
+  for (const [kind, name] of Object.entries(named)) assert.equal(typeof name, 'string', kind)
+  return { shop, named }
+}
+
+/** What the record that a path is about goes by; undefined where there is none of it. */
+export function identifierOf(
+  path: string,
+  named: Awaited<ReturnType<typeof shopOfNames>>['named'],
+): string | undefined {
+  const [, first = '', second = ''] = path.split('/')
+  const { customer, order, store, skuId, product, stock, voucher, webhook, username } = named
+  return {
+    customers: customer,
+    orders: order,
+    returns: named.return,
+    stores: store,
+    products: product,
+    inventory: stock,
+    vouchers: voucher,
+    webhooks: webhook,
+    accounts: username,
+    mappings: { stores: store, skus: skuId, customers: customer }[second],
+  }[first]
+}

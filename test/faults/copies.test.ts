@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type Database, type Db, openDatabase, sql } from '../../src/db.ts'
+import { startPostgres } from '../../src/postgres/postgres.ts'
+import { upsertStock } from '../../src/store/goods/stock.ts'
+import { halting } from '../../trials/faults/halting.ts'
+import { ofOrders, ofVouchers } from '../../trials/ledgers.ts'
+import { emptyDatabase } from '../support/database.ts'
+import { fillShop, giveBack, made, orderOf } from '../support/order-shop.ts'
+import { directory, done, until } from '../support/processes.ts'
+import { anotherServer, credentials } from '../support/servers.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { issue, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import { keyed, post } from '../support/write.ts'
+import { type OwnDatabase, ownDatabase, ownDirectory } from './own-postgres.ts'
+
+// Copies that are made of an installation while shoppers order, return, and pay with vouchers.
+
+const home = ownDirectory('copies')
+let database: OwnDatabase
+let api: TestService
+before(async () => {
+  database = await ownDatabase(join(home, 'original'))
+  api = await startTestService({ database, settings: voucherSettings, role: 'maintainer' })
+  await fillShop(api.db, api.service)
+  await stockGiftCards(api, api)
+  await upsertStock(api.db, api.service, [{ storeId: '1002', skuId: 'id-TEE', freeStock: 100_000 }])
+})
+after(async () => {
+  await api.stop()
+  rmSync(home, { recursive: true, force: true })
+})
+
+/** What shoppers were told that there is, by its path. */
+const acknowledged: string[] = []
+
+/** One who buys a voucher, pays with it, and gives back what was bought, again and again. */
+async function shop(isOver: () => boolean) {
+  while (!isOver()) {
+    const voucher = made(await issue(api, { amount: '10.00' }, keyed()))
+    const { number, pin } = voucher
+    const { json } = await post(api, '/vouchers/validate', { number, pin, amount: '5.00' })
+    const drawn = { number, validationId: json.data.validationId }
+    const payments = [
+      { gateway: 'paypal', amount: '5.00', voucher: drawn },
+      { gateway: 'visa', amount: '5.00' },
+    ]
+    const order = made(await post(api, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }], { payments }), keyed()))
+    acknowledged.push(`/orders/${order.id}`)
+    const answer = await giveBack(api, order.id, { TEE: 1 }, {}, keyed())
+    if (answer.status === 201) acknowledged.push(`/returns/${answer.json.data.id}`)
+  }
+}
+
+/** Has shoppers shop for as long as something is done. */
+async function whileShopping<T>(work: () => Promise<T>): Promise<T> {
+  let isOver = false
+  const shopping = Promise.all(Array.from({ length: 3 }, () => shop(() => isOver)))
+  const enough = acknowledged.length + 12
+  await Promise.race([shopping, until(() => acknowledged.length > enough, 'they have bought something', 60_000)])
+  try {
+    return await work()
+  } finally {
+    isOver = true
+    await shopping
+  }
+}
+
+const contradicted = async (db: Db) => {
+  const facts = Object.entries({ ...ofOrders(api.service.id), ...ofVouchers(api.service.id) })
+  const found = await Promise.all(facts.map(async ([fact, query]) => ({ fact, rows: await db.rows(query) })))
+  return found.filter(({ rows }) => rows.length)
+}
+
+/** Serves a copy, and judges it: all that was told before it was begun is there, and nothing of anything by halves. */
+async function isWhole(db: Database, told: readonly string[]) {
+  const server = await anotherServer({ db, keys: api.keys })
+  try {
+    const headers = credentials(api)
+    assert.ok(told.length > 10)
+    for (const path of told) assert.equal((await server.ask(path, { headers })).status, 200, path)
+    assert.deepEqual(await contradicted(db), [])
+    const halves = sql`
+      select id as key from sales_order o where service_id = ${api.service.id}
+         and not exists (select from audit a where a.service_id = o.service_id and position('/orders/' || o.id || '"' in a.record) > 0)`
+    assert.deepEqual(await db.rows(halves), [], 'each order has its line in the audit')
+    const [first = ''] = told
+    const order = await server.ask(first, { headers })
+    assert.deepEqual(order.json.data, (await api.get(first)).json.data)
+  } finally {
+    await server.stop()
+  }
+}
+
+test('the data directory as it is at any moment, copied and started, has all that was acknowledged, and nothing by halves', async () => {
+  const copy = join(home, 'copy')
+  const told = await whileShopping(() =>
+    // All of it in one moment, as a snapshot of the file system has it.
+    halting(database.postgres.pid, async () => {
+      const before = [...acknowledged]
+      assert.equal(spawnSync('cp', ['-a', database.directory, copy]).status, 0)
+      return before
+    }),
+  )
+  const postgres = await startPostgres(copy, { settings: { fsync: 'off' } })
+  after(() => postgres.stop())
+  const db = openDatabase(postgres.connection, { max: 5, onFault: () => {} })
+  after(() => db.close())
+  await isWhole(db, told)
+})
+
+test('a backup that is taken while shoppers order, return and pay with vouchers is restored with all that was acknowledged before, and every ledger adds up', async () => {
+  const target = await emptyDatabase()
+  after(() => target.drop())
+  const file = join(home, 'backup')
+  const environment = { SECRET_KEY: api.secret, DATA_DIR: directory() }
+  await api.db.run(sql`insert into installation (secret_digest) values (${api.keys.digest}) on conflict do nothing`)
+  const told = await whileShopping(async () => {
+    const before = [...acknowledged]
+    await done(['backup', file], { ...environment, DATABASE_URL: database.connection })
+    return before
+  })
+  await done(['restore', file], { ...environment, DATABASE_URL: target.connection })
+  await isWhole(target.db, told)
+})

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Agent } from 'node:https'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { addAccount, addService } from '../../src/accounts.ts'
+import { sql } from '../../src/db.ts'
+import { keysFrom } from '../../src/secrets.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { freshDatabase } from '../support/database.ts'
+import { cli, directory, type Serving, serve, stop, until } from '../support/processes.ts'
+import { askAt, credentials } from '../support/servers.ts'
+import type { Answer } from '../support/service.ts'
+
+// A process of its own that has too little of what it needs: files, memory, the processor.
+
+const database = await freshDatabase()
+after(() => database.drop())
+const { db } = database
+const secret = randomBytes(32).toString('hex')
+const service = (await addService(db, 'luma', { readsPerMinute: 'off', writesPerMinute: 'off' })) ?? assert.fail()
+const password = (await addAccount(db, keysFrom(secret), 'luma', service, 'maintainer')) ?? assert.fail()
+const street = 'A street whose name takes all the room that it has'
+await upsertCustomers(
+  db,
+  service,
+  Array.from({ length: 100 }, (_, i) => ({
+    id: `c${i}`,
+    firstname: 'A',
+    surname: 'B',
+    email: `c${i}@example.com`,
+    address: { addressLine1: street, addressLine2: street, city: street },
+  })),
+)
+const page = '/customers/search?limit=100'
+
+/** A process of the installation, with a little less of something. */
+const served = (name: string, program: readonly [string, ...string[]], more: Record<string, string> = {}) =>
+  serve(
+    ['--no-demo'],
+    {
+      DATA_DIR: join(directory(), name),
+      DATABASE_URL: database.connection,
+      SECRET_KEY: secret,
+      JOBS: 'off',
+      LOG_LEVEL: 'error',
+      ...more,
+    },
+    { program },
+  )
+
+/** A client with connections that are kept, so many at most. */
+function clientOf({ baseUrl, caFile = '' }: Serving, maxSockets: number) {
+  const ca = readFileSync(caFile, 'utf8')
+  const agent = new Agent({ keepAlive: true, maxSockets, ca })
+  const asking = askAt({ baseUrl, ca, agent })
+  const headers = { ...credentials({ username: 'luma', password, service }), 'content-type': 'application/json' }
+  return {
+    ask: (path: string, body?: object) =>
+      asking(path, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) }),
+    close: () => agent.destroy(),
+  }
+}
+
+/** An answer, or a refusal that says when to come again. */
+const isPolite = ({ status, headers }: Answer) =>
+  status < 300 || ((status === 503 || status === 429) && Number(headers['retry-after']) > 0)
+
+test('with no file left to open, who is connected is answered or told when to come again, and all are once the crowd has gone', async () => {
+  const api = await served('files', ['/bin/sh', '-c', 'ulimit -n 100; exec "$0" "$@"', process.execPath, cli])
+  const client = clientOf(api, 1)
+  const crowd: Socket[] = []
+  const files = () => readdirSync(`/proc/${api.pid}/fd`).length
+  try {
+    assert.equal((await client.ask(page)).status, 200)
+    for (let i = 0; i < 150; i++)
+      crowd.push(
+        connect(Number(new URL(api.baseUrl).port), '127.0.0.1')
+          .on('error', () => {})
+          .resume(),
+      )
+    await until(() => files() >= 98, 'its files are used up', 30_000)
+    for (let i = 0; i < 5; i++) {
+      const answers = await Promise.all([client.ask(page), client.ask('/stores'), client.ask('/health/live')])
+      assert.ok(answers.every(isPolite), JSON.stringify(answers.map(({ status }) => status)))
+    }
+    for (const socket of crowd) socket.destroy()
+    const fresh = clientOf(api, 4)
+    await until(
+      () =>
+        fresh.ask(page).then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+      'others are served',
+      30_000,
+    )
+    fresh.close()
+    await until(() => files() < 60, 'the files are back', 60_000)
+    assert.equal(api.child.exitCode, null)
+  } finally {
+    for (const socket of crowd) socket.destroy()
+    client.close()
+    await stop(api)
+  }
+})
+
+test('with a small heap, a crowd that asks for large pages is answered or told when to come again, and the process lives', async () => {
+  const api = await served('heap', [process.execPath, '--max-old-space-size=72', cli])
+  const client = clientOf(api, 150)
+  try {
+    const answers = await Promise.all(Array.from({ length: 450 }, () => client.ask(page)))
+    assert.deepEqual(
+      answers.filter(answer => !isPolite(answer)).map(({ status, text }) => `${status} ${text.slice(0, 200)}`),
+      [],
+    )
+    assert.ok(answers.filter(({ status }) => status === 200).length > 100)
+    assert.equal((await client.ask(page)).status, 200)
+    assert.deepEqual([api.child.exitCode, api.err], [null, ''])
+  } finally {
+    client.close()
+    await stop(api)
+  }
+})
+
+test('with most of the processor taken away, writes are done once and answered, or refused with the time to wait, and liveness is told', async () => {
+  const api = await served('processor', [process.execPath, cli])
+  const client = clientOf(api, 10)
+  let isOver = false
+  /** A twentieth of the time is its own. */
+  const taking = (async () => {
+    while (!isOver) {
+      api.child.kill('SIGSTOP')
+      await delay(190)
+      api.child.kill('SIGCONT')
+      await delay(10)
+    }
+  })()
+  try {
+    const emails = Array.from({ length: 20 }, (_, i) => `slow${i}@example.com`)
+    const [answers, live] = await Promise.all([
+      Promise.all(
+        emails.map(email => client.ask('/customers', { firstname: 'A', surname: 'Slow', contact: { email } })),
+      ),
+      client.ask('/health/live'),
+    ])
+    assert.equal(live.status, 200)
+    assert.ok(answers.every(isPolite), JSON.stringify(answers.map(({ status }) => status)))
+    isOver = true
+    await taking
+    const written = await db.run(sql`select from customer where service_id = ${service.id} and surname = 'Slow'`)
+    assert.equal(written, answers.filter(({ status }) => status === 201).length)
+    assert.ok(written > 0)
+    assert.equal((await client.ask(page)).status, 200)
+  } finally {
+    isOver = true
+    await taking
+    api.child.kill('SIGCONT')
+    client.close()
+    await stop(api)
+  }
+})

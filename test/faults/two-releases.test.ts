@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { sql } from '../../src/db.ts'
+import { migrationFiles } from '../../src/migrate.ts'
+import { ask, operationsOf } from '../api/access/documented.ts'
+import { identifierOf, shopOfNames } from '../api/access/shop-of-names.ts'
+import { john } from '../support/customer-bodies.ts'
+import { checkout, directory, type Serving, serve, stop } from '../support/processes.ts'
+import { askAt, credentials, keptLog } from '../support/servers.ts'
+import { type Caller, startTestService } from '../support/service.ts'
+import { forgetFailures, voucherSettings } from '../support/voucher-shop.ts'
+import { keyed, post } from '../support/write.ts'
+
+const kept = keptLog('error')
+const older = await startTestService({
+  log: kept.log,
+  settings: voucherSettings,
+  environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' },
+})
+after(() => older.stop())
+
+/** This release with some migrations more, which give each table of services a further column, as the next one would bring. */
+async function nextRelease(): Promise<string> {
+  const tree = join(directory(), 'next')
+  mkdirSync(tree)
+  for (const part of ['src', 'migrations', 'console', 'package.json', 'CHANGELOG.md'])
+    cpSync(join(checkout, part), join(tree, part), { recursive: true })
+  symlinkSync(join(checkout, 'node_modules'), join(tree, 'node_modules'))
+  const tables = await older.db.rows<{ name: string }>(sql`
+    select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'service_id'
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition order by 1`)
+  assert.ok(tables.length > 20, `${tables.length}`)
+  const column = `add column of_the_next_release text default 'later'`
+  for (let number = (await migrationFiles()).length + 1; tables.length; number++) {
+    const text = tables.splice(0, 4).map(({ name }) => `alter table ${name} ${column};\n`)
+    writeFileSync(join(tree, `migrations/${String(number).padStart(4, '0')}_next.sql`), text.join(''))
+  }
+  return tree
+}
+
+/** The same caller, at another server. */
+function callerAt({ baseUrl, caFile = '' }: Serving, by: Caller): Caller {
+  const asking = askAt({ baseUrl, ca: readFileSync(caFile, 'utf8') })
+  const request: Caller['request'] = (path, { method = 'GET', headers = {}, body } = {}) =>
+    asking(path, {
+      method,
+      headers: Object.assign(credentials(by), headers) as Record<string, string>,
+      ...(body !== undefined && { body: String(body) }),
+    })
+  return Object.assign({}, by, { request, get: (path: string) => request(path) })
+}
+
+test('a release and the next one serve the same database, while it is migrated and after: no request of either fails', async () => {
+  const { shop, named } = await shopOfNames(older)
+  // What takes an account's password away, or changes what all that follows is answered, is for once.
+  const apart = ['updateSettings', 'updateAccount', 'rotatePassword', 'revokeAccount', 'createAccount']
+  const operations = operationsOf((await older.raw('/openapi.json')).json).filter(({ id }) => !apart.includes(id))
+  /** Asks for everything, some of it at a time, so that every connection has planned much of it. */
+  async function everything(by: Caller) {
+    const failed: string[] = []
+    for (const operation of operations) {
+      await forgetFailures(older)
+      const asked = [identifierOf(operation.path, named) ?? 'nobody', 'nobody']
+      const answers = await Promise.all(asked.map(identifier => ask(by, operation, { identifier })))
+      failed.push(...answers.filter(({ status }) => status >= 500).map(({ text }) => `${operation.id}: ${text}`))
+    }
+    return failed
+  }
+  assert.deepEqual(await everything(shop), [])
+  const tree = await nextRelease()
+  let isOver = false
+  const meanwhile = (async () => {
+    const statuses = new Map<number, number>()
+    while (!isOver) {
+      const answers = await Promise.all([
+        shop.get('/customers/search?limit=10'),
+        shop.get(`/orders/${named.order}`),
+        shop.get('/changes?limit=10'),
+        post(shop, '/customers', john(), keyed()),
+      ])
+      for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+    return statuses
+  })()
+  const environment = { DATA_DIR: join(directory(), 'next'), DATABASE_URL: older.database.connection, JOBS: 'off' }
+  const newer = await serve(
+    ['--no-demo'],
+    { ...environment, SECRET_KEY: older.secret },
+    { program: [process.execPath, join(tree, 'src/cli.js')] },
+  ).finally(() => {
+    isOver = true
+  })
+  try {
+    assert.deepEqual([[...(await meanwhile).keys()].sort(), kept.text], [[200, 201], ''])
+    const column = sql`select from information_schema.columns where table_name = 'customer' and column_name = 'of_the_next_release'`
+    assert.equal(await older.db.run(column), 1)
+    const next = callerAt(newer, shop)
+    assert.deepEqual(await everything(shop), [])
+    assert.deepEqual(await everything(next), [])
+    for (const [writes, reads] of [
+      [shop, next],
+      [next, shop],
+    ] as const) {
+      const made = await post(writes, '/customers', john(), keyed())
+      assert.equal(made.status, 201, made.text)
+      const read = await reads.get(`/customers/${made.json.data.id}`)
+      assert.deepEqual(read.json.data, made.json.data)
+    }
+  } finally {
+    await stop(newer)
+  }
+})

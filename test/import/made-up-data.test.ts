@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { done, run } from '../support/processes.ts'
+import type { Accounts } from './real-data/accounts.ts'
+import { type Audit, audit } from './real-data/audit.ts'
+import { openShop } from './real-data/shop.ts'
+import { uci } from './real-data/uci.ts'
+
+// A made-up file that has what is odd about the real data, line by line: for whoever has not got that.
+
+const lines = [
+  ['900001', '10001A', 'RED LANTERN', 6, '2010-12-01 08:26:00', '2.55', '17001.0', 'United Kingdom'],
+  ['900001', '10001a', 'BLUE LANTERN', 2, '2010-12-01 08:26:00', '3.39', '17001.0', 'United Kingdom'],
+  // The same line twice is two lines.
+  ['900002', '20002', 'TIN "BOX", LARGE', 1, '2010-12-01 08:28:00', '7.65', '17002.0', 'France'],
+  ['900002', '20002', 'TIN "BOX", LARGE', 1, '2010-12-01 08:28:00', '7.65', '17002.0', 'France'],
+  // The largest and the dearest, nobody's, and their return.
+  ['900003', '30003', 'PAPER CRAFT, LITTLE BIRDIE', 80_995, '2010-12-02 09:15:00', '2.08', '17003.0', 'United Kingdom'],
+  [
+    'C900004',
+    '30003',
+    'PAPER CRAFT, LITTLE BIRDIE',
+    -80_995,
+    '2010-12-02 09:27:00',
+    '2.08',
+    '17003.0',
+    'United Kingdom',
+  ],
+  ['A900005', 'B', 'Adjust bad debt', 1, '2010-12-03 14:50:00', '11062.06', '', 'United Kingdom'],
+  ['A900006', 'B', 'Adjust bad debt', 1, '2010-12-03 14:51:00', '-11062.06', '', 'United Kingdom'],
+  // Free of charge, without a name, a correction of stock.
+  ['900007', '40004', '', 3, '2010-12-04 10:00:00', '0.0', '', 'United Kingdom'],
+  ['900008', '40004', 'thrown away', -240, '2010-12-04 10:05:00', '0.0', '', 'United Kingdom'],
+  // Come back without having been sold.
+  ['C900009', '10001A', 'RED LANTERN', -1, '2010-12-05 11:00:00', '2.55', '17004.0', 'Cura\u00e7ao'],
+  // A tenth of a penny.
+  ['900010', 'PADS', 'PADS TO MATCH ALL CUSHIONS', 1, '2010-12-06 12:00:00', '0.001', '17001.0', 'Australia'],
+] as const
+
+let folder: string
+let accounts: Accounts
+let seen: Audit
+let shop: Awaited<ReturnType<typeof openShop>>
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tillbridge-made-up-'))
+  const source = join(folder, 'uci-online-retail')
+  await mkdir(source)
+  const cell = (value: string | number) => `"${String(value).replaceAll('"', '""')}"`
+  const header = 'InvoiceNo,StockCode,Description,Quantity,InvoiceDate,UnitPrice,CustomerID,Country'
+  const text = [header, ...lines.map(line => line.map(cell).join())].join('\n')
+  await writeFile(join(source, 'online_retail.csv.gz'), gzipSync(`${text}\n`))
+  const linesRead = {}
+  const { files, counted, skus, customers, transactions } = await uci({ from: folder, to: folder, linesRead })
+  const none = { stores: 0, staff: 0, stock: 0 }
+  accounts = {
+    linesRead,
+    files,
+    records: Object.assign(none, { products: skus.size, skus: skus.size, customers, transactions }),
+    counted: { uci: counted, adventureworks: {}, magento: {}, shop: {} },
+  }
+  shop = await openShop()
+  seen = await audit(shop, accounts, folder)
+})
+after(async () => {
+  await shop?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('the oddities of a made-up shop are counted as it was made', () => {
+  assert.partialDeepStrictEqual(accounts.counted.uci, {
+    largestQuantity: 80_995,
+    exactDuplicates: 1,
+    caseCollisions: 1,
+    returnsWithoutSale: 1,
+    rowsAtPriceZero: 2,
+    rowsAtNegativePrice: 1,
+    rowsWithoutCustomer: 4,
+    rowsWithoutDescription: 1,
+    rowsBeyondCurrency: 1,
+    negativeRowsOutsideCreditNotes: 1,
+    badDebtInvoices: 2,
+    creditNotes: 2,
+    customersInSeveralCountries: 1,
+  })
+})
+
+test('a made-up shop is imported line for line, but for a tenth of a penny, and its lists say what the file says', () => {
+  for (const { file, rows } of accounts.files) assert.equal(seen.summaries[file]?.read, rows, file)
+  assert.equal(seen.refused.transactions.lines, 1)
+  for (const reason of Object.keys(seen.reasons)) assert.match(reason, /more decimals than GBP has/)
+  for (const kind of ['products', 'customers', 'transactions'] as const)
+    assert.deepEqual(seen.answered[kind].plus(seen.refused[kind]), seen.given[kind], kind)
+  assert.deepEqual([seen.linesTwice, seen.wrongTotals], [0, 0])
+  const { records } = accounts
+  assert.equal(seen.listed['/products']?.different, records.products)
+  // That of a tenth of a penny alone is none.
+  assert.equal(seen.listed['/orders/transactions/search']?.different, records.transactions - 1)
+})
+
+test('where the real data is not, its tests say so on standard error, and fail where REAL_DATA_DIR was set', async () => {
+  const program = [process.execPath, '--input-type=module', '-e'] as const
+  const script = `import { withoutRealData } from ${JSON.stringify(new URL('real-data/convert.ts', import.meta.url).href)}
+    console.log(withoutRealData())`
+  const wrong = await run([script], { REAL_DATA_DIR: join(folder, 'nowhere') }, { program })
+  assert.equal(wrong.code, 1)
+  assert.match(wrong.err, /REAL_DATA_DIR: the real data is not in .*nowhere/)
+  assert.equal(await done([script], { REAL_DATA_DIR: folder }, { program }), 'false\n')
+})
