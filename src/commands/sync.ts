@@ -8,7 +8,7 @@ import type { Feed } from '../domain/port/feed.ts'
 import { ApiError } from '../errors.ts'
 import { DatabaseAway } from '../outages.ts'
 import type { Service } from '../settings.ts'
-import { type SyncFact, syncFacts } from '../store/sync/facts.ts'
+import { isLate, type SyncFact, syncFacts } from '../store/sync/facts.ts'
 import { examples } from './terminal/examples.ts'
 import { quietLog } from './terminal/quiet-log.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
@@ -130,8 +130,8 @@ function statusOf({ feeds }: Driver, facts: readonly SyncFact[]) {
     const every = feeds.find(feed => feed.name === name)?.everySeconds
     const fact = facts.find(({ feed }) => feed === name)
     const { syncedAt = null, lagSeconds = null, lastResult = 'none', nextAt = null } = fact ?? {}
-    const isLate = every !== undefined && lagSeconds !== null && lagSeconds > 3 * every
-    const lag = lagSeconds === null ? '-' : `${figure(lagSeconds)} s${isLate ? ' (late)' : ''}`
+    const late = every !== undefined && lagSeconds !== null && isLate(lagSeconds, every) ? ' (late)' : ''
+    const lag = lagSeconds === null ? '-' : `${figure(lagSeconds)} s${late}`
     return [name, lastResult, syncedAt ?? 'never', lag, every === undefined ? '-' : `${figure(every)} s`, nextAt ?? '-']
   })
   return table(['feed', 'last run', 'synced at', 'lag', 'every', 'next run'], rows)

@@ -1,15 +1,12 @@
 import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { listServices } from '../../accounts.ts'
-import { openOffices } from '../../backoffice/offices.ts'
+import { type Offices, openOffices } from '../../backoffice/offices.ts'
 import { backOfficeOf, type Config, readConfig } from '../../config.ts'
-import { type Database, sql } from '../../db.ts'
-import { ApiError } from '../../errors.ts'
+import { sql } from '../../db.ts'
 import type { OpenedDatabase } from '../../running/connecting.ts'
 import { joinDatabase } from '../../running/installation.ts'
 import { knownKeys } from '../../running/keys.ts'
-import { servicesLeftAlone } from '../../running/left-alone.ts'
 import { requireOneServer } from '../../running/one-server.ts'
 import type { Keys } from '../../secrets.ts'
 import { listAlerts } from '../../store/running/alerts.ts'
@@ -18,6 +15,7 @@ import { localCertificate, readCertificate } from '../../tls/tls.ts'
 import { examples } from '../terminal/examples.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
 import { backups, clock, disk, durability, fileLimit, mail } from './machine.ts'
+import { backOffices, feeds } from './offices.ts'
 
 /** One thing looked at: how it is, or an error that says what to do. */
 interface Check {
@@ -39,6 +37,7 @@ export const doctorCommand = (program: Command) =>
       let data: string | undefined
       let database: OpenedDatabase | undefined
       let keys: Keys | undefined
+      let offices: Offices | undefined
       const need = <T>(value: T | undefined, what: string): T => {
         if (value === undefined) throw new Error(`Not looked at: ${what} first.`)
         return value
@@ -93,8 +92,15 @@ export const doctorCommand = (program: Command) =>
           what: 'Back office',
           async look() {
             const { db } = need(database, 'the database')
-            return backOffices(db, need(keys, 'the secret'), need(config, 'the settings'))
+            const settings = need(config, 'the settings')
+            const from = { db, keys: need(keys, 'the secret'), defaults: backOfficeOf(settings), log: quietLog() }
+            offices = await openOffices(from)
+            return backOffices(db, offices, settings)
           },
+        },
+        {
+          what: 'Feeds',
+          look: async () => feeds(need(database, 'the database').db, need(offices, 'the back office')),
         },
         { what: 'Mail', look: async () => mail(need(config, 'the settings')) },
         { what: 'Jobs', look: async () => jobs(need(database, 'the database')) },
@@ -112,6 +118,7 @@ export const doctorCommand = (program: Command) =>
         found.push(one)
       }
       if (json) console.log(JSON.stringify(found, undefined, 2))
+      offices?.close()
       await database?.close()
     })
 
@@ -151,33 +158,6 @@ async function services({ db }: OpenedDatabase) {
       `Nobody may use ${row.lonely.join(', ')}: tillbridge user add <username> --service ${row.lonely[0]}`,
     )
   return `${row.services} with ${row.accounts} accounts`
-}
-
-/** What each service can do, and what it cannot and why; a line each. Throws where one cannot be reached. */
-async function backOffices(db: Database, keys: Keys, config: Config) {
-  const offices = await openOffices({ db, keys, defaults: backOfficeOf(config), log: quietLog() })
-  const lines: string[] = []
-  const unreached = await servicesLeftAlone(config, db)
-  try {
-    for (const service of await listServices(db)) {
-      const opened = offices.driverOf(service)
-      try {
-        if (opened.feeds.length) await opened.look()
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error
-        unreached.push(`${service.name}: ${error.message} See: tillbridge back-office test ${service.name}`)
-        continue
-      }
-      const { driver, release, capabilities } = await opened.backOffice(service).capabilities(db)
-      const lacking = capabilities.filter(capability => !capability.available)
-      lines.push(`${service.name}: ${driver} ${release}${lacking.length ? ', without' : ''}`)
-      for (const { name, reason } of lacking) lines.push(`  ${name}: ${reason?.replaceAll('`', '')}`)
-    }
-  } finally {
-    offices.close()
-  }
-  if (unreached.length) throw new Error([...unreached, ...lines].join('\n'))
-  return lines.join('\n')
 }
 
 async function jobs({ db }: OpenedDatabase) {

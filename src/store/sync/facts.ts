@@ -16,6 +16,9 @@ export interface SyncFact {
 /** The name of the job that pulls one feed of one service; its subject is the feed. */
 export const syncJob = 'sync-feed'
 
+/** Whether a feed has not ended well for three times as long as it should. */
+export const isLate = (lagSeconds: number, everySeconds: number) => lagSeconds > 3 * everySeconds
+
 /** Every feed that was pulled, or is going to be; none where the service's back office has none. */
 export const syncFacts = (db: Db, service: Service) =>
   db.rows<SyncFact>(sql`
