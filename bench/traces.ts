@@ -9,7 +9,8 @@ import { scenariosOf } from './rig/scenarios.ts'
 const measured = /^customers, first|^one customer/
 /** The shares of requests that are traced; the first one is nobody's: traces are off. */
 const shares = ['off', '0.1', '1'] as const
-const turnsOfRound = 4
+const turnsOfRound = 2
+const turnsToWarm = 4
 /** What CPU for each answer may grow by. */
 const most = 0.03
 
@@ -32,7 +33,8 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
     bench.say(`  ${scenario.name}`)
     const samples = served.map((): Sample[] => [])
     // Before anything counts, each has compiled what it runs.
-    for (const service of served) await ask(bench, service, scenario, { connections: 32 })
+    for (let turn = 0; turn < turnsToWarm; turn++)
+      for (const service of served) await ask(bench, service, scenario, { connections: 32, seconds: 1 })
     // Many short turns, each time in another order: what else the machine does falls on all alike.
     for (let turn = 0; turn < turnsOfRound * bench.rounds; turn++)
       for (const [j] of served.entries()) {

@@ -1,4 +1,5 @@
 import { oneOf, port, type Setting, text, Unfit } from './config-values.ts'
+import { samplerNames } from './telemetry/sampling.ts'
 
 /** What is seen of the installation from outside: its log, its figures, its traces. */
 export const telemetrySettings = {
@@ -46,8 +47,13 @@ export const telemetrySettings = {
     },
   } satisfies Setting<Readonly<Record<string, string>>>,
   OTEL_SERVICE_NAME: text('What traces call this installation.', 'tillbridge'),
+  OTEL_TRACES_SAMPLER: oneOf(
+    "Which requests are traced: `parentbased_…`: as the caller's `traceparent` says, and of the others those that the rest of the name says; `…traceidratio`: a share of them, OTEL_TRACES_SAMPLER_ARG.",
+    'parentbased_traceidratio',
+    samplerNames,
+  ),
   OTEL_TRACES_SAMPLER_ARG: {
-    why: 'The share of requests that are traced, from 0 to 1, where the caller does not say by its `traceparent` whether its own is.',
+    why: 'The share of `…traceidratio`, from 0 to 1.',
     example: '1',
     read(given: string | undefined) {
       const share = given === undefined ? 1 : /^[\d.]+$/.test(given) ? Number(given) : Number.NaN

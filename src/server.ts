@@ -11,7 +11,7 @@ import { instanceOf } from './http/operation.ts'
 import { apiErrorOf, problemAnswer, standingHeaders } from './http/problem.ts'
 import { keepRequestLog } from './http/request-log.ts'
 import { about, logRequests, type NoteRefusal } from './http/seen/access-log.ts'
-import { traceRequests } from './http/seen/tracing.ts'
+import { followRequests } from './http/seen/tracing.ts'
 import { maxHeaderSize, unfit } from './http/unfit.ts'
 import { takeFiles } from './http/uploads.ts'
 import { answerBrokenRequest, refuseExpectation, requestIdOf } from './http/wire.ts'
@@ -80,8 +80,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 
   Object.assign(server.server, patience).on('checkExpectation', refuseExpectation(publicUrl, noteRefusal))
   const routes = rememberRoutes(server)
-  traceRequests(server)
-  logRequests(server, level)
+  followRequests(server)
+  logRequests(server, log, level)
   keepRequestLog(server, { ...gate, log })
   server.decorateRequest('assignment', undefined)
   server.decorateRequest('username', undefined)

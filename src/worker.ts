@@ -15,7 +15,8 @@ import {
   type Taken,
   takeDue,
 } from './store/running/jobs.ts'
-import { beginRoot, endSpan, faultOf, type Span, within } from './telemetry/spans.ts'
+import { doneFor } from './telemetry/around.ts'
+import { beginRoot, endSpan, faultOf } from './telemetry/spans.ts'
 import { type Place, placeIn } from './telemetry/trace-context.ts'
 
 /** Something that does jobs until it is stopped. */
@@ -78,14 +79,14 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
   function begin(taken: Taken) {
     const abort = new AbortController()
     const place = placeOf(taken, table[taken.name])
-    const done = within(place, () => work(taken, abort.signal, place)).finally(() => {
+    const done = doneFor({ timeline: undefined, place }, () => work(taken, abort.signal, place)).finally(() => {
       running.delete(taken.lease)
       wake()
     })
     running.set(taken.lease, { taken, abort, done })
   }
 
-  async function work(taken: Taken, signal: AbortSignal, place: Span | Place | undefined) {
+  async function work(taken: Taken, signal: AbortSignal, place: Place | undefined) {
     const { serviceId, name, subject, attempt, lease } = taken
     const { run, waitsSeconds, everySeconds, jitter = 0 } = table[name] as Job
     const about = { job: name, service: serviceId, subject, attempt }
@@ -95,7 +96,7 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
         // It is being removed. Where that is called off, its jobs are there.
         if (serviceId !== null && !service) {
           await deferJob(db, taken, leaseSeconds)
-          return end(place)
+          return endSpan(place)
         }
         const last = attempt > waitsSeconds.length
         const stillMine = async () => (await renewLeases(db, [lease], leaseSeconds)).has(lease)
@@ -105,9 +106,9 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
         }
         await run({ ...tools, service, subject, attempt, last, signal, stillMine, comeAgain })
         await finishJob(db, taken, again)
-        end(place)
+        endSpan(place)
       } catch (error) {
-        end(place, error)
+        endSpan(place, faultOf(error))
         if (signal.aborted) return
         const wait = waitsSeconds[attempt - 1] ?? everySeconds ?? waitsSeconds.at(-1) ?? leaseSeconds
         const seconds = wait * (1 + jitter * Math.random())
@@ -175,11 +176,8 @@ function placeOf({ name, traceparent, attempt, serviceId, subject }: Taken, job:
     'tillbridge.attempt': attempt,
     'tillbridge.service_id': serviceId ?? undefined,
   }
-  return beginRoot(`job ${name}`, 'consumer', { ...about, 'tillbridge.subject': subject || undefined }, asked) ?? asked
+  return beginRoot(`job ${name}`, 'consumer', { ...about, 'tillbridge.subject': subject || undefined }, asked)
 }
-
-const end = (place: Span | Place | undefined, error?: unknown) =>
-  place && 'parts' in place ? endSpan(place, error === undefined ? undefined : faultOf(error)) : undefined
 
 /** Asks for the jobs of set times that are missing. */
 export const askForScheduled = (db: Db, table: Readonly<Record<string, Job>>) =>

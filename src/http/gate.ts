@@ -68,7 +68,7 @@ export async function admit(
   if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
   requireRole(assignment, role)
   mediumFor(request.headers.accept, media)
-  addStep(request.timeline, 'gate', began)
+  addStep(request.around?.timeline, 'gate', began)
 }
 
 /** The service as it is now, for a caller who was admitted a while ago: it throws where they would not be any more. */

@@ -4,14 +4,8 @@ import type { Db } from '../db.ts'
 import { hmac, type Keys } from '../secrets.ts'
 import { type Logged, logRequests, openDay } from '../store/running/requests.ts'
 import { unlogged } from '../telemetry/measured.ts'
-import { following, newTimeline, rounded, type Timeline } from '../telemetry/timeline.ts'
+import { rounded } from '../telemetry/timeline.ts'
 import { instanceOf } from './operation.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    timeline: Timeline
-  }
-}
 
 /** Milliseconds between two writings. */
 const everyMs = 1_000
@@ -34,13 +28,6 @@ export function keepRequestLog(server: FastifyInstance, { db, keys, log }: { db:
   let day = ''
   let isAway = false
 
-  server.decorateRequest('timeline')
-  server.addHook('onRequest', (request, _, done) => {
-    request.timeline = newTimeline()
-    following(request.timeline, done)
-  })
-  // What comes with a body goes on from its socket, which knows of no request.
-  server.addHook('preHandler', (request, _, done) => following(request.timeline, done))
   server.addHook('onResponse', async (request, reply) => {
     const { assignment } = request
     if (!assignment || assignment.service.settings.requestsKeptDays === 0) return
@@ -83,7 +70,8 @@ export function keepRequestLog(server: FastifyInstance, { db, keys, log }: { db:
 }
 
 function lineOf(request: FastifyRequest, reply: FastifyReply, serviceId: number, keys: Keys): Logged {
-  const { timeline, headers } = request
+  const { headers } = request
+  const { statements = 0, databaseMs = 0, steps = [] } = request.around?.timeline ?? {}
   const path = instanceOf(request).slice(0, mostCharacters)
   const key = headers['idempotency-key']
   return {
@@ -98,9 +86,9 @@ function lineOf(request: FastifyRequest, reply: FastifyReply, serviceId: number,
     code: request.refusedWith,
     keyHash: key === undefined ? undefined : loggedKey(keys, serviceId, unquoted(String(key))).toString('hex'),
     milliseconds: rounded(reply.elapsedTime),
-    statements: timeline.statements,
-    databaseMs: rounded(timeline.databaseMs),
-    steps: timeline.steps.length ? JSON.stringify(timeline.steps) : undefined,
+    statements,
+    databaseMs: rounded(databaseMs),
+    steps: steps.length ? JSON.stringify(steps) : undefined,
   }
 }
 

@@ -12,7 +12,7 @@ import {
   readDue,
 } from '../store/webhooks/deliveries.ts'
 import { pauseWebhook } from '../store/webhooks/endpoints.ts'
-import { traced } from '../telemetry/spans.ts'
+import { traced } from '../telemetry/around.ts'
 import { mostChanges } from '../webhooks/body.ts'
 import type { Line, Sender } from '../webhooks/sender.ts'
 import { signedHeaders } from '../webhooks/signature.ts'

@@ -5,7 +5,7 @@ import { voucherLetter } from '../mail/voucher-mail.ts'
 import { DatabaseAway } from '../outages.ts'
 import { raiseAlert } from '../store/running/alerts.ts'
 import { markFault, markSent, readWaiting } from '../store/running/mails.ts'
-import { traced } from '../telemetry/spans.ts'
+import { traced } from '../telemetry/around.ts'
 import type { Work } from './job.ts'
 import { persist } from './persist.ts'
 

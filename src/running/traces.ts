@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
 import type { Exporter } from '../telemetry/exporter.ts'
+import { samplerOf } from '../telemetry/sampling.ts'
 import { recordSpans } from '../telemetry/spans.ts'
 
 /** Milliseconds that the last spans of a process may take. */
@@ -37,7 +38,10 @@ export async function sendTraces(config: Config, log: Logger): Promise<() => Pro
     onChange: (isDelivered, reason) =>
       isDelivered ? log.info('Traces are delivered again.') : log.warn({ reason }, 'Traces cannot be delivered.'),
   })
-  const end = recordSpans({ share: config.otelTracesSamplerArg, record: own.record })
+  const end = recordSpans({
+    sampler: samplerOf(config.otelTracesSampler, config.otelTracesSamplerArg),
+    record: own.record,
+  })
   exporter = own
   return async () => {
     end()

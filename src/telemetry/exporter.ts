@@ -1,5 +1,8 @@
+import http from 'node:http'
+import https from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import { requestText, resourceText, spanText } from './otlp.ts'
+import { addSpan, requestOf } from './otlp.ts'
+import { type Message, newMessage } from './protobuf.ts'
 import type { Attributes, Span } from './spans.ts'
 
 interface Exporting {
@@ -16,6 +19,8 @@ interface Exporting {
 const mostWaiting = 8_192
 /** Spans of one request. */
 const mostAtOnce = 1_024
+/** Room that most batches do with. */
+const bytesOfBatch = 1 << 18
 const everyMs = 1_000
 const patienceMs = 10_000
 
@@ -24,67 +29,111 @@ const later = new Set([429, 502, 503, 504])
 
 export type Exporter = ReturnType<typeof exporterTo>
 
-/** Sends spans in the background, some hundred in a request; nobody ever waits for it. */
+/** Spans of one request. */
+interface Batch {
+  spans: number
+  message: Message
+}
+
+/**
+ * Posts on a connection that stays open, and tells the status of the answer. Not by `fetch`, whose code takes longer to load, and more memory,
+ * than all of this.
+ */
+function poster(url: string, headers: Readonly<Record<string, string>>) {
+  const { Agent, request } = url.startsWith('https:') ? https : http
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  return function post(body: Buffer): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const told = { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } }
+      const asked = request(url, { ...told, signal: AbortSignal.timeout(patienceMs) }, answer =>
+        answer
+          .resume()
+          .on('end', () => resolve(answer.statusCode ?? 0))
+          .on('error', reject),
+      )
+      asked.on('error', (error: NodeJS.ErrnoException) => {
+        // It was closed over there just now.
+        if (asked.reusedSocket && error.code === 'ECONNRESET') post(body).then(resolve, reject)
+        else reject(error)
+      })
+      asked.end(body)
+    })
+  }
+}
+
+const newBatch = (): Batch => ({ spans: 0, message: newMessage(bytesOfBatch) })
+
+/** Sends spans in the background, some hundred in a request; nobody ever waits for it. What waits is bytes, not objects. */
 export function exporterTo({ url, headers, resource, version, onChange }: Exporting) {
-  const waiting: string[] = []
-  const who = resourceText(resource)
-  const lost = { count: 0 }
-  const sent = { count: 0 }
+  /** The last one is being filled. */
+  const batches: Batch[] = [newBatch()]
+  const counts = { sent: 0, lost: 0 }
+  let waiting = 0
   let wasDelivered = true
+  const post = poster(url, { ...headers, 'content-type': 'application/x-protobuf' })
   const told = (isDelivered: boolean, reason = '') => {
     if (isDelivered !== wasDelivered) onChange(isDelivered, reason)
     wasDelivered = isDelivered
   }
 
-  /** Sends the first ones. False: they wait for another time. */
-  async function send(): Promise<boolean> {
-    const spans = waiting.slice(0, mostAtOnce)
+  /** Sends a request. Undefined: its spans wait for another time; else whether they were taken. */
+  async function send(body: Buffer): Promise<boolean | undefined> {
     let status = 0
     let reason = ''
     try {
-      const answer = await fetch(url, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json' },
-        body: requestText(who, version, spans),
-        redirect: 'error',
-        signal: AbortSignal.timeout(patienceMs),
-      })
-      await answer.body?.cancel()
-      status = answer.status
+      status = await post(body)
       reason = `It answers ${status}.`
     } catch (error) {
-      const { name, cause } = error as Error & { cause?: { code?: string } }
-      reason = `It cannot be reached: ${cause?.code ?? name}.`
+      const { name, code } = error as NodeJS.ErrnoException
+      reason = `It cannot be reached: ${code ?? name}.`
     }
     const isTaken = status >= 200 && status < 300
     told(isTaken, reason)
-    if (status === 0 || later.has(status)) return false
-    waiting.splice(0, spans.length)
-    const counted = isTaken ? sent : lost
-    counted.count += spans.length
-    return true
+    return status === 0 || later.has(status) ? undefined : isTaken
+  }
+
+  /** Sends what waits, until all is gone or nobody takes it. */
+  async function sendAll() {
+    for (let [batch] = batches; batch?.spans; [batch] = batches) {
+      if (batches.length === 1) batches.push(newBatch())
+      const isTaken = await send(requestOf(resource, version, batch.message))
+      if (isTaken === undefined) return
+      batches.shift()
+      waiting -= batch.spans
+      counts[isTaken ? 'sent' : 'lost'] += batch.spans
+    }
   }
 
   let sending: Promise<void> | undefined
-  /** Sends what waits, until all is gone or nobody takes it. */
   const flush = () => {
-    sending ??= (async () => {
-      while (waiting.length && (await send())) {}
-    })().finally(() => {
+    sending ??= sendAll().finally(() => {
       sending = undefined
     })
     return sending
   }
-  const timer = setInterval(flush, everyMs).unref()
+  // The clock may be set while the process runs.
+  const originNow = () => Date.now() - performance.now()
+  let origin = originNow()
+  const timer = setInterval(() => {
+    origin = originNow()
+    void flush()
+  }, everyMs).unref()
 
   return {
     record(span: Span) {
-      if (waiting.length >= mostWaiting) lost.count++
-      else waiting.push(spanText(span))
-      if (waiting.length >= mostAtOnce && wasDelivered) void flush()
+      const batch = batches.at(-1)
+      if (!batch || waiting >= mostWaiting) {
+        counts.lost++
+        return
+      }
+      addSpan(batch.message, span, origin)
+      waiting++
+      if (++batch.spans < mostAtOnce) return
+      batches.push(newBatch())
+      if (wasDelivered) void flush()
     },
     /** How many spans were taken, and how many are lost, so far. */
-    counts: () => ({ sent: sent.count, lost: lost.count }),
+    counts: () => ({ ...counts }),
     /** Sends what is left, for at most so long. */
     async close(withinMs: number) {
       clearInterval(timer)

@@ -1,53 +1,107 @@
+import {
+  addDouble,
+  addFixed32,
+  addFixed64,
+  addHex,
+  addMessage,
+  addNegative,
+  addNumber,
+  addText,
+  addWritten,
+  type Message,
+  newMessage,
+  written,
+} from './protobuf.ts'
 import type { Attributes, Kind, Span, Value } from './spans.ts'
 
-/** `SpanKind` of the protocol. */
+// The numbers of fields are those of opentelemetry-proto 1.x: `trace/v1/trace.proto`, `common/v1/common.proto`, `resource/v1/resource.proto`.
+
+/** `SpanKind`. */
 const kinds: Readonly<Record<Kind, number>> = { internal: 1, server: 2, client: 3, consumer: 5 }
 
-/** Attributes as the protocol has them, without the brackets. */
-function attributesText(attributes: Attributes) {
-  let text = ''
+/** `AnyValue`. */
+function addValue(to: Message, value: Exclude<Value, undefined>) {
+  if (typeof value === 'string') addText(to, 1, value)
+  else if (typeof value === 'boolean') addNumber(to, 2, Number(value))
+  else if (!Number.isSafeInteger(value)) addDouble(to, 4, value)
+  else if (value < 0) addNegative(to, 3, value)
+  else addNumber(to, 3, value)
+}
+
+/** Each attribute as a `KeyValue`. */
+function addAttributes(to: Message, field: number, attributes: Attributes) {
   for (const key in attributes) {
     const value = attributes[key]
-    if (value !== undefined) text += `${text && ','}{"key":"${key}","value":${valueText(value)}}`
+    if (value === undefined) continue
+    addMessage(to, field, () => {
+      addText(to, 1, key)
+      addMessage(to, 2, () => addValue(to, value))
+    })
   }
-  return text
 }
 
-const written = new WeakMap<Attributes, string>()
+const spanAttributes = 9
+const known = new WeakMap<Attributes, Buffer>()
 
-/** The same, of an object that many spans have. */
-function writtenOnce(attributes: Attributes) {
-  const known = written.get(attributes)
-  if (known !== undefined) return known
-  const text = attributesText(attributes)
-  written.set(attributes, text)
-  return text
+/** The same of an object that many spans have, which is written once. */
+function addKnown(to: Message, attributes: Attributes) {
+  let fields = known.get(attributes)
+  if (!fields) {
+    const message = newMessage(256)
+    addAttributes(message, spanAttributes, attributes)
+    fields = written(message)
+    known.set(attributes, fields)
+  }
+  addWritten(to, fields)
 }
 
-function valueText(value: Value) {
-  if (typeof value === 'string') return `{"stringValue":${JSON.stringify(value)}}`
-  if (typeof value === 'boolean') return `{"boolValue":${value}}`
-  return Number.isInteger(value) ? `{"intValue":"${value}"}` : `{"doubleValue":${value}}`
+/** Nanoseconds since 1970 are more than a number holds: the clock knows microseconds. */
+function addTime(to: Message, field: number, milliseconds: number) {
+  const microseconds = Math.round(milliseconds * 1_000)
+  const low = (microseconds % 2 ** 32) * 1_000
+  const high = Math.floor(microseconds / 2 ** 32) * 1_000
+  addFixed64(to, field, high + Math.floor(low / 2 ** 32), low % 2 ** 32)
 }
 
-/** Nanoseconds since 1970, as text: they are more than a number holds. The clock knows microseconds. */
-const nanoseconds = (milliseconds: number) => `${Math.round(milliseconds * 1_000)}000`
+const failed = 2
 
-/** A span that has ended, in JSON (OTLP 1.x, `opentelemetry.proto.trace.v1.Span`). */
-export function spanText(span: Span): string {
-  const { fault, learned } = span
-  const parent = span.parentId === undefined ? '' : `"parentSpanId":"${span.parentId}",`
-  const failed = fault === undefined ? '' : attributesText({ 'error.type': fault })
-  const more = learned === undefined ? '' : attributesText(learned)
-  const attributes = [writtenOnce(span.attributes), more, failed].filter(Boolean).join(',')
-  const status = fault === undefined ? '' : ',"status":{"code":2}'
-  return `{"traceId":"${span.traceId}","spanId":"${span.spanId}",${parent}"flags":${span.isSampled ? 1 : 0},"name":${JSON.stringify(span.name)},"kind":${kinds[span.kind]},"startTimeUnixNano":"${nanoseconds(span.beganAt)}","endTimeUnixNano":"${nanoseconds(span.endedAt ?? span.beganAt)}","attributes":[${attributes}]${status}}`
+/** A span that has ended, as one of `ScopeSpans.spans`. `origin`: milliseconds since 1970 at which `performance.now()` was 0. */
+export const addSpan = (to: Message, span: Span, origin: number) =>
+  addMessage(to, 2, () => addFields(to, span, origin), 2)
+
+function addFields(to: Message, span: Span, origin: number) {
+  addHex(to, 1, span.traceId)
+  addHex(to, 2, span.spanId)
+  if (span.parentId !== undefined) addHex(to, 4, span.parentId)
+  addText(to, 5, span.name)
+  addNumber(to, 6, kinds[span.kind])
+  addTime(to, 7, origin + span.beganAt)
+  addTime(to, 8, origin + (span.endedAt ?? span.beganAt))
+  addKnown(to, span.attributes)
+  if (span.learned) addAttributes(to, spanAttributes, span.learned)
+  if (span.fault !== undefined) {
+    addAttributes(to, spanAttributes, { 'error.type': span.fault })
+    addMessage(to, 15, () => addNumber(to, 3, failed))
+  }
+  // That it is sampled: the lowest bit of the flags of W3C Trace Context.
+  addFixed32(to, 16, 1)
 }
 
-/** What is told of who sends, before the spans of each request. */
-export const resourceText = (resource: Attributes) =>
-  `"resource":{"attributes":[${attributesText(resource)}]},"schemaUrl":"https://opentelemetry.io/schemas/1.37.0"`
+const schema = 'https://opentelemetry.io/schemas/1.37.0'
 
-/** A request with spans (`ExportTraceServiceRequest`). */
-export const requestText = (resource: string, version: string, spans: readonly string[]) =>
-  `{"resourceSpans":[{${resource},"scopeSpans":[{"scope":{"name":"tillbridge","version":"${version}"},"spans":[${spans.join(',')}]}]}]}`
+/** A request with spans (`ExportTraceServiceRequest`): who sends, and what `addSpan` has written. */
+export function requestOf(resource: Attributes, version: string, spans: Message): Buffer<ArrayBuffer> {
+  const to = newMessage(spans.length + 1_024)
+  addMessage(to, 1, () => {
+    addMessage(to, 1, () => addAttributes(to, 1, resource))
+    addMessage(to, 2, () => {
+      addMessage(to, 1, () => {
+        addText(to, 1, 'tillbridge')
+        addText(to, 2, version)
+      })
+      addWritten(to, spans.bytes.subarray(0, spans.length))
+    })
+    addText(to, 3, schema)
+  })
+  return written(to)
+}

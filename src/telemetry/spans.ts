@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { newSpanId, newTraceId, type Place, traceparentOf } from './trace-context.ts'
+import { isSampled, type Sampler } from './sampling.ts'
+import { newSpanId, newTraceId, type Place } from './trace-context.ts'
 
 export type Value = string | number | boolean | undefined
 export type Attributes = Readonly<Record<string, Value>>
@@ -7,18 +7,18 @@ export type Attributes = Readonly<Record<string, Value>>
 /** As OpenTelemetry has them: what is asked of us, what we ask of others, what follows from something later. */
 export type Kind = 'internal' | 'server' | 'client' | 'consumer'
 
-/** A piece of work, from when to when, and what it was part of. */
+/** A piece of work, from when to when, and what it was part of. It is recorded when it ends. */
 export interface Span extends Place {
   parentId: string | undefined
   name: string
   kind: Kind
-  /** Milliseconds since 1970, with their fractions. */
+  /** Milliseconds of `performance.now()`. */
   beganAt: number
   endedAt: number | undefined
   /** What is known from the beginning; of those that are alike the same object, which is written out once. */
   attributes: Attributes
   /** What is learned later. */
-  learned: Record<string, Value> | undefined
+  learned: Attributes | undefined
   /** What it came to, where that is a failure: a class or code, never words that may repeat what was sent. */
   fault: string | undefined
   /** How many parts it has. */
@@ -26,8 +26,7 @@ export interface Span extends Place {
 }
 
 interface Tracing {
-  /** The share of traces that begin here which are recorded, from 0 to 1. */
-  share: number
+  sampler: Sampler
   record: (span: Span) => void
 }
 
@@ -35,7 +34,6 @@ interface Tracing {
 const mostParts = 1_000
 
 let tracing: Tracing | undefined
-const here = new AsyncLocalStorage<Place | Span>()
 
 /** Has spans recorded from now on. Returns the end of it. */
 export function recordSpans(to: Tracing): () => void {
@@ -45,25 +43,30 @@ export function recordSpans(to: Tracing): () => void {
   }
 }
 
-const now = () => performance.timeOrigin + performance.now()
+const isSpan = (place: Place): place is Span => 'parts' in place
 
 /**
- * Begins a span that starts a trace, or goes on with the one that `parent` names. Undefined where nothing is traced; a span that is not
- * sampled is there all the same, so that what is asked of others names the trace.
+ * Begins a trace, or goes on with the one that `parent` names: a span where it is recorded, else a place all the same, so that what is asked
+ * of others names the trace. Where nothing is traced it is the parent's place.
  */
-export function beginRoot(name: string, kind: Kind, attributes: Attributes, parent?: Place): Span | undefined {
-  if (!tracing) return
-  const isSampled = parent ? parent.isSampled : Math.random() < tracing.share
-  return begin(name, kind, attributes, parent?.traceId ?? newTraceId(), parent?.spanId, isSampled)
+export function beginRoot(name: string, kind: Kind, attributes: Attributes, parent?: Place): Place | undefined {
+  if (!tracing) return parent
+  const traceId = parent?.traceId ?? newTraceId()
+  if (!isSampled(tracing.sampler, traceId, parent)) return { traceId, spanId: newSpanId(), isSampled: false }
+  return begin(name, kind, attributes, traceId, parent?.spanId, performance.now())
 }
 
-/** Begins a span within what is under way here. Undefined where that is nothing, is over, or is not recorded. */
-export function beginPart(name: string, kind: Kind, attributes: Attributes): Span | undefined {
-  if (!tracing) return
-  const around = here.getStore()
-  if (!around?.isSampled || !('parts' in around) || around.endedAt !== undefined) return
-  if (++around.parts > mostParts) return
-  return begin(name, kind, attributes, around.traceId, around.spanId, true)
+/** Begins a part of what is recorded at a place. Undefined where that is nothing, is over, or has too many. */
+export function beginPart(
+  place: Place | undefined,
+  name: string,
+  kind: Kind,
+  attributes: Attributes,
+  beganAt = performance.now(),
+): Span | undefined {
+  if (!tracing || !place?.isSampled || !isSpan(place) || place.endedAt !== undefined) return
+  if (++place.parts > mostParts) return
+  return begin(name, kind, attributes, place.traceId, place.spanId, beganAt)
 }
 
 const begin = (
@@ -72,15 +75,15 @@ const begin = (
   attributes: Attributes,
   traceId: string,
   parentId: string | undefined,
-  isSampled: boolean,
+  beganAt: number,
 ): Span => ({
   traceId,
   spanId: newSpanId(),
-  isSampled,
+  isSampled: true,
   parentId,
   name,
   kind,
-  beganAt: now(),
+  beganAt,
   endedAt: undefined,
   attributes,
   learned: undefined,
@@ -88,50 +91,26 @@ const begin = (
   parts: 0,
 })
 
-/** Ends a span; the first time counts. */
-export function endSpan(span: Span | undefined, fault?: string) {
+/** Ends what is recorded at a place; the first time counts. */
+export function endSpan(place: Place | undefined, fault?: string, endedAt = performance.now()) {
+  const span = spanAt(place)
   if (!span || span.endedAt !== undefined) return
-  span.endedAt = now()
+  span.endedAt = endedAt
   span.fault = fault
   if (span.parts > mostParts) learn(span, { 'tillbridge.parts_left_out': span.parts - mostParts })
-  if (span.isSampled) tracing?.record(span)
+  tracing?.record(span)
 }
+
+/** The span that is recorded at a place. */
+export const spanAt = (place: Place | undefined): Span | undefined => (place && isSpan(place) ? place : undefined)
 
 /** Adds to what a span says. */
 export function learn(span: Span | undefined, attributes: Attributes) {
-  if (span) span.learned = span.learned ? { ...span.learned, ...attributes } : { ...attributes }
-}
-
-/** Has everything that `work` does be part of it. */
-export const within = <T>(place: Place | Span | undefined, work: () => T): T => (place ? here.run(place, work) : work())
-
-/** Does a part of what is under way here as a span of its own. */
-export async function traced<T>(
-  name: string,
-  kind: Kind,
-  attributes: Attributes,
-  work: (span: Span | undefined) => Promise<T>,
-): Promise<T> {
-  const span = beginPart(name, kind, attributes)
-  if (!span) return work(undefined)
-  try {
-    const done = await within(span, () => work(span))
-    endSpan(span)
-    return done
-  } catch (error) {
-    endSpan(span, faultOf(error))
-    throw error
-  }
+  if (span) span.learned = span.learned ? { ...span.learned, ...attributes } : attributes
 }
 
 /** A failure by its code, or else its class. */
 export function faultOf(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown }
   return typeof code === 'string' ? code : error instanceof Error ? error.constructor.name : 'unknown'
-}
-
-/** The `traceparent` of what is under way here, for whoever goes on with it. */
-export function traceparentHere(): string | undefined {
-  const place = here.getStore()
-  return place && traceparentOf(place)
 }

@@ -1,6 +1,7 @@
+import { around } from './around.ts'
 import { databaseDurations } from './measured.ts'
 import { type Attributes, beginPart, endSpan, faultOf } from './spans.ts'
-import { addStatement, timelineNow } from './timeline.ts'
+import { addStatement } from './timeline.ts'
 
 interface Told {
   operation: string
@@ -34,9 +35,9 @@ function toldOf(text: string): Told {
 /** Has a statement measured, and be part of the trace that it is asked in. */
 export async function observed<T>(text: string, ask: () => Promise<T>): Promise<T> {
   const { operation, summary, attributes } = toldOf(text)
-  const span = beginPart(summary, 'client', attributes)
-  const timeline = timelineNow()
+  const { timeline, place } = around()
   const began = performance.now()
+  const span = beginPart(place, summary, 'client', attributes, began)
   let fault: string | undefined
   try {
     return await ask()
@@ -44,12 +45,13 @@ export async function observed<T>(text: string, ask: () => Promise<T>): Promise<
     fault = faultOf(error)
     throw error
   } finally {
-    addStatement(timeline, began)
-    databaseDurations.observe(`${operation} ${fault}`, (performance.now() - began) / 1_000, () => ({
+    const ended = performance.now()
+    addStatement(timeline, ended - began)
+    databaseDurations.observe(`${operation} ${fault}`, (ended - began) / 1_000, () => ({
       db_system_name: 'postgresql',
       db_operation_name: operation,
       ...(fault !== undefined && { error_type: fault }),
     }))
-    endSpan(span, fault)
+    endSpan(span, fault, ended)
   }
 }

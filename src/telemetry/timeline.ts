@@ -1,5 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-
 /** Something that a request took time for. Neither `what` nor `outcome` says anything personal, or secret. */
 export interface Step {
   what: string
@@ -19,18 +17,10 @@ export interface Timeline {
   steps: Step[]
 }
 
-const current = new AsyncLocalStorage<Timeline>()
-
 /** Steps of one request that are kept: a stream of hours has more to tell than anybody reads. */
 const mostSteps = 50
 
 export const newTimeline = (): Timeline => ({ begunAt: performance.now(), statements: 0, databaseMs: 0, steps: [] })
-
-/** Does something, and all that follows from it, for the request of a time line. */
-export const following = <T>(timeline: Timeline, work: () => T): T => current.run(timeline, work)
-
-/** That of the request for which this is done; undefined where it is for none. */
-export const timelineNow = (): Timeline | undefined => current.getStore()
 
 /** Adds a step that began at `since` (`performance.now()`) and ends now. */
 export function addStep(timeline: Timeline | undefined, what: string, since: number, outcome?: string) {
@@ -39,11 +29,11 @@ export function addStep(timeline: Timeline | undefined, what: string, since: num
   timeline.steps.push({ what, at: rounded(since - timeline.begunAt), milliseconds, ...(outcome && { outcome }) })
 }
 
-/** Adds what a statement took that was asked at `since`. */
-export function addStatement(timeline: Timeline | undefined, since: number) {
+/** Adds a statement, and the milliseconds that it took. */
+export function addStatement(timeline: Timeline | undefined, milliseconds: number) {
   if (!timeline) return
   timeline.statements++
-  timeline.databaseMs += performance.now() - since
+  timeline.databaseMs += milliseconds
 }
 
 export const rounded = (milliseconds: number) => Math.round(milliseconds * 10) / 10

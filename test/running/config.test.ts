@@ -58,6 +58,7 @@ test('without any setting everything has its default', () => {
     otelExporterOtlpEndpoint: undefined,
     otelExporterOtlpHeaders: {},
     otelServiceName: 'tillbridge',
+    otelTracesSampler: 'parentbased_traceidratio',
     otelTracesSamplerArg: 1,
     failpoint: undefined,
     leaveSeconds: 0,
@@ -93,6 +94,7 @@ const good: [name: keyof typeof table, text: string, key: keyof Config, value: u
   ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://otel:4318/', 'otelExporterOtlpEndpoint', 'http://otel:4318'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'a=b%20c=, X-D=e', 'otelExporterOtlpHeaders', { a: 'b c=', 'x-d': 'e' }],
+  ['OTEL_TRACES_SAMPLER', 'always_off', 'otelTracesSampler', 'always_off'],
   ['OTEL_TRACES_SAMPLER_ARG', '0.05', 'otelTracesSamplerArg', 0.05],
   ['DRAIN_SECONDS', '0', 'drainSeconds', 0],
 ]
@@ -123,6 +125,11 @@ const bad: [name: keyof typeof table, texts: string[], fault: string][] = [
   ['JOBS', ['no', 'ON'], 'is one of on, off'],
   ['ACCESS_LOG', ['true', 'debug'], 'is one of off, on'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', ['otel:4318', 'grpc://otel'], 'is an address that begins with http:// or https://'],
+  [
+    'OTEL_TRACES_SAMPLER',
+    ['on', 'ALWAYS_ON'],
+    'is one of parentbased_traceidratio, parentbased_always_on, parentbased_always_off, traceidratio, always_on, always_off',
+  ],
   ['OTEL_TRACES_SAMPLER_ARG', ['1.1', '-1', 'always_on', '1.0.0'], 'is a number from 0 to 1'],
   ['LOG_LEVEL', ['verbose', 'INFO'], 'is one of fatal, error, warn, info, debug, trace, silent'],
   ['DRAIN_SECONDS', ['-1', '601', '25s'], 'is a whole number from 0 to 600'],

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { readMessage } from './protobuf.ts'
 
 const closed = { additionalProperties: false }
 const hex = (digits: number) => Type.String({ pattern: `^(?!0+$)[0-9a-f]{${digits}}$` })
@@ -30,7 +31,7 @@ const Span = Type.Object(
   },
   closed,
 )
-/** `ExportTraceServiceRequest` in JSON, as opentelemetry-proto 1.x has it, of which nothing is left out that we send. */
+/** `ExportTraceServiceRequest` as opentelemetry-proto 1.x has it in JSON, of which nothing is left out that we send. */
 const ExportTraceServiceRequest = Type.Object(
   {
     resourceSpans: Type.Array(
@@ -71,7 +72,7 @@ export interface Received {
   resource: Record<string, any>
 }
 
-/** A collector that takes OTLP over HTTP, in JSON, and is strict about it. */
+/** A collector that takes OTLP over HTTP, in Protocol Buffers, and is strict about it. */
 export async function startCollector(port = 0) {
   const spans: Received[] = []
   const faults: string[] = []
@@ -79,19 +80,23 @@ export async function startCollector(port = 0) {
   const seen: Record<string, string | string[] | undefined>[] = []
   const answers: number[] = []
   const server = createServer(async (request, response) => {
-    const body = await text(request)
-    bodies.push(body)
+    const body = await buffer(request)
+    bodies.push(body.toString())
     seen.push(request.headers)
     const status = answers.shift() ?? 200
     if (status === 200) {
       const isRight = request.method === 'POST' && request.url === '/v1/traces'
-      if (!isRight || request.headers['content-type'] !== 'application/json')
+      if (!isRight || request.headers['content-type'] !== 'application/x-protobuf')
         faults.push(`${request.method} ${request.url} ${request.headers['content-type']}`)
-      const told: unknown = JSON.parse(body)
-      if (shape.Check(told)) spans.push(...spansOf(told))
-      else faults.push(JSON.stringify([...shape.Errors(told)].slice(0, 5)))
+      try {
+        const told = readMessage('ExportTraceServiceRequest', body)
+        if (shape.Check(told)) spans.push(...spansOf(told))
+        else faults.push(JSON.stringify([...shape.Errors(told)].slice(0, 5)))
+      } catch (error) {
+        faults.push(String(error))
+      }
     }
-    response.writeHead(status, { 'content-type': 'application/json' }).end('{}')
+    response.writeHead(status, { 'content-type': 'application/x-protobuf' }).end()
   })
   await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
   return {

@@ -8,7 +8,7 @@ import type { Service } from '../../src/settings.ts'
 import { startWorker } from '../../src/worker.ts'
 import { answering } from '../apparel21/stand-in.ts'
 import { behind } from '../drivers/apparel21.ts'
-import { ask, directory, done, makeAccess, run, serve, stop, until } from '../support/processes.ts'
+import { ask, directory, done, type Environment, makeAccess, run, serve, stop, until } from '../support/processes.ts'
 import { keptLog } from '../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts'
@@ -26,12 +26,12 @@ let api: TestService
 let fronted: Caller
 let close: () => Promise<void>
 
-const tracesTo = (url: string, share = '1') =>
+const tracesTo = (url: string, sampled: Environment = {}) =>
   sendTraces(
     readConfig({
       OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key',
-      OTEL_TRACES_SAMPLER_ARG: share,
+      ...sampled,
     }),
     logged.log,
   )
@@ -166,7 +166,7 @@ test('a caller whose own trace is not recorded is traced neither; the share hold
     [],
   )
   await close()
-  close = await tracesTo(collector.url, '0')
+  close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
   await api.get('/stores', { 'x-request-id': 'of-no-share' })
   await api.get('/stores', { traceparent, 'x-request-id': 'asked.for' })
   await until(
@@ -174,6 +174,25 @@ test('a caller whose own trace is not recorded is traced neither; the share hold
     'the one that is asked for',
   )
   assert.ok(!collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'of-no-share'))
+})
+
+test('a sampler that asks no caller goes by the identifier of the trace alone', async () => {
+  await close()
+  close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' })
+  // The last 56 bits of an identifier say: those of the highest quarter are recorded.
+  const recorded = ['0af7651916cd43dd84c0000000000000', '0af7651916cd43dd84ffffffffffffff']
+  const left = ['0af7651916cd43dd84bfffffffffffff', '0af7651916cd43dd8400000000000001']
+  for (const traceId of [...left, ...recorded])
+    for (const flags of ['00', '01'])
+      assert.equal((await api.get('/stores', { traceparent: `00-${traceId}-b7ad6b7169203331-${flags}` })).status, 200)
+  const requests = (traceId: string) =>
+    collector.spans.filter(span => span.traceId === traceId && span.name === 'GET /stores')
+  for (const traceId of recorded) await until(() => requests(traceId).length === 2, `both of ${traceId}`)
+  assert.deepEqual(left.flatMap(requests), [])
+  await close()
+  close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '0' })
+  await api.get('/stores', { traceparent: `00-${left[0]}-b7ad6b7169203331-00` })
+  await until(() => requests(left[0] ?? '').length === 1, 'one that its caller has not recorded')
 })
 
 test('spans wait for a collector that is busy, and are told once; what it refuses for good is counted as lost', async () => {

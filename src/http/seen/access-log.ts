@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
 import type { ErrorCode } from '../../errors.ts'
 import { traceparentOf } from '../../telemetry/trace-context.ts'
 
@@ -15,15 +16,17 @@ export const about = (request: FastifyRequest) => ({
   route: request.routeOptions.url,
   service: request.assignment?.service.name,
   account: request.username,
-  traceparent: request.place && traceparentOf(request.place),
+  traceparent: request.around?.place && traceparentOf(request.around.place),
 })
 
 /** Logs each request when it is over (docs/logs.md). */
-export function logRequests(server: FastifyInstance, level: 'info' | 'debug') {
+export function logRequests(server: FastifyInstance, log: Logger, level: 'info' | 'debug') {
   server.decorateRequest('refusedWith', undefined)
-  server.addHook('onResponse', async (request, { statusCode: status, elapsedTime }) => {
+  if (!log.isLevelEnabled(level)) return
+  server.addHook('onResponse', (request, { statusCode: status, elapsedTime }, done) => {
     const ms = Math.round(elapsedTime * 100) / 100
     request.log[level]({ ...about(request), status, code: request.refusedWith, ms }, 'request')
+    done()
   })
 }
 

@@ -1,5 +1,5 @@
 import { type Db, sql } from '../../db.ts'
-import { traceparentHere } from '../../telemetry/spans.ts'
+import { traceparentHere } from '../../telemetry/around.ts'
 
 /** A job that a worker holds. */
 export interface Taken {

@@ -1,6 +1,7 @@
+import { around, traced, traceparentHere } from '../../../telemetry/around.ts'
 import { callDurations } from '../../../telemetry/measured.ts'
-import { endSpan, faultOf, learn, traced, traceparentHere } from '../../../telemetry/spans.ts'
-import { addStep, timelineNow } from '../../../telemetry/timeline.ts'
+import { endSpan, faultOf, learn } from '../../../telemetry/spans.ts'
+import { addStep } from '../../../telemetry/timeline.ts'
 import type { Incoming } from './exchange.ts'
 import { Failure } from './failure.ts'
 import { Refusal } from './refusal.ts'
@@ -18,7 +19,7 @@ export function observedCall(
 ): Promise<Incoming> {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   const began = performance.now()
-  const timeline = timelineNow()
+  const { timeline } = around()
   const measured = (status: number | undefined, fault: string | undefined) => {
     addStep(timeline, `${method} ${endpoint}`, began, fault ?? String(status))
     callDurations.observe(`${method} ${url.host} ${status} ${fault}`, (performance.now() - began) / 1_000, () => ({

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+
+/** What a field holds: a message, or a value and how its JSON is. */
+type Field = readonly [name: string, kind: string, repeated?: 'repeated']
+
+/** The messages of opentelemetry-proto 1.x that traces are sent in, by the numbers of their fields. */
+const messages: Readonly<Record<string, Readonly<Record<number, Field>>>> = {
+  ExportTraceServiceRequest: { 1: ['resourceSpans', 'ResourceSpans', 'repeated'] },
+  ResourceSpans: {
+    1: ['resource', 'Resource'],
+    2: ['scopeSpans', 'ScopeSpans', 'repeated'],
+    3: ['schemaUrl', 'string'],
+  },
+  Resource: { 1: ['attributes', 'KeyValue', 'repeated'] },
+  ScopeSpans: { 1: ['scope', 'InstrumentationScope'], 2: ['spans', 'Span', 'repeated'] },
+  InstrumentationScope: { 1: ['name', 'string'], 2: ['version', 'string'] },
+  Span: {
+    1: ['traceId', 'hex'],
+    2: ['spanId', 'hex'],
+    4: ['parentSpanId', 'hex'],
+    5: ['name', 'string'],
+    6: ['kind', 'number'],
+    7: ['startTimeUnixNano', 'fixed64'],
+    8: ['endTimeUnixNano', 'fixed64'],
+    9: ['attributes', 'KeyValue', 'repeated'],
+    15: ['status', 'Status'],
+    16: ['flags', 'fixed32'],
+  },
+  Status: { 3: ['code', 'number'] },
+  KeyValue: { 1: ['key', 'string'], 2: ['value', 'AnyValue'] },
+  AnyValue: {
+    1: ['stringValue', 'string'],
+    2: ['boolValue', 'boolean'],
+    3: ['intValue', 'int64'],
+    4: ['doubleValue', 'double'],
+  },
+}
+const wireTypes: Readonly<Record<string, number>> = {
+  number: 0,
+  boolean: 0,
+  int64: 0,
+  fixed64: 1,
+  double: 1,
+  fixed32: 5,
+}
+
+/** Reads a message in the wire format of Protocol Buffers, strictly: a field that is not ours, or that comes twice, throws. */
+export function readMessage(name: string, bytes: Buffer): Record<string, unknown> {
+  const fields = messages[name] ?? assert.fail(`no message ${name}`)
+  const read: Record<string, unknown> = Object.fromEntries(
+    Object.values(fields).flatMap(([name, , repeated]) => (repeated ? [[name, []]] : [])),
+  )
+  let at = 0
+  const varint = () => {
+    let value = 0n
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = BigInt(bytes.readUInt8(at++))
+      value |= (byte & 127n) << shift
+      if (byte < 128n) return value
+    }
+  }
+  const take = (length: number) => {
+    assert.ok(at + length <= bytes.length, `${name} ends within a field`)
+    at += length
+    return bytes.subarray(at - length, at)
+  }
+  const value = (kind: string): unknown => {
+    if (kind === 'number') return Number(varint())
+    if (kind === 'boolean') return varint() === 1n
+    if (kind === 'int64') return String(BigInt.asIntN(64, varint()))
+    if (kind === 'fixed64') return String(take(8).readBigUInt64LE())
+    if (kind === 'double') return take(8).readDoubleLE()
+    if (kind === 'fixed32') return take(4).readUInt32LE()
+    const held = take(Number(varint()))
+    if (kind === 'hex') return held.toString('hex')
+    return kind === 'string' ? new TextDecoder('utf-8', { fatal: true }).decode(held) : readMessage(kind, held)
+  }
+  while (at < bytes.length) {
+    const tag = Number(varint())
+    const [field, kind, repeated] = fields[tag >> 3] ?? assert.fail(`${name} has a field ${tag >> 3}`)
+    assert.equal(tag & 7, wireTypes[kind] ?? 2, `${name}.${field} is written as ${kind}`)
+    if (repeated) (read[field] as unknown[]).push(value(kind))
+    else {
+      assert.ok(!(field in read), `${name}.${field} comes twice`)
+      read[field] = value(kind)
+    }
+  }
+  return read
+}
