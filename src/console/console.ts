@@ -2,9 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError } from '../errors.ts'
 import { readBody, requireJsonBody } from '../http/body/body.ts'
-import { challenge, endedCookie, requireOwnPage, sessionCookie, sessionToken } from '../http/credentials.ts'
+import {
+  challenge,
+  endedCookie,
+  invalidCredentials,
+  requireOwnPage,
+  sessionCookie,
+  sessionToken,
+} from '../http/credentials.ts'
 import { withoutSlash } from '../http/docs/docs.ts'
-import { bySession, type Gate, tooManyFailures } from '../http/gate.ts'
+import { byPassword, bySession, type Gate, tooManyFailures } from '../http/gate.ts'
+import { weightOf } from '../http/media/accept.ts'
 import { json } from '../http/operation.ts'
 import type { SignedIn } from '../sessions.ts'
 import { defaultSettings } from '../settings.ts'
@@ -54,11 +62,9 @@ export function consolePages(server: FastifyInstance, gate: Gate): void {
   })
   server.post('/console/session', { onRequest: async request => fit(request, Password) }, async (request, reply) => {
     const { username, password } = readBody({ body: Password, keepsEmptyTexts: true }, request, nobodys)
-    const assignments = await gate.signIn(username, password, request.ip)
-    if (assignments && 'retryAfter' in assignments) throw tooManyFailures(assignments)
-    const token = assignments && (await gate.sessions.open(username, password))
-    if (!assignments || token === undefined)
-      throw new ApiError('invalid_credentials', undefined, { headers: challenge })
+    const assignments = await byPassword(gate, request, username, password, challenge)
+    const token = await gate.sessions.open(username, password)
+    if (token === undefined) throw invalidCredentials(challenge)
     return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), { username, assignments })
   })
   server.post('/console/session/link', { onRequest: async request => fit(request, Link) }, async (request, reply) => {
@@ -95,6 +101,6 @@ function sendSignedIn(reply: FastifyReply, { username, assignments }: SignedIn) 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, { type, bytes, gzipped }: Asset) {
   // Its address changes with its content.
   reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' }).type(type)
-  if (!/\bgzip\b/.test(String(request.headers['accept-encoding']))) return reply.send(bytes)
+  if (weightOf(['gzip'], String(request.headers['accept-encoding'])) === 0) return reply.send(bytes)
   return reply.header('content-encoding', 'gzip').send(gzipped)
 }

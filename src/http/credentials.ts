@@ -2,13 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
 import { hasControls } from './controls.ts'
 
-const missing = () =>
-  new ApiError('invalid_credentials', undefined, {
-    headers: { 'www-authenticate': 'Basic realm="Tillbridge", charset="UTF-8"' },
-  })
-
-/** The same answer for an unknown user and for a wrong password. */
-export const invalidCredentials = missing
+/** Where programs are to say who they are. */
+export const basicChallenge = { 'www-authenticate': 'Basic realm="Tillbridge", charset="UTF-8"' }
+/** The same answer for none, for an unknown user and for a wrong password. */
+export const invalidCredentials = (challenge: Record<string, string>) =>
+  new ApiError('invalid_credentials', undefined, { headers: challenge })
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -16,15 +14,15 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 export function basicCredentials(header: string | undefined): { username: string; password: string } {
   const [, token] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header ?? '') ?? []
   const bytes = Buffer.from(token ?? '', 'base64')
-  if (!token || bytes.toString('base64') !== token) throw missing()
+  if (!token || bytes.toString('base64') !== token) throw invalidCredentials(basicChallenge)
   let text: string
   try {
     text = decoder.decode(bytes)
   } catch {
-    throw missing()
+    throw invalidCredentials(basicChallenge)
   }
   const colon = text.indexOf(':')
-  if (colon < 1 || hasControls(text)) throw missing()
+  if (colon < 1 || hasControls(text)) throw invalidCredentials(basicChallenge)
   return { username: text.slice(0, colon), password: text.slice(colon + 1) }
 }
 

@@ -9,6 +9,7 @@ import type { SignIn } from '../sign-in.ts'
 import { addStep } from '../telemetry/timeline.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import {
+  basicChallenge,
   basicCredentials,
   invalidCredentials,
   isFromOwnPage,
@@ -106,15 +107,16 @@ export async function bySession({ sessions }: Pick<Gate, 'sessions'>, request: F
   return found
 }
 
-/** The services that a username and password open. */
+/** The services that a username and password open; `challenge` says where to sign in instead. */
 export async function byPassword(
   { signIn }: Pick<Gate, 'signIn'>,
   { ip }: FastifyRequest,
   username: string,
   password: string,
+  challenge: Record<string, string> = basicChallenge,
 ): Promise<Assignments> {
   const assignments = await signIn(username, password, ip)
-  if (!assignments) throw invalidCredentials()
+  if (!assignments) throw invalidCredentials(challenge)
   if ('retryAfter' in assignments) throw tooManyFailures(assignments)
   return assignments
 }

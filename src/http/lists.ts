@@ -12,6 +12,13 @@ const exampleCursor = 'mM3Zr0ZbXq0c5nYl2V7f1lsiMjAyNi0xMS0yMVQwOTozMToyNy44MDM4N
 export const Moment = (description: string) =>
   Type.Optional(Type.String({ description, format: 'moment', maxLength: 40, examples: ['2024-05-10T00:00:00Z'] }))
 
+/** The fault of a range of times, `<what>_after` and `<what>_before`, whose ends are the wrong way round. */
+export function inverted(what: string, after: string | undefined, before: string | undefined): Fault[] {
+  if (after === undefined || before === undefined || after <= before) return []
+  const detail = `\`${what}_before\` is earlier than \`${what}_after\`.`
+  return [{ parameter: `${what}_before`, code: 'date_range_inverted', detail }]
+}
+
 export const Filter = (description: string, example: string, maxLength = 250) =>
   Type.Optional(Type.String({ description, minLength: 1, maxLength, examples: [example] }))
 

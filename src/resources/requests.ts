@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { RequestDetails, RequestLine } from '../domain/requests.ts'
 import type { Api } from '../http/api.ts'
-import { Filter, Moment } from '../http/lists.ts'
+import { Filter, inverted, Moment } from '../http/lists.ts'
 import { loggedKey } from '../http/request-log.ts'
 import { requestPage, requestRecord } from '../store/running/requests.ts'
 
@@ -45,16 +45,7 @@ export function requests(api: Api) {
         answered_after: Moment('Only those that were answered later than this.'),
         answered_before: Moment('Only those that were answered earlier than this.'),
       }),
-      judge: ({ answered_after: after, answered_before: before }) =>
-        after === undefined || before === undefined || after <= before
-          ? []
-          : [
-              {
-                parameter: 'answered_before',
-                code: 'date_range_inverted',
-                detail: '`answered_before` is earlier than `answered_after`.',
-              },
-            ],
+      judge: query => inverted('answered', query.answered_after, query.answered_before),
       item: RequestLine,
       errors: ['date_range_inverted'],
     },

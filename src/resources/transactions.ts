@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { RetailTransaction } from '../domain/orders/transactions.ts'
-import type { Fault } from '../errors.ts'
 import type { Api } from '../http/api.ts'
-import { Moment, updatedAfter } from '../http/lists.ts'
+import { inverted, Moment, updatedAfter } from '../http/lists.ts'
 import { transactionPage, transactionRecord } from '../store/orders/transactions.ts'
 
 /** The parameters of a range of sale dates. */
@@ -14,12 +13,6 @@ export const soldBetween = {
 /** The fault of a range of sale dates whose ends are the wrong way round. */
 export const faultsOfSold = (query: { sold_after?: string; sold_before?: string }) =>
   inverted('sold', query.sold_after, query.sold_before)
-
-function inverted(what: string, after: string | undefined, before: string | undefined): Fault[] {
-  if (after === undefined || before === undefined || after <= before) return []
-  const detail = `\`${what}_before\` is earlier than \`${what}_after\`.`
-  return [{ parameter: `${what}_before`, code: 'date_range_inverted', detail }]
-}
 
 /** Contract 5. */
 export function transactions(api: Api) {

@@ -215,3 +215,15 @@ test('a wrong password is refused without a window of the browser, a body that i
   )
   isProblem(await api.raw('/stores', { headers: ownPage }), 'session_ended', api.baseUrl)
 })
+
+test('a module of the page is packed for whoever takes gzip, and for nobody else', async () => {
+  const [, path] = /<script type="module" src="([^"]+)"/.exec((await api.raw('/console')).text) ?? []
+  for (const [accepted, packing] of [
+    ['gzip, br', 'gzip'],
+    ['gzip;q=0', undefined],
+    ['identity', undefined],
+  ] as const) {
+    const { status, headers } = await api.raw(`/${path}`, { headers: { 'accept-encoding': accepted } })
+    assert.deepEqual([status, headers['content-encoding']], [200, packing], accepted)
+  }
+})

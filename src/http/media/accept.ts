@@ -7,7 +7,7 @@ const ours = {
   events: ['text/event-stream', 'text/*', '*/*'],
 }
 /** What an operation answers with; `lines` are NDJSON. */
-export type Medium = keyof typeof ours
+type Medium = keyof typeof ours
 
 /** What an operation can answer with, the usual one first. */
 export type Media = readonly [Medium, ...Medium[]]
