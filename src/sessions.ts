@@ -3,7 +3,7 @@ import { type Assignments, assignmentsOf, passwordHash } from './accounts.ts'
 import { type Db, sql } from './db.ts'
 import { countFailure } from './failures.ts'
 import { hmac, type Keys } from './secrets.ts'
-import { failuresAllowed, trustMs } from './sign-in.ts'
+import { failuresAllowed, trusting, trustMs } from './sign-in.ts'
 
 /** Who is signed in to the console, and what they may use. */
 export interface SignedIn {
@@ -22,7 +22,6 @@ export interface Sessions {
   end(token: string): Promise<void>
 }
 
-const mostTrusted = 10_000
 const newToken = () => randomBytes(32).toString('base64url')
 const sessionHash = (keys: Keys, token: string) => hmac(keys.sessions, 'session', token)
 const linkHash = (keys: Keys, link: string) => hmac(keys.sessions, 'link', link)
@@ -40,7 +39,7 @@ export async function makeLink(db: Db, keys: Keys, username: string): Promise<st
 }
 
 export function sessionsOf(db: Db, keys: Keys): Sessions {
-  const trusted = new Map<string, { found: Promise<SignedIn | undefined>; readAt: number }>()
+  const trusted = trusting(name => readSession(db, Buffer.from(name, 'base64url')))
 
   /** What a token is remembered by: in memory, too, it is a hash. */
   const nameOf = (token: string) => sessionHash(keys, token).toString('base64url')
@@ -71,20 +70,11 @@ export function sessionsOf(db: Db, keys: Keys): Sessions {
       return retryAfter === undefined ? undefined : { retryAfter }
     },
 
-    async read(token) {
-      const name = nameOf(token)
-      const known = trusted.get(name)
-      if (known && known.readAt >= performance.now() - trustMs) return known.found
-      if (trusted.size >= mostTrusted) trusted.clear()
-      const found = readSession(db, sessionHash(keys, token))
-      trusted.set(name, { found, readAt: performance.now() })
-      found.catch(() => trusted.delete(name))
-      return found
-    },
+    read: token => trusted.read(nameOf(token), performance.now() - trustMs),
 
     async end(token) {
       await db.run(sql`delete from console_session where token_hash = ${sessionHash(keys, token)}`)
-      trusted.delete(nameOf(token))
+      trusted.forget(nameOf(token))
     },
   }
 }

@@ -14,6 +14,25 @@ interface Account {
 export const trustMs = 2_000
 const mostTrusted = 10_000
 
+/** What is read by names, remembered for a while: whoever asks at once shares it. What could not be read is forgotten. */
+export function trusting<T>(read: (name: string) => Promise<T>) {
+  const trusted = new Map<string, { found: Promise<T>; readAt: number }>()
+  return {
+    /** As it was read at `since` or later. */
+    read(name: string, since: number): Promise<T> {
+      const known = trusted.get(name)
+      if (known && known.readAt >= since) return known.found
+      if (trusted.size >= mostTrusted) trusted.clear()
+      const found = read(name)
+      trusted.set(name, { found, readAt: performance.now() })
+      // Not what was read since.
+      found.catch(() => trusted.get(name)?.found === found && trusted.delete(name))
+      return found
+    },
+    forget: (name: string) => trusted.delete(name),
+  }
+}
+
 /** Wrong passwords in a minute before an answer is refused: for one account from one address, and for one address. */
 export const failuresAllowed = { account: 20, address: 200 }
 
@@ -29,32 +48,23 @@ export type SignIn = (
  * failures must not lock its owner out.
  */
 export function signIn(db: Db, keys: Keys): SignIn {
-  const trusted = new Map<string, { account: Promise<Account | undefined>; readAt: number }>()
+  const accounts = trusting(username => readAccount(db, username))
   const nobody = randomBytes(32)
-
-  /** The account as it was read at `since` or later. */
-  const accountOf = (username: string, since: number) => {
-    const known = trusted.get(username)
-    if (known && known.readAt >= since) return known.account
-    if (trusted.size >= mostTrusted) trusted.clear()
-    const account = readAccount(db, username)
-    trusted.set(username, { account, readAt: performance.now() })
-    account.catch(() => trusted.delete(username))
-    return account
-  }
 
   return async (username, password, address) => {
     const asked = performance.now()
     const hash = passwordHash(keys, username, password)
     // What was read before this request may not know a fresh password yet: only a second look says that it is wrong.
     for (const since of [asked - trustMs, asked]) {
-      const account = await accountOf(username, since)
+      const account = await accounts.read(username, since)
       let right = false
       // As many comparisons for an unknown account as for a known one.
       for (const candidate of [0, 1]) if (timingSafeEqual(hash, account?.hashes[candidate] ?? nobody)) right = true
       if (!right || !account) continue
       account.assignments ??= assignmentsOf(db, username)
-      account.assignments.catch(() => trusted.delete(username))
+      account.assignments.catch(() => {
+        delete account.assignments
+      })
       return account.assignments
     }
     const retryAfter = await countFailure(db, [
