@@ -21,6 +21,11 @@ const decisions: Record<Decision, { description: string; why: string; impossible
     why: 'it was found',
     impossible: 'Only a voucher that is suspended can be resumed',
   },
+  release: {
+    description: 'Take a gift voucher from the sale that holds it: another one can use it at once.',
+    why: 'a till has died with it',
+    impossible: 'Only a voucher that is locked can be released',
+  },
   activate: {
     description: 'Put a gift voucher that was not issued yet into use.',
     why: 'a card was sold',

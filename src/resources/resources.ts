@@ -19,6 +19,7 @@ import { service } from './service.ts'
 import { staff } from './staff.ts'
 import { stores } from './stores.ts'
 import { transactions } from './transactions.ts'
+import { voucherLedgers } from './voucher-ledgers.ts'
 import { vouchers } from './vouchers.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
@@ -35,6 +36,7 @@ export const resources = [
   returns,
   rewards,
   vouchers,
+  voucherLedgers,
   paymentGateways,
   changes,
   webhooks,

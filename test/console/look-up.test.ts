@@ -70,17 +70,42 @@ test('a SKU shows its stock by store, and why so much of it can be sold', { skip
   )
 })
 
-test('what nothing goes by is said so; a voucher is opened with its PIN, a wrong one not', { skip }, async () => {
-  const { number, pin } = (await issue(shop)).json.data
+test('what nothing goes by is said so; a voucher is shown with its ledger, suspended and resumed', {
+  skip,
+}, async () => {
+  const { number } = (await issue(shop)).json.data
   await lookUp(number)
   await page.says(`Nothing goes by ${number}.`)
   await page.press(`open ${number} as a voucher`)
+  await page.says('Ann Lee, ann.lee@example.com')
+  await isAccessible(page, 'a voucher')
+  for (const [button, state] of [
+    ['Suspend', 'suspended'],
+    ['Resume', 'active'],
+  ] as const) {
+    await page.press(button)
+    await page.until(`document.querySelector('dialog')`)
+    await page.press(button)
+    await page.until(
+      `!document.querySelector('dialog') && document.querySelector('main .state').innerText === '${state}'`,
+    )
+  }
+  assert.deepEqual(
+    (await page.evaluate<string[]>(rows)).map(row => row.split(' ')[2]),
+    ['issue', 'suspend', 'resume'],
+  )
+})
+
+test('a voucher is opened with its PIN, with a wrong one not', { skip }, async () => {
+  const { number, pin } = (await issue(shop)).json.data
+  await page.show(`look-up/voucher/${number}`)
+  await page.until(`document.querySelector('details')`)
+  await page.evaluate(`document.querySelector('details').open = true`)
   await page.fill('PIN', '000000')
   await page.press('Open')
   await page.says('voucher_not_accepted')
-  await isAccessible(page, 'a wrong PIN')
   await page.fill('PIN', pin)
   await page.press('Open')
-  await page.says('Available')
+  await page.until(`!document.querySelector('input[type="password"]')`)
   assert.equal((await page.evaluate<string>('location.href')).includes(pin), false)
 })

@@ -166,3 +166,30 @@ export interface IssuedVoucher {
   /** The number of the order that it was sold with. */
   orderNumber: string | null
 }
+
+export interface VoucherLedger {
+  voucher: Voucher
+  /** Who has bought it, as far as it was issued here. */
+  senderName: string | null
+  /** Whom it is for. */
+  receiverName: string | null
+  /** Where number and PIN were sent. */
+  receiverEmail: string | null
+  /** The oldest first. */
+  steps: VoucherStep[]
+}
+
+export interface VoucherStep {
+  /** When it was taken. */
+  at: string
+  /** What happened. */
+  kind: Open<'issue' | 'activate' | 'lock' | 'unlock' | 'redeem' | 'refund' | 'expire' | 'suspend' | 'resume'>
+  /** Below zero for what was drawn; zero for a step that moves no money. */
+  amount: string
+  /** Where the voucher stood then. */
+  state: Open<'pending' | 'active' | 'locked' | 'redeemed' | 'expired' | 'suspended'>
+  /** The account that held it from then on. */
+  heldBy: string | null
+  /** The order that drew on it, gave back, or that it was sold with. */
+  orderNumber: string | null
+}

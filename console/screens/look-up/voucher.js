@@ -1,16 +1,39 @@
 import { useState } from 'preact/hooks'
 import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
+import { useMay } from '../../ground/role.js'
 import { Field, submitted } from '../../parts/field.js'
 import { Facts, money, State } from '../../parts/format.js'
 import { Problem } from '../../parts/problem.js'
 import { useAction } from '../../parts/use-load.js'
+import { Ledger } from './ledger.js'
 
 /** @type {Record<string, 'good' | 'warn' | 'bad' | 'idle'>} */
 const tones = { active: 'good', pending: 'warn', locked: 'warn', suspended: 'bad', expired: 'bad', redeemed: 'idle' }
 
-/** A voucher, which its PIN opens: without it nobody is told that there is one. @param {{ id: string }} props */
+/** What a voucher is. @param {any} voucher @returns {[name: string, value: unknown][]} */
+const factsOf = voucher => [
+  ['Status', html`<${State} state=${voucher.status} tone=${tones[voucher.status]} />`],
+  ['Available', money(voucher.availableAmount, voucher.currency)],
+  ['Used', money(voucher.usedAmount, voucher.currency)],
+  ['Issued for', money(voucher.originalAmount, voucher.currency)],
+  ['Expires', voucher.expiryDate ?? 'never'],
+  ['Locked until', voucher.lockedUntil],
+  ['E-mail', voucher.email?.status],
+]
+
+/** A voucher: to admins with its ledger, to others by its PIN, without which nobody else is told that there is one. @param {{ id: string }} props */
 export function Voucher({ id: number }) {
+  const isAdmin = useMay('admin')
+  return html`<section aria-label=${`Voucher ${number}`}>
+    <h2>Voucher ${number}</h2>
+    ${isAdmin && html`<${Ledger} number=${number} factsOf=${factsOf} />`}
+    <${ByPin} number=${number} isHidden=${isAdmin} />
+  </section>`
+}
+
+/** @param {{ number: string, isHidden: boolean }} props `isHidden`: behind a line that opens it */
+function ByPin({ number, isHidden }) {
   const [pin, setPin] = useState('')
   const [voucher, setVoucher] = useState(/** @type {any} */ (undefined))
   const { busy, error, run } = useAction()
@@ -20,27 +43,12 @@ export function Voucher({ id: number }) {
       setPin('')
     }),
   )
-  return html`<section aria-label=${`Voucher ${number}`}>
-    <h2>Voucher ${number}</h2>
-    ${
-      voucher
-        ? html`<div class="card"><${Facts}
-            facts=${[
-              ['Status', html`<${State} state=${voucher.status} tone=${tones[voucher.status]} />`],
-              ['Available', money(voucher.availableAmount, voucher.currency)],
-              ['Used', money(voucher.usedAmount, voucher.currency)],
-              ['Issued for', money(voucher.originalAmount, voucher.currency)],
-              ['Expires', voucher.expiryDate ?? 'never'],
-              ['Locked until', voucher.lockedUntil],
-              ['E-mail', voucher.email?.status],
-            ]}
-          /></div>`
-        : html`<form class="card narrow" onSubmit=${open}>
-            <p>The shopper has the PIN. After several wrong ones a voucher refuses for a while.</p>
-            <${Field} label="PIN" type="password" required autocomplete="off" value=${pin} change=${setPin} />
-            ${error && html`<${Problem} error=${error} />`}
-            <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Opening…' : 'Open'}</button></p>
-          </form>`
-    }
-  </section>`
+  if (voucher) return html`<div class="card"><${Facts} facts=${factsOf(voucher)} /></div>`
+  const form = html`<form class="card narrow" onSubmit=${open}>
+    <p>The shopper has the PIN. After several wrong ones a voucher refuses for a while.</p>
+    <${Field} label="PIN" type="password" required autocomplete="off" value=${pin} change=${setPin} />
+    ${error && html`<${Problem} error=${error} />`}
+    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Opening…' : 'Open'}</button></p>
+  </form>`
+  return isHidden ? html`<details><summary>Try a PIN</summary>${form}</details>` : form
 }

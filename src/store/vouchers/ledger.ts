@@ -129,3 +129,15 @@ export const readLedger = (db: Db, service: Service, number: string) =>
   db.rows<LedgerEntry>(sql`
     select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${decimalsOf(service.settings.currency)}::integer)::text as amount, state, held_by as "heldBy", order_number as "orderNumber"
       from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)
+
+interface Persons {
+  senderName: string | null
+  receiverName: string | null
+  receiverEmail: string | null
+}
+
+/** Who has bought a voucher that was issued here, and whom it is for. */
+export const personsOf = (db: Db, service: Service, number: string) =>
+  db.row<Persons>(sql`
+    select sender_name as "senderName", receiver_name as "receiverName", receiver_email as "receiverEmail"
+      from voucher_sale where service_id = ${service.id} and number = ${number}`)

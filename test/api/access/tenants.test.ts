@@ -50,6 +50,7 @@ test("another service's record cannot be written to, in the very words for one t
     [post, '/accounts/{id}/rotate', {}],
     [post, '/accounts/{id}/revoke', {}],
     [post, '/alerts/{id}/settle', {}],
+    [post, '/vouchers/{id}/suspend', {}],
   ] as const) {
     const [other, unknown] = [
       await write(own, pathOf(path, foreign), body),

@@ -92,6 +92,19 @@ export function testWrites(traffic: () => Traffic) {
     )
   })
 
+  test('what is decided of a gift voucher is as documented', async () => {
+    const { shop, post, refused } = traffic()
+    const card = { pin: '004200', originalAmount: '10.00', usedAmount: '0.00', expiryDate: null } as const
+    await insertVouchers(shop.db, shop.keys, shop.service, [
+      { ...card, number: '7001', state: 'active' },
+      { ...card, number: '7002', state: 'pending' },
+    ])
+    for (const decision of ['suspend', 'resume', 'release'])
+      assert.equal((await post(`/vouchers/7001/${decision}`, {})).status, 200, decision)
+    await refused('voucher_unusable', post('/vouchers/7002/suspend', {}))
+    await refused('not_found', post('/vouchers/1/resume', {}))
+  })
+
   test('gift vouchers are made, opened, held and spent as documented', async () => {
     const { shop, get, post, put, refused } = traffic()
     const wanted = {
@@ -129,6 +142,8 @@ export function testWrites(traffic: () => Traffic) {
     const byPin = await post(`/vouchers/${number}/lock`, { pin, amount: '150.00' })
     assert.equal(byPin.status, 200)
     validationId = byPin.json.data.validationId
+    assert.equal((await get(`/vouchers/${number}/ledger`)).status, 200)
+    await refused('not_found', get('/vouchers/1/ledger'))
 
     const order = await anOrder(traffic(), '150.00')
     const [voucherPart, rest] = order.payments

@@ -54,7 +54,7 @@ import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/
 import { removeUnseen } from '../../../src/store/sync/removal.ts'
 import { holdFeed, noteSeen, syncStates } from '../../../src/store/sync/sync.ts'
 import { toldAt } from '../../../src/store/sync/visits.ts'
-import { readLedger } from '../../../src/store/vouchers/ledger.ts'
+import { personsOf, readLedger } from '../../../src/store/vouchers/ledger.ts'
 import { reaching } from '../../support/database.ts'
 import { member } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
@@ -164,6 +164,7 @@ export async function tour(api: TestService) {
   )
 
   await readLedger(db, service, mail.voucher)
+  await personsOf(db, service, mail.voucher)
   await expireVouchers(db)
   const none = { number: mail.voucher, most: 1n, orderNumber: 'none' }
   assert.equal(await db.transaction(tx => refundUpTo(tx, service, none)), 0n)

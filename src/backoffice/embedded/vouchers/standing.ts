@@ -1,5 +1,5 @@
 import { listServices } from '../../../accounts.ts'
-import type { Database } from '../../../db.ts'
+import type { Database, Db } from '../../../db.ts'
 import type { VoucherState } from '../../../domain/vouchers/states.ts'
 import type { Service } from '../../../settings.ts'
 import { pastTheirDay } from '../../../store/vouchers/ledger.ts'
@@ -7,26 +7,35 @@ import { endValidation } from '../../../store/vouchers/validation.ts'
 import { takeStep, takeVoucher } from './steps.ts'
 
 /** What somebody decides about a voucher. */
-export type Decision = 'activate' | 'suspend' | 'resume'
+export type Decision = 'activate' | 'suspend' | 'resume' | 'release'
 
 /** The state each decision is made in; a suspension takes the voucher from whoever holds it. */
-const from = { activate: 'pending', suspend: 'active', resume: 'suspended' } as const
+const from = { activate: 'pending', suspend: 'active', resume: 'suspended', release: 'locked' } as const
+/** The step in its ledger. */
+const steps = { activate: 'activate', suspend: 'suspend', resume: 'resume', release: 'unlock' } as const
+
+interface Outcome {
+  done: boolean
+  state: VoucherState
+}
 
 /** Carries out a decision. Returns the voucher's state: another one than `from` was no state for it. Undefined: there is no such voucher. */
-export function decideOnVoucher(
-  db: Database,
+export const decideOnVoucher = (db: Database, service: Service, number: string, decision: Decision) =>
+  db.transaction(tx => decideWithin(tx, service, number, decision))
+
+/** The same, in a transaction that there is. */
+export async function decideWithin(
+  tx: Db,
   service: Service,
   number: string,
   decision: Decision,
-): Promise<{ done: boolean; state: VoucherState } | undefined> {
-  return db.transaction(async tx => {
-    let voucher = await takeVoucher(tx, service, number)
-    if (!voucher) return
-    if (decision === 'suspend' && voucher.state === 'locked') voucher = await takeStep(tx, service, voucher, 'unlock')
-    if (voucher.state !== from[decision]) return { done: false, state: voucher.state }
-    await endValidation(tx, service, number)
-    return { done: true, state: (await takeStep(tx, service, voucher, decision)).state }
-  })
+): Promise<Outcome | undefined> {
+  let voucher = await takeVoucher(tx, service, number)
+  if (!voucher) return
+  if (decision === 'suspend' && voucher.state === 'locked') voucher = await takeStep(tx, service, voucher, 'unlock')
+  if (voucher.state !== from[decision]) return { done: false, state: voucher.state }
+  await endValidation(tx, service, number)
+  return { done: true, state: (await takeStep(tx, service, voucher, steps[decision])).state }
 }
 
 /**

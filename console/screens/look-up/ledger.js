@@ -1,0 +1,56 @@
+import { ask } from '../../ground/api.js'
+import { html } from '../../ground/html.js'
+import { Action } from '../../parts/action.js'
+import { Facts, money } from '../../parts/format.js'
+import { Problem } from '../../parts/problem.js'
+import { Table } from '../../parts/table.js'
+import { useLoad } from '../../parts/use-load.js'
+
+/** @param {string} currency @returns {import('../../parts/table.js').Column[]} */
+const columns = currency => [
+  { title: 'When', value: step => step.at, shrink: true },
+  { title: 'Step', value: step => step.kind },
+  { title: 'Amount', right: true, value: step => (Number(step.amount) ? money(step.amount, currency) : null) },
+  { title: 'Then', value: step => step.state },
+  { title: 'Held by', value: step => step.heldBy },
+  { title: 'Order', value: step => step.orderNumber },
+]
+
+/** What an admin may decide of a voucher in each state. @type {Record<string, [decision: string, label: string, what: string][]>} */
+const decisions = {
+  active: [['suspend', 'Suspend', 'Nobody can use it until it is resumed.']],
+  locked: [
+    ['release', 'Release', 'The sale that holds it loses it: another one can use it at once.'],
+    ['suspend', 'Suspend', 'The sale that holds it loses it, and nobody can use it until it is resumed.'],
+  ],
+  suspended: [['resume', 'Resume', 'It can be used again.']],
+}
+
+/**
+ * A voucher with its ledger and whom it is for, and what can be decided of it.
+ * @param {{ number: string, factsOf: (voucher: any) => [name: string, value: unknown][] }} props
+ */
+export function Ledger({ number, factsOf }) {
+  const path = `/vouchers/${encodeURIComponent(number)}`
+  const { data, error, reload } = useLoad(signal => ask(`${path}/ledger`, { signal }), [number])
+  if (error) return html`<${Problem} error=${error} />`
+  if (!data) return html`<p class="opening" role="status">Loading…</p>`
+  const { voucher, senderName, receiverName, receiverEmail, steps } = data.data
+  return html`<div class="card">
+      <${Facts}
+        facts=${[
+          ...factsOf(voucher),
+          ['From', senderName],
+          ['For', [receiverName, receiverEmail].filter(Boolean).join(', ')],
+        ]}
+      />
+      <p class="choices">
+        ${(decisions[voucher.status] ?? []).map(
+          ([decision, label, what]) =>
+            html`<${Action} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} confirm=${what} work=${() => ask(`${path}/${decision}`, { method: 'POST', body: {} }).then(reload)} />`,
+        )}
+      </p>
+    </div>
+    <h3>Ledger</h3>
+    <${Table} caption="Ledger of the voucher" columns=${columns(voucher.currency)} rows=${steps.map((/** @type {any} */ step, /** @type {number} */ i) => Object.assign({ i }, step))} keyOf=${(/** @type {any} */ step) => String(step.i)} />`
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setBackOffice } from '../../../src/store/running/back-office.ts'
+import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { issue, newVoucher, pin, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { post } from '../../support/write.ts'
+
+let shop: TestService
+before(async () => {
+  shop = await startTestService({ settings: voucherSettings })
+  await stockGiftCards(shop, shop)
+})
+after(() => shop?.stop())
+
+const kinds = ({ steps }: { steps: { kind: string }[] }) => steps.map(({ kind }) => kind)
+
+test('an admin reads a ledger without a PIN, with whom the voucher is for; a maintainer does not', async () => {
+  const { number } = (await issue(shop)).json.data
+  const { json, text } = await shop.get(`/vouchers/${number}/ledger`)
+  const { voucher, senderName, receiverEmail } = json.data
+  assert.deepEqual(
+    [voucher.number, voucher.availableAmount, senderName, receiverEmail, kinds(json.data)],
+    [number, '150.00', 'John Smith', 'ann.lee@example.com', ['issue']],
+  )
+  assert.doesNotMatch(text, /"pin"/)
+  const path = `/vouchers/${number}/ledger`
+  isProblem(await (await shop.account('maintainer', shop.service)).get(path), 'insufficient_role', shop.baseUrl, path)
+})
+
+test('a suspended voucher is used by nobody until it is resumed; each decision is in the ledger and the audit', async () => {
+  const number = await newVoucher(shop)
+  const validate = () => post(shop, '/vouchers/validate', { number, pin, amount: '10.00' })
+  for (let i = 0; i < 2; i++)
+    assert.equal((await post(shop, `/vouchers/${number}/suspend`, {})).json.data.status, 'suspended')
+  assert.equal((await validate()).json.code, 'voucher_unusable')
+  assert.equal((await post(shop, `/vouchers/${number}/resume`, {})).json.data.status, 'active')
+  assert.equal((await validate()).status, 200)
+  const { json } = await shop.get(`/vouchers/${number}/ledger`)
+  assert.deepEqual(kinds(json.data).slice(-2), ['suspend', 'resume'])
+  const newest = (await shop.get('/audit')).json.data.at(-1)
+  assert.deepEqual([newest.operation, newest.subject], ['POST /vouchers/:number/resume', `/vouchers/${number}`])
+})
+
+test('a voucher that a sale holds is released, and the validation of that sale opens it no more', async () => {
+  const number = await newVoucher(shop)
+  const { validationId } = (await post(shop, `/vouchers/${number}/lock`, { pin })).json.data
+  const released = await post(shop, `/vouchers/${number}/release`, {})
+  assert.deepEqual([released.json.data.status, released.json.data.lockedUntil], ['active', null])
+  const again = await post(shop, `/vouchers/${number}/lock`, { validationId })
+  assert.equal(again.json.code, 'validation_id_incorrect')
+})
+
+test('what is spent cannot be suspended, an unknown one is not found, and a head office decides of its own', async () => {
+  const spent = await newVoucher(shop, { state: 'redeemed', usedAmount: '150.00' })
+  const refused = await post(shop, `/vouchers/${spent}/suspend`, {})
+  assert.deepEqual([refused.json.code, refused.json.reason], ['voucher_unusable', 'redeemed'])
+  isProblem(await post(shop, '/vouchers/1/suspend', {}), 'not_found', shop.baseUrl, '/vouchers/1/suspend')
+  const other = await shop.tenant()
+  const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
+  await setBackOffice(shop.db, shop.keys, other.service, settings)
+  await until(async () => (await other.get('/feeds')).json.data.length > 5, 'the back office is known', 20_000)
+  for (const answer of [await other.get('/vouchers/1/ledger'), await post(other, '/vouchers/1/suspend', {})])
+    assert.equal(answer.json.code, 'capability_unavailable')
+})
