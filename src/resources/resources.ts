@@ -19,8 +19,8 @@ import { service } from './service.ts'
 import { staff } from './staff.ts'
 import { stores } from './stores.ts'
 import { transactions } from './transactions.ts'
-import { voucherLedgers } from './voucher-ledgers.ts'
-import { vouchers } from './vouchers.ts'
+import { voucherLedgers } from './vouchers/ledgers.ts'
+import { vouchers } from './vouchers/vouchers.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
 /** The API's table of contents. */

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { amount as canonical, decimalsOf, minorUnits } from '../domain/money.ts'
+import { amount as canonical, decimalsOf, minorUnits } from '../../domain/money.ts'
 import {
   IssuedVoucher,
   ReadVoucher,
@@ -9,11 +9,11 @@ import {
   VoucherLock,
   VoucherOpening,
   VoucherValidation,
-} from '../domain/vouchers/vouchers.ts'
-import { after } from '../domain/write.ts'
-import { ApiError, type Fault, faulty } from '../errors.ts'
-import type { Api } from '../http/api.ts'
-import { refuse } from '../refuse.ts'
+} from '../../domain/vouchers/vouchers.ts'
+import { after } from '../../domain/write.ts'
+import { ApiError, type Fault, faulty } from '../../errors.ts'
+import type { Api } from '../../http/api.ts'
+import { refuse } from '../../refuse.ts'
 
 const tag = 'Gift vouchers'
 const number = { description: 'The number printed on the voucher.', example: '2062389' }
