@@ -102,8 +102,14 @@ interface Line {
 
 function inOneLine(ask: Ask): Line {
   const unanswered = new Set<Promise<pg.QueryResult>>()
+  let first: unknown
+  // What follows a statement that failed fails because it follows: told is the failure itself.
+  const orFirst = (error: { code?: unknown }) => {
+    first ??= error
+    throw error.code === '25P02' ? first : error
+  }
   const asked: Ask = config => {
-    const answer = ask(config)
+    const answer = ask(config).catch(orFirst)
     unanswered.add(answer)
     const answered = () => unanswered.delete(answer)
     answer.then(answered, answered)

@@ -95,6 +95,14 @@ test('while all of PostgreSQL stands still statements are given up long before t
   }
 })
 
+test('what follows a statement of a transaction that failed unheard fails for the same reason', async () => {
+  const work = db.transaction(async tx => {
+    tx.row(sql`select 1 / 0`).catch(() => {})
+    return tx.row(sql`select 1`)
+  })
+  await assert.rejects(work, { code: '22012' })
+})
+
 test('an unexpected fault tells the request id alone', async () => {
   assert.equal((await get('/customers/search')).status, 200)
   await db.run(sql`alter table customer rename to customer_away`)
