@@ -5,9 +5,10 @@ import { after, before, test } from 'node:test'
 import { schemaOf } from '../../scripts/schema.ts'
 import { backupOf } from '../../src/backup/take.ts'
 import { sql } from '../../src/db.ts'
-import { demoSettings, fillDemoShop } from '../../src/demo/shop.ts'
 import { john } from '../support/customer-bodies.ts'
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
+import { smallDemoDatabase } from '../support/demo/demo-database.ts'
+import { hold } from '../support/postgres/holding.ts'
 import { begin, cli, directory, done, run, until } from '../support/processes.ts'
 import { anotherServer, withPassword } from '../support/servers.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -19,13 +20,12 @@ const home = directory()
 const file = join(home, 'shop.tillbridge')
 
 before(async () => {
-  shop = await startTestService({ settings: demoSettings })
+  shop = await startTestService({ database: await smallDemoDatabase() })
   await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
-  await fillDemoShop(shop.db, shop.keys, shop.service)
 })
 after(async () => {
   for (const { drop } of opened) await drop()
-  await shop.stop()
+  await shop?.stop()
 })
 
 async function empty() {
@@ -110,13 +110,16 @@ test('a backup that is taken while customers are written has each one that was a
       acknowledged.push(json.id ?? json.data.id)
     }
   })
-  await until(() => acknowledged.length > 20, 'some are written', 60_000)
-  const sooner = [...acknowledged]
-  const target = await empty()
-  await done(['backup', join(home, 'busy')], environmentOf(shop.database)).finally(() => {
+  const sooner: string[] = []
+  try {
+    await until(() => acknowledged.length > 20, 'some are written', 60_000)
+    sooner.push(...acknowledged)
+    await done(['backup', join(home, 'busy')], environmentOf(shop.database))
+  } finally {
     over = true
-  })
-  await Promise.all(writing)
+    await Promise.all(writing)
+  }
+  const target = await empty()
   await done(['restore', join(home, 'busy')], environmentOf(target))
   const rows = await target.db.rows<{ id: string; told: boolean }>(sql`
     select id, exists (select from audit a where a.service_id = c.service_id and position('/customers/' || c.id || '"' in a.record) > 0) as told
@@ -153,16 +156,16 @@ test('a day of the log of requests is not dropped while a backup is taken, which
 
 test('a backup that is killed leaves no file of its name, and what it leaves goes with the next one', async () => {
   const killed = join(home, 'killed')
-  const client = await shop.db.pool.connect()
-  await client.query('begin')
-  await client.query('lock table voucher in access exclusive mode')
-  const backup = begin(['backup', killed], environmentOf(shop.database))
   const drafts = () => fs.readdirSync(home).filter(name => name.startsWith('.killed.'))
-  await until(() => drafts().length, 'it has begun', 60_000)
-  process.kill(-backup.pid, 'SIGKILL')
-  await backup.ended
-  await client.query('rollback')
-  client.release()
+  const letGo = await hold(shop.db, 'lock table voucher in access exclusive mode')
+  try {
+    const backup = begin(['backup', killed], environmentOf(shop.database))
+    await until(() => drafts().length, 'it has begun', 60_000)
+    process.kill(-backup.pid, 'SIGKILL')
+    await backup.ended
+  } finally {
+    letGo()
+  }
   assert.deepEqual([fs.existsSync(killed), drafts().length], [false, 1])
   await done(['backup', killed], environmentOf(shop.database))
   assert.deepEqual([fs.existsSync(killed), drafts().length], [true, 0])

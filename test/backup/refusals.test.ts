@@ -28,8 +28,8 @@ before(async () => {
   await done(['backup', file], environmentOf(source))
 })
 after(async () => {
-  await source.drop()
-  await target.drop()
+  await source?.drop()
+  await target?.drop()
 })
 
 async function refused(path: string, environment: Record<string, string>) {
@@ -85,16 +85,16 @@ test('a damaged file, another secret and a file that is none leave the database 
   assert.equal(await tablesIn(target), 0)
 })
 
-test('a database that holds a service, or what is not ours, is refused, and stays', async () => {
+test('a database that holds a service, or what is not ours, is refused, and stays', async t => {
   assert.match(
     await refused(file, environmentOf(source)),
     /holds something already \(luma\)\. .*DATABASE_URL to a new database/,
   )
   const strange = await emptyDatabase()
+  t.after(() => strange.drop())
   await strange.db.run(sql`create table theirs (a integer)`)
   assert.match(await refused(file, environmentOf(strange)), /holds other tables already \(theirs\)/)
   assert.equal(await tablesIn(strange), 1)
-  await strange.drop()
   const listed = await done(['service', 'list'], environmentOf(source))
   assert.match(listed, /^luma /m)
 })
@@ -111,8 +111,9 @@ test('a backup of a newer release is refused, and what a start left before the f
   assert.match(await done(['service', 'list'], environmentOf(target)), /^luma /m)
 })
 
-test('a clock that is behind the backup is refused', async () => {
+test('a clock that is behind the backup is refused', async t => {
   const behind = await emptyDatabase()
+  t.after(() => behind.drop())
   const [head, ...rest] = await Array.fromAsync(readFrames(file))
   const told = JSON.parse(head?.[1].toString() ?? '')
   const bytes = [
@@ -124,5 +125,4 @@ test('a clock that is behind the backup is refused', async () => {
     await refused(join(home, 'future'), environmentOf(behind)),
     /the clock of this database says .* set it right/,
   )
-  await behind.drop()
 })

@@ -101,27 +101,29 @@ test('commands that run at the same time share PostgreSQL, and the last one stop
   assert.ok(!isRunning(postgresOf(environment.DATA_DIR) ?? 0))
 })
 
-test('a command waits for those that joined it before it stops PostgreSQL', async () => {
-  const first = begin(['demo', 'joined'], environment)
-  await until(() => first.out.includes('Stores: '), 'it works', 20_000)
-  const joined = await databaseOf(environment.DATA_DIR)
-  await until(() => first.out.includes('Password: '), 'it is done', 30_000)
-  assert.equal((await joined.query('select pg_sleep(1)')).rowCount, 1)
-  await joined.end()
-  assert.equal((await first.ended).code, 0)
-})
-
-test('demo refuses a name that is taken, and finishes one that was interrupted', async () => {
-  const again = await run(['demo', 'joined'], environment)
-  assert.equal(again.code, 1)
-  assert.equal(again.err, 'tillbridge: There is a service joined already.\n')
+test('a demo that was interrupted is finished, by a command that waits for those that joined it before it stops PostgreSQL', async () => {
   const killed = begin(['demo', 'playground'], environment)
   await until(() => killed.out.includes('Stores: '), 'it works', 20_000)
   await stop(killed, 'SIGKILL')
-  const said = await done(['demo', 'playground'], environment)
-  assert.match(said, /^playground is admin of playground\.$/m)
-  assert.notEqual(passwordIn(said), '')
+  const first = begin(['demo', 'playground'], environment)
+  await until(() => first.out.includes('Stores: '), 'it works', 20_000)
+  const joined = await databaseOf(environment.DATA_DIR)
+  try {
+    await until(() => first.out.includes('Password: '), 'it is done', 60_000)
+    assert.equal((await joined.query('select pg_sleep(1)')).rowCount, 1)
+  } finally {
+    await joined.end()
+  }
+  assert.equal((await first.ended).code, 0)
+  assert.match(first.out, /^playground is admin of playground\.$/m)
+  assert.notEqual(passwordIn(first.out), '')
   assert.doesNotMatch(await done(['service', 'list'], environment), /being made/)
+})
+
+test('demo refuses a name that is taken', async () => {
+  const again = await run(['demo', 'playground'], environment)
+  assert.equal(again.code, 1)
+  assert.equal(again.err, 'tillbridge: There is a service playground already.\n')
 })
 
 test('it runs from any directory, and `npx tillbridge` in the checkout', async () => {

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { openShop } from '../support/feeds.ts'
+import { hold } from '../support/postgres/holding.ts'
 import { cli, until } from '../support/processes.ts'
 
 const shop = await openShop()
@@ -20,17 +21,25 @@ const run = (...args: string[]) => spawnSync(process.execPath, [cli, 'import', '
 const customers = async () => Number((await shop.rows('select count(*) from customer'))[0].count)
 const reached = async () => Number((await shop.rows('select line from import_progress'))[0]?.line ?? 0)
 
-/** Every thousandth line is refused. */
-const lines = Array.from({ length: 60_000 }, (_, i) => `c${i},${i % 1000 === 7 ? 'a\tb' : 'Lee'}`)
+/** Lines of the file, a thousand in a batch; one of each is refused. */
+const count = 25_000
+const batches = count / 1_000
+const lines = Array.from({ length: count }, (_, i) => `c${i},${i % 1000 === 7 ? 'a\tb' : 'Lee'}`)
 const file = `id,surname\n${lines.join('\n')}\n`
 const refusedIn = (path: string) => readFileSync(join(shop.directory, path), 'utf8').trim().split('\n').slice(1)
 
-/** Begins an import, and ends it by a signal once its first lines are in. */
+/** Begins an import, and ends it by a signal once its first lines are in, and before those of the middle are. */
 async function interrupt(path: string, signal: NodeJS.Signals) {
+  const letGo = await hold(
+    shop.db,
+    `insert into customer (service_id, id, changed_at, record, ecommerce_ids) values (${shop.service.id}, 'c${count / 2}', now(), '', '')`,
+  )
   const importing = spawn(process.execPath, [cli, 'import', 'customers', path], { ...options, stdio: 'ignore' })
   const ended = once(importing, 'exit')
-  await until(async () => (await reached()) > 0, 'the first lines are in', 30_000)
-  importing.kill(signal)
+  await until(async () => (await reached()) > 0, 'the first lines are in', 30_000).finally(() => {
+    importing.kill(signal)
+    letGo()
+  })
   await ended
   // What it had sent to the database may still be carried out.
   const working = `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`
@@ -42,7 +51,7 @@ test('an import that was killed has left whole batches, and --resume goes on beh
   await interrupt('killed.csv', 'SIGKILL')
   const [there, line] = [await customers(), await reached()]
   assert.equal(there % 999, 0)
-  assert.ok(there < 59_940 && line > 1 && line - 1 <= (there / 999) * 1000, `${there} at line ${line}`)
+  assert.ok(there < count - batches && line > 1 && line - 1 <= (there / 999) * 1000, `${there} at line ${line}`)
 
   const { status, stdout, stderr } = run('killed.csv', '--resume')
   assert.equal(status, 2)
@@ -51,12 +60,12 @@ test('an import that was killed has left whole batches, and --resume goes on beh
     stderr,
     new RegExp(`interrupted a moment ago, behind line ${from}: what is up to it is in\\. This one goes on`),
   )
-  assert.match(stdout, new RegExp(`^killed\\.csv +${(60_001 - line).toLocaleString('en')} `, 'm'))
+  assert.match(stdout, new RegExp(`^killed\\.csv +${(count + 1 - line).toLocaleString('en')} `, 'm'))
   assert.match(stdout, new RegExp(`^Went on behind line ${from}\\.$`, 'm'))
-  assert.deepEqual([await customers(), await reached()], [59_940, 0])
+  assert.deepEqual([await customers(), await reached()], [count - batches, 0])
   // What the first one had refused is kept beside what the second one did.
   const refused = new Set(['', '-2'].flatMap(number => refusedIn(`killed.csv.rejected${number}.csv`)))
-  assert.equal(refused.size, 60)
+  assert.equal(refused.size, batches)
 
   const again = run('killed.csv', '--resume')
   assert.match(
@@ -83,8 +92,8 @@ test('an import that was stopped says how to go on; one that begins anew, or has
     ),
   )
   const rest = run('stopped.csv', '--resume')
-  assert.match(rest.stdout, /^stopped\.csv +59,000 /m)
-  assert.equal(await customers(), 59_941)
+  assert.match(rest.stdout, new RegExp(`^stopped\\.csv +${(count - 1_000).toLocaleString('en')} `, 'm'))
+  assert.equal(await customers(), count - batches + 1)
 })
 
 test('a stream cannot be gone on with', () => {

@@ -13,6 +13,7 @@ import { startWorker, type Worker } from '../../src/worker.ts'
 import { fillWithCanaries } from '../api/access/canaries.ts'
 import { john } from '../support/customer-bodies.ts'
 import { emptyDatabase } from '../support/database.ts'
+import { hold } from '../support/postgres/holding.ts'
 import { begin, cli, directory, done, type Environment, run, until } from '../support/processes.ts'
 import { anotherServer, credentials } from '../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
@@ -114,18 +115,29 @@ test('a service goes once its name is given again, and not before', async () => 
   assert.equal(await statusOf(shop), 200)
 })
 
-test('where its backup cannot be written, or somebody stops it before, a service is open again', async () => {
+test('where its backup cannot be written, or somebody stops it before, a service is open again; one that needs no backup is gone', async () => {
   const { name } = shop.service
-  const failed = await run(remove(name, '--yes', name, '--backup', join(home, 'nowhere/x')), environment)
-  assert.equal(failed.code, 1)
-  assert.match(failed.err, /ENOENT.* Nothing was removed: the service shop\d+ is open again\.$/m)
+  const [lucky, gone] = [await shop.tenant(), await shop.tenant()]
+  const failing = run(
+    remove(lucky.service.name, '--yes', lucky.service.name, '--backup', join(home, 'nowhere/x')),
+    environment,
+  )
+  const removing = done(remove(gone.service.name, '--no-backup', '--yes', gone.service.name), environment)
   const stopped = begin(remove(name, '--yes', name, '--backup', file), environment)
   await until(() => stopped.out.includes('is shut.'), 'it is shut', 60_000)
   stopped.child.kill('SIGINT')
   assert.equal((await stopped.ended).code, 130)
   assert.match(stopped.err, /^tillbridge: Stopped\. Nothing was removed: /m)
   assert.ok(!fs.existsSync(file))
-  await until(async () => (await statusOf(shop)) === 200, 'it is open', 10_000)
+  await until(async () => (await statusOf(shop)) === 200, 'it is open', 20_000)
+
+  const failed = await failing
+  assert.equal(failed.code, 1)
+  assert.match(failed.err, /ENOENT.* Nothing was removed: the service shop\d+ is open again\.$/m)
+  await until(async () => (await statusOf(lucky)) === 200, 'that one is open too', 20_000)
+  assert.doesNotMatch(await removing, /backup/)
+  assert.deepEqual(await rowsOf(shop.db, gone.service), {})
+  assert.ok(!fs.existsSync(join(home, 'data/removed')))
 })
 
 test('where somebody stops it once its rows are backed up, a service is open again, and the backup gone', async () => {
@@ -159,29 +171,35 @@ test('a removal shuts the service at once, disturbs no other one, and goes on af
   await addJob(db, service.id, 'long')
   const held = async () => db.run(sql`select from job where name = 'long' and lease is not null`)
   await until(async () => (await held()) === 1, 'a job is under way', 20_000)
-  const blocker = await db.pool.connect()
-  await blocker.query('begin')
-  await blocker.query(`select from removal where service_id = ${service.id} and id = to_char(2400, '0000') for update`)
-
-  const killed = begin(remove(name, '--backup', file, '--yes', name), environment)
-  await until(() => killed.out.includes('is shut.'), 'it is shut', 60_000)
-  await until(async () => (await statusOf(shop)) === 403 && (await statusOf(shared)) === 403, 'nobody gets in', 5_000)
-  await until(() => isBrokenOff, 'the job is broken off', 20_000)
-  const left = () => db.run(sql`select from removal where service_id = ${service.id}`)
-  await until(
-    async () => (await left()) === 500 || assert.equal(killed.child.exitCode, null, killed.err),
-    'two portions of the table are gone for good',
-    20_000,
+  const letGo = await hold(
+    db,
+    `select from removal where service_id = ${service.id} and id = to_char(2400, '0000') for update`,
   )
-  assert.equal((await post(neighbour, '/customers', john())).status, 201)
-  await addJob(db, service.id, 'probe')
-  await addJob(db, neighbour.service.id, 'probe')
-  await until(() => ran.length, "the neighbour's job is done", 20_000)
-  process.kill(-killed.pid, 'SIGKILL')
-  await killed.ended
-  assert.equal(await left(), 500)
-  await blocker.query('rollback')
-  blocker.release()
+  const left = () => db.run(sql`select from removal where service_id = ${service.id}`)
+  try {
+    const killed = begin(remove(name, '--backup', file, '--yes', name), environment)
+    await until(() => killed.out.includes('is shut.'), 'it is shut', 60_000)
+    await until(
+      async () => (await statusOf(shop)) === 403 && (await statusOf(shared)) === 403,
+      'nobody gets in',
+      20_000,
+    )
+    await until(() => isBrokenOff, 'the job is broken off', 20_000)
+    await until(
+      async () => (await left()) === 500 || assert.equal(killed.child.exitCode, null, killed.err),
+      'two portions of the table are gone for good',
+      60_000,
+    )
+    assert.equal((await post(neighbour, '/customers', john())).status, 201)
+    await addJob(db, service.id, 'probe')
+    await addJob(db, neighbour.service.id, 'probe')
+    await until(() => ran.length, "the neighbour's job is done", 20_000)
+    process.kill(-killed.pid, 'SIGKILL')
+    await killed.ended
+    assert.equal(await left(), 500)
+  } finally {
+    letGo()
+  }
 
   assert.match(await done(['service', 'list'], environment), new RegExp(`^${name} +being removed$`, 'm'))
   for (const args of [
@@ -207,30 +225,22 @@ test('a removal shuts the service at once, disturbs no other one, and goes on af
     assert.deepEqual([table, now[table]], [table, others[table]])
 })
 
-test('its backup goes into an empty installation, and serves what the service had', async () => {
+test('its backup goes into an empty installation, and serves what the service had', async t => {
   assert.equal(fs.statSync(file).mode & 0o777, 0o600)
   const target = await emptyDatabase()
+  t.after(() => target.drop())
   const said = await done(['restore', file], { ...environment, DATABASE_URL: target.connection })
+  assert.match(said, new RegExp(`^Restored [\\d,]+ rows of the service ${shop.service.name} as of `))
+  const rows = await rowsOf(target.db, shop.service)
+  assert.deepEqual([rows.removal, rows.store, rows.voucher_entry], [2_500, 2, 1])
+  assert.ok((rows.request_log ?? 0) >= 3)
   const server = await anotherServer({ db: target.db, keys: shop.keys })
   try {
-    assert.match(said, new RegExp(`^Restored [\\d,]+ rows of the service ${shop.service.name} as of `))
     const found = await server.ask('/customers/search', { headers: credentials(shop) })
     assert.equal(found.status, 200)
     assert.ok(found.json.data.some((one: { firstname: string }) => one.firstname === 'canary-0-customer'))
     assert.doesNotMatch(found.text, /canary-1-/)
-    const rows = await rowsOf(target.db, shop.service)
-    assert.deepEqual([rows.removal, rows.store, rows.voucher_entry], [2_500, 2, 1])
-    assert.ok((rows.request_log ?? 0) >= 3)
   } finally {
     await server.stop()
-    await target.drop()
   }
-})
-
-test('without a backup it is gone for good', async () => {
-  const { service } = await shop.tenant()
-  const said = await done(remove(service.name, '--no-backup', '--yes', service.name), environment)
-  assert.doesNotMatch(said, /backup/)
-  assert.deepEqual(await rowsOf(shop.db, service), {})
-  assert.ok(!fs.existsSync(join(home, 'data/removed')))
 })

@@ -2,19 +2,28 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { reaching } from '../support/database.ts'
+import { smallDemoDatabase } from '../support/demo/demo-database.ts'
 import { begin, directory, done, run, type Serving, serve, stop, until } from '../support/processes.ts'
 import { answerWith, changesIn, headersOf, type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data'), WEBHOOK_NETWORKS: '127.0.0.0/8' }
-let service: Serving
+const database = await smallDemoDatabase()
+const environment = {
+  DATA_DIR: join(directory(), 'data'),
+  ...reaching(database),
+  SECRET_KEY: database.secret,
+  WEBHOOK_NETWORKS: '127.0.0.0/8',
+}
+let service: Serving | undefined
 let receiver: Receiver
 before(async () => {
   receiver = await startReceiver()
   service = await serve([], environment)
 })
 after(async () => {
-  await receiver.close()
-  await stop(service)
+  if (service) await stop(service)
+  await receiver?.close()
+  await database.drop()
 })
 
 const secretIn = (said: string) => /^Secret: (whsec_\S+)$/m.exec(said)?.[1] ?? ''

@@ -24,8 +24,8 @@ before(async () => {
 })
 after(async () => {
   await page?.close()
-  await receiver.close()
-  await shop.stop()
+  await shop?.stop()
+  await receiver?.close()
 })
 
 const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sql } from '../../src/db.ts'
-import { startPostgres } from '../../src/postgres/postgres.ts'
+import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { isProblem } from '../support/problem.ts'
 import { keptLog } from '../support/servers.ts'
@@ -13,11 +13,18 @@ import { ownDatabase, ownDirectory } from './own-postgres.ts'
 
 test('a byte that is flipped in a file of data is told, in the log and as a fault, and nothing of the page is shown', async () => {
   const directory = ownDirectory('flipped')
-  after(() => rmSync(directory, { recursive: true, force: true }))
+  let close: (() => Promise<void>) | undefined
+  let again: Postgres | undefined
+  after(async () => {
+    await again?.stop()
+    await close?.()
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  })
   const database = await ownDatabase(directory)
+  close = database.drop
   const kept = keptLog('error')
   const service = await startTestService({ database, log: kept.log })
-  after(() => service.stop())
+  close = service.stop
   await upsertCustomers(service.db, service.service, customers(1, 20))
   assert.equal((await service.get('/customers/search')).json.data.length, 20)
   const place = await service.db.row<{ path: string }>(sql`select pg_relation_filepath('customer') as path`)
@@ -29,8 +36,7 @@ test('a byte that is flipped in a file of data is told, in the log and as a faul
   writeSync(file, Buffer.from([(byte[0] ?? 0) ^ 1]), 0, 1, 8_000)
   closeSync(file)
 
-  const again = await startPostgres(directory, { settings: { fsync: 'off' } })
-  after(() => again.stop())
+  again = await startPostgres(directory, { settings: { fsync: 'off' } })
   const answer = await service.get('/customers/search')
   isProblem(answer, 'internal_error', service.baseUrl)
   assert.match(kept.text, /invalid page in block 0/)

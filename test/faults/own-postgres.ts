@@ -22,17 +22,17 @@ export async function ownDatabase(directory: string, settings: PostgresOptions['
   const postgres = await startPostgres(directory, { settings: { fsync: 'off', ...settings } })
   const connection = urlOf(postgres.connection)
   const db = openDatabase(connection, { max: 10, onFault: () => {} })
-  await migrate(db)
-  return {
-    db,
-    connection,
-    postgres,
-    directory,
-    async drop() {
-      await db.close()
-      await postgres.stop()
-    },
+  const drop = async () => {
+    await db.close()
+    await postgres.stop()
   }
+  try {
+    await migrate(db)
+  } catch (error) {
+    await drop()
+    throw error
+  }
+  return { db, connection, postgres, directory, drop }
 }
 
 /** A directory of the test's own. */

@@ -25,8 +25,11 @@ test('the trials are listed, and one that there is not is told', async () => {
 })
 
 test('each trial tells what it does when it is asked for help, and does nothing', async () => {
-  for (const name of Object.keys(trials)) {
-    const { code, out } = await trial(name, '--help')
+  const told = Object.entries(trials).map(async ([name, { file }]) => {
+    const program = [process.execPath, join(checkout, 'trials', file)] as const
+    return { name, ...(await run(['--help'], {}, { program })) }
+  })
+  for (const { name, code, out } of await Promise.all(told)) {
     assert.equal(code, 0, name)
     assert.match(out, new RegExp(`^Usage: npm run trial -- ${name} `), name)
     assert.match(out, new RegExp(`^Examples?:\\n +npm run trial -- ${name}`, 'm'), name)

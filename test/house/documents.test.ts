@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { documents } from '../../src/commands/docs.ts'
 
@@ -20,4 +20,10 @@ test('the check succeeds on documents that are as they should be', () => {
     encoding: 'utf8',
   })
   assert.deepEqual({ status, stdout }, { status: 0, stdout: '' })
+})
+
+test('a decision begins with its number', async () => {
+  const folder = new URL('../../docs/decisions/', import.meta.url)
+  for (const name of await readdir(folder))
+    assert.match(await readFile(new URL(name, folder), 'utf8'), new RegExp(`^# ${Number(name.slice(0, 4))}\\. `), name)
 })

@@ -38,12 +38,15 @@ test('lines of a service that the statistics do not know are looked up one by on
   )
   const second = { ...shop.service, id: row?.id ?? 0, name: 'second' }
   const db = openDatabase(shop.connection, { max: 2 })
-  for (const [kind, lines] of [...Object.entries(files), ['stock', stockOf(2)] as const]) {
-    const stream = Readable.from([Buffer.from(lines.join('\n'))])
-    const { inserted, changed } = await importFile(db, second, kind, { name: kind, format: 'csv', stream })
-    assert.equal(inserted + changed, lines.length - 1)
+  try {
+    for (const [kind, lines] of [...Object.entries(files), ['stock', stockOf(2)] as const]) {
+      const stream = Readable.from([Buffer.from(lines.join('\n'))])
+      const { inserted, changed } = await importFile(db, second, kind, { name: kind, format: 'csv', stream })
+      assert.equal(inserted + changed, lines.length - 1)
+    }
+  } finally {
+    await db.close()
   }
-  await db.close()
   const lines = stores.length * skus.length
   await until(async () => (await counted())?.written === 3 * lines, 'all is counted', 20_000)
   const { read = Number.NaN } = (await counted()) ?? {}

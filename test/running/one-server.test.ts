@@ -9,7 +9,7 @@ let database: FreshDatabase
 before(async () => {
   database = await freshDatabase()
 })
-after(() => database.drop())
+after(() => database?.drop())
 
 async function refusals() {
   const DATA_DIR = join(directory(), 'data')
@@ -26,13 +26,16 @@ test('a database whose announced changes are not seen on other connections is re
   await db.pool.query(
     'create or replace function list_horizons(tenant integer) returns timestamptz[] language sql volatile as $$ select array[statement_timestamp()] $$',
   )
-  const { started, looked } = await refusals()
-  assert.match(
-    started,
-    /^tillbridge: A change that is announced on one connection to the database is not seen on another/m,
-  )
-  assert.match(looked, /^MISSING {2}Database +A change that is announced on one connection/m)
-  await db.pool.query(kept?.text ?? '')
+  try {
+    const { started, looked } = await refusals()
+    assert.match(
+      started,
+      /^tillbridge: A change that is announced on one connection to the database is not seen on another/m,
+    )
+    assert.match(looked, /^MISSING {2}Database +A change that is announced on one connection/m)
+  } finally {
+    await db.pool.query(kept?.text ?? '')
+  }
 })
 
 test('a database with the extension citus is refused by start and by doctor', async () => {

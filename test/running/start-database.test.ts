@@ -3,6 +3,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import pg from 'pg'
+import { startSimulator } from '../../simulator/simulator.ts'
 import { sql } from '../../src/db.ts'
 import { migrationFiles } from '../../src/migrate.ts'
 import { addressesAt } from '../support/cluster.ts'
@@ -129,8 +130,14 @@ test('a database of a later version is refused in one line', async () => {
 
 test('access.json is made where nothing else needs DATA_DIR, and names who served first for as long as it serves', async () => {
   const fresh = await freshDatabase()
+  // What a back office has is there sooner than a demo.
+  const simulator = await startSimulator({ sizes: { persons: 3 } })
   try {
     const settings = {
+      BACK_OFFICE: 'apparel21',
+      BACK_OFFICE_URL: simulator.url,
+      BACK_OFFICE_COUNTRY: 'AU',
+      JOBS: 'off',
       DATA_DIR: join(directory(), 'data'),
       DATABASE_URL: fresh.connection,
       SECRET_KEY: 'k'.repeat(32),
@@ -139,7 +146,7 @@ test('access.json is made where nothing else needs DATA_DIR, and names who serve
     }
     const first = await serve([], settings)
     const access = readAccess(settings.DATA_DIR)
-    assert.equal(access.username, 'demo')
+    assert.equal(access.username, 'shop')
     assert.equal(access.baseUrl, first.baseUrl)
 
     const second = await serve([], settings)
@@ -149,6 +156,7 @@ test('access.json is made where nothing else needs DATA_DIR, and names who serve
     assert.deepEqual(readAccess(settings.DATA_DIR), { ...access, baseUrl: third.baseUrl })
     await stop(third)
   } finally {
+    await simulator.close()
     await fresh.drop()
   }
 })

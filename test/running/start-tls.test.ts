@@ -5,6 +5,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
+import { startSimulator } from '../../simulator/simulator.ts'
 import {
   ask,
   begin,
@@ -140,9 +141,18 @@ test('doctor tells of a certificate that ends within a month, and of a key that 
   assert.match(wrong.out, /^MISSING {2}Certificate +The key in \S+ does not belong to the certificate in \S+\.$/m)
 })
 
-test("a first request is printed with the certificate of one's own too", async () => {
+test("a first request is printed with the certificate of one's own too", async t => {
   const DATA_DIR = join(directory(), 'data')
-  const settings = { ...makeCertificate('h'), DATA_DIR, PORT: '0', SECRET_KEY: 'x'.repeat(32) }
+  // What a back office has is there sooner than a demo.
+  const simulator = await startSimulator({ sizes: { persons: 3 } })
+  t.after(() => simulator.close())
+  const backOffice = {
+    BACK_OFFICE: 'apparel21',
+    BACK_OFFICE_URL: simulator.url,
+    BACK_OFFICE_COUNTRY: 'AU',
+    JOBS: 'off',
+  }
+  const settings = { ...makeCertificate('h'), ...backOffice, DATA_DIR, PORT: '0', SECRET_KEY: 'x'.repeat(32) }
   const service = await served(begin(['start'], settings), settings)
   const line = /^ +(curl .*)$/m.exec(service.out)?.[1] ?? ''
   assert.doesNotMatch(line, /-k|--insecure|--cacert/)

@@ -12,7 +12,7 @@ const chromium = '/usr/bin/chromium'
 /** Why there is no browser here; undefined where there is one. */
 export const browserMissing = existsSync(chromium) ? undefined : `${chromium} is not installed`
 
-const patienceMs = 30_000
+const patienceMs = 90_000
 
 // biome-ignore lint/suspicious/noExplicitAny: the protocol's answers, read where they are expected
 type Message = any
@@ -86,13 +86,28 @@ export async function openPage(
   const heard = listener(page)
   const wire = speak(browser, heard)
 
-  const { targetId } = await wire('Target.createTarget', { url: 'about:blank' })
-  const { sessionId } = await wire('Target.attachToTarget', { targetId, flatten: true })
-  const send = (method: string, params = {}) => wire(method, params, sessionId)
-  for (const domain of ['Network', 'Runtime', 'Log', 'Page']) await send(`${domain}.enable`)
-  await send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false })
-  await send('Emulation.setCPUThrottlingRate', { rate: slower })
-  await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: colours }] })
+  async function close() {
+    const impatience = setTimeout(() => browser.kill('SIGKILL'), 10_000)
+    await wire('Browser.close', {}).catch(() => {})
+    await ended
+    clearTimeout(impatience)
+    await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
+  }
+
+  async function begin() {
+    const { targetId } = await wire('Target.createTarget', { url: 'about:blank' })
+    const { sessionId } = await wire('Target.attachToTarget', { targetId, flatten: true })
+    const send = (method: string, params = {}) => wire(method, params, sessionId)
+    for (const domain of ['Network', 'Runtime', 'Log', 'Page']) await send(`${domain}.enable`)
+    await send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false })
+    await send('Emulation.setCPUThrottlingRate', { rate: slower })
+    await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: colours }] })
+    return send
+  }
+  const send = await begin().catch(async error => {
+    await close()
+    throw error
+  })
 
   async function evaluate<T>(expression: string): Promise<T> {
     const { result, exceptionDetails } = await send('Runtime.evaluate', {
@@ -165,13 +180,7 @@ export async function openPage(
       const { data } = await send('Page.captureScreenshot', { format: 'png' })
       return Buffer.from(data, 'base64')
     },
-    async close() {
-      const impatience = setTimeout(() => browser.kill('SIGKILL'), 10_000)
-      await wire('Browser.close', {}).catch(() => {})
-      await ended
-      clearTimeout(impatience)
-      await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
-    },
+    close,
   }
 }
 

@@ -36,7 +36,8 @@ export async function openTestCluster(): Promise<TestCluster> {
     through: throughPooler(at),
     template,
     async close() {
-      await asAdmin(at, `drop database "${template}" with (force)`)
+      const made = [template, ...Object.values(demosOf(template))]
+      await asAdmin(at, ...made.map(name => `drop database if exists "${name}" with (force)`))
       await stop()
     },
   }
@@ -65,6 +66,13 @@ export const throughPooler = (at: TestCluster['at']) => (pooler === undefined ? 
 /** The addresses of the databases beside the one that a URL names. */
 export const addressesAt = (url: string) => (database: string) =>
   Object.assign(new URL(url), { pathname: `/${database}` }).href
+
+/** The names of databases with the demo shop that are made beside a template: the whole, little of it, and one that is being made. */
+export const demosOf = (template: string) => ({
+  whole: `${template}_demo`,
+  small: `${template}_demo_small`,
+  draft: `${template}_demo_draft`,
+})
 
 export async function asAdmin(at: TestCluster['at'], ...statements: string[]) {
   const client = new pg.Client({ connectionString: at('postgres') })

@@ -34,17 +34,19 @@ export const reaching = ({ connection }: Pick<FreshDatabase, 'connection'>) => (
 let open = 0
 
 /** Clones a migrated, empty database. A cluster of this file's own goes when the last one is dropped. */
-export const freshDatabase = () => makeDatabase(template => `template "${template}"`)
+export const freshDatabase = () => makeDatabase(({ template }) => `template "${template}"`)
 
 /** Makes a database in which there is nothing yet. */
 export const emptyDatabase = () => makeDatabase(() => '')
 
-async function makeDatabase(made: (template: string) => string): Promise<FreshDatabase> {
+/** Makes a database; `made` says of what, as `create database` takes it. */
+export async function makeDatabase(made: (cluster: TestCluster) => string | Promise<string>): Promise<FreshDatabase> {
   open++
   cluster ??= Promise.resolve(clusterOfTheRun() ?? openTestCluster())
-  const { at, through, template } = await cluster
+  const there = await cluster
+  const { at, through } = there
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await asAdmin(at, `create database "${name}" ${made(template)}`)
+  await asAdmin(at, `create database "${name}" ${await made(there)}`)
   const db = openTestDatabase(through(name))
   return {
     db,

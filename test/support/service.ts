@@ -68,8 +68,8 @@ interface Options {
   log?: Logger
   /** A further server of this installation, with connections of its own, as another process would be: same service, same account. */
   beside?: TestService
-  /** A database that is there already, instead of a fresh one. */
-  database?: FreshDatabase
+  /** A database that is there already, instead of a fresh one; of one with a demo shop that is the service. */
+  database?: FreshDatabase & Partial<Pick<TestService, 'secret' | 'service'>>
 }
 
 /** Names of services and accounts, of all servers of a test file. */
@@ -86,7 +86,7 @@ export async function startTestService({
 }: Options = {}): Promise<TestService> {
   const database = beside ? joined(beside.database) : (given ?? (await freshDatabase()))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
-  const secret = beside?.secret ?? randomBytes(32).toString('hex')
+  const secret = beside?.secret ?? given?.secret ?? randomBytes(32).toString('hex')
   const keys = keysFrom(secret)
   const config = readConfig({ PORT: '0', DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment })
   const { db } = database
@@ -152,7 +152,8 @@ export async function startTestService({
     return account(role, service)
   }
 
-  const first = beside ? caller(beside.username, beside.password, beside.service) : await tenant(settings)
+  const own = () => (given?.service ? account(role, given.service) : tenant(settings))
+  const first = beside ? caller(beside.username, beside.password, beside.service) : await own()
   return {
     ...first,
     baseUrl: listening.baseUrl,

@@ -24,7 +24,7 @@ let office: Awaited<ReturnType<typeof answering>>
 let sink: SmtpSink
 let api: TestService
 let fronted: Caller
-let close: () => Promise<void>
+let close: (() => Promise<void>) | undefined
 
 const tracesTo = (url: string, sampled: Environment = {}) =>
   sendTraces(
@@ -56,11 +56,11 @@ before(async () => {
   close = await tracesTo(collector.url)
 })
 after(async () => {
-  await close()
-  await api.stop()
-  await office.close()
-  await sink.close()
-  await collector.close()
+  await api?.stop()
+  await close?.()
+  await office?.close()
+  await sink?.close()
+  await collector?.close()
 })
 
 /** The spans of one trace, once the last of them is there. */
@@ -160,12 +160,12 @@ test('a caller whose own trace is not recorded is traced neither; the share hold
   assert.equal((await api.get('/stores', { traceparent: `00-${unsampled}-b7ad6b7169203331-00` })).status, 200)
   await api.get('/stores', { traceparent, 'x-request-id': 'later' })
   await until(() => collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'later'), 'the later one')
-  assert.ok((spanCounts().sent ?? 0) > before)
+  await until(() => (spanCounts().sent ?? 0) > before, 'what was sent is counted')
   assert.deepEqual(
     collector.spans.filter(span => span.traceId === unsampled),
     [],
   )
-  await close()
+  await close?.()
   close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER_ARG: '0' })
   await api.get('/stores', { 'x-request-id': 'of-no-share' })
   await api.get('/stores', { traceparent, 'x-request-id': 'asked.for' })
@@ -177,7 +177,7 @@ test('a caller whose own trace is not recorded is traced neither; the share hold
 })
 
 test('a sampler that asks no caller goes by the identifier of the trace alone', async () => {
-  await close()
+  await close?.()
   close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' })
   // The last 56 bits of an identifier say: those of the highest quarter are recorded.
   const recorded = ['0af7651916cd43dd84c0000000000000', '0af7651916cd43dd84ffffffffffffff']
@@ -189,14 +189,14 @@ test('a sampler that asks no caller goes by the identifier of the trace alone', 
     collector.spans.filter(span => span.traceId === traceId && span.name === 'GET /stores')
   for (const traceId of recorded) await until(() => requests(traceId).length === 2, `both of ${traceId}`)
   assert.deepEqual(left.flatMap(requests), [])
-  await close()
+  await close?.()
   close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '0' })
   await api.get('/stores', { traceparent: `00-${left[0]}-b7ad6b7169203331-00` })
   await until(() => requests(left[0] ?? '').length === 1, 'one that its caller has not recorded')
 })
 
 test('spans wait for a collector that is busy, and are told once; what it refuses for good is counted as lost', async () => {
-  await close()
+  await close?.()
   close = await tracesTo(collector.url)
   collector.answers.push(503, 429)
   const bodies = collector.bodies.length
@@ -219,11 +219,17 @@ test('a service that is told of a collector sends to it, also what it does last;
   const environment = { DATA_DIR: dataDir, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'till-7' }
   const service = await serve(['--no-demo'], environment)
   const access = await makeAccess(environment)
-  const { status, headers } = await ask(service, '/stores', access)
-  assert.equal(status, 200)
+  const asked = async () => {
+    const { status, headers } = await ask(service, '/stores', access)
+    assert.equal(status, 200)
+    return () => collector.spans.find(span => span.attributes['tillbridge.request_id'] === headers['x-request-id'])
+  }
+  const first = await asked()
+  await until(first, 'what it does is told', 30_000)
+  const last = await asked()
   const { code } = await stop(service)
   assert.equal(code, 0, service.err)
-  const found = collector.spans.find(span => span.attributes['tillbridge.request_id'] === headers['x-request-id'])
+  const found = last()
   assert.equal(found?.resource['service.name'], 'till-7')
   assert.equal(found?.resource['process.pid'], service.pid)
   const before = collector.bodies.length

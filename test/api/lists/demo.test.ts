@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { demoSettings, fillDemoShop } from '../../../src/demo/shop.ts'
+import { demoDatabase } from '../../support/demo/demo-database.ts'
 import { startTestService } from '../../support/service.ts'
 import { walk } from '../../support/walk.ts'
 
-const shop = await startTestService({ settings: { ...demoSettings, readsPerMinute: 'off' } })
+const shop = await startTestService({ database: await demoDatabase() })
 after(() => shop.stop())
-await fillDemoShop(shop.db, shop.keys, shop.service)
 
 const lists = ['/customers/search', '/products', '/inventory?store_number=001', '/orders/transactions/search']
 const after2026 = (list: string, day: string) => `${list}${list.includes('?') ? '&' : '?'}updated_after=2026-${day}`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { demoSettings, fillDemoShop } from '../../../src/demo/shop.ts'
 import type { ErrorCode } from '../../../src/errors.ts'
 import { conformance, type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
+import { demoDatabase } from '../../support/demo/demo-database.ts'
 import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
 import { post, put, remove } from '../../support/write.ts'
 
@@ -27,10 +27,9 @@ export interface Traffic {
 
 export async function startTraffic(): Promise<Traffic> {
   const shop = await startTestService({
-    settings: demoSettings,
+    database: await demoDatabase(),
     environment: { TRUSTED_PROXIES: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.0/8' },
   })
-  await fillDemoShop(shop.db, shop.keys, shop.service)
   const document = (await shop.raw('/openapi.json')).json
   const check = conformance(document)
   const faultsOf = schemasOf(document)

@@ -53,7 +53,6 @@ test('requests and errors of the last 24 hours are told minute by minute, those 
 })
 
 test('the minutes have as many requests as the log has lines, by however many they were written', async () => {
-  const shop = await service.tenant(settings)
   const beside = await startTestService({ beside: service })
   try {
     for (let round = 0; round < 3; round++) {
@@ -70,7 +69,6 @@ test('the minutes have as many requests as the log has lines, by however many th
   await until(async () => ((await counted())?.lines ?? 0) >= 60, 'all are written', 20_000)
   const both = await counted()
   assert.equal(both?.counted, both?.lines)
-  assert.equal(sum((await figuresOf(shop)).requests.failed), 0)
 })
 
 test("orders and sales of today are summed up by currency, on the service's clock", async () => {

@@ -5,10 +5,12 @@ import { forgetRequests } from '../../../src/jobs/forget-requests.ts'
 import type { Work } from '../../../src/jobs/job.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
+import { keptLog } from '../../support/servers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
-const service = await startTestService({ settings: { readsPerMinute: 'off' } })
+const kept = keptLog('warn')
+const service = await startTestService({ settings: { readsPerMinute: 'off' }, log: kept.log })
 after(() => service.stop())
 const { db } = service
 const work = { db, log: { info() {} }, signal: new AbortController().signal } as unknown as Work
@@ -233,7 +235,7 @@ test('what cannot be written for a while is written later, and keeps no request 
   await db.run(sql`alter table request_log rename to elsewhere`)
   try {
     for (let i = 0; i < 3; i++) assert.equal((await shop.get('/stores', { 'x-request-id': `late-${i}` })).status, 200)
-    await new Promise(resolve => setTimeout(resolve, 1_500))
+    await until(() => kept.text.includes('The log of requests waits for the database.'), 'it could not be', 20_000)
   } finally {
     await db.run(sql`alter table elsewhere rename to request_log`)
   }

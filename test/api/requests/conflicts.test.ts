@@ -4,28 +4,27 @@ import pg from 'pg'
 import { raw, sql } from '../../../src/db.ts'
 import { orderOf, placed, startOrderShop, stockOf } from '../../support/order-shop.ts'
 import { until } from '../../support/processes.ts'
-import { startTestService, type TestService } from '../../support/service.ts'
+import { startTestService } from '../../support/service.ts'
 import { keyed, post } from '../../support/write.ts'
 
 const { api, another } = await startOrderShop()
 after(() => api.stop())
 
-/** A further server, on a database that has this setting for all who say nothing of it. */
-async function whereDefault(setting: string): Promise<TestService> {
-  await api.db.run(sql`${raw(`alter database "${new URL(api.database.connection).pathname.slice(1)}" set ${setting}`)}`)
-  return startTestService({ beside: api })
-}
+/** What all connections to come go by that say nothing of it. */
+const setDefault = (setting: string) =>
+  api.db.run(sql`${raw(`alter database "${new URL(api.database.connection).pathname.slice(1)}" set ${setting}`)}`)
 
 for (const isolation of ['serializable', 'repeatable read'])
   test(`where transactions are ${isolation} unless told otherwise, writes at once go through all the same`, async () => {
-    const server = await whereDefault(`default_transaction_isolation = '${isolation}'`)
+    await setDefault(`default_transaction_isolation = '${isolation}'`)
+    const server = await startTestService({ beside: api })
     try {
       const orders = Array.from({ length: 20 }, () => post(server, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }])))
       const statuses = (await Promise.all(orders)).map(({ status }) => status)
       assert.deepEqual(new Set(statuses), new Set([201]))
     } finally {
       await server.stop()
-      await whereDefault('default_transaction_isolation = default').then(one => one.stop())
+      await setDefault('default_transaction_isolation = default')
     }
   })
 

@@ -33,10 +33,15 @@ export async function openConsole(
   opening: Parameters<typeof openPage>[1] = {},
 ): Promise<Console> {
   const page = await openPage(service.baseUrl, opening)
-  const link = await makeLink(service.db, service.keys, caller.username)
-  await page.goTo(`${service.baseUrl}/console#link=${link}`)
-  await page.until(`document.querySelector('nav')`)
-  return withWords(page)
+  try {
+    const link = await makeLink(service.db, service.keys, caller.username)
+    await page.goTo(`${service.baseUrl}/console#link=${link}`)
+    await page.until(`document.querySelector('nav')`)
+    return withWords(page)
+  } catch (error) {
+    await page.close()
+    throw error
+  }
 }
 
 /** The page, by what a person reads in it. */

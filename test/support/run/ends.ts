@@ -1,17 +1,24 @@
-import { after } from 'node:test'
+import { after, beforeEach } from 'node:test'
 
-/** How long a test file may go on after its last test. Milliseconds. */
-const grace = 60_000
+/** How long a test file may take to come to its first test, and how long it may go on after its last one. Milliseconds. */
+const grace = { before: 300_000, after: 60_000 }
 
 /**
- * Loaded before every test file by `npm test`: a file that something keeps alive after its last test, which `--test-timeout` does not count,
- * would keep the whole run waiting. It fails and says what was left open.
+ * Loaded before every test file by `npm test`: a file that never comes to its first test, or that something keeps alive after its last one,
+ * would keep the whole run waiting, because `--test-timeout` counts tests alone. It fails and says what is open.
  */
-if (process.env.NODE_TEST_CONTEXT !== undefined)
-  after(() => {
+if (process.env.NODE_TEST_CONTEXT !== undefined) {
+  const giveUp = (withinMs: number, what: string) => {
     const late = () => {
-      console.error(`Still open ${grace / 1000} s after the last test: ${process.getActiveResourcesInfo().join(', ')}`)
+      console.error(`${what} ${withinMs / 1000} s; open are ${process.getActiveResourcesInfo().join(', ')}`)
       process.exit(1)
     }
-    setTimeout(late, grace).unref()
+    return setTimeout(late, withinMs).unref()
+  }
+  const coming = giveUp(grace.before, 'No test has begun for')
+  beforeEach(() => clearTimeout(coming))
+  after(() => {
+    clearTimeout(coming)
+    giveUp(grace.after, 'The last test is over for')
   })
+}

@@ -1,0 +1,76 @@
+import pg from 'pg'
+import { addService, listServices } from '../../../src/accounts.ts'
+import { type Database, openDatabase, raw } from '../../../src/db.ts'
+import { demoSettings, fillDemoShop } from '../../../src/demo/shop.ts'
+import { keysFrom } from '../../../src/secrets.ts'
+import type { Service } from '../../../src/settings.ts'
+import { asAdmin, demosOf, type TestCluster } from '../cluster.ts'
+import { type FreshDatabase, makeDatabase } from '../database.ts'
+
+/** A database with the demo shop, whose readers are not counted, and the secret that it was made with. */
+export interface DemoDatabase extends FreshDatabase {
+  secret: string
+  service: Service
+}
+
+const secret = 'de30'.repeat(16)
+
+/** Clones the demo shop. Filling one takes some ten seconds of CPU: the first file of a run that wants one does it for all. */
+export const demoDatabase = () => cloneOf(({ template }) => demosOf(template).whole)
+
+/** The same with three hundred sales and stock levels. */
+export const smallDemoDatabase = () => cloneOf(({ template }) => demosOf(template).small)
+
+async function cloneOf(source: (cluster: TestCluster) => string): Promise<DemoDatabase> {
+  const database = await makeDatabase(async cluster => {
+    await makeOnce(cluster)
+    return `template "${source(cluster)}" strategy file_copy`
+  })
+  const [service] = await listServices(database.db)
+  if (!service) throw new Error('the demo shop is there')
+  return { ...database, secret, service }
+}
+
+async function makeOnce({ at, template }: TestCluster) {
+  const { draft, small, whole } = demosOf(template)
+  const client = new pg.Client({ connectionString: at('postgres') })
+  await client.connect()
+  try {
+    await client.query('select pg_advisory_lock(hashtext($1))', [whole])
+    if ((await client.query('select from pg_database where datname = $1', [whole])).rowCount) return
+    await asAdmin(at, `drop database if exists "${draft}"`, `drop database if exists "${small}"`)
+    await asAdmin(at, `create database "${draft}" template "${template}"`)
+    await inDatabase(at(draft), fill)
+    await asAdmin(at, `create database "${small}" template "${draft}" strategy file_copy`)
+    await inDatabase(at(small), thin)
+    // What has this name is whole, and so is what was made before it.
+    await asAdmin(at, `alter database "${draft}" rename to "${whole}"`)
+  } finally {
+    await client.end()
+  }
+}
+
+async function inDatabase(connection: string, work: (db: Database) => Promise<unknown>) {
+  const db = openDatabase(connection, { statementTimeoutMs: 60_000 })
+  try {
+    await work(db)
+  } finally {
+    await db.close()
+  }
+}
+
+async function fill(db: Database) {
+  const service = await addService(db, 'demo', { ...demoSettings, readsPerMinute: 'off' })
+  if (service) await fillDemoShop(db, keysFrom(secret), service)
+}
+
+async function thin(db: Database) {
+  for (const [table, key] of [
+    ['retail_transaction', 'id'],
+    ['stock', "store_id || '-' || sku_id"],
+  ])
+    await db.run(
+      raw(`delete from ${table} where ${key} not in (select ${key} from ${table} order by md5(${key}) limit 300)`),
+    )
+  await db.run(raw('vacuum (full, analyze) retail_transaction, stock'))
+}
