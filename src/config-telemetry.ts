@@ -48,7 +48,7 @@ export const telemetrySettings = {
   } satisfies Setting<Readonly<Record<string, string>>>,
   OTEL_SERVICE_NAME: text('What traces call this installation.', 'tillbridge'),
   OTEL_TRACES_SAMPLER: oneOf(
-    "Which requests are traced: `parentbased_…`: as the caller's `traceparent` says, and of the others those that the rest of the name says; `…traceidratio`: a share of them, OTEL_TRACES_SAMPLER_ARG.",
+    "Which requests are traced: `always_on` all, `always_off` none, `traceidratio` the share OTEL_TRACES_SAMPLER_ARG. With `parentbased_` in front, a caller's `traceparent` decides, and the rest applies to requests without one.",
     'parentbased_traceidratio',
     samplerNames,
   ),

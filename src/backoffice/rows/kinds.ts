@@ -182,7 +182,8 @@ export const kinds = {
   vouchers,
   'store-mapping': {
     description: 'The location in the e-commerce platform that one store is.',
-    remarks: 'Where much stock shows what has changed, it follows within seconds, some thousand rows at a time.',
+    remarks:
+      'Stock that shows the mapping follows it; where that is more than 2,000 rows, within seconds, some thousand at a time.',
     shape: StoreMappingRow,
     key: ['storeId'],
     prepare: ofStores,
@@ -191,7 +192,8 @@ export const kinds = {
   },
   'sku-mapping': {
     description: 'The SKU in the e-commerce platform that one SKU is.',
-    remarks: 'Where much stock shows what has changed, it follows within seconds, some thousand rows at a time.',
+    remarks:
+      'Stock that shows the mapping follows it; where that is more than 2,000 rows, within seconds, some thousand at a time.',
     shape: SkuMappingRow,
     key: ['skuId'],
     prepare: ofSkus,
