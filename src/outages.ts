@@ -33,7 +33,7 @@ export function isOutage(error: unknown) {
   if (!(error instanceof Error)) return false
   const code = String((error as { code?: unknown }).code ?? '')
   if (/^(08|53|57)|^(ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/.test(code)) return true
-  return /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered|Cannot use a pool after)/.test(
+  return /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered|Cannot use a pool after)/.test(
     error.message,
   )
 }

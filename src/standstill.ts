@@ -21,9 +21,8 @@ export function watchStandstill(Client: new (config: pg.ClientConfig) => pg.Clie
     const client = asking.on('error', () => {})
     const isHeard = await client.connect().then(
       () => true,
-      // Whatever refuses a connection is there; one that is away is found out by whoever connects.
-      ({ severity, code }: { severity?: string; code?: string }) =>
-        severity !== undefined || code === 'ECONNREFUSED' || code === 'ENOENT',
+      // Silence alone says that nobody is there. A name that is not found, or a certificate, says nothing of the database.
+      ({ code = '' }: { code?: string }) => code !== '' && !/^(ETIMEDOUT|EHOST|ENET|ECONNRESET|EPIPE)/.test(code),
     )
     asking = undefined
     unheard = isHeard ? 0 : unheard + 1

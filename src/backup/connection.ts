@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Database } from '../db.ts'
+import { type Database, sql } from '../db.ts'
 import { asStatement, unhurried } from '../session-settings.ts'
 import { streamOf } from '../statements.ts'
 
@@ -8,6 +8,8 @@ import { streamOf } from '../statements.ts'
  * What is under way on it at the end is broken off.
  */
 export async function connectAlone(db: Database, begin = 'begin') {
+  // Whoever asks the pool finds the primary: this connection is made to the same server.
+  await db.rows(sql`select`)
   const Client = db.pool.options.Client as unknown as typeof pg.Client
   const client = new Client({ ...db.pool.options, pipeline: false } as pg.ClientConfig)
   client.on('error', () => {})

@@ -137,8 +137,11 @@ export function exporterTo({ url, headers, resource, version, onChange }: Export
     /** Sends what is left, for at most so long. */
     async close(withinMs: number) {
       clearInterval(timer)
-      await sending
-      await Promise.race([flush(), delay(withinMs, undefined, { ref: false })])
+      const rest = async () => {
+        await sending
+        await flush()
+      }
+      await Promise.race([rest(), delay(withinMs, undefined, { ref: false })])
     },
   }
 }

@@ -61,6 +61,16 @@ test('what much stock shows is rendered some at a time; a worker that is killed 
       skus.map(id => `${id},E-${id}`),
     ),
   )
+  // Rendered before the worker comes to their new names: what they were called is not forgotten over it.
+  await shop.feed(
+    'stock',
+    lines(
+      'storeNumber,skuId,freeStock',
+      stores.map(store => `${store},k0007,2`),
+    ),
+  )
+  assert.deepEqual(await shown(`record::json->>'id' = store_id || '-E-k0007'`, since), { shown: 3, told: 3 })
+
   // The lease of the one that was killed ends by itself, twenty seconds later.
   await shop.rows(`update job set leased_until = now() where name = 'render-stock'`)
   const worker = begin(['worker'], environment)

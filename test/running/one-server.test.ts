@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db.ts'
+import { startPostgresProxy } from '../../trials/postgres-proxy.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { directory, run } from '../support/processes.ts'
 
@@ -19,6 +22,22 @@ async function refusals() {
   assert.deepEqual([started.code, looked.code], [1, 1])
   return { started: started.err, looked: looked.out }
 }
+
+test('of two servers in DATABASE_URL, the first of which takes connections and says nothing, the other one is used', async () => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  after(() => silent.close())
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const proxy = await startPostgresProxy(database.connection)
+  after(() => proxy.close())
+  const both = proxy.connection.replace(/^\w+:\/\/([^@/]*@)?/, before => `${before}127.0.0.1:${port},`)
+  const listed = await run(['service', 'list'], {
+    DATABASE_URL: both,
+    DATA_DIR: directory(),
+    SECRET_KEY: 'k'.repeat(64),
+  })
+  assert.equal(listed.code, 0, listed.err)
+})
 
 test('a database whose announced changes are not seen on other connections is refused by start and by doctor', async () => {
   const { db } = database

@@ -11,6 +11,9 @@ export async function bytesOf(file) {
     : /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (file.stream())
 }
 
+/** Characters of a line that goes on over several: the server refuses a longer one too. */
+const mostOfLine = 1024 * 1024
+
 /**
  * The lines of a file with their cells, the header among them; a line goes on where its end is within quotation marks (RFC 4180).
  * @param {Blob} file
@@ -25,13 +28,19 @@ export async function* linesOf(file, { isJson, delimiter, encoding }) {
     number++
     if (!open) begun = number
     const text = open ? `${open}\n${physical}` : physical
+    const mayGoOn = text.length < mostOfLine
+    // Only a quotation mark can end what is open.
+    if (open && mayGoOn && !physical.includes('"')) {
+      open = text
+      continue
+    }
     open = ''
     if (isJson) {
       if (text) yield { number: begun, text, cells: [] }
       continue
     }
     const { cells, isOpen } = cellsIn(text, delimiter)
-    if (isOpen) open = text
+    if (isOpen && mayGoOn) open = text
     else if (text) yield { number: begun, text, cells }
   }
   if (open) yield { number: begun, text: open, cells: cellsIn(open, delimiter).cells }

@@ -27,6 +27,8 @@ const body = (service: Service) =>
 export function upsertStock(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
   return db.transaction(async tx => {
     const change = await beginChangeOf(tx, service, 'stock', rows)
+    const skus = new Set(rows.map(row => (row as { skuId: string }).skuId))
+    await rememberRenamed(tx, service, change, sql`and s.sku_id = any(${[...skus]})`)
     return upserted(
       tx,
       sql`
@@ -50,6 +52,7 @@ export async function renderStock(tx: Db, service: Service, change: Change, wher
     tx,
     sql`select from stock s where s.service_id = ${anyService(service)} ${where} order by s.store_id, s.sku_id for no key update`,
   )
+  await rememberRenamed(tx, service, change, where)
   await tx.run(sql`
     update stock set record = ${stamped(sql`r.body`, change)}, changed_at = ${change.at}
       from (select s.store_id, s.sku_id, ${body(service)} as body
@@ -70,6 +73,24 @@ export async function renameStock(tx: Db, service: Service, change: Change, wher
   await rememberGone(tx, service, change, 'stock', renamed)
   await renderStock(tx, service, change, where)
 }
+
+/**
+ * Remembers what rows that are about to be rendered are called, where their SKU was renamed and `render-stock` has not come to it yet: it
+ * would not find their old name any more.
+ */
+const rememberRenamed = (tx: Db, service: Service, change: Change, where: Sql) =>
+  rememberGone(
+    tx,
+    service,
+    change,
+    'stock',
+    sql`
+    select ${stockId} as id
+      from stale_stock stale
+      join stock s on s.service_id = stale.service_id and s.sku_id = stale.id
+      join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
+     where stale.service_id = ${service.id} and stale.shown = 'sku_id' ${where} and ${stockId} <> s.store_id || '-' || v.sku`,
+  )
 
 /** What a row of `stock` shows as its identifier. */
 export const stockId = sql`(record::json->>'id')`
@@ -105,9 +126,11 @@ export const holdStock = (tx: Db, service: Service, moves: readonly StockMove[])
      order by store_id, sku_id for update`)
 
 /** Moves stock, which may fall below zero. What is no longer kept anywhere does not move. */
-export const moveStock = (tx: Db, service: Service, change: Change, moves: readonly StockMove[]) =>
+export async function moveStock(tx: Db, service: Service, change: Change, moves: readonly StockMove[]) {
+  const skus = moves.map(({ skuId }) => skuId)
+  const remembered = rememberRenamed(tx, service, change, sql`and s.sku_id = any(${skus})`)
   // An integer's reach is beyond any stock; reaching it must not keep an order from being placed.
-  tx.run(sql`
+  const moving = tx.run(sql`
     update stock set free_stock = r.free_stock, record = ${stamped(sql`r.body`, change)}, changed_at = ${change.at}
       from (select s.store_id, s.sku_id, s.free_stock, ${body(service)} as body
               from (select "storeId", "skuId", sum(quantity) as quantity from ${moved(moves)} group by 1, 2) m
@@ -116,6 +139,8 @@ export const moveStock = (tx: Db, service: Service, change: Change, moves: reado
               join store c on c.service_id = s.service_id and c.store_id = s.store_id
               join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id and stock.free_stock <> r.free_stock`)
+  await Promise.all([remembered, moving])
+}
 
 const moved = (moves: readonly StockMove[]) =>
   sql`json_to_recordset(${JSON.stringify(moves)}) as moved ("storeId" text, "skuId" text, quantity bigint)`
