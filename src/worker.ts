@@ -181,12 +181,10 @@ function placeOf({ name, traceparent, attempt, serviceId, subject }: Taken, job:
 
 /** Asks for the jobs of set times that are missing. */
 export const askForScheduled = (db: Db, table: Readonly<Record<string, Job>>) =>
-  addScheduled(db, scheduled(table, false), scheduled(table, true))
-
-const scheduled = (table: Readonly<Record<string, Job>>, perService: boolean) =>
-  Object.entries(table)
-    .filter(([, job]) => job.everySeconds !== undefined && (job.perService ?? false) === perService)
-    .map(([name]) => name)
+  addScheduled(
+    db,
+    Object.keys(table).filter(name => table[name]?.everySeconds !== undefined),
+  )
 
 /** One line when the database goes, one when it comes back. */
 function outageOf({ log }: Tools) {

@@ -1,3 +1,6 @@
+/** Characters of a place in all kinds at once, whose identifiers may be long; a URL holds it. */
+export const longestPlace = 6_000
+
 /** The kinds of records whose changes are told (contract 10). Vouchers are not among them: their numbers are half of a secret. */
 export const kinds = [
   'store',

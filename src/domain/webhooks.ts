@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { kinds } from './changes.ts'
+import { kinds, longestPlace } from './changes.ts'
 import { Flag, Id, Nullable, Optional, Text, Whole, Words } from './fields.ts'
 
 /** What an endpoint is at: told, told although it takes nothing, or told nothing until it is resumed. */
@@ -36,7 +36,7 @@ const webhook = {
   cursor: Text(
     'Where it stands: what `GET /changes` with the same `kinds` takes as `after_cursor`.',
     'mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ',
-    4_000,
+    longestPlace,
   ),
   behind: Type.Object(
     {
@@ -98,7 +98,7 @@ export const Rewind = Type.Object(
     to: Text(
       'From where it is told again: `beginning`, a time, or a cursor of `GET /changes` with the same `kinds`.',
       '2026-11-21T09:31:27Z',
-      4_000,
+      longestPlace,
     ),
   },
   { $id: 'Rewind', additionalProperties: false },

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 import { ApiError } from '../errors.ts'
 import { refuse } from '../refuse.ts'
+import { brokenOff } from './body/body.ts'
 import { admit, type Gate } from './gate.ts'
 import { openingsOf } from './media/openings.ts'
 import { type Context, contextOf, type Described, json, type Operation, type Params } from './operation.ts'
@@ -152,8 +153,14 @@ async function spooled({ body, headers }: FastifyRequest): Promise<Readable> {
     return reading.createReadStream({ start: 0, highWaterMark: 64 * 1024 })
   } catch (error) {
     await reading.close()
-    throw error
+    throw unspooled[(error as NodeJS.ErrnoException).code ?? '']?.() ?? error
   }
+}
+
+const unspooled: Readonly<Record<string, () => ApiError>> = {
+  // How Node tells of a stream that is reset over HTTP/2.
+  ERR_STREAM_PREMATURE_CLOSE: brokenOff,
+  ENOSPC: () => new ApiError('service_unavailable', 'There is no room for the file now.', { retryAfter: 30 }),
 }
 
 async function* withinBounds(chunks: AsyncIterable<Buffer>) {

@@ -42,7 +42,10 @@ export const deliverWebhook =
         const next = due.delivery ?? (await putTogether(work, due))
         if (next === 'nothing') return
         if (next !== 'anew') {
-          line ??= sender.lineTo(due.url)
+          if (line?.url !== due.url) {
+            line?.close()
+            line = sender.lineTo(due.url)
+          }
           const wait = await deliver(work, line, due, next)
           if (wait === undefined) return
           if (wait > 0) return comeAgain(wait)

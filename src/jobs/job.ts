@@ -36,8 +36,6 @@ export interface Job {
   waitsSeconds: readonly number[]
   /** For jobs of set times: the seconds between the end of one and the next. The others are asked for (`addJob`). */
   everySeconds?: number
-  /** Of set times for each service, rather than for the installation. */
-  perService?: boolean
   /** How many run at a time in one worker. */
   atOnce: number
   /** How many of one service run at a time, in all workers; absent: any number. */

@@ -4,9 +4,9 @@ import { placesNow } from '../store/changes/newest.ts'
 import type { Places } from '../store/changes/places.ts'
 import { type Alert, raiseAlert } from '../store/running/alerts.ts'
 import { addJob } from '../store/running/jobs.ts'
-import { failingAlert } from '../store/webhooks/deliveries.ts'
 import {
   type Failing,
+  failingAlert,
   hasWebhooks,
   type Idle,
   idleWebhooks,

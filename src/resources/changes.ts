@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { kinds } from '../domain/changes.ts'
+import { kinds, longestPlace } from '../domain/changes.ts'
 import { Customer } from '../domain/customers/customers.ts'
 import { Words } from '../domain/fields.ts'
 import { StockLevel } from '../domain/goods/inventory.ts'
@@ -81,6 +81,7 @@ const following = {
   ),
   after_cursor: Type.Optional({
     ...paging().after_cursor,
+    maxLength: longestPlace,
     description: 'Where the last answer ended: its `endCursor`, of the same `kinds`. Absent: from the beginning.',
   }),
 }

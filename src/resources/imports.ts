@@ -65,13 +65,14 @@ export function imports(api: Api) {
         await beginFileRun(tx, service, run, isTrial)
         if (!isTrial) await record(tx, service, audited)
       })
+      // Before the work begins, which nobody would hear the end of if this failed.
+      const begun = await importRecord(db, service, run.id)
       const options = { keys, run: run.id, dryRun: isTrial, stopAfter: query.stop_after, signal: ending }
       const source = { name: 'The file', format, stream }
       const work = importFile(db, service, run.kind, source, Object.assign(options, dialect)).catch(error => {
         // Its run says so.
         if (!(error instanceof ImportError) || error.cause) throw error
       })
-      const begun = await importRecord(db, service, run.id)
       return { record: begun?.record ?? '{}', subject, work }
     },
   )

@@ -14,6 +14,7 @@ export interface Sender {
 }
 
 export interface Line {
+  url: string
   /** Delivers a body. Throws only where `signal` says to break off. */
   post(body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Outcome>
   close(): void
@@ -43,6 +44,7 @@ export function senderWithin(networks: readonly string[], resolve?: Resolve): Se
 function lineTo(addresses: Addresses, text: string): Line {
   let agent: Agent | undefined
   return {
+    url: text,
     async post(body, headers, signal) {
       try {
         const url = addresses.judge(text)

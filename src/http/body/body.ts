@@ -37,7 +37,12 @@ export const bodyErrors: Readonly<Record<string, () => ApiError>> = {
   // A method that nobody has heard of, over HTTP/2; over HTTP/1.1 Node's parser refuses it.
   FST_ERR_NOT_FOUND: () => new ApiError('malformed_request', 'There is no such method.'),
   // Whoever closes the connection half-way is no fault of ours, to be logged as one; what breaks behind us has its own error by now.
-  ECONNRESET: () => new ApiError('malformed_request', 'The connection was closed before all of the body had come.'),
+  ECONNRESET: brokenOff,
+}
+
+/** Whoever sent a body has gone. */
+export function brokenOff() {
+  return new ApiError('malformed_request', 'The connection was closed before all of the body had come.')
 }
 
 /** Refuses a body that is not plain JSON before it is read. */

@@ -113,7 +113,7 @@ export function faultsOf(shape: TSchema, value: unknown, circumstances: Circumst
     else {
       const told =
         formats[format]?.(given, circumstances) ??
-        (pattern !== undefined && !new RegExp(pattern, 'u').test(given) ? 'in this form' : undefined)
+        (pattern !== undefined && !matches(given, pattern) ? 'in this form' : undefined)
       if (told) fault('invalid_field', at, `${nameOf(at)} is ${told}${exampleOf(of)}.`)
     }
   }
@@ -163,7 +163,16 @@ function oddCharacter(text: string, format: string) {
   return
 }
 
-const holds = (characters: string, text: string) => new RegExp(`[${characters}]`, 'u').test(text)
+/** Expressions by their sources, of which there are as many as shapes have. */
+const expressions = new Map<string, RegExp>()
+
+function matches(text: string, source: string) {
+  const expression = expressions.get(source) ?? new RegExp(source, 'u')
+  expressions.set(source, expression)
+  return expression.test(text)
+}
+
+const holds = (characters: string, text: string) => matches(text, `[${characters}]`)
 
 /** What a text of a format has to be, where it is not. */
 const formats: Record<string, (text: string, circumstances: Circumstances) => string | undefined> = {

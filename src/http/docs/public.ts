@@ -20,8 +20,8 @@ export function publicPages(
   operations: readonly Operation[],
   { gate, publicUrl, ready }: Public,
 ) {
-  const json = (reply: FastifyReply, value: unknown) =>
-    reply.type('application/json; charset=utf-8').send(JSON.stringify(value))
+  const text = (reply: FastifyReply, written: string) => reply.type('application/json; charset=utf-8').send(written)
+  const json = (reply: FastifyReply, value: unknown) => text(reply, JSON.stringify(value))
 
   server.get('/health/live', (_, reply) => json(reply, { data: { status: 'live' } }))
 
@@ -32,12 +32,12 @@ export function publicPages(
   })
 
   // It takes some milliseconds to make, and anyone may ask for it.
-  const documents = new Map<string, object>()
+  const documents = new Map<string, string>()
   server.get('/openapi.json', (_, reply) => {
     const url = publicUrl()
-    const document = documents.get(url) ?? openApiDocument(operations, url)
+    const document = documents.get(url) ?? JSON.stringify(openApiDocument(operations, url))
     documents.set(url, document)
-    return json(reply, document)
+    return text(reply, document)
   })
 
   server.get('/changelog', (_, reply) => json(reply, { data: changelog }))

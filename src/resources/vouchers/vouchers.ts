@@ -87,7 +87,7 @@ export function vouchers(api: Api) {
       judge: ({ amount }, _, { settings }) => (amount === undefined ? [] : faultsOfAmount(amount, settings.currency)),
     },
     async ({ inSteps, backOffice, service, keys, origin, params, header, query: { amount } }) => {
-      const opening = { number: params.number, pin: header('X-Voucher-Pin') ?? '' }
+      const opening = { number: params.number, pin: pinIn(header('X-Voucher-Pin')) }
       const found = await inSteps<object>(({ step }) => {
         const reading = { step, service, keys, origin, isTrial: false }
         return amount === undefined
@@ -204,6 +204,13 @@ function faultsOfLock({ validationId, pin, amount }: VoucherLock): Fault[] {
   const fault = (detail: string): Fault[] => [{ pointer: '', code: 'invalid_body', detail }]
   if ((validationId === undefined) === (pin === undefined)) return fault('There is either a `validationId` or a `pin`.')
   return amount !== undefined && pin === undefined ? fault('An `amount` goes with a `pin`.') : []
+}
+
+/** A PIN that was not sent, or can be none, is no wrong one: nobody is kept out for it. */
+function pinIn(header = '') {
+  const detail = '`X-Voucher-Pin` is the PIN, of 1 to 50 characters.'
+  if (!header || header.length > 50) refuse([{ parameter: 'X-Voucher-Pin', code: 'invalid_parameter', detail }])
+  return header
 }
 
 /** An amount in a query is written as one in a body. */

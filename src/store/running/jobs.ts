@@ -38,15 +38,11 @@ export async function addJob(
        set due_at = least(j.due_at, excluded.due_at), traceparent = coalesce(j.traceparent, excluded.traceparent)`)
 }
 
-/** The jobs of set times that are missing: of the installation, and of every service. They are due at once. */
-export async function addScheduled(db: Db, ofInstallation: readonly string[], ofServices: readonly string[]) {
-  await db.run(sql`
-    insert into job (service_id, name)
-    select null, name from unnest(${ofInstallation}::text[]) name
-    union all
-    select service_id, n.name from service cross join unnest(${ofServices}::text[]) n (name)
-    on conflict do nothing`)
-}
+/** The jobs of set times that are missing, of the installation. They are due at once. */
+export const addScheduled = (db: Db, names: readonly string[]) =>
+  db.run(
+    sql`insert into job (service_id, name) select null, name from unnest(${names}::text[]) name on conflict do nothing`,
+  )
 
 /** Seconds that a job of the installation may be due before nobody is at it: each worker looks every second. */
 const idleSeconds = 60

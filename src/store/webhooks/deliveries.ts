@@ -6,6 +6,7 @@ import { settleAlert } from '../running/alerts.ts'
 import type { Attempt } from './attempts.ts'
 import { attemptOf } from './attempts.ts'
 import type { Endpoint } from './endpoints.ts'
+import { failingAlert } from './planning.ts'
 import { openSecret } from './secrets.ts'
 
 /** What goes out, the same each time that it is tried. */
@@ -70,9 +71,6 @@ export const passOver = (db: Db, service: Service, { id, cursor }: Standing, to:
 
 const told = (isLast: boolean) =>
   isLast ? sql`behind_since = null, is_catching_up = false` : sql`behind_since = coalesce(behind_since, now())`
-
-/** The alert about an endpoint that has taken nothing for an hour. */
-export const failingAlert = 'webhook_failing'
 
 /**
  * It was taken: the place moves with the mark, in one statement, unless another one has marked it, or has had it stand elsewhere. What

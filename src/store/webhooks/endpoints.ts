@@ -6,8 +6,9 @@ import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
+import { settleAlert } from '../running/alerts.ts'
 import { addJob } from '../running/jobs.ts'
-import { deliverJob, lookJob } from './planning.ts'
+import { deliverJob, failingAlert, lookJob } from './planning.ts'
 import { sealSecret } from './secrets.ts'
 
 /** The record (`Webhook`) of a row of `webhook`. */
@@ -66,6 +67,7 @@ export const changeWebhook = (tx: Db, service: Service, { id, url, kinds, descri
 export const removeWebhook = async (tx: Db, service: Service, id: string) => {
   await tx.run(sql`delete from job where service_id = ${service.id} and name = ${deliverJob} and subject = ${id}`)
   await tx.run(sql`delete from webhook where service_id = ${service.id} and webhook_id = ${id}`)
+  await settleAlert(tx, service.id, { kind: failingAlert, subject: id })
 }
 
 export const pauseWebhook = (tx: Db, service: Service, id: string, reason: string) =>
@@ -73,11 +75,12 @@ export const pauseWebhook = (tx: Db, service: Service, id: string, reason: strin
     update webhook set state = 'paused', state_reason = ${reason}, changed_at = now()
      where service_id = ${service.id} and webhook_id = ${id}`)
 
-/** Tries an endpoint again, at once. */
+/** Tries an endpoint again, at once, as if it had never failed. */
 export async function resumeWebhook(tx: Db, service: Service, id: string) {
   await tx.run(sql`
     update webhook set state = 'active', state_reason = null, failures = 0, failing_since = null, not_before = now(), changed_at = now()
      where service_id = ${service.id} and webhook_id = ${id}`)
+  await settleAlert(tx, service.id, { kind: failingAlert, subject: id })
   await addJob(tx, service.id, deliverJob, { subject: id })
   await addJob(tx, null, lookJob)
 }

@@ -8,6 +8,9 @@ export const deliverJob = 'deliver-webhook'
 /** The job that looks whether there is something to deliver. */
 export const lookJob = 'look-for-deliveries'
 
+/** The alert about an endpoint that has taken nothing for an hour. */
+export const failingAlert = 'webhook_failing'
+
 /** An endpoint that nobody is about to deliver to. */
 export interface Idle {
   serviceId: number

@@ -56,12 +56,11 @@ test('nothing is available of a voucher that is past its last day, suspended or 
   }
 })
 
-test('an unknown number, a wrong PIN, no PIN and the number of another service are one and the same answer', async () => {
+test('an unknown number, a wrong PIN and the number of another service are one and the same answer', async () => {
   const other = await api.tenant()
   const answers = [
     await lookUp('nope', '004200'),
     await lookUp('100', '999999'),
-    await lookUp('100', undefined),
     await lookUp('100', '4200'),
     await lookUp('100', '004200', other),
   ]
@@ -72,6 +71,15 @@ test('an unknown number, a wrong PIN, no PIN and the number of another service a
   assert.equal(first?.status, 403)
   assert.equal(first?.code, 'voucher_not_accepted')
   for (const answer of more) assert.deepEqual(answer, first)
+})
+
+test('no PIN, or what can be none, is no wrong PIN: the voucher still opens', async () => {
+  for (const none of [undefined, '', '1'.repeat(51)])
+    for (let i = 0; i < 3; i++) {
+      const { status, json } = await lookUp('104', none)
+      assert.deepEqual([status, json.code, json.errors[0].parameter], [400, 'invalid_parameter', 'X-Voucher-Pin'])
+    }
+  assert.equal((await lookUp('104', '004200')).status, 200)
 })
 
 test('a PIN in the URL is refused by name', async () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { verifyWebhook } from '../../../client/src/webhooks.ts'
 import { sql } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { answerWith, changesIn, headersOf } from '../../support/webhooks/receiver.ts'
 import { post, put, remove } from '../../support/write.ts'
 import { setUpHooks } from './hooks.ts'
@@ -53,6 +54,32 @@ test('a webhook is told of its kinds from now on, and of everything as it stands
   assert.deepEqual([...told('/hooks/all')], [first, second])
   assert.deepEqual([...told('/hooks')], [second])
   assert.deepEqual([...told('/hooks/stores')], [])
+})
+
+test('a webhook that gets another url while it is told goes on there, and nowhere else', async () => {
+  await upsertCustomers(
+    hooks.api.db,
+    hooks.api.service,
+    Array.from({ length: 1_000 }, (_, i) => ({ id: `moved${i}`, firstname: 'Ann', surname: 'Smith' })),
+  )
+  const { id } = await hook({ fromBeginning: true, url: `${hooks.receiver.url}/before` })
+  const paths = () => hooks.receiver.received.map(({ path }) => path)
+  let moving: Promise<unknown> | undefined
+  let countBefore = 0
+  // The third delivery is answered once the url has changed.
+  hooks.receiver.answer = async (_, response) => {
+    if (paths().length === 3) {
+      moving = put(hooks.api, `/webhooks/${id}`, { url: `${hooks.receiver.url}/behind` })
+      await moving
+      countBefore = paths().length
+    }
+    response.writeHead(204).end()
+  }
+  begin()
+  await until(async () => moving && (await shown(id)).behind.since === null, 'all is told')
+  assert.deepEqual(new Set(paths().slice(0, countBefore)), new Set(['/hooks/before']))
+  assert.deepEqual(new Set(paths().slice(countBefore)), new Set(['/hooks/behind']))
+  assert.equal(new Set(changesIn(hooks.receiver.received).map(change => change.id)).size, 1_000)
 })
 
 test('a delivery that was not taken is repeated, the same but for its time and signature; what changes meanwhile waits', async () => {

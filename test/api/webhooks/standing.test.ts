@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { sql } from '../../../src/db.ts'
 import { jobs } from '../../../src/jobs/jobs.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { raiseAlert } from '../../../src/store/running/alerts.ts'
 import { answerWith, changesIn, headersOf } from '../../support/webhooks/receiver.ts'
 import { post, put } from '../../support/write.ts'
 import { setUpHooks } from './hooks.ts'
@@ -75,6 +76,20 @@ test('an endpoint that fails for a week is told of, and then told each changed r
   assert.deepEqual(await hooks.api.db.rows(sql`select from alert`), [], 'the alert is settled')
   const { secret: _, ...rest } = await shown(id)
   assert.equal(rest.stateReason, null)
+})
+
+test('an endpoint that is resumed or removed is failing no more: its alert is settled', async () => {
+  const alerts = async () =>
+    (await hooks.api.get('/alerts')).json.data.map(({ subject }: { subject: string }) => subject)
+  const [resumed, removed] = [await hook(), await hook()]
+  for (const { id } of [resumed, removed])
+    await raiseAlert(hooks.api.db, hooks.api.service.id, { kind: 'webhook_failing', subject: id, detail: '' })
+  assert.deepEqual((await alerts()).sort(), [resumed.id, removed.id].sort())
+  await post(hooks.api, `/webhooks/${resumed.id}/pause`, {})
+  assert.equal((await post(hooks.api, `/webhooks/${resumed.id}/resume`, {})).status, 200)
+  assert.deepEqual(await alerts(), [removed.id])
+  assert.equal((await hooks.api.request(`/webhooks/${removed.id}`, { method: 'DELETE' })).status, 200)
+  assert.deepEqual(await alerts(), [])
 })
 
 test('who has caught up is told as fast as it takes', async () => {
