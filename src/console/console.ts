@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { ApiError } from '../errors.ts'
 import { readBody, requireJsonBody } from '../http/body/body.ts'
 import {
@@ -16,6 +15,7 @@ import { weightOf } from '../http/media/accept.ts'
 import { json } from '../http/operation.ts'
 import type { SignedIn } from '../sessions.ts'
 import { defaultSettings } from '../settings.ts'
+import { Type } from '../shapes/shapes.ts'
 import { type Asset, assets, page } from './assets.ts'
 
 const text = (description: string) => Type.String({ description, minLength: 1, maxLength: 250 })

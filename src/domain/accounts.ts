@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { roles } from '../accounts.ts'
+import { Type } from '../shapes/shapes.ts'
 import { LocalTime, Text, Whole, Words } from './fields.ts'
 
 /** What a username is, in words. A colon would end it in the Authorization header (RFC 7617). */

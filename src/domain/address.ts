@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../shapes/shapes.ts'
 import { Nullable, Text } from './fields.ts'
 
 const line1 = Text('Street and number.', '111 Collins St', 50)

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../shapes/shapes.ts'
 import { Flag, Id, Nullable, Text, Whole } from './fields.ts'
 
 interface AlertKind {

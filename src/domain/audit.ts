@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../shapes/shapes.ts'
 import { Id, LocalTime, Text } from './fields.ts'
 
 /** One write as the audit keeps it (contract 1.5 and 9): its values are not kept, they may be personal, or secret. */

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../shapes/shapes.ts'
 import { Flag, Id, Nullable, Text, Whole, Words } from './fields.ts'
 
 const Moment = (description: string, example = '2026-11-21T09:30:04Z') =>

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { type TSchema, Type } from '../shapes/shapes.ts'
 
 /** An identifier: a string always, also where it looks like a number (`"008"`). */
 export const Id = (description: string, example: string) =>

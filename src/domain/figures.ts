@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '../shapes/shapes.ts'
 import { Currency, Flag, LocalDate, Money, Nullable, Text } from './fields.ts'
 
 const Count = (description: string, example: number) =>

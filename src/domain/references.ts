@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '../shapes/shapes.ts'
 import { Id, Nullable, Text } from './fields.ts'
 
 const referenceValueId = Id('The identifier of the value in the back office.', '4411')

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '../shapes/shapes.ts'
 import { Audit } from './audit.ts'
 import { Flag, Id, Nullable, Text, Whole } from './fields.ts'
 

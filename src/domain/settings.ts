@@ -1,6 +1,6 @@
-import { type Static, type TSchema, Type } from 'typebox'
 import type { Fault } from '../errors.ts'
 import { Settings } from '../settings.ts'
+import { type Static, type TSchema, Type } from '../shapes/shapes.ts'
 import { Nullable } from './fields.ts'
 import { isRelease } from './release.ts'
 import { isTimeZone } from './time-zone.ts'

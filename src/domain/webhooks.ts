@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../shapes/shapes.ts'
 import { kinds, longestPlace } from './changes.ts'
 import { Flag, Id, Nullable, Optional, Text, Whole, Words } from './fields.ts'
 

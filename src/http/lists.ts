@@ -1,7 +1,7 @@
-import { type Static, type TSchema, Type } from 'typebox'
 import { Nullable, shapeName } from '../domain/fields.ts'
 import type { Fault } from '../errors.ts'
 import { refuse } from '../refuse.ts'
+import { type Static, type TSchema, Type } from '../shapes/shapes.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
 import { isOfBefore, readCursor, type Walk, writeCursor } from './cursor.ts'
 import type { Beside } from './media/portions.ts'

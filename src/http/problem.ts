@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { type Static, Type } from 'typebox'
 import { LocalTime, Words } from '../domain/fields.ts'
 import { ApiError, catalogue, type ErrorCode } from '../errors.ts'
 import { CommitUnknown, DatabaseAway, DiskFull } from '../outages.ts'
+import { type Static, Type } from '../shapes/shapes.ts'
 import { bodyErrors } from './body/body.ts'
 
 const code = Type.Enum(Object.keys(catalogue) as ErrorCode[], {

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { Audit } from '../domain/audit.ts'
 import type { Api } from '../http/api.ts'
 import { updatedAfter } from '../http/lists.ts'
+import { Type } from '../shapes/shapes.ts'
 import { auditPage } from '../store/running/audit.ts'
 
 /** Who wrote what, when. */

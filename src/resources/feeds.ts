@@ -1,10 +1,10 @@
-import { Type } from 'typebox'
 import { kinds } from '../backoffice/rows/kinds.ts'
 import type { Db } from '../db.ts'
 import { Feed, FeedRun, FeedRunInput, feedName } from '../domain/feeds.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import type { Context } from '../http/operation.ts'
+import { Type } from '../shapes/shapes.ts'
 import { askForRun, feedRecords, isFeed } from '../store/sync/feeds.ts'
 import { runPage } from '../store/sync/runs.ts'
 

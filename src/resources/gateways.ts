@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import type { Api } from '../http/api.ts'
+import { Type } from '../shapes/shapes.ts'
 import { gatewayNames } from '../store/running/gateways.ts'
 
 const PaymentGateway = Type.String({

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { Type } from 'typebox'
 import { importFile } from '../backoffice/files/import.ts'
 import { dialectOf, joined, type Profile, profileIn } from '../backoffice/files/profile.ts'
 import { ImportError, OptionError } from '../backoffice/rows/import-error.ts'
@@ -9,6 +8,7 @@ import { Import, RefusedLines } from '../domain/feeds.ts'
 import { ApiError, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { refuse } from '../refuse.ts'
+import { Type } from '../shapes/shapes.ts'
 import { record } from '../store/running/audit.ts'
 import { beginFileRun, importRecord, refusedRecord } from '../store/sync/file-runs.ts'
 
@@ -56,7 +56,7 @@ export function imports(api: Api) {
           'capability_unavailable',
           `${params.id} are those of the back office: they are not imported.`,
         )
-      const dialect = dialectIn(params.id, query)
+      const dialect = await dialectIn(params.id, query)
       const stream = await file()
       const run = { kind: params.id, id: randomUUID() }
       const subject = `/imports/${run.id}`
@@ -114,10 +114,10 @@ interface Options extends Pick<Profile, 'delimiter' | 'decimal' | 'encoding'> {
 }
 
 /** What a query says of a file; throws what is wrong with it. */
-function dialectIn(kind: string, { profile, delimiter, decimal, encoding, date_format: dateFormat }: Options) {
+async function dialectIn(kind: string, { profile, delimiter, decimal, encoding, date_format: dateFormat }: Options) {
   const said = Object.entries({ delimiter, decimal, encoding, dateFormat }).filter(([, value]) => value !== undefined)
   try {
-    const kept = profile === undefined ? {} : profileIn(profile, kind, 'It')
+    const kept = profile === undefined ? {} : await profileIn(profile, kind, 'It')
     return dialectOf(joined(kept, Object.fromEntries(said)))
   } catch (error) {
     if (!(error instanceof ImportError)) throw error

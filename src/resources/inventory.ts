@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { StockLevel } from '../domain/goods/inventory.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Filter, updatedAfter } from '../http/lists.ts'
+import { Type } from '../shapes/shapes.ts'
 import { skuIds, stockPage, stockRecord } from '../store/goods/stock.ts'
 
 /** Contract 3. */

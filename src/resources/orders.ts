@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
 import { Order, OrderInput } from '../domain/orders/orders.ts'
 import { after } from '../domain/write.ts'
 import { type Fault, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Filter } from '../http/lists.ts'
+import { Type } from '../shapes/shapes.ts'
 import { customerRecord } from '../store/customers/customers.ts'
 import { orderPage, orderRecord } from '../store/orders/orders.ts'
 

@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
 import { LocalTime } from '../domain/fields.ts'
 import { Product } from '../domain/goods/products.ts'
 import type { Fault } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Filter, updatedAfter } from '../http/lists.ts'
+import { Type } from '../shapes/shapes.ts'
 import { productPage, productRecord } from '../store/goods/products.ts'
 import { forgottenAfter } from '../store/lists/removals.ts'
 

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { RequestDetails, RequestLine } from '../domain/requests.ts'
 import type { Api } from '../http/api.ts'
 import { Filter, inverted, Moment } from '../http/lists.ts'
 import { loggedKey } from '../http/request-log.ts'
+import { Type } from '../shapes/shapes.ts'
 import { requestPage, requestRecord } from '../store/running/requests.ts'
 
 const [tag, role] = ['Requests', 'admin'] as const

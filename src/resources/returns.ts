@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { Return, Returnable, ReturnInput, ReturnReason } from '../domain/orders/returns.ts'
 import { after } from '../domain/write.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
+import { Type } from '../shapes/shapes.ts'
 import { returnableRecord, returnPage, returnRecord } from '../store/orders/returns.ts'
 import { ofOrder } from './orders.ts'
 

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { RewardAccount, RewardProgram } from '../domain/rewards/rewards.ts'
 import type { Api } from '../http/api.ts'
+import { Type } from '../shapes/shapes.ts'
 import { rewardPrograms } from '../store/rewards/rewards.ts'
 
 const liveRewards =

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { StaffMember } from '../domain/goods/staff.ts'
 import type { Api } from '../http/api.ts'
 import { Filter } from '../http/lists.ts'
+import { Type } from '../shapes/shapes.ts'
 import { staffPage, staffRecord } from '../store/goods/staff.ts'
 
 /** Contract 2. */

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { Store } from '../domain/goods/stores.ts'
 import type { Api } from '../http/api.ts'
 import { Filter } from '../http/lists.ts'
+import { Type } from '../shapes/shapes.ts'
 import { storePage, storeRecord } from '../store/goods/stores.ts'
 
 /** Contract 2. */

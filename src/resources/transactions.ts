@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { RetailTransaction } from '../domain/orders/transactions.ts'
 import type { Api } from '../http/api.ts'
 import { inverted, Moment, updatedAfter } from '../http/lists.ts'
+import { Type } from '../shapes/shapes.ts'
 import { transactionPage, transactionRecord } from '../store/orders/transactions.ts'
 
 /** The parameters of a range of sale dates. */

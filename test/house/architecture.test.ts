@@ -37,6 +37,7 @@ const ladder = [
     'secrets.ts',
     'failpoints.ts',
     'whole-file.ts',
+    'shapes',
     'telemetry',
     'tls',
     'postgres',
@@ -83,6 +84,14 @@ test("the console's modules lead in no circle, know nothing but each other, and 
   assert.deepEqual(outside, [])
   const long = browser.filter(({ text }) => text.split('\n').length - 1 > 250)
   assert.deepEqual(long, [])
+})
+
+test('TypeBox is loaded by nobody who serves or is typed: shapes are made by src/shapes', () => {
+  const loading = source.filter(({ text }) => /^import (?!type )[^\n]* from 'typebox(?!\/value)/m.test(text))
+  assert.deepEqual(
+    loading.map(({ path }) => path),
+    [],
+  )
 })
 
 test('a circle of three is found', () => {

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { ImportError, OptionError } from '../rows/import-error.ts'
 import { decimalMarks } from '../rows/numbers.ts'
 import { momentsLike } from '../rows/times.ts'
@@ -42,7 +41,9 @@ export async function readProfile(path: string, kind: string): Promise<Profile> 
 }
 
 /** The profile that a text says; throws `ImportError`, which calls the text so. */
-export function profileIn(content: string, kind: string, path: string): Profile {
+export async function profileIn(content: string, kind: string, path: string): Promise<Profile> {
+  // Loaded for the few who have one: it is larger than all that a start needs besides.
+  const { Value } = await import('typebox/value')
   const profile = parsed(content)
   const faults = [...Value.Errors(Profile, profile)].map(({ instancePath, message }) => `${instancePath} ${message}`)
   if (faults.length)

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { Address, addressColumns } from '../address.ts'
 import { Flag, Id, LocalDate, LocalTime, Nullable, Text, ToldTime } from '../fields.ts'
 import { References, referencePairs } from '../references.ts'

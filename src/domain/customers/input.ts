@@ -1,5 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox'
 import { type ApiError, type Fault, faulty } from '../../errors.ts'
+import { type Static, type TSchema, Type } from '../../shapes/shapes.ts'
 import { Address } from '../address.ts'
 import { notBlank } from '../characters.ts'
 import { Flag, Id, LocalDate, Optional, Text } from '../fields.ts'

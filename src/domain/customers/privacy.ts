@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { OrderAddress } from '../address.ts'
 import { Flag, Id, LocalDate, LocalTime, Nullable, Text, Words } from '../fields.ts'
 import { Order } from '../orders/orders.ts'

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { Id, LocalTime, Nullable, Text, ToldTime, Whole } from '../fields.ts'
 
 const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, Whole, Words } from '../fields.ts'
 import { References, referencePairs } from '../references.ts'
 

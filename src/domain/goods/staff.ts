@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { Flag, Id, Nullable, Text, ToldTime } from '../fields.ts'
 
 const id = Id("The back office's identifier of the staff member.", '77')

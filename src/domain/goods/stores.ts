@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { Address, addressColumns } from '../address.ts'
 import { Id, Nullable, Text, ToldTime, Whole } from '../fields.ts'
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '../../shapes/shapes.ts'
 import { Customer } from '../customers/customers.ts'
 import { ecommerceIds } from '../customers/input.ts'
 import { Id, Nullable, Text } from '../fields.ts'

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '../../shapes/shapes.ts'
 import { Money, Nullable, Optional, Text } from '../fields.ts'
 
 const discountType = Type.String({

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { type TSchema, Type } from '../../shapes/shapes.ts'
 import { OrderAddress } from '../address.ts'
 import { Id, LocalTime, Money, Text, Whole, Words } from '../fields.ts'
 import { lineStatuses, orderNumber, quantity } from './orders.ts'

@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { addressee, OrderAddress } from '../address.ts'
 import { notBlank, notPadded } from '../characters.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'

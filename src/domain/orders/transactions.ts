@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, UnitPrice, Units, Whole, Words } from '../fields.ts'
 
 export const channels = ['store', 'headOffice', 'web'] as const

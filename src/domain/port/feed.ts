@@ -1,5 +1,5 @@
-import type { Static, TObject } from 'typebox'
 import type { Settings } from '../../settings.ts'
+import type { Static, TObject } from '../../shapes/shapes.ts'
 import type { CustomerRow } from '../customers/customers.ts'
 import type { ProductRow } from '../goods/products.ts'
 import type { StoreRow } from '../goods/stores.ts'

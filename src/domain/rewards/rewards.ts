@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox'
 import type { Db } from '../../db.ts'
 import type { Service } from '../../settings.ts'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { Currency, Flag, Id, LocalDate, LocalTime, Money, Nullable, Text, Whole, Words } from '../fields.ts'
 
 const programId = Id('The programme.', '1')

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type } from '../../shapes/shapes.ts'
 import { LocalTime, Money, Nullable, Text, Words } from '../fields.ts'
 import { voucherStates, voucherSteps } from './states.ts'
 import { Voucher } from './vouchers.ts'

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { Id, LocalDate, Money, Words } from '../fields.ts'
 
 /** Where a voucher of an earlier system may stand: nobody here holds it yet. */

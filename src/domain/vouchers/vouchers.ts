@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox'
 import type { ApiError } from '../../errors.ts'
+import { type Static, Type } from '../../shapes/shapes.ts'
 import { OrderAddress } from '../address.ts'
 import { notBlank } from '../characters.ts'
 import { Currency, Id, LocalDate, LocalTime, Money, Nullable, Optional, Words } from '../fields.ts'

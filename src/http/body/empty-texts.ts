@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import type { TSchema } from '../../shapes/shapes.ts'
 
 /** What a shape says, as JSON Schema. */
 interface Shape {

@@ -1,10 +1,10 @@
-import type { TSchema } from 'typebox'
 import { isUsername, usernameRule } from '../../domain/accounts.ts'
 import { controls, controlsOfLines, turns } from '../../domain/characters.ts'
 import { isEmail } from '../../domain/email.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import { settingFormats } from '../../domain/settings.ts'
 import type { ErrorCode, Fault } from '../../errors.ts'
+import type { TSchema } from '../../shapes/shapes.ts'
 import { shown } from './json.ts'
 
 /** What a shape says, as JSON Schema. */

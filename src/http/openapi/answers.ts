@@ -1,5 +1,5 @@
-import { type TSchema, Type } from 'typebox'
 import { shapeName } from '../../domain/fields.ts'
+import { type TSchema, Type } from '../../shapes/shapes.ts'
 import { exampleOf } from './examples.ts'
 import type { Schema } from './schema.ts'
 

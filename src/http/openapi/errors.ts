@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import { Type } from 'typebox'
 import { ApiError, catalogue, type ErrorCode, faulty, notFound } from '../../errors.ts'
+import { Type } from '../../shapes/shapes.ts'
 import { paging, updatedAfter } from '../lists.ts'
 import { type Problem, problem } from '../problem.ts'
 import { readQuery } from '../query.ts'

@@ -1,8 +1,8 @@
-import type { TSchema } from 'typebox'
 import manifest from '../../../package.json' with { type: 'json' }
 import { Reference } from '../../domain/references.ts'
 import { momentForms } from '../../domain/timestamp.ts'
 import { catalogue, type ErrorCode } from '../../errors.ts'
+import type { TSchema } from '../../shapes/shapes.ts'
 import { isNoBody } from '../body/body.ts'
 import { ListMeta, Warning } from '../lists.ts'
 import type { Operation, OwnHeaders } from '../operation.ts'
@@ -124,7 +124,7 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
       title: 'Tillbridge',
       version: manifest.version,
       summary: manifest.description,
-      description: introduction,
+      description: introduction(),
       contact: { name: 'Whoever runs this service' },
     },
     servers: [{ url: publicUrl }],

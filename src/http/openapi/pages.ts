@@ -1,6 +1,6 @@
-import { type TSchema, Type } from 'typebox'
 import { LocalDate, Words } from '../../domain/fields.ts'
 import { catalogue, type ErrorCode } from '../../errors.ts'
+import { type TSchema, Type } from '../../shapes/shapes.ts'
 import { Answer } from './answers.ts'
 import type { AnswerHeader } from './headers.ts'
 

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import type { TSchema } from '../../shapes/shapes.ts'
 import { asked, isStandard, orEmpty } from './asked.ts'
 import type { Schema } from './schema.ts'
 

@@ -3,7 +3,8 @@ import { defaultSettings } from '../../settings.ts'
 const { readsPerMinute, writesPerMinute } = defaultSettings
 
 /** What the document says about the API as a whole. */
-export const introduction = `Tillbridge answers an online shop's questions about a retailer: stores, stock, products, customers, sales, rewards and gift vouchers. JSON over HTTPS.
+export const introduction =
+  () => `Tillbridge answers an online shop's questions about a retailer: stores, stock, products, customers, sales, rewards and gift vouchers. JSON over HTTPS.
 
 ## Signing in
 Send \`Authorization: Basic\` with the API key you were issued, which is the base64 of username and password, and \`X-Service-Name\` with the name of the service to act on. An account has a role in each of its services: a \`visitor\` reads, a \`maintainer\` writes as well, an \`admin\` sees and changes the configuration too. Records of another service do not exist for you.

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { amount as canonical, decimalsOf, minorUnits } from '../../domain/money.ts'
 import {
   IssuedVoucher,
@@ -14,6 +13,7 @@ import { after } from '../../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../../errors.ts'
 import type { Api } from '../../http/api.ts'
 import { refuse } from '../../refuse.ts'
+import { Type } from '../../shapes/shapes.ts'
 
 const tag = 'Gift vouchers'
 const number = { description: 'The number printed on the voucher.', example: '2062389' }
