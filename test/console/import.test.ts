@@ -104,6 +104,14 @@ test('the columns are as they were when one goes back to them; records are taken
   await page.press('Try it, write nothing')
   await page.until(figure('Refused 1'))
   await page.says('is required')
+  await page.until(`document.querySelector('details.card table')`)
+  await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
+  await page.fill('storeNumber of line 2', '10')
+  await page.fill('name of line 2', 'South')
+  await page.press('Try 1 line again')
+  await page.says('Trial of records (mended).ndjson')
+  await page.until(figure('Good 1'))
+  assert.equal((await shop.get('/stores/10')).status, 404, 'what a trial has refused is tried, not written')
   assert.deepEqual(
     page.complaints.filter(text => !/Failed to load resource/.test(text)),
     [],

@@ -26,9 +26,9 @@ async function keptOf({ file, plan: { reading }, header }, numbers) {
 }
 
 /** The lines as a file that is read by the same plan. @param {Sent} sent @param {Kept[]} lines @returns {Sent} */
-function fileOf({ file, plan, profile, header }, lines) {
+function fileOf({ file, plan, profile, header, isTrial }, lines) {
   const name = file.name.replace(/( \(mended\))?(\.[a-z]+)?(\.gz)?$/i, '')
-  const sent = { header, lines: lines.length, isTrial: false }
+  const sent = { header, lines: lines.length, isTrial }
   if (plan.reading.isJson) {
     const text = lines.map(line => `${recordOf(line, header)}\n`).join('')
     return { file: new File([text], `${name} (mended).ndjson`), plan, profile, ...sent }
@@ -71,7 +71,7 @@ export function Refused({ groups, sent, again }) {
   const [lines, setLines] = useState(/** @type {Map<number, Kept> | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   const [mended, setMended] = useState(0)
-  const { plan, header } = sent
+  const { plan, header, isTrial } = sent
   useEffect(() => {
     keptOf(sent, new Set(groups.flatMap(({ numbers }) => numbers))).then(setLines, setError)
   }, [])
@@ -93,7 +93,7 @@ export function Refused({ groups, sent, again }) {
   const next = fileOf(sent, [...lines.values()])
   return html`<section aria-label="Refused lines">
     <h2>Refused lines</h2>
-    <p class="lead">Mend them here and send them again. Those that are still wrong come back.</p>
+    <p class="lead">Mend them here and ${isTrial ? 'try' : 'send'} them again. Those that are still wrong come back.</p>
     ${groups.map(
       (group, i) => html`<details key=${`${group.column} ${group.reason}`} class="card" open=${i === 0}>
         <summary><b>${[group.column, group.reason].filter(Boolean).join(' ')}</b> <small>${count(group.lines)}</small></summary>
@@ -102,7 +102,7 @@ export function Refused({ groups, sent, again }) {
     )}
     ${rest && html`<p class="note">Of each reason the first 100 lines are here. Once they are in, send the file again for the others: what is there already changes nothing.</p>`}
     <p class="choices">
-      <button class=${mended ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => again(next)}>Send ${count(lines.size)} again</button>
+      <button class=${mended ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => again(next)}>${isTrial ? 'Try' : 'Send'} ${count(lines.size)} again</button>
       <button class="quiet" onClick=${() => next.file.text().then(text => download(next.file.name, text))}>Save these lines</button>
     </p>
   </section>`
