@@ -4,7 +4,7 @@ import { to as copyTo } from 'pg-copy-streams'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Database } from '../db.ts'
 import type { Service } from '../settings.ts'
-import { connectAlone } from './connection.ts'
+import { connectAlone } from '../store/running/beside-pool.ts'
 import { frame, type Head } from './frames.ts'
 import type { Progress } from './progress.ts'
 import { countersOf, rowsOf, type Table, tablesOf } from './tables.ts'

@@ -166,8 +166,21 @@ test('a second import of a kind waits for the first, and says so', async () => {
   const second = shop.feed('staff', 'id,code,surname\n9,Q,Quinn\n', { onWait: () => waits++ })
   await delay(200)
   assert.deepEqual([waits, await shop.rows(`select from staff where id = '9'`)], [1, []])
-  end()
+  await end()
   assert.equal((await second).inserted, 1)
+})
+
+test('imports, and those that wait for their turn, leave the connections of the pool to everybody else', async () => {
+  const most = shop.db.pool.options.max
+  const ends = await Promise.all(Array.from({ length: most }, (_, i) => holdKind(shop.db, shop.service, `kind ${i}`)))
+  try {
+    const [held] = await shop.rows(`
+      select count(*)::integer as locks from pg_locks
+       where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`)
+    assert.equal(held.locks, most)
+  } finally {
+    await Promise.all(ends.map(end => end()))
+  }
 })
 
 test('a dry run finds the faults and writes nothing, into the rejected file apart', async () => {

@@ -101,7 +101,7 @@ export async function importFile(
       const unchanged = taken.read - taken.refused - taken.inserted - taken.changed
       return { ...taken, ...left, unchanged, resumedAfter: from, canResume: reached !== undefined }
     } finally {
-      letGo?.()
+      await letGo?.()
     }
   }
   const run = { kind: kindName, id: options.run ?? randomUUID() }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../db.ts'
-import { asStatement, unhurried } from '../../session-settings.ts'
 import type { Service } from '../../settings.ts'
+import { connectAlone } from '../../store/running/beside-pool.ts'
 import { ImportError } from './import-error.ts'
 
 interface Waiting {
@@ -12,32 +12,32 @@ interface Waiting {
 
 /**
  * Waits until no other import of this kind runs for the service, in whatever process, and keeps others waiting until the answer is
- * called. The lock belongs to a transaction that stays open on a connection of its own, so that it goes with the process, however that
- * ends; behind a pooler the connection alone would be another one's too. It looks at nothing, so that no vacuum waits for it.
+ * called. The lock belongs to a transaction that stays open on a connection of its own, beside the pool that others read by, so that it
+ * goes with the process, however that ends; behind a pooler the connection alone would be another one's too. It looks at nothing, so that no
+ * vacuum waits for it.
  */
 export async function holdKind(
   db: Database,
   service: Service,
   kind: string,
   { onWait = () => {}, signal }: Waiting = {},
-): Promise<() => void> {
-  const client = await db.pool.connect().catch(away)
-  // Without a listener, a connection that breaks while it is idle would end the process.
-  client.on('error', () => {})
+): Promise<() => Promise<void>> {
+  const { client, becomeIdle, end } = await connectAlone(db).catch(away)
   try {
-    await client.query('begin')
-    await client.query(asStatement(unhurried))
     for (let waiting = false; ; waiting = true) {
       const { rows } = await client.query<{ taken: boolean }>(
         `select pg_try_advisory_xact_lock($1, hashtext($2)) as taken`,
         [service.id, `import ${kind}`],
       )
-      if (rows[0]?.taken) return () => client.release(true)
+      if (rows[0]?.taken) {
+        becomeIdle()
+        return end
+      }
       if (!waiting) onWait()
       await delay(500, undefined, { signal })
     }
   } catch (error) {
-    client.release(true)
+    await end()
     if (signal?.aborted) throw new ImportError('Stopped while it waited: nothing was imported.')
     return away(error)
   }

@@ -68,7 +68,7 @@ async function importPass(db: Database, service: Service, file: Importable, pass
     await importSheet(sheet, { db, service, kind, rejected: rejectedFile(file.rejected, sheet) }, taken)
     return taken
   } finally {
-    letGo()
+    await letGo()
   }
 }
 
