@@ -141,7 +141,7 @@ create table stale_stock (
   primary key (service_id, shown, id)
 );
 comment on table stale_stock is
-  'Stores and SKUs that much stock shows, and that have changed since it was rendered: an import writes them down with the change, and a '
+  'Stores and SKUs that much stock shows, and that have changed since it was rendered: whoever changes them writes them down with that, and a '
   'job renders the stock, some at a time.';
 comment on column stale_stock.shown is 'The column of stock that names it.';
 comment on column stale_stock.rendered_to is 'Of a store: the SKU up to which its stock is rendered.';

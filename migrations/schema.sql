@@ -354,8 +354,8 @@ create index stock_changed on stock (service_id, changed_at, id);
 create index stock_sku on stock (service_id, sku_id, id);
 create index stock_store on stock (service_id, store_id, changed_at, id);
 
--- Stores and SKUs that much stock shows, and that have changed since it was rendered: an import writes them down with the change, and a job
--- renders the stock, some at a time.
+-- Stores and SKUs that much stock shows, and that have changed since it was rendered: whoever changes them writes them down with that, and
+-- a job renders the stock, some at a time.
 create table stale_stock (
   service_id integer not null,
   shown text collate "C" not null,                   -- The column of stock that names it.

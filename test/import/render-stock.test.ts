@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { sql } from '../../src/db.ts'
+import { holdStock, moveStock } from '../../src/store/goods/stock.ts'
+import { beginChange } from '../../src/store/lists/change.ts'
 import { openShop } from '../support/feeds.ts'
 import { begin, directory, stop, until } from '../support/processes.ts'
 
@@ -19,6 +22,8 @@ async function shown(what: string, since: string) {
 }
 const now = async () => (await shop.rows('select clock_timestamp()::text as now'))[0].now as string
 const stale = async () => (await shop.rows('select shown, id, rendered_to from stale_stock order by 1, 2')) as object[]
+const names = async () =>
+  (await shop.rows(`select record::json->>'id' as id from stock where sku_id = 'k0007' order by 1`)).map(row => row.id)
 
 test('what much stock shows is rendered some at a time; a worker that is killed in between is gone on with', async () => {
   await shop.feed(
@@ -87,4 +92,33 @@ test('what much stock shows is rendered some at a time; a worker that is killed 
   } finally {
     await stop(worker)
   }
+})
+
+test('a renaming that commits while an import and an order are about to write is told with what they write', async () => {
+  const waiting = sql`
+    select from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'relation'`
+  const [now, then] = [await names(), 'F']
+  const moves = [{ storeId: 's2', skuId: 'k0007', quantity: -1 }]
+  const order = () =>
+    shop.db.transaction(async tx => {
+      await holdStock(tx, shop.service, moves)
+      await moveStock(tx, shop.service, await beginChange(tx, shop.service, ['stock']), moves)
+    })
+  let writes: Promise<unknown> = Promise.resolve()
+  await shop.db.transaction(async tx => {
+    // Stock can be read, and not be written.
+    await tx.run(sql`lock table stock in share mode`)
+    writes = Promise.all([order(), shop.feed('stock', 'storeNumber,skuId,freeStock\ns1,k0007,9\n')])
+    await until(async () => (await shop.db.rows(waiting)).length === 2, 'both wait for the table', 20_000)
+    const renamed = skus.slice(0, 701).map(id => `${id},${then}-${id}`)
+    await shop.feed('sku-mapping', lines('skuId,ecommerceSku', renamed))
+  })
+  await writes
+  assert.deepEqual(await names(), ['s1-F-k0007', 's2-F-k0007', now[2]])
+  const gone = await shop.rows(`select id from removal where kind = 'inventory' and id = any('{${now}}') order by 1`)
+  assert.deepEqual(
+    gone.map(({ id }) => id),
+    now.slice(0, 2),
+  )
 })

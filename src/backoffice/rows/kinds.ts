@@ -29,6 +29,9 @@ import { orders, vouchers } from './moving-in.ts'
 import { each, ofCustomers, ofSkus, ofStores, stockFrom, transactionsFrom } from './prepare.ts'
 import { lotRule, namesSku, transactionRule } from './rules.ts'
 
+const inStock =
+  'What stock shows of it follows; where that is more than 2,000 rows, within seconds, some thousand at a time.'
+
 /** The kinds of rows, in the order in which they are best imported. */
 export const kinds = {
   references: {
@@ -41,6 +44,7 @@ export const kinds = {
   },
   stores: {
     description: 'One store.',
+    remarks: inStock,
     shape: StoreRow,
     key: ['storeId'],
     inPaths: ['storeId', 'storeNumber'],
@@ -61,8 +65,7 @@ export const kinds = {
   },
   products: {
     description: 'One colour and size; what the lines of one product share is repeated.',
-    remarks:
-      'Without `sku` the e-commerce SKU is the `skuId`, until `sku-mapping` says otherwise; without `originalPrice` it is the `price`.',
+    remarks: `${inStock} Without \`sku\` the e-commerce SKU is the \`skuId\`, until \`sku-mapping\` says otherwise; without \`originalPrice\` it is the \`price\`.`,
     shape: ProductRow,
     key: ['skuId'],
     inPaths: ['productId', 'skuId'],
@@ -182,8 +185,7 @@ export const kinds = {
   vouchers,
   'store-mapping': {
     description: 'The location in the e-commerce platform that one store is.',
-    remarks:
-      'Stock that shows the mapping follows it; where that is more than 2,000 rows, within seconds, some thousand at a time.',
+    remarks: inStock,
     shape: StoreMappingRow,
     key: ['storeId'],
     prepare: ofStores,
@@ -192,8 +194,7 @@ export const kinds = {
   },
   'sku-mapping': {
     description: 'The SKU in the e-commerce platform that one SKU is.',
-    remarks:
-      'Stock that shows the mapping follows it; where that is more than 2,000 rows, within seconds, some thousand at a time.',
+    remarks: inStock,
     shape: SkuMappingRow,
     key: ['skuId'],
     prepare: ofSkus,

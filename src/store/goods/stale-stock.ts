@@ -9,8 +9,7 @@ const rowsAtOnce = 2_000
 /** What stock shows besides its own columns, by the column that names it. */
 type Shown = 'store_id' | 'sku_id'
 
-/** Has stock show what has become of stores or SKUs, all of it within this transaction. */
-export const followAtOnce = (tx: Db, service: Service, change: Change, shown: Shown, ids: readonly string[]) =>
+const followAtOnce = (tx: Db, service: Service, change: Change, shown: Shown, ids: readonly string[]) =>
   (shown === 'sku_id' ? renameStock : renderStock)(tx, service, change, sql`and s.${raw(shown)} = any(${ids})`)
 
 /**
@@ -27,6 +26,13 @@ export async function followInStock(tx: Db, service: Service, change: Change, sh
     select ${service.id}, ${shown}, changed.id from unnest(${ids}::text[]) changed (id)
      where exists (select from stock s where s.service_id = ${service.id} and s.${raw(shown)} = changed.id) order by changed.id
     on conflict (service_id, shown, id) do update set rendered_to = ''`)
+}
+
+/** The same for all stock, after what it shows of the service has changed. */
+export async function followInAllStock(tx: Db, service: Service, change: Change) {
+  const stores = await tx.rows<{ id: string }>(sql`select store_id as id from store where service_id = ${service.id}`)
+  const ids = stores.map(({ id }) => id)
+  await followInStock(tx, service, change, 'store_id', ids)
 }
 
 /** The services whose stock shows something that has changed since. */

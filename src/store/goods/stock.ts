@@ -4,7 +4,7 @@ import { beginChangeOf, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
 import { type Change, hold, opened, says, stamped, type Upserted, upserted } from '../lists/change.ts'
 import { differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
-import { rememberGone } from '../lists/removals.ts'
+import { rememberingGone } from '../lists/removals.ts'
 import { readSieved } from '../lists/sieve.ts'
 import { anyService } from '../lists/statistics.ts'
 
@@ -27,8 +27,6 @@ const body = (service: Service) =>
 export function upsertStock(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
   return db.transaction(async tx => {
     const change = await beginChangeOf(tx, service, 'stock', rows)
-    const skus = new Set(rows.map(row => (row as { skuId: string }).skuId))
-    await rememberRenamed(tx, service, change, sql`and s.sku_id = any(${[...skus]})`)
     return upserted(
       tx,
       sql`
@@ -41,19 +39,29 @@ export function upsertStock(db: Database, service: Service, rows: readonly objec
        where ${differs(stock, 's')}
       ${overwriting(stock, ['changed_at', 'record'])}
       returning (xmax = 0) as inserted`,
+      rememberingGone(service, change, 'stock', renamedSince(service, among(rows as readonly Kept[]))),
     )
   })
 }
 
-/** Renders stock anew after something that it shows has changed; `where` begins with `and`. */
-export async function renderStock(tx: Db, service: Service, change: Change, where: Sql) {
+/**
+ * Renders stock anew after something that it shows has changed; `where` begins with `and`. Stock goes by its store and its SKU: `gone` finds
+ * the names that leave the list.
+ */
+export async function renderStock(
+  tx: Db,
+  service: Service,
+  change: Change,
+  where: Sql,
+  gone = renamedSince(service, where),
+) {
   // What an order moves meanwhile would be shown as it was before: it is held, and read again. In the order in which orders hold it.
   await hold(
     tx,
     sql`select from stock s where s.service_id = ${anyService(service)} ${where} order by s.store_id, s.sku_id for no key update`,
   )
-  await rememberRenamed(tx, service, change, where)
   await tx.run(sql`
+    with remembered as (${rememberingGone(service, change, 'stock', gone)})
     update stock set record = ${stamped(sql`r.body`, change)}, changed_at = ${change.at}
       from (select s.store_id, s.sku_id, ${body(service)} as body
               from stock s
@@ -64,41 +72,47 @@ export async function renderStock(tx: Db, service: Service, change: Change, wher
        and not ${says(sql`stock.record`, sql`r.body`)}`)
 }
 
-/** The same after SKUs have been renamed: stock goes by its store and its SKU, so that its name leaves the list. */
-export async function renameStock(tx: Db, service: Service, change: Change, where: Sql) {
-  const renamed = sql`
-    select ${stockId} as id
-      from stock s join variant v using (service_id, sku_id)
-     where service_id = ${service.id} ${where} and ${stockId} <> store_id || '-' || v.sku`
-  await rememberGone(tx, service, change, 'stock', renamed)
-  await renderStock(tx, service, change, where)
-}
-
-/**
- * Remembers what rows that are about to be rendered are called, where their SKU was renamed and `render-stock` has not come to it yet: it
- * would not find their old name any more.
- */
-const rememberRenamed = (tx: Db, service: Service, change: Change, where: Sql) =>
-  rememberGone(
+/** The same after SKUs have been renamed. */
+export const renameStock = (tx: Db, service: Service, change: Change, where: Sql) =>
+  renderStock(
     tx,
     service,
     change,
-    'stock',
+    where,
     sql`
+    select ${stockId} as id
+      from stock s join variant v using (service_id, sku_id)
+     where service_id = ${service.id} ${where} and ${stockId} <> store_id || '-' || v.sku`,
+  )
+
+/**
+ * What rows that are about to be rendered are called, where their SKU was renamed and `render-stock` has not come to it yet: it would not
+ * find their old name any more. Asked in the statement that renders them, since a renaming that commits in between would be rendered unasked.
+ */
+const renamedSince = (service: Service, where: Sql) => sql`
     select ${stockId} as id
       from stale_stock stale
       join stock s on s.service_id = stale.service_id and s.sku_id = stale.id
       join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
-     where stale.service_id = ${service.id} and stale.shown = 'sku_id' ${where} and ${stockId} <> s.store_id || '-' || v.sku`,
-  )
+     where stale.service_id = ${service.id} and stale.shown = 'sku_id' ${where} and ${stockId} <> s.store_id || '-' || v.sku`
+
+/** Where stock is kept, and of what. */
+interface Kept {
+  storeId: string
+  skuId: string
+}
+
+/** Which stock `s` these are of. */
+const among = (kept: readonly Kept[]) => {
+  const [stores, skus] = [kept.map(({ storeId }) => storeId), kept.map(({ skuId }) => skuId)]
+  return sql`and (s.store_id, s.sku_id) in (select * from unnest(${stores}::text[], ${skus}::text[]))`
+}
 
 /** What a row of `stock` shows as its identifier. */
 export const stockId = sql`(record::json->>'id')`
 
 /** Units that come into a store's stock, or leave it below zero. */
-export interface StockMove {
-  storeId: string
-  skuId: string
+export interface StockMove extends Kept {
   quantity: number
 }
 
@@ -127,10 +141,10 @@ export const holdStock = (tx: Db, service: Service, moves: readonly StockMove[])
 
 /** Moves stock, which may fall below zero. What is no longer kept anywhere does not move. */
 export async function moveStock(tx: Db, service: Service, change: Change, moves: readonly StockMove[]) {
-  const skus = moves.map(({ skuId }) => skuId)
-  const remembered = rememberRenamed(tx, service, change, sql`and s.sku_id = any(${skus})`)
+  const gone = renamedSince(service, among(moves))
   // An integer's reach is beyond any stock; reaching it must not keep an order from being placed.
-  const moving = tx.run(sql`
+  await tx.run(sql`
+    with remembered as (${rememberingGone(service, change, 'stock', gone)})
     update stock set free_stock = r.free_stock, record = ${stamped(sql`r.body`, change)}, changed_at = ${change.at}
       from (select s.store_id, s.sku_id, s.free_stock, ${body(service)} as body
               from (select "storeId", "skuId", sum(quantity) as quantity from ${moved(moves)} group by 1, 2) m
@@ -139,7 +153,6 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
               join store c on c.service_id = s.service_id and c.store_id = s.store_id
               join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id and stock.free_stock <> r.free_stock`)
-  await Promise.all([remembered, moving])
 }
 
 const moved = (moves: readonly StockMove[]) =>

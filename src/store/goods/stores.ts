@@ -7,7 +7,7 @@ import { countUpserted, hold, type Upserted } from '../lists/change.ts'
 import { columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 import { anyService } from '../lists/statistics.ts'
-import { followAtOnce, followInStock } from './stale-stock.ts'
+import { followInStock } from './stale-stock.ts'
 
 const stores: Table = {
   name: 'store',
@@ -29,15 +29,10 @@ const body = sql`
 
 /** Merges rows (`StoreRow`, `StoreMappingRow`) into the stores; what shows a store elsewhere follows. */
 export const upsertStores = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
-  db.transaction(tx => mergeStores(tx, service, rows, followInStock))
+  db.transaction(tx => mergeStores(tx, service, rows))
 
-/** The same within a transaction; `follow` has the stock show what has changed. */
-export async function mergeStores(
-  tx: Db,
-  service: Service,
-  rows: readonly object[],
-  follow = followAtOnce,
-): Promise<Upserted> {
+/** The same within a transaction. */
+export async function mergeStores(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
   const given = (rows as readonly { storeId: string }[]).map(({ storeId }) => storeId)
   // What another transaction changes meanwhile would be lost, and what shows it stay as that had it.
   await hold(
@@ -59,7 +54,7 @@ export async function mergeStores(
     select touched.*, "inStock", "inCustomers" from touched join given using (store_id)`)
   const shown = (where: 'inStock' | 'inCustomers') => touched.filter(row => row[where]).map(row => row.store_id)
   const [inStock, inCustomers] = [shown('inStock'), shown('inCustomers')]
-  if (inStock.length) await follow(tx, service, change, 'store_id', inStock)
+  if (inStock.length) await followInStock(tx, service, change, 'store_id', inStock)
   if (inCustomers.length) await renderCustomers(tx, service, change, sql`and c.joined_store_id = any(${inCustomers})`)
   return countUpserted(touched)
 }

@@ -90,10 +90,13 @@ export const countUpserted = (rows: readonly { inserted: boolean }[]): Upserted 
   return { inserted, changed: rows.length - inserted }
 }
 
-/** Carries out an insertion that returns `inserted` for each row it has written, and counts them where they are. */
-export async function upserted(tx: Db, insertion: Sql): Promise<Upserted> {
+/**
+ * Carries out an insertion that returns `inserted` for each row it has written, and counts them where they are; with it what is written
+ * `beside`, by what is there in the same moment.
+ */
+export async function upserted(tx: Db, insertion: Sql, beside?: Sql): Promise<Upserted> {
   const counted = await tx.row<Upserted>(sql`
-    with touched as (${insertion})
+    with ${beside ? sql`beside as (${beside}),` : sql``} touched as (${insertion})
     select count(*) filter (where inserted)::integer as inserted, count(*) filter (where not inserted)::integer as changed from touched`)
   return counted ?? { inserted: 0, changed: 0 }
 }

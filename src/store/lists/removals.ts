@@ -12,20 +12,20 @@ interface Leaving {
 
 /** Removes records from a list, and remembers that (`removal` in the migrations). Returns how many there were. */
 export const removeFrom = (tx: Db, service: Service, change: Change, { list, id, where }: Leaving) =>
-  rememberGone(
-    tx,
-    service,
-    change,
-    list,
-    sql`delete from ${raw(list)} where service_id = ${service.id} and ${where} returning ${id} as id`,
+  tx.run(
+    rememberingGone(
+      service,
+      change,
+      list,
+      sql`delete from ${raw(list)} where service_id = ${service.id} and ${where} returning ${id} as id`,
+    ),
   )
 
-/** Remembers that no record of a list shows these identifiers any more: a statement with rows of an `id`. */
-export const rememberGone = (tx: Db, service: Service, change: Change, list: List, gone: Sql) =>
-  tx.run(sql`
+/** Remembers that no record of a list shows these identifiers any more: `gone` is a statement with rows of an `id`. */
+export const rememberingGone = (service: Service, change: Change, list: List, gone: Sql) => sql`
     with gone as (${gone})
-    insert into removal (service_id, kind, id, changed_at) select ${service.id}, ${kindOf[list]}, id, ${change.at} from gone
-    on conflict (service_id, kind, id) do update set changed_at = excluded.changed_at`)
+    insert into removal (service_id, kind, id, changed_at) select ${service.id}, ${kindOf[list]}, id, ${change.at}::timestamptz from gone
+    on conflict (service_id, kind, id) do update set changed_at = excluded.changed_at`
 
 /**
  * What has left a list and has not come back, as its records are listed; `key` is the list's own. It joins nothing, so that

@@ -1,7 +1,7 @@
 import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { renderProducts } from '../goods/products.ts'
-import { followAtOnce, followInStock } from '../goods/stale-stock.ts'
+import { followInStock } from '../goods/stale-stock.ts'
 import { beginChange, type Upserted } from '../lists/change.ts'
 
 /** What one SKU is in the e-commerce platform: what is not mentioned stays, null takes it away. The product is that of the whole colour. */
@@ -13,7 +13,7 @@ interface SkuMapping {
 
 /** Maps SKUs; the products and the stock that show them follow. A SKU that is mapped to nothing goes by its `skuId`. */
 export const mapSkus = (db: Database, service: Service, rows: readonly SkuMapping[]): Promise<Upserted> =>
-  db.transaction(tx => mergeSkus(tx, service, rows, followInStock))
+  db.transaction(tx => mergeSkus(tx, service, rows))
 
 /** The same for one, within a transaction. False where another SKU goes by the name. */
 export async function mapSku(tx: Db, service: Service, row: SkuMapping): Promise<boolean> {
@@ -31,12 +31,7 @@ export async function mapSku(tx: Db, service: Service, row: SkuMapping): Promise
 const isSkuTaken = (error: unknown) =>
   (error as { constraint?: unknown } | undefined)?.constraint === 'variant_service_id_sku_key'
 
-async function mergeSkus(
-  tx: Db,
-  service: Service,
-  rows: readonly SkuMapping[],
-  follow = followAtOnce,
-): Promise<Upserted> {
+async function mergeSkus(tx: Db, service: Service, rows: readonly SkuMapping[]): Promise<Upserted> {
   const change = await beginChange(tx, service, ['product', 'stock'])
   const given = sql`json_array_elements(${JSON.stringify(rows)}) i`
   // `->` tells a null that is given from what is not mentioned.
@@ -56,7 +51,7 @@ async function mergeSkus(
   if (touched.length)
     await renderProducts(tx, service, change, sql`and p.product_id = any(${touched.map(row => row.product_id)})`)
   const skus = renamed.map(row => row.sku_id)
-  if (skus.length) await follow(tx, service, change, 'sku_id', skus)
+  if (skus.length) await followInStock(tx, service, change, 'sku_id', skus)
   return { inserted: 0, changed: new Set(touched.map(row => row.sku_id)).size }
 }
 

@@ -3,7 +3,7 @@ import type { SettingsChange, ShownSettings } from '../../domain/settings.ts'
 import { defaultSettings, type Service, type Settings } from '../../settings.ts'
 import { readSubscriptions } from '../customers/subscriptions.ts'
 import { renderProducts } from '../goods/products.ts'
-import { renderStock } from '../goods/stock.ts'
+import { followInAllStock } from '../goods/stale-stock.ts'
 import { beginChange, localTime } from '../lists/change.ts'
 import { gatewayNames, setGateways } from './gateways.ts'
 
@@ -39,11 +39,8 @@ export async function changeSettings(tx: Db, service: Service, change: SettingsC
   const differs = (name: keyof Settings) => JSON.stringify(after[name]) !== JSON.stringify(before[name])
   if (differs('timeZone')) await restamp(tx, changed)
   if (differs('subscriptionMapping')) await readSubscriptions(tx, changed)
-  if (differs('currency') || differs('inventoryBuffer')) {
-    const change = await beginChange(tx, changed, ['product', 'stock'])
-    await renderProducts(tx, changed, change, sql``)
-    await renderStock(tx, changed, change, sql``)
-  }
+  if (differs('currency')) await renderProducts(tx, changed, await beginChange(tx, changed, ['product']), sql``)
+  if (differs('inventoryBuffer')) await followInAllStock(tx, changed, await beginChange(tx, changed, ['stock']))
   return changed
 }
 

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { renderStaleStock } from '../../../src/jobs/render-stock.ts'
+import { upsertProducts } from '../../../src/store/goods/products.ts'
+import { upsertStock } from '../../../src/store/goods/stock.ts'
 import { isRefused } from '../../support/customer-bodies.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
 import { isProblem } from '../../support/problem.ts'
@@ -55,6 +58,39 @@ test('several stores share a location, and null takes it away again', async () =
     await shown(shop, `?updated_after=${asOf}`),
     ['12001', '12002', '12003'].map(skuId => `${skuId} in 102: null`),
   )
+})
+
+test('what much stock shows of a mapping and of the buffer follows behind the answer, which does not wait for it', async () => {
+  const shop = await unmappedShop(api)
+  const skuIds = Array.from({ length: 2_001 }, (_, i) => `m${i}`)
+  const more = {
+    product: { productId: 'm', productCode: 'M', name: 'Many' },
+    colour: { productId: 'm', colourId: 'c' },
+  }
+  const variants = skuIds.map(skuId => ({ productId: 'm', colourId: 'c', skuId, sizeCode: skuId, price: '1.00' }))
+  await upsertProducts(
+    api.db,
+    shop.service,
+    variants.map(variant => ({ ...more, variant })),
+  )
+  await upsertStock(
+    api.db,
+    shop.service,
+    skuIds.map(skuId => ({ storeId: '1001', skuId, freeStock: 7 })),
+  )
+  const shows = async () => {
+    const { text } = await shop.get('/inventory', { accept: 'application/x-ndjson' })
+    const all = text.trimEnd().split('\n')
+    assert.equal(all.length, skuIds.length + 6)
+    const told = all.map(line => JSON.parse(line))
+    return new Set(told.map(each => [each.storeNumber, each.ecommerceLocationId, each.sellable].join()))
+  }
+  assert.equal((await map(shop, '1001', '6884556842')).json.data.ecommerceLocationId, '6884556842')
+  assert.equal((await put(shop, '/settings', { inventoryBuffer: 2 })).status, 200)
+  assert.equal((await shop.get('/stores/101')).json.data.ecommerceLocationId, '6884556842')
+  assert.deepEqual(await shows(), new Set(['101,,7', '102,,7']))
+  await renderStaleStock(api.db, AbortSignal.timeout(60_000))
+  assert.deepEqual(await shows(), new Set(['101,6884556842,5', '102,,5']))
 })
 
 test('what stays as it is stamps nothing anew', async () => {

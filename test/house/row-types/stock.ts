@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { sql } from '../../../src/db.ts'
 import { renderStaleStock } from '../../../src/jobs/render-stock.ts'
+import { changeSettings } from '../../../src/store/running/settings.ts'
 import type { TestService } from '../../support/service.ts'
 
-/** Stock of a store and of a SKU is rendered anew by the job. */
+/** All stock is rendered anew for the buffer of the service, and that of a store and of a SKU by the job. */
 export async function renderStale({ db, service }: TestService) {
+  for (const inventoryBuffer of [1, null]) await db.transaction(tx => changeSettings(tx, service, { inventoryBuffer }))
   await db.run(sql`
     insert into stale_stock (service_id, shown, id)
     select service_id, shown, stale.id from stock, lateral (values ('store_id', store_id), ('sku_id', sku_id)) stale (shown, id)
