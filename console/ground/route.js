@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 
 // What is looked at stands behind the `#`: it reaches neither the server nor its log.
 
@@ -17,7 +17,8 @@ function decoded(part) {
 /** The parts of the address, as they change. */
 export function useRoute() {
   const [parts, setParts] = useState(partsNow)
-  useEffect(() => {
+  // Before anything is painted: an address that changes between the two is not missed.
+  useLayoutEffect(() => {
     const change = () => setParts(partsNow())
     addEventListener('hashchange', change)
     return () => removeEventListener('hashchange', change)

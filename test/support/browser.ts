@@ -1,21 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { createHash, X509Certificate } from 'node:crypto'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
-import { connect } from 'node:tls'
+import { keyDigest, listener, patienceMs, speak } from './browser/wire.ts'
 
 const chromium = '/usr/bin/chromium'
 /** Why there is no browser here; undefined where there is one. */
 export const browserMissing = existsSync(chromium) ? undefined : `${chromium} is not installed`
-
-const patienceMs = 90_000
-
-// biome-ignore lint/suspicious/noExplicitAny: the protocol's answers, read where they are expected
-type Message = any
 
 /** One page of a browser, and what it did. */
 export interface Page {
@@ -34,6 +27,10 @@ export interface Page {
   /** Presses a key, where the focus is. */
   key(name: keyof typeof keys, shift?: 'shift'): Promise<void>
   screenshot(): Promise<Buffer>
+  /** From now on the window is as large, and the reader prefers these colours. */
+  appear(looks: Looks): Promise<void>
+  /** Forgets what it has kept of pages: the next one comes as to somebody who was never there. */
+  forgetPages(): Promise<void>
   close(): Promise<void>
 }
 
@@ -46,20 +43,20 @@ const keys = {
   ArrowDown: { windowsVirtualKeyCode: 40 },
 }
 
-interface Opening {
+interface Looks {
   width?: number
   height?: number
   /** The colours that the reader is said to prefer. */
   colours?: 'light' | 'dark'
+}
+
+interface Opening extends Looks {
   /** How many times slower than this one the reader's machine is. */
   slower?: number
 }
 
 /** Opens a headless Chromium that trusts the certificate of `baseUrl`, and finds no other host than that one. */
-export async function openPage(
-  baseUrl: string,
-  { width = 1360, height = 900, colours = 'light', slower = 1 }: Opening = {},
-): Promise<Page> {
+export async function openPage(baseUrl: string, { slower = 1, ...looks }: Opening = {}): Promise<Page> {
   const { hostname, port } = new URL(baseUrl)
   const profile = mkdtempSync(join(tmpdir(), 'tillbridge-browser-'))
   const flags = [
@@ -99,9 +96,8 @@ export async function openPage(
     const { sessionId } = await wire('Target.attachToTarget', { targetId, flatten: true })
     const send = (method: string, params = {}) => wire(method, params, sessionId)
     for (const domain of ['Network', 'Runtime', 'Log', 'Page']) await send(`${domain}.enable`)
-    await send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false })
     await send('Emulation.setCPUThrottlingRate', { rate: slower })
-    await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: colours }] })
+    await appearAs(send, looks)
     return send
   }
   const send = await begin().catch(async error => {
@@ -173,6 +169,8 @@ export async function openPage(
       await send('Input.dispatchKeyEvent', { type: 'keyDown', ...key })
       await send('Input.dispatchKeyEvent', { type: 'keyUp', ...key })
     },
+    appear: looks => appearAs(send, looks),
+    forgetPages: () => send('Network.clearBrowserCache'),
     async type(text) {
       await send('Input.insertText', { text })
     },
@@ -184,59 +182,10 @@ export async function openPage(
   }
 }
 
-/** Notes what the page asks for and complains of. */
-const listener =
-  ({ requests, complaints }: { requests: string[]; complaints: string[] }) =>
-  (method: string, params: Message) => {
-    if (method === 'Network.requestWillBeSent') requests.push(params.request.url)
-    if (method === 'Network.webSocketCreated') requests.push(params.url)
-    if (method === 'Runtime.exceptionThrown')
-      complaints.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text)
-    if (method === 'Runtime.consoleAPICalled' && ['error', 'warning', 'assert'].includes(params.type))
-      complaints.push(`${params.type}: ${params.args.map((arg: Message) => arg.value ?? arg.description).join(' ')}`)
-    if (method === 'Log.entryAdded' && ['error', 'warning'].includes(params.entry.level))
-      complaints.push(`${params.entry.level}: ${params.entry.text}`)
-  }
-
-/** The DevTools protocol over the browser's pipes: JSON messages, each ended by a zero byte. */
-function speak(browser: ChildProcess, heard: (method: string, params: Message) => void) {
-  const [, , , input, output] = browser.stdio as unknown as [null, null, null, Writable, Readable]
-  const waiting = new Map<number, { resolve(result: Message): void; reject(error: Error): void }>()
-  let last = 0
-  let rest = ''
-  output.setEncoding('utf8').on('data', (chunk: string) => {
-    const parts = (rest + chunk).split('\0')
-    rest = parts.pop() ?? ''
-    for (const part of parts) {
-      const { id, result, error, method, params } = JSON.parse(part)
-      if (id === undefined) heard(method, params)
-      else if (error) waiting.get(id)?.reject(new Error(error.message))
-      else waiting.get(id)?.resolve(result)
-      waiting.delete(id)
-    }
-  })
-  const end = () => {
-    for (const { reject } of waiting.values()) reject(new Error('the browser has ended'))
-    waiting.clear()
-  }
-  browser.on('exit', end)
-  input.on('error', end)
-  return (method: string, params: object, sessionId?: string) => {
-    const id = ++last
-    const { promise, resolve, reject } = Promise.withResolvers<Message>()
-    const timer = setTimeout(() => reject(new Error(`${method} took longer than ${patienceMs} ms`)), patienceMs)
-    waiting.set(id, { resolve, reject })
-    input.write(`${JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) })}\0`)
-    return promise.finally(() => clearTimeout(timer))
-  }
-}
-
-/** The digest by which Chromium is told to trust a server's key. */
-async function keyDigest(host: string, port: number) {
-  const socket = connect({ host, port, servername: host, rejectUnauthorized: false })
-  await once(socket, 'secureConnect')
-  const { raw } = socket.getPeerCertificate()
-  socket.destroy()
-  const key = new X509Certificate(raw).publicKey.export({ type: 'spki', format: 'der' })
-  return createHash('sha256').update(key).digest('base64')
+async function appearAs(
+  send: (method: string, params: object) => Promise<unknown>,
+  { width = 1360, height = 900, colours = 'light' }: Looks,
+) {
+  await send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false })
+  await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: colours }] })
 }

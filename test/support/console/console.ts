@@ -61,7 +61,13 @@ export function withWords(page: Page): Console {
       return page.evaluate<string>('saved')
     },
     async show(place) {
-      await page.evaluate(`location.hash = ${JSON.stringify(place)}`)
+      // Where it was shown before, what is seen next could still be of there.
+      await page.evaluate(`new Promise(done => {
+        const hash = ${JSON.stringify(`#${place}`)}
+        if (location.hash === hash) return done()
+        addEventListener('hashchange', () => setTimeout(done), { once: true })
+        location.hash = hash
+      })`)
       await page.until(`document.querySelector('main h1')`)
     },
     says: words => page.until(`document.body.innerText.includes(${JSON.stringify(words)})`),
