@@ -20,6 +20,11 @@ declare module 'tillbridge/settings' {
   }
 }
 
+declare module 'tillbridge/changes' {
+  /** The kinds of records whose changes are told. */
+  export const kinds: string[]
+}
+
 declare module 'tillbridge/kinds' {
   /** The kinds of rows that can be imported, in the order in which they are best imported, with their columns. */
   export const kinds: Record<string, { description: string; columns: Column[] }>

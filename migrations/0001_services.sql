@@ -85,6 +85,16 @@ comment on table account_service is 'The services that an account is assigned to
 comment on column account_service.role is 'A ladder: each may do what the ones before it may.';
 comment on column account_service.changed_at is 'Since when the account has this role.';
 
+create table account_use (
+  service_id integer not null,
+  username text collate "C" not null,
+  used_at timestamptz not null,
+  primary key (service_id, username),
+  foreign key (service_id, username) references account_service on delete cascade
+);
+comment on table account_use is
+  'When an account last asked something of a service, to the minute: beside its assignment, whose row is held by whoever changes it.';
+
 create table failure (
   subject bytea not null,
   window_start timestamptz not null,

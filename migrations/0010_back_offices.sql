@@ -38,6 +38,21 @@ comment on column back_office.gateways is
   'What the back office knows payment gateways by: {"paypal": {"merchantId": "LUMA-PP", "cardType": "PP"}}.';
 comment on column back_office.version is 'Another one with each change: by it processes notice that they have to open it anew.';
 
+create table call_minute (
+  service_id integer not null references service on delete cascade,
+  minute timestamptz not null,
+  calls integer not null,
+  failed integer not null,
+  milliseconds real not null,
+  slowest real not null,
+  primary key (service_id, minute)
+);
+comment on table call_minute is
+  'How many calls each minute had of the back office, of requests and of jobs alike, and how long they took, for the day that is charted: '
+  'counted in each process, and added up here each few seconds.';
+comment on column call_minute.failed is 'Those without an answer, and those that were answered with a 5xx.';
+comment on column call_minute.milliseconds is 'All of them together, and in slowest the one that took longest.';
+
 create table sync_source (
   service_id integer primary key references service on delete cascade,
   source text collate "C" not null

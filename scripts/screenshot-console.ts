@@ -4,15 +4,17 @@ import { demoSettings, fillDemoShop } from '../src/demo/shop.ts'
 import { raiseAlert } from '../src/store/running/alerts.ts'
 import { browserMissing } from '../test/support/browser.ts'
 import { type Console, openConsole } from '../test/support/console/console.ts'
-import { startTestService } from '../test/support/service.ts'
+import { type Caller, startTestService } from '../test/support/service.ts'
 import { startReceiver } from '../test/support/webhooks/receiver.ts'
 import { post } from '../test/support/write.ts'
 import { logMorning } from './console-morning.ts'
+import { openOffice } from './console-office.ts'
 
 // Takes the pictures of the console that stand in `docs/`: run it after a screen has changed.
 if (browserMissing) throw new Error(browserMissing)
 const service = await startTestService({ settings: demoSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
 const receiver = await startReceiver()
+const { office, close } = await openOffice(service)
 try {
   await fillDemoShop(service.db, service.keys, service.service)
   const only = process.argv.slice(2)
@@ -43,13 +45,30 @@ try {
     detail: '3 of 4,120 lines of stock.csv name a store that is not known.',
   })
   const order = await logMorning(service)
-  const places: [name: string, place: string][] = [
+  const voucher = await post(service, '/vouchers', {
+    amount: '150.00',
+    receiverName: 'Ann Lee',
+    receiverEmail: 'ann.lee@exmaple.com',
+    senderName: 'John Smith',
+    subject: 'A gift for you',
+    billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
+  })
+  const { number } = voucher.json.data
+  await service.db.run(sql`
+    update mail set status = 'failed', attempts = 1, last_fault = 'The mail server refuses the message: 550 5.1.2 at RCPT TO.'
+     where voucher_number = ${number}`)
+  await post(service, `/vouchers/${number}/send-again`, { receiverEmail: 'ann.lee@example.com' })
+  await service.db.run(sql`
+    update mail set status = 'sent', attempts = 1, sealed = null, sent_at = now() where voucher_number = ${number} and status = 'queued'`)
+  const places: [name: string, place: string, of?: Caller][] = [
     ['today', 'today'],
     ['feeds', 'feeds/stock'],
+    ['back-office', 'feeds', office],
     ['import', 'import'],
     ['refused', 'import'],
     ['look-up', `look-up/customer/${sale.customerId}`],
     ['stock', `look-up/product/${encodeURIComponent(`sku:${level.sku}`)}`],
+    ['voucher', `look-up/voucher/${number}`],
     ['requests', 'requests'],
     ['request', `requests/${order}`],
     ['webhooks', `webhooks/${webhook.json.data.id}`],
@@ -58,22 +77,24 @@ try {
     ['settings', 'settings'],
     ['audit', 'audit'],
   ]
-  for (const colours of ['light', 'dark'] as const) {
-    const page = await openConsole(service, service, { width: 1360, height: 850, colours })
-    for (const [name, place] of places) {
-      if (only.length && !only.includes(name)) continue
-      await page.show(place)
-      if (place === 'import') await dropFile(page, name === 'refused')
-      await page.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
-      await page.evaluate('new Promise(done => setTimeout(done, 300))')
-      const picture = await page.screenshot()
-      await writeFile(new URL(`../docs/images/console-${name}-${colours}.png`, import.meta.url), picture)
-      console.log(`docs/images/console-${name}-${colours}.png: ${Math.round(picture.length / 1024)} KiB`)
+  for (const colours of ['light', 'dark'] as const)
+    for (const of of [service, office]) {
+      const page = await openConsole(service, of, { width: 1360, height: 850, colours })
+      for (const [name, place, whose = service] of places) {
+        if (whose !== of || (only.length && !only.includes(name))) continue
+        await page.show(place)
+        if (place === 'import') await dropFile(page, name === 'refused')
+        await page.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
+        await page.evaluate('new Promise(done => setTimeout(done, 300))')
+        const picture = await page.screenshot()
+        await writeFile(new URL(`../docs/images/console-${name}-${colours}.png`, import.meta.url), picture)
+        console.log(`docs/images/console-${name}-${colours}.png: ${Math.round(picture.length / 1024)} KiB`)
+      }
+      if (page.complaints.length) console.log(page.complaints.join('\n'))
+      await page.close()
     }
-    if (page.complaints.length) console.log(page.complaints.join('\n'))
-    await page.close()
-  }
 } finally {
+  await close()
   await receiver.close()
   await service.stop()
 }

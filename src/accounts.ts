@@ -138,15 +138,16 @@ export const accountExists = async (db: Db, username: string) =>
 export const listAccounts = (db: Db) =>
   db.rows<{
     username: string
-    services: { service: string; role: Role }[]
+    /** `used`: when it last asked something of the service, RFC 3339. */
+    services: { service: string; role: Role; used: string | null }[]
     passwords: number
     namesShoppers: boolean
     created: Date
   }>(sql`
     select a.username, a.names_shoppers as "namesShoppers", a.created_at as created,
            (select count(*)::integer from account_password p where p.username = a.username) as passwords,
-           (select coalesce(json_agg(json_build_object('service', s.name, 'role', s2.role) order by s.name), '[]')
-              from account_service s2 join service s using (service_id) where s2.username = a.username) as services
+           (select coalesce(json_agg(json_build_object('service', s.name, 'role', s2.role, 'used', used_at) order by s.name), '[]')
+              from account_service s2 join service s using (service_id) left join account_use using (service_id, username) where s2.username = a.username) as services
       from account a order by a.username`)
 
 interface ServiceRow {

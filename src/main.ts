@@ -24,6 +24,8 @@ const logger = (config: Config) =>
 interface Starting {
   /** Makes the demo service where there is no service yet. */
   demo: boolean
+  /** Whether somebody is there who may follow a link that signs in. */
+  isWatched: boolean
   /** Told, in a line each, what is going on. */
   say: (line: string) => void
   /** Told once requests are served. */
@@ -31,7 +33,7 @@ interface Starting {
     baseUrl: string
     caFile: string | undefined
     access: ToldAccess | undefined
-    /** Signs in to the console, once: of the account that `access` is told of. */
+    /** Signs in to the console, once: of the account that `access` is told of. Absent where nobody watches who does not see its password anyway. */
     consoleLink: string | undefined
     workers: number
   }) => void
@@ -56,7 +58,9 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     if (config.metricsPort !== undefined)
       metrics = await listenMetrics(config.metricsPort, figures(installation, offices, config, serving))
     const access = await prepareAccess(config, installation, offices, { ...starting, ...serving })
-    const consoleLink = access && (await linkFor(installation, usernameOf(access), serving.baseUrl))
+    // A log that is kept is read by others.
+    const mayFollow = access && (starting.isWatched || 'made' in access)
+    const consoleLink = mayFollow ? await linkFor(installation, usernameOf(access), serving.baseUrl) : undefined
     serving.becomeReady()
     starting.onReady({ ...serving, access, consoleLink, workers: config.workers })
   } catch (error) {

@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { Bindings, Logger } from 'pino'
 import { consolePages } from './console/console.ts'
 import { ApiError } from './errors.ts'
+import { keepAccountUses } from './http/account-uses.ts'
 import { apiOf } from './http/api.ts'
 import { takeBodies } from './http/body/body.ts'
 import { publicPages } from './http/docs/public.ts'
@@ -90,6 +91,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   followRequests(server)
   logRequests(server, log, level)
   keepRequestLog(server, { ...gate, log })
+  keepAccountUses(server, { ...gate, log })
   server.decorateRequest('assignment', undefined)
   server.decorateRequest('username', undefined)
   takeBodies(server)

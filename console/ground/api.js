@@ -25,18 +25,21 @@ export const actOn = name => {
 /** Told when the session has ended: the listener shows where to sign in. @type {{ ended: (refused: Refused) => void }} */
 export const session = { ended() {} }
 
+const unreachable = (detail = 'Is it running? Try again.') =>
+  new Refused({ code: 'unreachable', title: 'Tillbridge cannot be reached.', detail })
+
 /**
- * Asks the API as whoever is signed in, for the service that is chosen. Throws `Refused`.
+ * Sends a request as whoever is signed in, for the service that is chosen. Throws `Refused` where the answer is no success.
  * @param {string} path of the API, with its query
- * @param {Asking} [asking]
+ * @param {Asking} asking
  */
-export async function ask(path, { method = 'GET', body, headers = {}, signal } = {}) {
+async function send(path, { method = 'GET', body, headers = {}, signal }) {
   /** @type {Record<string, string>} */
   const sent = { accept: 'application/json', ...headers }
   if (service) sent['x-service-name'] = service
   const isFile = body instanceof Blob
   if (body !== undefined) sent['content-type'] = isFile ? body.type : 'application/json'
-  if (method === 'POST' && service) sent['idempotency-key'] = crypto.randomUUID()
+  if (method === 'POST' && service) sent['idempotency-key'] ??= crypto.randomUUID()
   /** @type {Response} */
   let response
   try {
@@ -47,21 +50,21 @@ export async function ask(path, { method = 'GET', body, headers = {}, signal } =
       ...(signal ? { signal } : {}),
     })
   } catch (cause) {
-    if (signal?.aborted) throw cause
-    throw new Refused({
-      code: 'unreachable',
-      title: 'Tillbridge cannot be reached.',
-      detail: 'Is it running? Try again.',
-    })
+    throw signal?.aborted ? cause : unreachable()
   }
+  if (response.ok) return response
   const answer = await response.json().catch(() => undefined)
-  if (!response.ok) {
-    const refused = new Refused(
-      answer ?? { code: String(response.status), title: 'There was an answer that is not ours.' },
-    )
-    if (refused.problem.code === 'session_ended') session.ended(refused)
-    throw refused
-  }
+  const refused = new Refused(
+    answer ?? { code: String(response.status), title: 'There was an answer that is not ours.' },
+  )
+  if (refused.problem.code === 'session_ended') session.ended(refused)
+  throw refused
+}
+
+/** Asks the API. Throws `Refused`. @param {string} path of the API, with its query @param {Asking} [asking] */
+export async function ask(path, asking = {}) {
+  const response = await send(path, asking)
+  const answer = await response.json().catch(() => ({}))
   return { data: answer.data, meta: answer.meta ?? {}, tag: response.headers.get('etag') }
 }
 
@@ -88,6 +91,27 @@ export async function* everyPage(path, signal) {
     if (!meta.hasNextPage) return
     cursor = meta.endCursor
   }
+}
+
+/**
+ * All records of a list, some at a time as they come in one answer.
+ * @param {string} path with its query
+ * @param {AbortSignal} signal
+ */
+export async function* everyRecord(path, signal) {
+  const { body } = await send(path, { headers: { accept: 'application/x-ndjson' }, signal })
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  while (reader) {
+    const { value, done } = await reader.read().catch(cause => {
+      throw signal.aborted ? cause : unreachable('The list broke off. Try again.')
+    })
+    if (done) break
+    const lines = (rest + value).split('\n')
+    rest = lines.pop() ?? ''
+    yield lines.filter(Boolean).map(line => JSON.parse(line))
+  }
+  if (rest) yield [JSON.parse(rest)]
 }
 
 /** The path of a page of a list. @param {string} path @param {string | null} cursor @param {number} [limit] */

@@ -19,8 +19,8 @@ function clock(times) {
  * Lines over time. What they show is also said in words or in a table beside it: a canvas is nothing to who hears the page.
  * @param {{
  *   title: unknown, name?: string, unit?: string, times: number[],
- *   lines: { title: string, colour: 'accent' | 'muted' | 'warn' | 'bad', values: number[] }[],
- * }} props `times`: seconds since 1970; `name`: the title as text
+ *   lines: { title: string, colour: 'accent' | 'muted' | 'warn' | 'bad', values: (number | null)[] }[],
+ * }} props `times`: seconds since 1970; `name`: the title as text; null: there is nothing at that time
  */
 export function Chart({ title, name = String(title), unit = '', times, lines }) {
   const place = useRef(/** @type {HTMLDivElement | null} */ (null))

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { everyPage } from '../ground/api.js'
+import { everyRecord } from '../ground/api.js'
 import { html } from '../ground/html.js'
 import { Problem } from './problem.js'
 import { textOf } from './table.js'
@@ -20,7 +20,7 @@ export function Export({ path, columns, file }) {
     setSaved(0)
     const lines = []
     try {
-      for await (const rows of everyPage(path, control.signal)) {
+      for await (const rows of everyRecord(path, control.signal)) {
         lines.push(...rows)
         setSaved(lines.length)
       }

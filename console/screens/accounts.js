@@ -41,6 +41,12 @@ export function Screen() {
     { title: 'Live passwords', right: true, value: each => each.passwords },
     { title: 'Role since', value: each => each.since, shrink: true },
     {
+      title: 'Last used',
+      value: each => each.lastUsedAt ?? html`<span class="none">never</span>`,
+      text: each => each.lastUsedAt ?? '',
+      shrink: true,
+    },
+    {
       title: 'Actions',
       right: true,
       value: each => html`<span class="choices">

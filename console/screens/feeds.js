@@ -5,6 +5,7 @@ import { duration, Moment, State } from '../parts/format.js'
 import { Problem } from '../parts/problem.js'
 import { Table } from '../parts/table.js'
 import { useLoad } from '../parts/use-load.js'
+import { BackOffice } from './feeds/back-office.js'
 import { Feed } from './feeds/feed.js'
 import { runTone } from './feeds/run.js'
 
@@ -44,5 +45,6 @@ function Feeds() {
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${data?.length === 0 && html`<div class="empty">Nothing is pulled, and no file has come yet. <a href=${linkTo('import')}>Drop one</a>, or import it: <code>tillbridge import stock stock.csv</code></div>`}
-    ${data?.length > 0 && html`<${Table} caption="Feeds" columns=${columns} rows=${data} keyOf=${(/** @type {any} */ feed) => feed.feed} />`}`
+    ${data?.length > 0 && html`<${Table} caption="Feeds" columns=${columns} rows=${data} keyOf=${(/** @type {any} */ feed) => feed.feed} />`}
+    <${BackOffice} />`
 }

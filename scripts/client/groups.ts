@@ -38,6 +38,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     suspend: 'suspendVoucher',
     resume: 'resumeVoucher',
     release: 'releaseVoucher',
+    sendAgain: 'sendVoucherAgain',
   },
   paymentGateways: { list: 'listPaymentGateways' },
   service: { capabilities: 'getCapabilities', settings: 'getSettings', updateSettings: 'updateSettings' },
@@ -76,7 +77,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   feeds: { list: 'listFeeds', runs: 'listFeedRuns', run: 'runFeed' },
   imports: { get: 'getImport', refused: 'listRefusedLines' },
   alerts: { list: 'listAlerts', settle: 'settleAlert' },
-  figures: { get: 'getFigures' },
+  figures: { get: 'getFigures', calls: 'getCallFigures' },
   requests: { list: 'listRequests', get: 'getRequest' },
   audit: { list: 'listAudit' },
 }

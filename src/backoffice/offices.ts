@@ -1,13 +1,14 @@
 import type { Logger } from 'pino'
 import type { Database } from '../db.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
-import type { Driver } from '../domain/port/driver.ts'
+import type { Driver, OnCall, OnCredentials } from '../domain/port/driver.ts'
 import type { BackOfficeSettings } from '../domain/port/settings.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 import { raiseAlert, settleKind } from '../store/running/alerts.ts'
 import { type StoredBackOffice, storedBackOffices } from '../store/running/back-office.ts'
 import { finishedRuns } from '../store/sync/facts.ts'
+import { countCalls } from './call-minutes.ts'
 import { drivers } from './drivers.ts'
 
 /** The back offices behind all services, as this process reaches them: one driver a service, opened when it is first needed. */
@@ -48,6 +49,7 @@ const graceMs = 30_000
 export async function openOffices({ db, keys, defaults, log }: Opening): Promise<Offices> {
   const open = new Map<number, Opened>()
   const leaving = new Map<NodeJS.Timeout, Driver>()
+  const calls = countCalls(db, log)
   let own: ReadonlyMap<number, StoredBackOffice> = new Map()
   let synced: ReadonlyMap<number, ReadonlyMap<string, string>> = new Map()
 
@@ -72,7 +74,10 @@ export async function openOffices({ db, keys, defaults, log }: Opening): Promise
   let looking = Promise.resolve()
   const timer = setInterval(() => {
     // While the database is away, what is known goes on.
-    looking = looking.then(look).catch(() => {})
+    looking = looking
+      .then(look)
+      .catch(() => {})
+      .then(calls.write)
   }, lookMs).unref()
 
   function retire({ driver }: Opened) {
@@ -91,12 +96,14 @@ export async function openOffices({ db, keys, defaults, log }: Opening): Promise
     const known = open.get(service.id)
     if (known && known.settings === settings && known.timeZone === timeZone) return known.driver
     const ownLog = log.child({ service: service.name })
-    const driver: Driver = drivers[settings.driver](settings, service, ownLog, state => {
+    const onCredentials: OnCredentials = state => {
       // What becomes of a password that is not used any more is nobody's concern.
       if (open.get(service.id)?.driver !== driver) return
       const failed = (err: unknown) => ownLog.error({ err }, 'An alert could not be written down.')
       noteCredentials(db, service, state).catch(failed)
-    })
+    }
+    const onCall: OnCall = (milliseconds, hasFailed) => calls.note(service.id, milliseconds, hasFailed)
+    const driver: Driver = drivers[settings.driver](settings, service, ownLog, onCredentials, onCall)
     if (known) retire(known)
     open.set(service.id, { service, settings, timeZone, driver })
     return driver

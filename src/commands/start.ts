@@ -22,6 +22,7 @@ export const startCommand = (program: Command) =>
       const config = readConfig()
       await start(config, {
         demo,
+        isWatched: process.stdout.isTTY,
         say: line => console.log(line),
         onReady: facts => console.log(banner(facts, config)),
       })
@@ -46,9 +47,7 @@ function banner({ baseUrl, access, consoleLink, workers }: Facts, config: Config
       'Until one runs, e-mails wait and nothing is pulled from back offices.',
     )
   lines.push(`The API reference: ${baseUrl}/docs`)
-  // A log that is kept is read by others: a link that signs in is for whoever sits here, or sees the password anyway.
-  if (consoleLink && (process.stdout.isTTY || (access && 'made' in access)))
-    lines.push(`The console, signed in, once within 60 seconds: ${consoleLink}`)
+  if (consoleLink) lines.push(`The console, signed in, once within 60 seconds: ${consoleLink}`)
   else lines.push(`The console: ${baseUrl}/console`)
   lines.push('A link that signs in to the console: tillbridge console', 'Ctrl-C stops it.', '')
   return lines.join('\n')

@@ -130,24 +130,30 @@ export function userCommand(program: Command) {
 
   user
     .command('list')
-    .description('The accounts with their services, roles, live passwords, and whether they name shoppers.')
+    .description(
+      'The accounts with their services, roles, live passwords, whether they name shoppers, and when they were last used.',
+    )
     .addHelpText('after', examples(['user list', 'all accounts']))
     .action(() =>
       withDatabase(async ({ db }) => {
         const rows = (await listAccounts(db)).flatMap(({ username, services, passwords, namesShoppers, created }) =>
-          (services.length ? services : [{ service: '-', role: '-' }]).map(({ service, role }) => [
+          (services.length ? services : [{ service: '-', role: '-', used: null }]).map(({ service, role, used }) => [
             username,
             service,
             role,
             String(passwords),
             namesShoppers ? 'yes' : 'no',
             created.toISOString().slice(0, 10),
+            used ? minuteOf(used) : 'never',
           ]),
         )
-        console.log(table(['user', 'service', 'role', 'passwords', 'names shoppers', 'since'], rows))
+        console.log(table(['user', 'service', 'role', 'passwords', 'names shoppers', 'since', 'last used (UTC)'], rows))
       }),
     )
 }
+
+/** A moment to the minute: `2026-11-22 14:05`. */
+const minuteOf = (moment: string) => new Date(moment).toISOString().slice(0, 16).replace('T', ' ')
 
 interface Adding {
   service?: string

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { columnsOf } from '../backoffice/rows/columns.ts'
 import { kinds } from '../backoffice/rows/kinds.ts'
+import { kinds as told } from '../domain/changes.ts'
 import { catalogue } from '../errors.ts'
 import { Settings } from '../settings.ts'
 
@@ -29,6 +30,7 @@ const packages = {
   'tillbridge/remedies': 'packages/remedies.js',
   'tillbridge/settings': 'packages/settings.js',
   'tillbridge/kinds': 'packages/kinds.js',
+  'tillbridge/changes': 'packages/changes.js',
 }
 type Package = keyof typeof packages
 
@@ -53,7 +55,7 @@ const importable = () =>
     ]),
   )
 
-/** What each of them says. Some are not where Node would look, three are made of our own tables. */
+/** What each of them says. Some are not where Node would look, four are made of our own tables. */
 const says: Record<Package, () => string> = {
   preact: () => read(installed('preact')),
   'preact/hooks': () => read(installed('preact/hooks')),
@@ -61,6 +63,7 @@ const says: Record<Package, () => string> = {
   uplot: () => read(beside('uplot', 'uPlot.esm.js')),
   'tillbridge/remedies': () => `export const remedies = ${JSON.stringify(remedies)}\n`,
   'tillbridge/settings': () => `export const settings = ${JSON.stringify(Settings.properties)}\n`,
+  'tillbridge/changes': () => `export const kinds = ${JSON.stringify(told)}\n`,
   'tillbridge/kinds': () => `export const kinds = ${JSON.stringify(importable())}\n`,
 }
 
@@ -74,7 +77,7 @@ const types: Record<string, string> = {
 const styles = ['ground', 'frame', 'parts', 'forms', 'screens', 'narrow']
 
 /** Loaded only by the screens that need them. */
-const later = /^(screens\/|parts\/chart|packages\/(uplot|settings|kinds))/
+const later = /^(screens\/|parts\/chart|packages\/(uplot|settings|kinds|changes))/
 
 interface Made {
   assets: ReadonlyMap<string, Asset>

@@ -1,6 +1,6 @@
 import { roles } from '../accounts.ts'
 import { Type } from '../shapes/shapes.ts'
-import { LocalTime, Text, Whole, Words } from './fields.ts'
+import { LocalTime, Nullable, Text, Whole, Words } from './fields.ts'
 
 /** What a username is, in words. A colon would end it in the Authorization header (RFC 7617). */
 export const usernameRule = '1 to 100 characters with a letter or a digit among them, and no colon'
@@ -24,7 +24,18 @@ const account = {
 /** An account that is assigned to the service. */
 export const Account = Type.Object(account, { $id: 'Account', additionalProperties: false })
 
-/** The same with a password that was just made: the only answer that shows it. */
+/** One in the list: what is told there moves with each use, so that it is no part of what an `ETag` stands for. */
+export const ListedAccount = Type.Object(
+  {
+    ...account,
+    lastUsedAt: Nullable(
+      LocalTime('When it last asked something of this service, to the minute; null: never.', '2026-11-22 14:05:00'),
+    ),
+  },
+  { $id: 'ListedAccount', additionalProperties: false },
+)
+
+/** An account with a password that was just made: the only answer that shows it. */
 export const IssuedAccount = Type.Object(
   {
     ...account,

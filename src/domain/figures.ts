@@ -1,5 +1,5 @@
 import { Type } from '../shapes/shapes.ts'
-import { Currency, Flag, LocalDate, Money, Nullable, Text } from './fields.ts'
+import { Currency, Flag, LocalDate, Money, Nullable, Text, Words } from './fields.ts'
 
 const Count = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] })
@@ -13,6 +13,24 @@ const Sum = Type.Object(
   { $id: 'Sum', additionalProperties: false },
 )
 const Sums = (description: string) => Type.Array(Sum, { description })
+
+/** Calls of the back office, minute by minute. */
+export const CallFigures = Type.Object(
+  {
+    breaker: Nullable(
+      Words(
+        'Whether calls go through, in the process that answers: `open` is a breaker that keeps them back for a while, after failures; null: there is no back office to call.',
+        ['closed', 'open'],
+      ),
+    ),
+    since: Moment('When the first minute begins; the last one is under way.', '2026-11-21T09:31:00Z'),
+    calls: Minutes('Calls in each minute.', [12, 0, 31]),
+    failed: Minutes('Those of them without an answer, or with a 5xx.', [1, 0, 0]),
+    average: Minutes('Milliseconds until an answer began, on the average.', [84, 0, 91]),
+    slowest: Minutes('Milliseconds until the slowest answer began.', [310, 0, 455]),
+  },
+  { $id: 'CallFigures', additionalProperties: false },
+)
 
 /** The service's day in numbers, for charts. */
 export const Figures = Type.Object(

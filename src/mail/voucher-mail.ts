@@ -30,7 +30,7 @@ interface Shown extends VoucherMail {
   expiry: string | null
 }
 
-function textOf({ retailer, amount, receiverName, senderName, message, number, pin, expiry }: Shown) {
+function textOf({ retailer, amount, receiverName, senderName, message, number, pin, expiry, renewed }: Shown) {
   // Quoted line by line, so that nothing in it can pass for a line of ours.
   const quoted = message === null ? [] : ['', ...message.split(/\r\n|\r|\n/).map(line => `> ${line}`.trimEnd())]
   return [
@@ -46,11 +46,13 @@ function textOf({ retailer, amount, receiverName, senderName, message, number, p
     `PIN:            ${pin}`,
     ...(expiry ? [`Valid until:    ${expiry}`] : []),
     '',
+    ...(renewed ? [newPin, ''] : []),
     `${howToUse} ${keepSafe}`,
     '',
   ].join('\n')
 }
 
+const newPin = 'The PIN is a new one: that of an earlier e-mail opens the voucher no more.'
 const howToUse = 'Have the number and the PIN at hand when you pay.'
 const keepSafe = 'Whoever has both can spend the voucher, so keep them to yourself.'
 
@@ -69,6 +71,7 @@ const htmlOf = ({
   number,
   pin,
   expiry,
+  renewed,
 }: Shown) => html`<!doctype html>
 <html lang="en">
 <head>
@@ -110,7 +113,7 @@ ${expiry === null ? '' : html`<div style="font-size: 14px; color: ${pale}; line-
 </tr>
 </table>
 </td></tr>
-<tr><td style="padding: 24px 36px 34px; font-size: 14px; line-height: 1.55; color: ${pale}">${howToUse} ${keepSafe}</td></tr>
+<tr><td style="padding: 24px 36px 34px; font-size: 14px; line-height: 1.55; color: ${pale}">${renewed ? `${newPin} ` : ''}${howToUse} ${keepSafe}</td></tr>
 </table>
 </td></tr>
 </table>

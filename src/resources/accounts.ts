@@ -10,7 +10,7 @@ import {
   unassign,
 } from '../accounts.ts'
 import type { Db } from '../db.ts'
-import { Account, AccountInput, IssuedAccount, RevokedAccount, RoleChange } from '../domain/accounts.ts'
+import { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccount, RoleChange } from '../domain/accounts.ts'
 import { ApiError, faulty, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { NoBody } from '../http/body/body.ts'
@@ -34,8 +34,8 @@ export function accounts(api: Api) {
       tag,
       role,
       summary: 'The accounts that may use this service, by their names.',
-      description: 'With the role that each has in this service; passwords are never shown.',
-      item: Account,
+      description: 'With the role that each has in this service, and when it was last used; passwords are never shown.',
+      item: ListedAccount,
     },
     ({ db, service }, asked) => accountPage(db, service, asked),
   )

@@ -1,6 +1,6 @@
 import { Audit } from '../domain/audit.ts'
 import type { Api } from '../http/api.ts'
-import { updatedAfter } from '../http/lists.ts'
+import { Filter, updatedAfter } from '../http/lists.ts'
 import { Type } from '../shapes/shapes.ts'
 import { auditPage } from '../store/running/audit.ts'
 
@@ -15,9 +15,13 @@ export function audit(api: Api) {
       summary: 'Who wrote what, when; the oldest first.',
       description:
         'A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept.',
-      query: Type.Object({ updated_after: updatedAfter }),
+      query: Type.Object({
+        updated_after: updatedAfter,
+        record: Filter('Only what was written of the record at this path.', '/customers/65432', 500),
+      }),
       item: Audit,
     },
-    ({ db, service, query }, asked) => auditPage(db, service, { updatedAfter: query.updated_after }, asked),
+    ({ db, service, query }, asked) =>
+      auditPage(db, service, { updatedAfter: query.updated_after, subject: query.record }, asked),
   )
 }

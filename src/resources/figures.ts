@@ -1,7 +1,14 @@
 import type { Feed } from '../domain/feeds.ts'
-import { Figures } from '../domain/figures.ts'
+import { CallFigures, Figures } from '../domain/figures.ts'
 import type { Api } from '../http/api.ts'
-import { dayOf, ordersToday, owedForVouchers, requestMinutes, salesToday } from '../store/running/figures.ts'
+import {
+  callMinutes,
+  dayOf,
+  ordersToday,
+  owedForVouchers,
+  requestMinutes,
+  salesToday,
+} from '../store/running/figures.ts'
 import { standing } from './feeds.ts'
 
 /** The day in numbers. */
@@ -37,5 +44,19 @@ export function figures(api: Api) {
         },
       }
     },
+  )
+
+  api.get(
+    '/figures/calls',
+    {
+      operationId: 'getCallFigures',
+      tag: 'Figures',
+      summary: 'The calls of the back office in the last 24 hours, for charts.',
+      description: 'By minute, of requests and of what is pulled alike, a few seconds late.',
+      answer: CallFigures,
+    },
+    async ({ db, service, driver: { breaker = null } }) => ({
+      data: Object.assign({ breaker }, await callMinutes(db, service)),
+    }),
   )
 }

@@ -47,7 +47,12 @@ test('two passwords of an account are alive, a further rotation ends the oldest'
   await done(['user', 'revoke', 'webshop', '--old'], environment)
   await until(async () => (await statusOf('webshop', passwords[1] ?? '')) === 401, 'the old one ends', 5_000)
   assert.equal(await statusOf('webshop', passwords[2] ?? ''), 200)
-  assert.match(await done(['user', 'list'], environment), /^webshop +luma +visitor +1 /m)
+  const listed = async () => done(['user', 'list'], environment)
+  await until(
+    async () => /^webshop +luma +visitor +1 +no +\S+ +20\d\d-\d\d-\d\d \d\d:\d\d *$/m.test(await listed()),
+    'its use is noted',
+    20_000,
+  )
 })
 
 test('a link to the console is printed for an account, the only one where none is named', async () => {

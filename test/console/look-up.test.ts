@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { sql } from '../../src/db.ts'
 import { browserMissing } from '../support/browser.ts'
 import { isAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { issue, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
-import { post } from '../support/write.ts'
+import { gift, issue, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
+import { post, put } from '../support/write.ts'
 
 const skip = browserMissing ?? false
 let shop: TestService
@@ -48,6 +49,19 @@ test('a customer is found by an e-mail address, and is one time line of changes 
   await lookUp('jane@example.com')
   await page.says('Jane Smith')
   await page.says('Order W-1001')
+  await put(
+    shop,
+    '/customers/65433',
+    { emailSubscription: true, mobile: '0400 123 456' },
+    { 'x-request-id': 'subscribing' },
+  )
+  await post(shop, '/vouchers', { ...gift, receiverEmail: 'jane@example.com' })
+  await lookUp('W-1001')
+  await page.says('Style HOOD-S')
+  await lookUp('jane@example.com')
+  await page.says('Profile changed: emailSubscription, mobile')
+  assert.match(await main(), /E-mail subscription on by \S+, request subscribing[\s\S]*Order W-1001/)
+  assert.match(await main(), /E-mail of voucher \d+ queued/)
   await isAccessible(page, 'a customer')
 
   await lookUp('W-1001')
@@ -91,9 +105,22 @@ test('what nothing goes by is said so; a voucher is shown with its ledger, suspe
     )
   }
   assert.deepEqual(
-    (await page.evaluate<string[]>(rows)).map(row => row.split(' ')[2]),
+    await page.evaluate<string[]>(
+      `[...document.querySelectorAll('[aria-label^="Ledger"] tbody tr td:nth-child(2)')].map(cell => cell.innerText)`,
+    ),
     ['issue', 'suspend', 'resume'],
   )
+  await shop.db.run(
+    sql`update mail set status = 'failed', last_fault = 'The mail server refuses the message: 550.' where voucher_number = ${number}`,
+  )
+  await page.press('Send again')
+  await isAccessible(page, 'sending again')
+  await page.fill('To', 'bea@example.com')
+  await page.press('Send')
+  await page.until(`!document.querySelector('dialog')`)
+  await page.says('bea@example.com')
+  await page.says('Another one was sent instead.')
+  assert.equal((await shop.get(`/vouchers/${number}/ledger`)).json.data.emails.length, 2)
 })
 
 test('a voucher is opened with its PIN, with a wrong one not', { skip }, async () => {

@@ -62,7 +62,13 @@ test('a feed tells its runs and how old the data was, and is pulled at once', { 
   const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
   await setBackOffice(shop.db, shop.keys, shop.service, settings)
   await until(async () => (await shop.get('/feeds')).json.data.length > 5, 'the back office is known', 20_000)
+  await shop.db.run(sql`
+    insert into call_minute (service_id, minute, calls, failed, milliseconds, slowest)
+    select ${shop.service.id}, date_trunc('minute', now()) - n * interval '1 minute', 1200, 1, 60000, 310 from generate_series(1, 2) n`)
   await page.show('feeds')
+  await page.says('2,400, of which 2 failed')
+  await page.until(`document.querySelector('.chart canvas')`)
+  await isAccessible(page, 'feeds')
   await page.press('stock')
   await page.until(`document.querySelector('.chart canvas')`)
   await page.until(`${rows}.length === 3`)
@@ -175,6 +181,7 @@ test('a setting is changed after it was seen what that comes to; one that cannot
 test('the audit tells who did so, and a CSV takes it along', { skip }, async () => {
   await page.show('audit')
   await page.until(`${rows}.some(row => row.includes('PUT /settings'))`)
+  await isAccessible(page, 'the audit')
   const csv = await page.exported()
   assert.match(csv, new RegExp(`,${shop.username},PUT /settings,/settings,inventoryBuffer,`))
   assert.equal(csv.split('\r\n').length - 2, (await shop.get('/audit')).json.data.length)

@@ -2,12 +2,12 @@
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
-import type { Account, AccountInput, IssuedAccount, RevokedAccount, RoleChange } from '../shapes/accounts.ts'
+import type { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccount, RoleChange } from '../shapes/accounts.ts'
 
 /** Who may use this service, and as what. */
 export interface AccountsApi {
-  /** The accounts that may use this service, by their names. With the role that each has in this service; passwords are never shown. */
-  list(query?: Paging, options?: CallOptions): Walk<Account>
+  /** The accounts that may use this service, by their names. With the role that each has in this service, and when it was last used; passwords are never shown. */
+  list(query?: Paging, options?: CallOptions): Walk<ListedAccount>
   /** One account. As far as it may use this service. */
   get(username: string, options?: CallOptions): Promise<Account>
   /** A new account for this service. Its password is in this answer and nowhere else, ready to be sent as `apiKey`. Usernames belong to the whole installation: one that is taken is 409, whoever has it. */

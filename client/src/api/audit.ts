@@ -9,6 +9,8 @@ export interface AuditApi {
   list(query?: Paging & {
     /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
     updatedAfter?: string | Date | undefined
+    /** Only what was written of the record at this path. */
+    record?: string | undefined
   }, options?: CallOptions): Walk<Audit>
 }
 

@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { IssuedVoucher, ReadVoucher, ValidatedVoucher, Voucher, VoucherInput, VoucherLedger, VoucherLock, VoucherOpening, VoucherValidation } from '../shapes/vouchers.ts'
+import type { IssuedVoucher, ReadVoucher, SendingAgain, ValidatedVoucher, Voucher, VoucherInput, VoucherLedger, VoucherLock, VoucherOpening, VoucherValidation } from '../shapes/vouchers.ts'
 
 /** What a shopper's gift voucher is still worth. */
 export interface VouchersApi {
@@ -32,7 +32,7 @@ export interface VouchersApi {
   }): Promise<ReadVoucher>
   /** Makes a digital gift voucher, and sends number and PIN to its receiver. 201 with number and PIN; 202 and the status `pending` where the back office makes them later, and sends them itself: `Location` is the order then. Repeated with the same `Idempotency-Key` it answers with the same PIN. */
   issue(body: VoucherInput, options?: WriteOptions): Promise<IssuedVoucher>
-  /** A gift voucher, with each step in its ledger. Whom it is for, and how far the e-mail has come, too. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
+  /** A gift voucher, with each step in its ledger. Whom it is for, and what has become of its e-mails, too. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
   ledger(number: string, options?: CallOptions): Promise<VoucherLedger>
   /** Stops a gift voucher from being used, also where a sale holds it, until it is resumed. One that is suspended stays as it is. What was validated before counts no more. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
   suspend(number: string, options?: WriteOptions): Promise<Voucher>
@@ -40,6 +40,8 @@ export interface VouchersApi {
   resume(number: string, options?: WriteOptions): Promise<Voucher>
   /** Takes a gift voucher from the sale that holds it. One that is active stays as it is. What was validated before counts no more. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
   release(number: string, options?: WriteOptions): Promise<Voucher>
+  /** Sends a gift voucher to its receiver again, or to another address. An e-mail that never left goes out as it was written, at once or on its day. After one that was sent, and for another address, the voucher has a new PIN, which nobody but the receiver is told: the one before opens it no more, and a sale that holds it goes on. At most once a minute, and 5 times in 24 hours. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
+  sendAgain(number: string, body: SendingAgain, options?: WriteOptions): Promise<Voucher>
 }
 
 export const vouchers = (call: Calls): VouchersApi => ({
@@ -52,4 +54,5 @@ export const vouchers = (call: Calls): VouchersApi => ({
   suspend: (number, options) => call.post(`/vouchers/${segment(number)}/suspend`, undefined, options),
   resume: (number, options) => call.post(`/vouchers/${segment(number)}/resume`, undefined, options),
   release: (number, options) => call.post(`/vouchers/${segment(number)}/release`, undefined, options),
+  sendAgain: (number, body, options) => call.post(`/vouchers/${segment(number)}/send-again`, body, options),
 })

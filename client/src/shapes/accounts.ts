@@ -13,6 +13,19 @@ export interface RoleChange {
   role: 'visitor' | 'maintainer' | 'admin'
 }
 
+export interface ListedAccount {
+  /** The name of the account: 1 to 100 characters with a letter or a digit among them, and no colon. It belongs to the whole installation. */
+  username: string
+  /** What it may do in this service. Each role may do what the ones before it may. */
+  role: Open<'visitor' | 'maintainer' | 'admin'>
+  /** How many passwords are live: after a rotation two. */
+  passwords: number
+  /** Since when it has this role. */
+  since: string
+  /** When it last asked something of this service, to the minute; null: never. */
+  lastUsedAt: string | null
+}
+
 export interface Account {
   /** The name of the account: 1 to 100 characters with a letter or a digit among them, and no colon. It belongs to the whole installation. */
   username: string

@@ -1,4 +1,5 @@
 // Made of the operations of the API by `npm run docs`.
+import type { Open } from './general.ts'
 
 export interface Figures {
   requests: RequestFigures
@@ -44,4 +45,18 @@ export interface FeedLag {
   everySeconds: number | null
   /** Whether the one is three times the other or more. */
   isLate: boolean
+}
+
+export interface CallFigures {
+  breaker: Open<'closed' | 'open'> | null
+  /** When the first minute begins; the last one is under way. */
+  since: string
+  /** Calls in each minute. */
+  calls: number[]
+  /** Those of them without an answer, or with a 5xx. */
+  failed: number[]
+  /** Milliseconds until an answer began, on the average. */
+  average: number[]
+  /** Milliseconds until the slowest answer began. */
+  slowest: number[]
 }

@@ -5,6 +5,7 @@ import type { Order } from './orders.ts'
 import type { Return } from './returns.ts'
 import type { RetailTransaction } from './transactions.ts'
 import type { RewardAccount } from './rewards.ts'
+import type { ReceiverEmail } from './vouchers.ts'
 
 export interface PersonalData {
   customer: Customer | null
@@ -87,6 +88,8 @@ export interface VoucherSale {
   }
   /** When it was sold. */
   createdAt: string
+  /** Those to the receiver, the newest first. */
+  emails: ReceiverEmail[]
 }
 
 export interface Erasure {

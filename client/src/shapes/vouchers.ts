@@ -73,6 +73,11 @@ export interface VoucherInput {
   }
 }
 
+export interface SendingAgain {
+  /** Where it is sent from now on; absent: where it was sent before. */
+  receiverEmail?: string | null | undefined
+}
+
 export interface ReadVoucher {
   /** The number printed on the voucher. */
   number: string
@@ -175,8 +180,27 @@ export interface VoucherLedger {
   receiverName: string | null
   /** Where number and PIN were sent. */
   receiverEmail: string | null
+  /** Those to the receiver, the newest first. */
+  emails: ReceiverEmail[]
   /** The oldest first. */
   steps: VoucherStep[]
+}
+
+export interface ReceiverEmail {
+  /** The identifier of the e-mail. */
+  id: string
+  /** How far it has come. */
+  status: Open<'queued' | 'sent' | 'failed'>
+  /** When it was asked for. */
+  queuedAt: string
+  /** When it is tried next; null: not any more. */
+  dueAt: string | null
+  /** When a mail server took it; null: none has yet. */
+  sentAt: string | null
+  /** How often it was tried. */
+  attempts: number
+  /** Why it was not taken the last time. */
+  fault: string | null
 }
 
 export interface VoucherStep {

@@ -1,4 +1,4 @@
-import { ask, askMaybe } from '../../ground/api.js'
+import { ask, askMaybe, everyPage } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { useMay } from '../../ground/role.js'
 import { Facts, State } from '../../parts/format.js'
@@ -49,7 +49,7 @@ export function Customer({ id }) {
       /></div>`
     }
     <h3>Time line</h3>
-    ${!isAdmin && html`<p class="note">Changes of consent and vouchers are shown to admins.</p>`}
+    ${!isAdmin && html`<p class="note">Changes of the profile, consent, vouchers and e-mails are shown to admins.</p>`}
     ${
       events.length
         ? html`<ol class="timeline">${events.map(event => html`<li key=${event.key}><time>${event.at}</time><div>${event.what}</div></li>`)}</ol>`
@@ -62,7 +62,14 @@ export function Customer({ id }) {
 const broken = address => address?.split('@').map((part, i) => (i ? html`<wbr />@${part}` : part))
 
 /** All that is kept of a customer, for admins. @param {string} id @param {AbortSignal} signal */
-const whole = async (id, signal) => (await ask(`/customers/${encodeURIComponent(id)}/export`, { signal })).data
+async function whole(id, signal) {
+  const path = `/customers/${encodeURIComponent(id)}`
+  const [{ data }, audit] = await Promise.all([
+    ask(`${path}/export`, { signal }),
+    Array.fromAsync(everyPage(`/audit?record=${encodeURIComponent(path)}`, signal)),
+  ])
+  return Object.assign(data, { audit: audit.flat() })
+}
 
 /** What anybody may read of a customer. @param {string} id @param {AbortSignal} signal */
 async function readable(id, signal) {

@@ -5,6 +5,7 @@ import { Facts, money } from '../../parts/format.js'
 import { Problem } from '../../parts/problem.js'
 import { Table } from '../../parts/table.js'
 import { useLoad } from '../../parts/use-load.js'
+import { Emails, SendAgain } from './emails.js'
 
 /** @param {string} currency @returns {import('../../parts/table.js').Column[]} */
 const columns = currency => [
@@ -35,7 +36,8 @@ export function Ledger({ number, factsOf }) {
   const { data, error, reload } = useLoad(signal => ask(`${path}/ledger`, { signal }), [number])
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
-  const { voucher, senderName, receiverName, receiverEmail, steps } = data.data
+  const { voucher, senderName, receiverName, receiverEmail, emails, steps } = data.data
+  const isUsable = voucher.status === 'active' || voucher.status === 'locked'
   return html`<div class="card">
       <${Facts}
         facts=${[
@@ -49,8 +51,10 @@ export function Ledger({ number, factsOf }) {
           ([decision, label, what]) =>
             html`<${Action} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} confirm=${what} work=${() => ask(`${path}/${decision}`, { method: 'POST', body: {} }).then(reload)} />`,
         )}
+        ${isUsable && receiverEmail && html`<${SendAgain} path=${path} to=${receiverEmail} isSent=${emails[0]?.status === 'sent'} done=${reload} />`}
       </p>
     </div>
+    <${Emails} emails=${emails} />
     <h3>Ledger</h3>
     <${Table} caption="Ledger of the voucher" columns=${columns(voucher.currency)} rows=${steps.map((/** @type {any} */ step, /** @type {number} */ i) => Object.assign({ i }, step))} keyOf=${(/** @type {any} */ step) => String(step.i)} />`
 }

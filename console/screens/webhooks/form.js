@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
+import { kinds } from 'tillbridge/changes'
 import { html } from '../../ground/html.js'
 import { Field, submitted, Tick } from '../../parts/field.js'
 import { Problem } from '../../parts/problem.js'
 import { useAction } from '../../parts/use-load.js'
-
-const kinds = ['store', 'staff', 'product', 'inventory', 'customer', 'transaction', 'order', 'return', 'reward-account']
 
 /**
  * What an endpoint is: its address and what it is told of.

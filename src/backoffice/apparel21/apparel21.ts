@@ -1,6 +1,6 @@
 import type { Db } from '../../db.ts'
 import type { BackOffice } from '../../domain/port/backoffice.ts'
-import type { Driver, DriverLog, OnCredentials, Sight } from '../../domain/port/driver.ts'
+import type { Driver, DriverLog, OnCall, OnCredentials, Sight } from '../../domain/port/driver.ts'
 import type { BackOfficeSettings } from '../../domain/port/settings.ts'
 import type { Configured } from '../../domain/vouchers/issue.ts'
 import { ApiError, orApiError } from '../../errors.ts'
@@ -53,6 +53,7 @@ export function openApparel21(
   service: Service,
   log: DriverLog,
   onCredentials: OnCredentials = () => {},
+  onCall: OnCall = () => {},
 ): Driver {
   let breaker: Driver['breaker'] = 'closed'
   const upstream = openUpstream({
@@ -62,6 +63,7 @@ export function openApparel21(
       breaker = state
     },
     onCredentials,
+    onCall,
   })
   const { client, release } = upstream
   const feeds = feedsOf(client, release, settings.every)

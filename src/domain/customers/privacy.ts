@@ -5,6 +5,7 @@ import { Order } from '../orders/orders.ts'
 import { Return } from '../orders/returns.ts'
 import { RetailTransaction } from '../orders/transactions.ts'
 import { RewardAccount } from '../rewards/rewards.ts'
+import { ReceiverEmail } from '../vouchers/emails.ts'
 import { Customer } from './customers.ts'
 
 /** How far the erasure of a customer has come (contract 15). */
@@ -44,6 +45,7 @@ const VoucherSale = Type.Object(
     deliveryDate: Nullable(LocalDate('The day before which the receiver is told nothing.', '2026-12-24')),
     billingAddress: Nullable(Type.Partial(OrderAddress)),
     createdAt: LocalTime('When it was sold.'),
+    emails: Type.Array(ReceiverEmail, { description: 'Those to the receiver, the newest first.' }),
   },
   { $id: 'VoucherSale', additionalProperties: false },
 )

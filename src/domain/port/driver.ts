@@ -12,6 +12,9 @@ export interface DriverLog {
 /** Hears what becomes of the user and the password that a back office was given: the first time, and each time that it changes. */
 export type OnCredentials = (state: 'accepted' | 'refused') => void
 
+/** Hears of each call that was made: how many milliseconds it took, and whether there was no answer, or a 5xx. */
+export type OnCall = (milliseconds: number, hasFailed: boolean) => void
+
 /** What a driver sees of its back office when it looks. */
 export interface Sight {
   /** Undefined where it does not tell. */
@@ -41,4 +44,5 @@ export type OpenDriver = (
   service: Service,
   log: DriverLog,
   onCredentials?: OnCredentials,
+  onCall?: OnCall,
 ) => Driver

@@ -1,5 +1,6 @@
 import { Type } from '../../shapes/shapes.ts'
 import { LocalTime, Money, Nullable, Text, Words } from '../fields.ts'
+import { ReceiverEmail } from './emails.ts'
 import { voucherStates, voucherSteps } from './states.ts'
 import { Voucher } from './vouchers.ts'
 
@@ -22,6 +23,7 @@ export const VoucherLedger = Type.Object(
     senderName: Nullable(Text('Who has bought it, as far as it was issued here.', 'John Smith', 200)),
     receiverName: Nullable(Text('Whom it is for.', 'Ann Lee', 200)),
     receiverEmail: Nullable(Text('Where number and PIN were sent.', 'ann.lee@example.com', 250)),
+    emails: Type.Array(ReceiverEmail, { description: 'Those to the receiver, the newest first.' }),
     steps: Type.Array(Step, { description: 'The oldest first.' }),
   },
   { $id: 'VoucherLedger', additionalProperties: false },

@@ -117,6 +117,13 @@ export const VoucherLock = Type.Object(
 const line = (description: string, example: string, maxLength: number) =>
   Type.String({ description, minLength: 1, maxLength, pattern: notBlank, examples: [example] })
 
+const receiverEmail = Type.String({
+  description: 'Where number and PIN are sent.',
+  format: 'email',
+  maxLength: 250,
+  examples: ['ann.lee@example.com'],
+})
+
 export type VoucherInput = Static<typeof VoucherInput>
 export const VoucherInput = Type.Object(
   {
@@ -135,12 +142,7 @@ export const VoucherInput = Type.Object(
       ),
     ),
     receiverName: line('Who gets it.', 'Ann Lee', 50),
-    receiverEmail: Type.String({
-      description: 'Where number and PIN are sent.',
-      format: 'email',
-      maxLength: 250,
-      examples: ['ann.lee@example.com'],
-    }),
+    receiverEmail,
     senderName: line('Who gives it.', 'John Smith', 50),
     message: Optional(
       Type.String({
@@ -169,6 +171,16 @@ export const VoucherInput = Type.Object(
     }),
   },
   { $id: 'VoucherInput', additionalProperties: false },
+)
+
+/** What sends a voucher again. */
+export const SendingAgain = Type.Object(
+  {
+    receiverEmail: Optional(
+      Type.String({ ...receiverEmail, description: 'Where it is sent from now on; absent: where it was sent before.' }),
+    ),
+  },
+  { $id: 'SendingAgain', additionalProperties: false },
 )
 
 /** A lock, by the newest validation or by the PIN. */

@@ -1,14 +1,17 @@
+import { sendAgain } from '../../backoffice/embedded/vouchers/send-again.ts'
 import { decideWithin } from '../../backoffice/embedded/vouchers/standing.ts'
+import { tooOften } from '../../domain/vouchers/emails.ts'
 import { VoucherLedger } from '../../domain/vouchers/ledger.ts'
 import type { VoucherState } from '../../domain/vouchers/states.ts'
 import { unusable } from '../../domain/vouchers/use.ts'
-import { Voucher } from '../../domain/vouchers/vouchers.ts'
+import { SendingAgain, Voucher } from '../../domain/vouchers/vouchers.ts'
 import { ApiError, notFound } from '../../errors.ts'
 import type { Api } from '../../http/api.ts'
 import { NoBody } from '../../http/body/body.ts'
 import type { Context } from '../../http/operation.ts'
 import type { Service } from '../../settings.ts'
-import { personsOf, readLedger } from '../../store/vouchers/ledger.ts'
+import { timesOfDay } from '../../store/running/audit.ts'
+import { personsOf, readEmails, readLedger } from '../../store/vouchers/ledger.ts'
 import { readVoucher } from '../../store/vouchers/vouchers.ts'
 
 const [tag, role, kind] = ['Gift vouchers', 'admin', 'voucher'] as const
@@ -36,6 +39,8 @@ const decisions = [
   },
 ] as const
 
+const pathOf = (number: string) => `/vouchers/${encodeURIComponent(number)}`
+const again = '/vouchers/:number/send-again'
 const noPin = 'For admins, who need no PIN; with a head office that keeps the vouchers it is 409.'
 
 /** Gift vouchers for whoever looks after the service: what has become of one, and stopping it. */
@@ -47,7 +52,7 @@ export function voucherLedgers(api: Api) {
       tag,
       role,
       summary: 'A gift voucher, with each step in its ledger.',
-      description: `Whom it is for, and how far the e-mail has come, too. ${noPin}`,
+      description: `Whom it is for, and what has become of its e-mails, too. ${noPin}`,
       params,
       answer: VoucherLedger,
       kind,
@@ -60,7 +65,8 @@ export function voucherLedgers(api: Api) {
       const persons = await personsOf(db, service, number)
       const { senderName = null, receiverName = null, receiverEmail = null } = persons ?? {}
       const steps = await readLedger(db, service, number)
-      return { data: { voucher, senderName, receiverName, receiverEmail, steps } }
+      const emails = JSON.parse(await readEmails(db, service, number))
+      return { data: { voucher, senderName, receiverName, receiverEmail, emails, steps } }
     },
   )
 
@@ -86,10 +92,38 @@ export function voucherLedgers(api: Api) {
           const voucher = outcome && (await readVoucher(tx, service, number))
           if (!outcome || !voucher) throw notFound(kind)
           if (!outcome.done && outcome.state !== leadsTo) throw impossible(outcome.state, voucher.currency, service)
-          return { data: voucher, subject: `/vouchers/${encodeURIComponent(number)}` }
+          return { data: voucher, subject: pathOf(number) }
         }
       },
     )
+
+  api.post(
+    again,
+    {
+      operationId: 'sendVoucherAgain',
+      tag,
+      role,
+      status: 200,
+      summary: 'Sends a gift voucher to its receiver again, or to another address.',
+      description: `An e-mail that never left goes out as it was written, at once or on its day. After one that was sent, and for another address, the voucher has a new PIN, which nobody but the receiver is told: the one before opens it no more, and a sale that holds it goes on. At most once a minute, and 5 times in 24 hours. ${noPin}`,
+      params,
+      body: SendingAgain,
+      answer: Voucher,
+      errors: ['capability_unavailable', 'voucher_unusable', 'rate_limited'],
+    },
+    ({ keys, service, driver, params: { number }, body: { receiverEmail } }) => {
+      requireOurs(driver)
+      const subject = pathOf(number)
+      return async tx => {
+        const voucher = await sendAgain({ tx, keys, service }, { number, receiverEmail }, async () => {
+          const against = tooOften(await timesOfDay(tx, service, `POST ${again}`, subject))
+          if (against) throw against
+        })
+        if (!voucher) throw notFound(kind)
+        return { data: voucher, subject }
+      }
+    },
+  )
 }
 
 function requireOurs(driver: Context['driver']) {

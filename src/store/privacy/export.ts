@@ -7,6 +7,7 @@ import { arrayOf, orderPage } from '../orders/orders.ts'
 import { returnPage } from '../orders/returns.ts'
 import { transactionPage } from '../orders/transactions.ts'
 import { rewardAccount } from '../rewards/rewards.ts'
+import { emailsOf } from '../running/mails.ts'
 
 /**
  * Everything that is kept of a person, as JSON text (`PersonalData`): also of one who has left the list. Undefined where nothing was ever
@@ -53,7 +54,8 @@ const besides = (db: Db, service: Service, id: string) =>
                from consent_change where service_id = ${service.id} and customer_id = ${id} order by change`)}::text as consent,
            ${arrayOf(sql`
              select number, order_number as "orderNumber", sender_name as "senderName", receiver_name as "receiverName", receiver_email as "receiverEmail",
-                    mobile, delivery_date as "deliveryDate", billing_address as "billingAddress", ${localTime(sql`created_at`, service)} as "createdAt"
+                    mobile, delivery_date as "deliveryDate", billing_address as "billingAddress", ${localTime(sql`created_at`, service)} as "createdAt",
+                    ${emailsOf(service, sql`number`)} as emails
                from voucher_sale
               where service_id = ${service.id}
                 and (lower(normalize(receiver_email, NFC)) = (select lower(normalize(email, NFC)) from c)

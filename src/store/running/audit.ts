@@ -1,4 +1,4 @@
-import { type Db, sql } from '../../db.ts'
+import { type Db, type Sql, sql } from '../../db.ts'
 import { defaultSettings, type Service } from '../../settings.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 
@@ -40,11 +40,27 @@ function fieldsOf(body: unknown): string[] {
   return [...found]
 }
 
-/** What was written, the oldest first. */
+/** The path of what a line is about. */
+const subjectOf = sql`(record::json->>'subject')`
+
+/** Seconds since a moment, which may be that of a transaction that began after this one. */
+const since = (moment: Sql) => sql`coalesce(greatest(0, extract(epoch from now() - ${moment})), 0)::float8`
+
+/** How often something was done to a subject within a day, and the seconds since the first and the last of these times. */
+export async function timesOfDay(tx: Db, service: Service, operation: string, subject: string) {
+  const row = await tx.row<{ times: number; first: number; last: number }>(sql`
+    select count(*)::integer as times, ${since(sql`min(changed_at)`)} as first, ${since(sql`max(changed_at)`)} as last
+      from audit
+     where service_id = ${service.id} and ${subjectOf} = ${subject} and changed_at > now() - interval '1 day'
+       and record::json->>'operation' = ${operation}`)
+  return row ?? { times: 0, first: 0, last: 0 }
+}
+
+/** What was written, the oldest first; with `subject` only what was about it. */
 export const auditPage = (
   db: Db,
   service: Service,
-  { updatedAfter }: { updatedAfter?: string | undefined },
+  { updatedAfter, subject }: { updatedAfter?: string | undefined; subject?: string | undefined },
   asked: PageRequest,
 ) =>
   readPage(
@@ -55,7 +71,7 @@ export const auditPage = (
       record: sql`record`,
       order: byChange,
       key: sql`id`,
-      where: filter(updatedAfter, changedAfter),
+      where: sql`${filter(updatedAfter, changedAfter)} ${filter(subject, path => sql`and ${subjectOf} = ${path}`)}`,
     },
     asked,
   )

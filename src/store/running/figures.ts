@@ -5,13 +5,25 @@ import { rfc3339 } from '../lists/rfc3339.ts'
 
 const minutes = 24 * 60
 
-/** The minutes of the last 24 hours, the one that is under way among them: when the first begins (RFC 3339), and how many requests each had. */
+/** The minutes of the last 24 hours, the one that is under way among them. */
+const day = sql`generate_series(date_trunc('minute', now()) - ${minutes - 1} * interval '1 minute', now(), interval '1 minute') each`
+/** When the first of them begins, RFC 3339. */
+const since = rfc3339(sql`min(each)`)
+/** A figure of each, 0 where there is none. */
+const ofEach = (figure: Sql) => sql`json_agg(coalesce(${figure}, 0) order by each)`
+
+/** How many requests each minute had. */
 export const requestMinutes = (db: Db, service: Service) =>
   db.row<{ since: string; answered: number[]; refused: number[]; failed: number[] }>(sql`
-    select ${rfc3339(sql`min(each)`)} as since, json_agg(coalesce(answered, 0) order by each) as answered,
-           json_agg(coalesce(refused, 0) order by each) as refused, json_agg(coalesce(failed, 0) order by each) as failed
-      from generate_series(date_trunc('minute', now()) - ${minutes - 1} * interval '1 minute', now(), interval '1 minute') each
-      left join request_minute on service_id = ${service.id} and minute = each`)
+    select ${since} as since, ${ofEach(sql`answered`)} as answered, ${ofEach(sql`refused`)} as refused, ${ofEach(sql`failed`)} as failed
+      from ${day} left join request_minute on service_id = ${service.id} and minute = each`)
+
+/** How many calls of the back office each minute had, and the milliseconds that one took on the average, and the slowest. */
+export const callMinutes = (db: Db, service: Service) =>
+  db.row<{ since: string; calls: number[]; failed: number[]; average: number[]; slowest: number[] }>(sql`
+    select ${since} as since, ${ofEach(sql`calls`)} as calls, ${ofEach(sql`failed`)} as failed,
+           ${ofEach(sql`round(milliseconds / calls)`)} as average, ${ofEach(sql`round(slowest)`)} as slowest
+      from ${day} left join call_minute on service_id = ${service.id} and minute = each`)
 
 interface Summed {
   currency: string

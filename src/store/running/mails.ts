@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { type Database, type Db, sql } from '../../db.ts'
+import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import { type Keys, seal, unseal } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
+import { localTime } from '../lists/change.ts'
 import { settleAlert } from './alerts.ts'
 import { addJob } from './jobs.ts'
 
@@ -21,6 +22,8 @@ export interface VoucherMail {
   subject: string
   /** `YYYY-MM-DD`: not sent before this day begins in the service's time zone. */
   deliveryDate: string | null
+  /** Whether the PIN takes the place of one that an earlier e-mail told. */
+  renewed?: boolean
 }
 
 export type MailStatus = 'queued' | 'sent' | 'failed'
@@ -57,6 +60,24 @@ export async function voucherMailStatus(db: Db, service: Service, number: string
   return row?.status
 }
 
+/** The e-mails of a voucher as they are told (`ReceiverEmail`), the newest first: a JSON array. `voucher`: its number. */
+export const emailsOf = (service: Service, voucher: Sql) => sql`
+  (select coalesce(json_agg(json_build_object(
+            'id', mail_id, 'status', m.status, 'queuedAt', ${localTime(sql`m.created_at`, service)}, 'dueAt', ${localTime(sql`j.due_at`, service)},
+            'sentAt', ${localTime(sql`m.sent_at`, service)}, 'attempts', m.attempts, 'fault', m.last_fault) order by m.created_at desc, mail_id), '[]')
+     from mail m left join job j on j.service_id = m.service_id and j.name = ${sendMailJob} and j.subject = m.mail_id and m.status = 'queued'
+    where m.service_id = ${service.id} and m.voucher_number = ${voucher})`
+
+/** What the newest e-mail of a voucher says, and its identifier, as long as it was not sent; this transaction holds it. */
+export async function takeUnsent(tx: Db, keys: Keys, service: Service, number: string) {
+  const row = await tx.row<{ id: string; sealed: Buffer | null }>(sql`
+    select mail_id as id, sealed from mail where service_id = ${service.id} and voucher_number = ${number} order by created_at desc limit 1 for update`)
+  return row?.sealed ? { id: row.id, mail: opened(keys, service, row.id, row.sealed) } : undefined
+}
+
+const opened = (keys: Keys, service: Service, id: string, sealed: Buffer) =>
+  JSON.parse(unseal(keys.sealed, placeOf(service, id), sealed)) as VoucherMail
+
 /** A mail that waits to be sent. */
 export interface Waiting extends VoucherMail {
   /** In angle brackets; the same for every attempt, and so is the date. */
@@ -71,7 +92,7 @@ export async function readWaiting(db: Db, keys: Keys, service: Service, id: stri
      where service_id = ${service.id} and mail_id = ${id} and status = 'queued'`)
   if (!row) return
   const { sealed, ...rest } = row
-  return { ...(JSON.parse(unseal(keys.sealed, placeOf(service, id), sealed)) as VoucherMail), ...rest }
+  return { ...opened(keys, service, id, sealed), ...rest }
 }
 
 /** It has been handed over; what it said is forgotten, and alerts about it are settled. */
@@ -118,14 +139,17 @@ export const listMails = (db: Db, service: Service, status: MailStatus | undefin
 
 /** Has mails tried again at once: one, or all that were given up. Returns how many; none where what they said is forgotten already. */
 export const retryMails = (db: Database, service: Service, id: string | undefined): Promise<number> =>
-  db.transaction(async tx => {
-    const rows = await tx.rows<{ id: string }>(sql`
-      update mail set status = 'queued' where service_id = ${service.id} and sealed is not null
-         and ${id === undefined ? sql`status = 'failed'` : sql`mail_id = ${id} and not_before <= now()`}
-      returning mail_id as id`)
-    for (const { id: each } of rows) await addJob(tx, service.id, sendMailJob, { subject: each })
-    return rows.length
-  })
+  db.transaction(tx => retryWithin(tx, service, id))
+
+/** The same, in a transaction that there is. One that waits for its day goes on waiting. */
+export async function retryWithin(tx: Db, service: Service, id: string | undefined): Promise<number> {
+  const rows = await tx.rows<{ id: string }>(sql`
+    update mail set status = 'queued' where service_id = ${service.id} and sealed is not null
+       and ${id === undefined ? sql`status = 'failed'` : sql`mail_id = ${id} and not_before <= now()`}
+    returning mail_id as id`)
+  for (const { id: each } of rows) await addJob(tx, service.id, sendMailJob, { subject: each })
+  return rows.length
+}
 
 /** The mails of vouchers, by their identifiers. */
 export const mailsOf = async (tx: Db, service: Service, vouchers: readonly string[]): Promise<string[]> =>
@@ -135,11 +159,16 @@ export const mailsOf = async (tx: Db, service: Service, vouchers: readonly strin
     )
   ).map(({ id }) => id)
 
-/** Drops what the mails of vouchers say; one that waits is given up. Returns their identifiers. */
-export async function eraseMails(tx: Db, service: Service, vouchers: readonly string[]): Promise<string[]> {
+/** Drops what the mails of vouchers say; one that waits is given up, and says why. Returns their identifiers. */
+export async function eraseMails(
+  tx: Db,
+  service: Service,
+  vouchers: readonly string[],
+  why = 'The receiver was erased.',
+): Promise<string[]> {
   const ids = await mailsOf(tx, service, vouchers)
   await tx.run(sql`
-    update mail set sealed = null, status = 'failed', last_fault = 'The receiver was erased.'
+    update mail set sealed = null, status = 'failed', last_fault = ${why}
      where service_id = ${service.id} and mail_id = any(${ids}) and status <> 'sent'`)
   // A worker that is at it finds nothing to send, or has just sent it.
   await tx.run(sql`

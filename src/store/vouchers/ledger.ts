@@ -5,6 +5,7 @@ import type { Held } from '../../domain/vouchers/use.ts'
 import type { Validated } from '../../domain/vouchers/validations.ts'
 import type { Service } from '../../settings.ts'
 import { localTime } from '../lists/change.ts'
+import { emailsOf } from '../running/mails.ts'
 
 /** A voucher whose row this transaction has: nobody else changes it until the transaction ends. */
 export interface TakenVoucher extends Validated {
@@ -130,14 +131,30 @@ export const readLedger = (db: Db, service: Service, number: string) =>
     select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${decimalsOf(service.settings.currency)}::integer)::text as amount, state, held_by as "heldBy", order_number as "orderNumber"
       from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)
 
+/** A sale of a voucher, as far as its e-mail goes by it. */
 interface Persons {
   senderName: string | null
   receiverName: string | null
   receiverEmail: string | null
+  /** `YYYY-MM-DD`. */
+  deliveryDate: string | null
+  /** Of the voucher. */
+  expiryDate: string | null
 }
 
 /** Who has bought a voucher that was issued here, and whom it is for. */
 export const personsOf = (db: Db, service: Service, number: string) =>
   db.row<Persons>(sql`
-    select sender_name as "senderName", receiver_name as "receiverName", receiver_email as "receiverEmail"
-      from voucher_sale where service_id = ${service.id} and number = ${number}`)
+    select sender_name as "senderName", receiver_name as "receiverName", receiver_email as "receiverEmail", delivery_date::text as "deliveryDate",
+           expiry_date::text as "expiryDate"
+      from voucher_sale join voucher using (service_id, number) where service_id = ${service.id} and number = ${number}`)
+
+/** From now on a voucher goes to another address. */
+export const redirect = (tx: Db, service: Service, number: string, receiverEmail: string) =>
+  tx.run(
+    sql`update voucher_sale set receiver_email = ${receiverEmail} where service_id = ${service.id} and number = ${number}`,
+  )
+
+/** The e-mails of a voucher, as one JSON text. */
+export const readEmails = async (db: Db, service: Service, number: string) =>
+  (await db.row<{ emails: string }>(sql`select ${emailsOf(service, sql`${number}`)}::text as emails`))?.emails ?? '[]'

@@ -6,6 +6,10 @@ import type { Service } from '../../settings.ts'
 export const pinHash = (keys: Keys, service: Service, number: string, pin: string) =>
   hmac(keys.pins, String(service.id), number, pin)
 
+/** Gives a voucher another PIN, by its hash: the one before opens it no more. */
+export const putPin = (tx: Db, service: Service, number: string, hash: Buffer) =>
+  tx.run(sql`update voucher set pin_hash = ${hash} where service_id = ${service.id} and number = ${number}`)
+
 /** What is known where a PIN is guessed at. */
 export interface Guarded {
   /** Of our own voucher with this number. */

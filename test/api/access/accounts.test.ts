@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { addAccount, apiKeyOf } from '../../../src/accounts.ts'
+import { sql } from '../../../src/db.ts'
 import { freshUsername, makeAccount, statusWith } from '../../support/accounts.ts'
 import { isRefused } from '../../support/customer-bodies.ts'
 import { isProblem, masked } from '../../support/problem.ts'
@@ -56,6 +57,34 @@ test('the accounts of the service are listed by their names, in pages, and no ot
     query = json.meta.hasNextPage ? `?limit=2&after_cursor=${json.meta.endCursor}` : ''
   }
   assert.deepEqual(walked, names.toSorted())
+})
+
+test('an account tells when it last asked something of the service, and one that never did says so', async () => {
+  const [shop, other] = [await api.tenant(), await api.tenant()]
+  const [used, unused] = [await makeAccount(shop, 'visitor'), await makeAccount(shop, 'visitor')]
+  await addAccount(api.db, api.keys, used.username, other.service, 'visitor')
+  assert.equal(await statusWith(api, shop, used, '/stores'), 200)
+  const lastOf = async (caller: Caller, { username }: { username: string }) =>
+    (await caller.get('/accounts')).json.data.find((each: { username: string }) => each.username === username)
+      .lastUsedAt
+  await until(async () => (await lastOf(shop, used)) !== null, 'its use is noted', 10_000)
+  assert.match(await lastOf(shop, used), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  assert.deepEqual([await lastOf(shop, unused), await lastOf(other, used)], [null, null])
+  // Whoever asks time and again has it written once a minute, and the record that is changed by its ETag stays as it is.
+  const noted = () =>
+    api.db.row<{ xmin: string }>(
+      sql`select xmin::text from account_use where service_id = ${shop.service.id} and username = ${used.username}`,
+    )
+  const before = await noted()
+  const path = `/accounts/${used.username}`
+  const { etag } = (await shop.get(path)).headers
+  await statusWith(api, shop, used, '/stores')
+  await until(
+    async () => (await lastOf(shop, { username: shop.username })) !== null,
+    'what came later is written',
+    10_000,
+  )
+  assert.deepEqual([await noted(), (await shop.get(path)).headers.etag], [before, etag])
 })
 
 test('another role is in force within 5 seconds, and is not given over what somebody else has changed', async () => {

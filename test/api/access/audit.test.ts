@@ -64,6 +64,7 @@ test('each write leaves one line: who, what, which fields, and in which request'
     ],
   )
   assert.equal(new Set(written.map(line => line.id)).size, 3)
+  assert.deepEqual(await lines(shop, `?record=/customers/${id}`), written.slice(0, 2))
   const row = await service.db.row<{ now: string }>(
     sql`select to_char(now() at time zone 'Australia/Melbourne', 'YYYY-MM-DD HH24:MI') as now`,
   )

@@ -77,10 +77,10 @@ const told = (answer: Answer, name: string) =>
     ? { status: answer.status }
     : JSON.parse(JSON.stringify(masked(answer)).replaceAll(JSON.stringify(name).slice(1, -1), 'NAME'))
 
-/** All that a service has in any table. */
+/** All that a service has in any table, but for when its accounts were last used, which is written a second late. */
 async function everythingOf({ service }: Caller) {
   const tables = await api.db.rows<{ name: string }>(
-    sql`select table_name as name from information_schema.columns where column_name = 'service_id' and table_schema = 'public'`,
+    sql`select table_name as name from information_schema.columns where column_name = 'service_id' and table_schema = 'public' and table_name <> 'account_use'`,
   )
   const rows = await Promise.all(
     tables.map(({ name }) =>

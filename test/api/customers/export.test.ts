@@ -43,6 +43,10 @@ test('an export has everything that is kept of a person, and nothing of anybody 
     [data.vouchers.length, data.vouchers[0].number, data.vouchers[0].receiverEmail.toLowerCase()],
     [3, voucher.number, email],
   )
+  assert.deepEqual(
+    data.vouchers[0].emails.map(({ status, sentAt }: Record<string, unknown>) => [status, sentAt]),
+    [['queued', null]],
+  )
   assert.ok(!answer.text.includes(other.email) && !answer.text.includes(other.id))
   assert.doesNotMatch(answer.text, new RegExp(`"pin"|${voucher.pin}`))
   // Each table that has a text of the person is in it, but for what is encrypted.

@@ -80,6 +80,7 @@ export function testOperations(traffic: () => Traffic) {
   test('the figures of the day are as documented', async () => {
     const { json } = await traffic().get('/figures')
     assert.equal(json.data.requests.answered.length, 1_440)
+    assert.equal((await traffic().get('/figures/calls')).json.data.breaker, null)
   })
 
   test('the log of requests is as documented', async () => {

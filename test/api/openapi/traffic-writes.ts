@@ -103,6 +103,7 @@ export function testWrites(traffic: () => Traffic) {
       assert.equal((await post(`/vouchers/7001/${decision}`, {})).status, 200, decision)
     await refused('voucher_unusable', post('/vouchers/7002/suspend', {}))
     await refused('not_found', post('/vouchers/1/resume', {}))
+    await refused('capability_unavailable', post('/vouchers/7001/send-again', {}))
   })
 
   test('gift vouchers are made, opened, held and spent as documented', async () => {
@@ -121,6 +122,8 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal(issued.status, 201, issued.text)
     const { number, pin } = issued.json.data
     assert.equal((await post('/vouchers', wanted, { 'idempotency-key': 'gift' })).json.data.pin, pin)
+    assert.equal((await post(`/vouchers/${number}/send-again`, {})).status, 200)
+    await refused('rate_limited', post(`/vouchers/${number}/send-again`, { receiverEmail: 'ann@example.com' }))
     await refused('unknown_gateway', post('/vouchers', { ...wanted, gateway: 'shells' }))
     await refused('voucher_not_configured', post('/vouchers', wanted, {}, await shop.tenant({ currency: 'AUD' })))
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { startSimulator } from '../../../simulator/simulator.ts'
 import { sql } from '../../../src/db.ts'
 import { setBackOffice } from '../../../src/store/running/back-office.ts'
 import { fillShop, placed } from '../../support/order-shop.ts'
 import { until } from '../../support/processes.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { addVouchers } from '../../support/voucher-shop.ts'
+import { post } from '../../support/write.ts'
 
 // On a clock on which it is about noon, so that no day ends meanwhile.
 const west = new Date().getUTCHours() - 12
@@ -133,4 +135,28 @@ test('a head office keeps vouchers itself, and its feeds tell how old the data i
   assert.ok(stock.lagSeconds >= 3_600 && stock.lagSeconds < 3_700, stock.lagSeconds)
   assert.equal(stock.isLate, true)
   assert.ok(feeds.length > 5)
+})
+
+test('the calls of a back office are counted by the minute, with how long they took and what came to nothing', async t => {
+  const simulator = await startSimulator({ sizes: { persons: 5 } })
+  t.after(() => simulator.close())
+  const [shop, dead] = [await service.tenant(settings), await service.tenant(settings)]
+  for (const [of, url] of [
+    [shop, simulator.url],
+    [dead, 'https://127.0.0.1:9'],
+  ] as const)
+    await setBackOffice(db, service.keys, of.service, { driver: 'apparel21', url, country: 'AU' })
+  const callsOf = async (of: Caller) => (await of.get('/figures/calls')).json.data
+  for (const each of [shop, dead]) {
+    await until(async () => (await callsOf(each)).breaker === 'closed', 'the back office is known', 20_000)
+    const customer = { firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } }
+    assert.equal((await post(each, '/customers', customer)).status, each === shop ? 201 : 503)
+    await until(async () => sum((await callsOf(each)).calls) > 0, 'its calls are counted', 20_000)
+  }
+  const { calls, failed, average, slowest } = await callsOf(shop)
+  assert.deepEqual([calls.length, sum(failed)], [1_440, 0])
+  assert.ok(sum(average) > 0 && sum(slowest) >= sum(average), `${sum(average)} ${sum(slowest)}`)
+  const lost = await callsOf(dead)
+  assert.equal(sum(lost.failed), sum(lost.calls))
+  assert.equal((await callsOf(await service.tenant(settings))).breaker, null)
 })

@@ -49,7 +49,7 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/mappings/stores': { state },
   '/mappings/skus': { state },
   '/mappings/customers': { state },
-  '/audit': { updated_after },
+  '/audit': { updated_after, record: ['/customers/7'] },
   '/requests': {
     request_id: ['r7'],
     idempotency_key: ['k7'],

@@ -64,7 +64,7 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code)': sql`
       select ${service}, 'r' || i, 0, ${one('o', orders)}, 0, 1, 10, 'size' ${upTo(returns)}`,
     'audit (service_id, id, changed_at, record)': sql`
-      select ${service}, 'a' || i, ${moment}, ${record(200)} ${upTo(times(8_000))}`,
+      select ${service}, 'a' || i, ${moment}, json_build_object('subject', '/customers/' || i % 500, 'text', repeat('x', 200))::text ${upTo(times(8_000))}`,
     'alert (service_id, kind, subject, detail, begun_at, changed_at)': sql`
       select ${service}, 'mail_failed', i::text, 'refused', ${moment}, ${moment} ${upTo(times(2_000))}`,
     'request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, code, key_hash, milliseconds, statements, database_ms)': sql`

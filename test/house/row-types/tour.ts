@@ -34,6 +34,7 @@ import { emptyPlacesOf } from '../../../src/store/privacy/portions.ts'
 import { summaryOf } from '../../../src/store/privacy/summary.ts'
 import { accountRecord } from '../../../src/store/running/accounts.ts'
 import { listAlerts } from '../../../src/store/running/alerts.ts'
+import { timesOfDay } from '../../../src/store/running/audit.ts'
 import { storedBackOffice } from '../../../src/store/running/back-office.ts'
 import { claimIntent, keepClaim, takeLeft } from '../../../src/store/running/intents.ts'
 import { renewLeases, takeDue } from '../../../src/store/running/jobs.ts'
@@ -43,6 +44,7 @@ import {
   messageIdOf,
   readWaiting,
   retryMails,
+  takeUnsent,
   voucherMailStatus,
 } from '../../../src/store/running/mails.ts'
 import { forgetRequests, requestRecord } from '../../../src/store/running/requests.ts'
@@ -54,7 +56,7 @@ import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/
 import { removeUnseen } from '../../../src/store/sync/removal.ts'
 import { holdFeed, noteSeen, syncStates } from '../../../src/store/sync/sync.ts'
 import { toldAt } from '../../../src/store/sync/visits.ts'
-import { personsOf, readLedger } from '../../../src/store/vouchers/ledger.ts'
+import { personsOf, readEmails, readLedger } from '../../../src/store/vouchers/ledger.ts'
 import { reaching } from '../../support/database.ts'
 import { member } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
@@ -139,7 +141,7 @@ export async function tour(api: TestService) {
   await countOf(db, service, 'stock')
   await toldAt(db, service, 'transactions', '65432')
   assert.equal((await api.get('/feeds')).status, 200)
-  assert.equal((await api.get('/figures')).status, 200)
+  for (const path of ['/figures', '/figures/calls']) assert.equal((await api.get(path)).status, 200)
   await tookAFile(api)
   await tellWebhook(api)
   await logged(api)
@@ -163,7 +165,10 @@ export async function tour(api: TestService) {
     60,
   )
 
+  await takeUnsent(db, keys, service, mail.voucher)
+  await timesOfDay(db, service, 'POST /vouchers', `/vouchers/${mail.voucher}`)
   await readLedger(db, service, mail.voucher)
+  await readEmails(db, service, mail.voucher)
   await personsOf(db, service, mail.voucher)
   await expireVouchers(db)
   const none = { number: mail.voucher, most: 1n, orderNumber: 'none' }

@@ -14,7 +14,7 @@ export const attemptOver =
     const { method, body } = 'method' in asked ? asked : { method: 'GET' as const }
     const { target: url } = addressOf(connection, asked)
     const mostBytes = boundsOf(limits, asked.size).bytes
-    return observedCall({ method, url, endpoint: asked.endpoint }, async traceparent => {
+    return observedCall({ method, url, endpoint: asked.endpoint, onCall: connection.onCall }, async traceparent => {
       const headers = headersOf(connection, { traceparent, ...asked })
       const incoming = await wire.exchange({ method, url, headers, body, mostBytes, signal })
       await judge(incoming)

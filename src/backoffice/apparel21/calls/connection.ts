@@ -29,6 +29,8 @@ export interface Connection {
   onBreaker?: (state: 'open' | 'closed') => void
   /** Hears what becomes of user and password: the first time, and each time that it changes. */
   onCredentials?: (state: 'accepted' | 'refused') => void
+  /** Hears of each call that was made: how many milliseconds it took, and whether there was no answer, or a 5xx. */
+  onCall?: ((milliseconds: number, hasFailed: boolean) => void) | undefined
 }
 
 export interface Limits {

@@ -2,27 +2,30 @@ import { around, traced, traceparentHere } from '../../../telemetry/around.ts'
 import { callDurations } from '../../../telemetry/measured.ts'
 import { endSpan, faultOf, learn } from '../../../telemetry/spans.ts'
 import { addStep } from '../../../telemetry/timeline.ts'
+import type { Connection } from './connection.ts'
 import type { Incoming } from './exchange.ts'
 import { Failure } from './failure.ts'
 import { Refusal } from './refusal.ts'
 import type { Asking } from './request.ts'
 
-interface Called extends Pick<Asking, 'endpoint'> {
+interface Called extends Pick<Asking, 'endpoint'>, Pick<Connection, 'onCall'> {
   method: string
   url: URL
 }
 
 /** Has a call measured, and be part of the trace that it is made in: by its endpoint, for its address may name a person. */
 export function observedCall(
-  { method, url, endpoint }: Called,
+  { method, url, endpoint, onCall }: Called,
   call: (traceparent: string | undefined) => Promise<Incoming>,
 ): Promise<Incoming> {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   const began = performance.now()
   const { timeline } = around()
   const measured = (status: number | undefined, fault: string | undefined) => {
+    const milliseconds = performance.now() - began
     addStep(timeline, `${method} ${endpoint}`, began, fault ?? String(status))
-    callDurations.observe(`${method} ${url.host} ${status} ${fault}`, (performance.now() - began) / 1_000, () => ({
+    onCall?.(milliseconds, status === undefined || status >= 500)
+    callDurations.observe(`${method} ${url.host} ${status} ${fault}`, milliseconds / 1_000, () => ({
       http_request_method: method,
       server_address: url.hostname,
       server_port: port,

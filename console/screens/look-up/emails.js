@@ -1,0 +1,70 @@
+import { useRef, useState } from 'preact/hooks'
+import { ask } from '../../ground/api.js'
+import { html } from '../../ground/html.js'
+import { Dialog } from '../../parts/dialog.js'
+import { Field, submitted } from '../../parts/field.js'
+import { State } from '../../parts/format.js'
+import { Problem } from '../../parts/problem.js'
+import { Table } from '../../parts/table.js'
+import { useAction } from '../../parts/use-load.js'
+
+/** @type {Record<string, 'good' | 'warn' | 'bad'>} */
+export const emailTones = { queued: 'warn', sent: 'good', failed: 'bad' }
+
+/** @type {import('../../parts/table.js').Column[]} */
+const columns = [
+  { title: 'Asked for', value: email => email.queuedAt, shrink: true },
+  { title: 'State', value: email => html`<${State} state=${email.status} tone=${emailTones[email.status]} />` },
+  { title: 'Sent', value: email => email.sentAt, shrink: true },
+  { title: 'Next attempt', value: email => email.dueAt, shrink: true },
+  { title: 'Attempts', right: true, value: email => email.attempts },
+  { title: 'Why not', value: email => email.fault },
+]
+
+/** The e-mails to the receiver of a voucher. @param {{ emails: any[] }} props */
+export const Emails = ({ emails }) => html`<h3>E-mails</h3>
+  ${
+    emails.length
+      ? html`<${Table} caption="E-mails to the receiver" columns=${columns} rows=${emails} keyOf=${(/** @type {any} */ email) => email.id} />`
+      : html`<div class="empty">None was asked for: the voucher was not issued here.</div>`
+  }`
+
+/**
+ * Sends number and PIN to the receiver again, or to another address.
+ * @param {{ path: string, to: string, isSent: boolean, done: () => void }} props `isSent`: whether the newest e-mail left
+ */
+export function SendAgain({ path, to, isSent, done }) {
+  const [isOpen, setOpen] = useState(false)
+  return html`<button onClick=${() => setOpen(true)}>Send again</button>
+    ${
+      isOpen &&
+      html`<${Dialog} title="Send again" close=${() => setOpen(false)}>
+        <${Sending} path=${path} to=${to} isSent=${isSent} done=${() => {
+          setOpen(false)
+          done()
+        }} />
+      <//>`
+    }`
+}
+
+/** @param {{ path: string, to: string, isSent: boolean, done: () => void }} props */
+function Sending({ path, to, isSent, done }) {
+  const [receiverEmail, setReceiverEmail] = useState(to)
+  // However often it is pressed, and whatever becomes of the answers: one opening of the form sends once.
+  const key = useRef(crypto.randomUUID())
+  const { busy, error, run } = useAction()
+  const send = submitted(() =>
+    run(async () => {
+      const body = receiverEmail === to ? {} : { receiverEmail }
+      await ask(`${path}/send-again`, { method: 'POST', body, headers: { 'idempotency-key': key.current } })
+      done()
+    }),
+  )
+  const isRenewed = isSent || receiverEmail !== to
+  return html`<form onSubmit=${send}>
+    <p>${isRenewed ? 'It goes out with a new PIN: that of the e-mail before opens the voucher no more.' : 'The e-mail that has not left yet goes out as it is.'}</p>
+    <${Field} label="To" type="email" required maxlength="250" autocomplete="off" value=${receiverEmail} change=${setReceiverEmail} />
+    ${error && html`<${Problem} error=${error} />`}
+    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Sending…' : 'Send'}</button></p>
+  </form>`
+}

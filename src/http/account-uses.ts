@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Db } from '../db.ts'
+import { noteUses, type Use } from '../store/running/account-uses.ts'
+
+/** Milliseconds between two looks at who has asked something, and between two writings about one account. */
+const everyMs = 2_000
+const quietMs = 60_000
+/** Accounts that are remembered: beyond that they are written about again. */
+const mostKnown = 10_000
+
+/** Keeps when each account was last used, to the minute: a request costs a look at what this process has written of the account. */
+export function keepAccountUses(server: FastifyInstance, { db, log }: { db: Db; log: Logger }) {
+  const written = new Map<string, number>()
+  const waiting = new Map<string, Use>()
+
+  server.addHook('onResponse', async ({ assignment, username }) => {
+    if (!assignment || username === undefined) return
+    const serviceId = assignment.service.id
+    const key = `${serviceId} ${username}`
+    const now = performance.now()
+    if (now - (written.get(key) ?? -quietMs) < quietMs) return
+    if (written.size >= mostKnown) written.clear()
+    written.set(key, now)
+    waiting.set(key, { serviceId, username })
+  })
+
+  async function write() {
+    const uses = [...waiting]
+    if (!uses.length) return
+    waiting.clear()
+    try {
+      await noteUses(
+        db,
+        uses.map(([, use]) => use),
+      )
+      isAway = false
+    } catch (error) {
+      // The next request of each has it written.
+      for (const [key] of uses) written.delete(key)
+      if (!isAway) log.warn({ err: error }, 'When accounts were last used cannot be written down.')
+      isAway = true
+    }
+  }
+  let isAway = false
+  let writing = Promise.resolve()
+  const timer = setInterval(() => {
+    writing = writing.then(write)
+  }, everyMs).unref()
+
+  server.addHook('onClose', async () => {
+    clearInterval(timer)
+    await writing
+    if (!isAway) await write()
+  })
+}

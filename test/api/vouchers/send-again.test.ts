@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { pino } from 'pino'
+import { sql } from '../../../src/db.ts'
+import { smtpPost } from '../../../src/mail/smtp.ts'
+import { startWorker, type Worker } from '../../../src/worker.ts'
+import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
+import { type SmtpSink, startSink } from '../../support/smtp-sink.ts'
+import { issue, newVoucher, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
+import { post } from '../../support/write.ts'
+
+let shop: TestService
+let sink: SmtpSink
+let worker: Worker | undefined
+before(async () => {
+  shop = await startTestService({ settings: voucherSettings })
+  await stockGiftCards(shop, shop)
+  sink = await startSink()
+  worker = startWorker({ db: shop.db, keys: shop.keys, log: pino({ level: 'silent' }), post: smtpPost(sink.url) })
+})
+after(async () => {
+  await worker?.stop(0)
+  await sink?.close()
+  await shop?.stop()
+})
+
+const again = (number: string, body: object = {}, headers: Record<string, string> = {}) =>
+  post(shop, `/vouchers/${number}/send-again`, body, headers)
+const opens = async (number: string, pin: string) => (await post(shop, '/vouchers/lookup', { number, pin })).status
+const emails = async (number: string) => (await shop.get(`/vouchers/${number}/ledger`)).json.data.emails
+/** Waits until the newest e-mail of a voucher has come so far. */
+const has = (status: string, number: string) =>
+  until(async () => (await emails(number))[0].status === status, `the e-mail is ${status}`)
+const told = (number: string) => sink.delivered.filter(({ text }) => text?.includes(number))
+const pinIn = (text = '') => /PIN: +(\S+)/.exec(text)?.[1] ?? ''
+/** Puts what was asked for into the past. */
+const wait = (interval: string) => shop.db.run(sql`update audit set changed_at = changed_at - ${interval}::interval`)
+
+test('a voucher that was sent is sent again with a new PIN, once however often and at once it is asked for', async () => {
+  const { number, pin } = (await issue(shop)).json.data
+  await has('sent', number)
+  const keys = ['one', 'one', 'two', 'two']
+  const answers = await Promise.all(keys.map(key => again(number, {}, { 'idempotency-key': key })))
+  const [winner = '', ...others] = new Set(keys.filter((_, i) => answers[i]?.status === 200))
+  assert.deepEqual(others, [])
+  for (const { status, json, headers } of answers) {
+    if (status === 200) continue
+    assert.match(json.code, /^(rate_limited|idempotency_in_progress)$/)
+    assert.ok(Number(headers['retry-after']) <= 60)
+  }
+  const repeated = await again(number, {}, { 'idempotency-key': winner })
+  assert.equal(repeated.headers['idempotent-replayed'], 'true')
+  await has('sent', number)
+  const [first, second, ...more] = told(number)
+  assert.deepEqual([more.length, second?.receivers], [0, ['ann.lee@example.com']])
+  assert.match(second?.text ?? '', /PIN is a new one/)
+  assert.equal(pinIn(first?.text), pin)
+  const renewed = pinIn(second?.text)
+  assert.notEqual(renewed, pin)
+  assert.deepEqual([await opens(number, pin), await opens(number, renewed)], [403, 200])
+  assert.doesNotMatch(repeated.text, new RegExp(`"pin"|${renewed}`))
+  const [newest, oldest] = await emails(number)
+  assert.deepEqual([newest.status, newest.attempts, newest.fault, oldest.status], ['sent', 1, null, 'sent'])
+  const written = (await shop.get(`/audit?record=/vouchers/${number}`)).json.data
+  assert.deepEqual(
+    written.map(({ operation }: { operation: string }) => operation),
+    ['POST /vouchers', 'POST /vouchers/:number/send-again'],
+  )
+})
+
+test('after five times in a day a voucher is not sent again; a sale that holds it goes on meanwhile', async () => {
+  const { number, pin } = (await issue(shop)).json.data
+  await has('sent', number)
+  const { validationId } = (await post(shop, `/vouchers/${number}/lock`, { pin })).json.data
+  for (let i = 0; i < 5; i++) {
+    assert.equal((await again(number)).status, 200)
+    await wait('2 minutes')
+  }
+  const refused = await again(number)
+  assert.equal(refused.json.code, 'rate_limited')
+  assert.ok(Number(refused.headers['retry-after']) > 80_000)
+  assert.equal((await post(shop, `/vouchers/${number}/lock`, { validationId })).status, 200)
+  await wait('1 day')
+  assert.equal((await again(number)).status, 200)
+})
+
+test('an e-mail that was refused tells why and goes out as it was; to another address it goes with a new PIN and the words of the buyer', async () => {
+  await until(async () => !(await shop.db.run(sql`select from job where name = 'send-mail'`)), 'nothing is on its way')
+  sink.mishaps.push({ at: 'rcpt', code: 550 }, { at: 'rcpt', code: 550 })
+  const kept = (await issue(shop)).json.data
+  await has('failed', kept.number)
+  const moved = (await issue(shop, { message: 'Happy birthday!' })).json.data
+  await has('failed', moved.number)
+  assert.match((await emails(moved.number))[0].fault, /refuses the message/)
+
+  await again(kept.number)
+  await again(moved.number, { receiverEmail: 'bea@example.com' })
+  for (const { number } of [kept, moved]) await has('sent', number)
+  const [sent] = told(kept.number)
+  const [elsewhere, ...more] = told(moved.number)
+  assert.deepEqual([pinIn(sent?.text), (await emails(kept.number)).length], [kept.pin, 1])
+  assert.deepEqual([more.length, elsewhere?.receivers], [0, ['bea@example.com']])
+  assert.match(elsewhere?.text ?? '', /> Happy birthday!/)
+  assert.deepEqual(
+    [await opens(moved.number, moved.pin), await opens(moved.number, pinIn(elsewhere?.text))],
+    [403, 200],
+  )
+  assert.equal((await shop.get(`/vouchers/${moved.number}/ledger`)).json.data.receiverEmail, 'bea@example.com')
+})
+
+test('what waits for its day goes on waiting; what cannot be used, or is of nobody who is known, is not sent', async () => {
+  const deliveryDate = Temporal.Now.plainDateISO('Australia/Melbourne').add({ days: 3 }).toString()
+  const { number } = (await issue(shop, { deliveryDate })).json.data
+  assert.equal((await again(number)).json.data.email.status, 'queued')
+  const [email, ...more] = await emails(number)
+  assert.deepEqual([more.length, email.dueAt], [0, `${deliveryDate} 00:00:00`])
+  await post(shop, `/vouchers/${number}/suspend`, {})
+  assert.equal((await again(number)).json.reason, 'suspended')
+  assert.equal((await again(await newVoucher(shop))).json.code, 'capability_unavailable')
+  const path = `/vouchers/${number}/send-again`
+  const maintainer = await shop.account('maintainer', shop.service)
+  isProblem(await post(maintainer, path, {}), 'insufficient_role', shop.baseUrl, path)
+})
