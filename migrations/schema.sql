@@ -89,6 +89,15 @@ create table account_service (
 create index account_service_changed on account_service (service_id, changed_at);
 create index account_service_username_idx on account_service (username);
 
+-- When an account last asked something of a service, to the minute: beside its assignment, whose row is held by whoever changes it.
+create table account_use (
+  service_id integer not null,
+  username text collate "C" not null,
+  used_at timestamptz not null,
+  primary key (service_id, username),
+  foreign key (service_id, username) references account_service(service_id, username) on delete cascade
+);
+
 -- Wrong passwords, PINs and validation ids, counted by the minute for all processes. They are forgotten after an hour.
 create table failure (
   subject bytea not null,             -- Who failed, and where: a hash, so that neither a name nor an address is kept.
@@ -983,6 +992,8 @@ create table audit (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 create index audit_changed on audit (service_id, changed_at, id);
+-- What was written of one record.
+create index audit_subject on audit (service_id, (record::json ->> 'subject'), changed_at, id);
 
 -- Writes that a back office is told of (docs/decisions/0012): a row from before it is told until effect, audit and answer are stored, in
 -- the transaction that deletes it. What a process that dies leaves is followed up by a repeat with the same Idempotency-Key, or by the job
@@ -1111,6 +1122,19 @@ create table back_office (
   primary key (service_id),
   foreign key (service_id) references service(service_id) on delete cascade,
   check ((username is null) = (password is null))
+);
+
+-- How many calls each minute had of the back office, of requests and of jobs alike, and how long they took, for the day that is charted:
+-- counted in each process, and added up here each few seconds.
+create table call_minute (
+  service_id integer not null,
+  minute timestamptz not null,
+  calls integer not null,
+  failed integer not null,     -- Those without an answer, and those that were answered with a 5xx.
+  milliseconds real not null,  -- All of them together, and in slowest the one that took longest.
+  slowest real not null,
+  primary key (service_id, minute),
+  foreign key (service_id) references service(service_id) on delete cascade
 );
 
 -- Which back office the feeds of a service are pulled from. To another one the marks and visits of this one mean nothing: they are
