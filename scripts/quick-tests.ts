@@ -4,7 +4,8 @@ import { importsOf, sourcesOf } from '../test/support/imports.ts'
 const files = new Map(
   sourcesOf('src', 'simulator', 'scripts', 'trials', 'chaos', 'soak', 'bench', 'test').map(file => [file.path, file]),
 )
-const starters = /^test\/support\/(database|cluster|service|processes|servers|postgres-processes|shop-processes)\.ts$/
+const starters =
+  /^test\/support\/(database|cluster|service|processes|servers|postgres-processes|installations\/shop-processes)\.ts$/
 
 /** Whether a file comes to one of the starters by its imports. */
 function starts(path: string, seen = new Set<string>()): boolean {

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
 import { failedFiles } from './failed-files.ts'
+import { runTests } from './run-tests.ts'
 
 /**
  * Runs the test files that failed in the last `npm test` once more, one after the other with nothing beside them, and names those that pass
@@ -18,9 +18,7 @@ if (files.length === 0) {
   process.exitCode = 1
 } else {
   console.log(`Once more, alone: ${files.join(' ')}`)
-  const support = ['--import=./test/support/run/ends.ts', '--test-global-setup=test/support/run/setup.ts']
-  const options = [...support, '--test-timeout=300000', '--test-concurrency=1']
-  const { status } = spawnSync(process.execPath, ['--test', ...options, ...files], { stdio: 'inherit' })
+  const status = runTests(files, { concurrency: 1 })
   if (status === 0) console.log(`UNSTEADY: failed beside others, passed alone: ${files.join(' ')}`)
-  process.exitCode = status ?? 1
+  process.exitCode = status
 }

@@ -1,8 +1,13 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openTestCluster, type TestCluster } from '../cluster.ts'
+import { keepTimes } from './times.ts'
 
 const compiled = fileURLToPath(new URL('../../../node_modules/.cache/tillbridge', import.meta.url))
 let cluster: TestCluster
+let installations: string
 
 /** Before all test files: one PostgreSQL for those that need a database of their own and no server of their own; what one file has compiled the next one need not. */
 export async function globalSetup() {
@@ -10,6 +15,14 @@ export async function globalSetup() {
   process.env.TEST_DATABASE_URL = cluster.at('postgres')
   process.env.TEST_DATABASE_TEMPLATE = cluster.template
   process.env.NODE_COMPILE_CACHE = compiled
+  installations = mkdtempSync(join(tmpdir(), 'tillbridge-installations-'))
+  // PostgreSQL is not run by root, and has to pass through.
+  chmodSync(installations, 0o711)
+  process.env.TEST_INSTALLATIONS = installations
 }
 
-export const globalTeardown = () => cluster.close()
+export async function globalTeardown() {
+  if (cluster.pid !== undefined) keepTimes('PostgreSQL, of all files', cluster.pid)
+  await cluster.close()
+  rmSync(installations, { recursive: true, force: true })
+}
