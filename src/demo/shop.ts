@@ -77,12 +77,13 @@ function changed<T extends object>(kind: string, rows: readonly T[]) {
 /** Rows of a transaction. */
 const batch = 5_000
 
-/** Fills a service with the demo shop. Progress is told in a line each. */
+/** Fills a service with the demo shop, or with what is given of it. Progress is told in a line each. */
 export async function fillDemoShop(
   db: Database,
   keys: Keys,
   service: Service,
   onProgress: (text: string) => void = () => {},
+  shop = makeDemoShop(),
 ): Promise<void> {
   const fill = async <T>(
     what: string,
@@ -99,7 +100,6 @@ export async function fillDemoShop(
     await (list ? loading(db, service, list, bring) : bring())
     onProgress(`${what}: ${thousands(rows.length)}`)
   }
-  const shop = makeDemoShop()
   await fill('Reference values', upsertReferences, shop.references)
   await fill('Stores', upsertStores, shop.stores, 'store')
   await fill('Staff', upsertStaff, shop.staff, 'staff')

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { choicesAmong } from '../../src/commands/back-office-choices.ts'
+import { installed } from '../support/installations/installations.ts'
 import { checkout, databaseOf, directory, done, run, type Serving, serve, stop, until } from '../support/processes.ts'
 
 const canary = 'kanarie-Wachtwoord-7'
@@ -22,7 +23,7 @@ describe('tillbridge back-office', () => {
   before(async () => {
     writeFileSync(passwordFile, `${canary}\n`)
     simulator = await startSimulator({ settings: { credentials: { user: 'retail', password: canary } } })
-    service = await serve(['--no-demo'], environment)
+    service = await serve(['--no-demo'], await installed(environment))
     await done(['service', 'add', 'luma', 'currency=AUD'], environment)
   })
   after(async () => {

@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type pg from 'pg'
+import { installed } from '../support/installations/installations.ts'
 import { cli, databaseOf, directory, done, run, type Serving, serve, stop } from '../support/processes.ts'
 
 const folder = directory()
@@ -10,7 +11,7 @@ const environment = { DATA_DIR: join(folder, 'data') }
 let service: Serving
 let database: pg.Client
 before(async () => {
-  service = await serve(['--no-demo'], environment)
+  service = await serve(['--no-demo'], await installed(environment))
   await done(['service', 'add', 'luma', 'currency=AUD'], environment)
   const files = {
     customers: 'id,firstname,surname,email\n1,John,Smith,john@example.com\n2,Jane,Lee,jane@example.com\n',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { installed } from '../support/installations/installations.ts'
 import {
   ask,
   directory,
@@ -19,7 +20,7 @@ const environment = { DATA_DIR: join(directory(), 'data') }
 let service: Serving
 
 before(async () => {
-  service = await serve(['--no-demo'], environment)
+  service = await serve(['--no-demo'], await installed(environment))
   for (const name of ['luma', 'second']) await done(['service', 'add', name], environment)
 })
 after(() => stop(service))

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { installed } from '../support/installations/installations.ts'
 import { databaseOf, directory, done, run, type Serving, serve, stop } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(directory(), 'data') }
 let service: Serving
 before(async () => {
-  service = await serve(['--no-demo'], environment)
+  service = await serve(['--no-demo'], await installed(environment))
   await done(['service', 'add', 'luma', 'currency=AUD'], environment)
   await done(['service', 'add', 'other', 'currency=AUD'], environment)
   const database = await databaseOf(environment.DATA_DIR)

@@ -3,17 +3,20 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { ask, cli, directory, makeAccess, type Serving, serve, stop, until } from '../support/processes.ts'
+import { installedWithAccess } from '../support/installations/installations.ts'
+import { ask, cli, directory, type Serving, serve, stop, until } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(directory(), 'data'), ACCESS_LOG: 'on', LOG_LEVEL: 'info', WORKERS: '2' }
 const pipe = join(directory(), 'log')
 let reader: number
 let service: Serving
+let access: Awaited<ReturnType<typeof installedWithAccess>>
 
 before(async () => {
   assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
   reader = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
   const program = ['sh', '-c', `exec "${process.execPath}" "${cli}" "$@" 2>"${pipe}"`, 'sh'] as const
+  access = await installedWithAccess(environment)
   service = await serve(['--no-demo'], environment, { program })
 })
 after(async () => {
@@ -43,7 +46,6 @@ function readAll(): string {
 }
 
 test('a reader of the log that stands still holds nobody up, and is told how many lines it missed', async () => {
-  const access = await makeAccess(environment)
   const times = 50
   const asked = async () => {
     const begun = performance.now()

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { type Sql, sql } from '../../src/db.ts'
+import { type Answered, openShop, voucherOf } from '../support/installations/shop-processes.ts'
 import { orderOf, returnOf } from '../support/order-shop.ts'
 import { serve, stop, until } from '../support/processes.ts'
-import { type Answered, openShop, voucherOf } from '../support/shop-processes.ts'
 
 const shop = await openShop()
 /** A process that nothing is done to: it answers the repeats. */

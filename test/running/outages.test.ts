@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync } from 'node:fs'
+import { chmodSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,12 +8,12 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { addAccount, addService } from '../../src/accounts.ts'
 import { type Database, openDatabase, sql } from '../../src/db.ts'
-import { migrate } from '../../src/migrate.ts'
 import { DatabaseAway } from '../../src/outages.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { keysFrom } from '../../src/secrets.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { halting } from '../../trials/faults/halting.ts'
+import { installed } from '../support/installations/installations.ts'
 import { isProblem } from '../support/problem.ts'
 import { until } from '../support/processes.ts'
 import { anotherServer, credentials } from '../support/servers.ts'
@@ -21,14 +21,16 @@ import { customers } from '../support/walk.ts'
 
 // A PostgreSQL of its own, to be taken away.
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-outage-'))
+const home = join(directory, 'data')
 let postgres: Postgres
 let db: Database
 let server: Awaited<ReturnType<typeof anotherServer>>
 let headers: Record<string, string>
 before(async () => {
-  postgres = await startPostgres(directory, { settings: { fsync: 'off' } })
+  chmodSync(directory, 0o711)
+  await installed({ DATA_DIR: home })
+  postgres = await startPostgres(join(home, 'postgres'), { settings: { fsync: 'off' } })
   db = openDatabase(postgres.connection, { max: 5 })
-  await migrate(db)
   const keys = keysFrom(randomBytes(32))
   const service = await addService(db, 'shop', { readsPerMinute: 'off' })
   assert.ok(service)
@@ -156,7 +158,7 @@ test('without PostgreSQL answers are 503 with the time to wait, and come again o
   assert.equal((await server.ask('/health/live')).status, 200)
   assert.equal((await server.ask('/docs')).status, 200)
 
-  postgres = await startPostgres(directory, { settings: { fsync: 'off' } })
+  postgres = await startPostgres(join(home, 'postgres'), { settings: { fsync: 'off' } })
   const back = performance.now()
   while ((await get('/customers/search')).status !== 200) {
     assert.ok(performance.now() - back < 10_000, 'within 10 s')

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeDemoShop } from '../../src/demo/shop.ts'
+import { installed, installedWithAccess } from '../support/installations/installations.ts'
 import {
   ask,
   begin,
   databaseOf,
   directory,
   done,
-  makeAccess,
   postgresOf,
   readAccess,
   serve,
@@ -18,8 +18,8 @@ import {
 
 test('after kill -9 of the process a start has all that was there', async () => {
   const environment = { DATA_DIR: join(directory(), 'data') }
+  const access = await installedWithAccess(environment)
   const killed = await serve(['--no-demo'], environment)
-  const access = await makeAccess(environment)
   assert.equal((await ask(killed, '/stores', access)).status, 200)
   assert.deepEqual(await stop(killed, 'SIGKILL'), { code: null, signal: 'SIGKILL' })
   const service = await serve(['--no-demo'], environment)
@@ -29,7 +29,7 @@ test('after kill -9 of the process a start has all that was there', async () => 
 
 test('after kill -9 of the process a command needs no start', async () => {
   const environment = { DATA_DIR: join(directory(), 'data') }
-  const killed = await serve(['--no-demo'], environment)
+  const killed = await serve(['--no-demo'], await installed(environment))
   await done(['service', 'add', 'luma'], environment)
   await stop(killed, 'SIGKILL')
   assert.match(await done(['service', 'list'], environment), /^luma /m)
@@ -68,8 +68,8 @@ test('a demo that is killed while it is made is whole after the next start', asy
 
 test('while PostgreSQL is away callers get 503 with Retry-After, and it comes back by itself', async t => {
   const environment = { DATA_DIR: join(directory(), 'data') }
+  const access = await installedWithAccess(environment)
   const service = await serve(['--no-demo'], environment)
-  const access = await makeAccess(environment)
   assert.equal((await ask(service, '/customers/search', access)).status, 200)
   const before = postgresOf(environment.DATA_DIR) ?? 0
   process.kill(before, 'SIGKILL')

@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { installedWithAccess } from '../support/installations/installations.ts'
 import { isRunning } from '../support/postgres/processes.ts'
-import {
-  ask,
-  begin,
-  checkout,
-  databaseOf,
-  directory,
-  done,
-  makeAccess,
-  postgresOf,
-  served,
-  until,
-} from '../support/processes.ts'
+import { ask, begin, checkout, databaseOf, directory, done, postgresOf, served, until } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(directory(), 'data'), PORT: '0', LOG_LEVEL: 'warn' }
 const dataDir = environment.DATA_DIR
@@ -24,7 +14,7 @@ async function npmStart() {
   return served(npm, environment)
 }
 
-const access = makeAccess(environment)
+const access = installedWithAccess(environment)
 
 // A terminal sends Ctrl-C to the whole group of processes; a process supervisor may signal npm alone.
 for (const [title, signal, target] of [

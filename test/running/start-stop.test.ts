@@ -7,21 +7,12 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { installedWithAccess } from '../support/installations/installations.ts'
 import { isRunning } from '../support/postgres/processes.ts'
-import {
-  ask,
-  databaseOf,
-  directory,
-  makeAccess,
-  postgresOf,
-  type Serving,
-  serve,
-  stop,
-  until,
-} from '../support/processes.ts'
+import { ask, databaseOf, directory, postgresOf, type Serving, serve, stop, until } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(directory(), 'data') }
-const access = makeAccess(environment)
+const access = installedWithAccess(environment)
 
 /** A request that waits, because another session has locked its table. */
 async function askSlowly(service: Serving) {

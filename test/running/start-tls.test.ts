@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
 import { startSimulator } from '../../simulator/simulator.ts'
+import { installed } from '../support/installations/installations.ts'
 import {
   ask,
   begin,
@@ -66,7 +67,7 @@ const shown = ({ baseUrl }: Serving) =>
   })
 
 test('a local certificate is made once, and stays with the data', async () => {
-  const first = await serve(['--no-demo'], environment)
+  const first = await serve(['--no-demo'], await installed(environment))
   const fingerprint = await shown(first)
   await stop(first)
   const second = await serve(['--no-demo'], environment)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { installedWithAccess } from '../support/installations/installations.ts'
 import { isRunning } from '../support/postgres/processes.ts'
 import {
   ask,
@@ -20,11 +21,11 @@ import {
 const environment = { DATA_DIR: join(directory(), 'data'), WORKERS: '2' }
 const dataDir = environment.DATA_DIR
 let service: Serving
-let access: Awaited<ReturnType<typeof makeAccess>>
+let access: Awaited<ReturnType<typeof installedWithAccess>>
 
 before(async () => {
+  access = await installedWithAccess(environment)
   service = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
-  access = await makeAccess(environment)
 })
 after(() => stop(service))
 

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { isRunning, modeOf, needsRoot } from '../support/postgres/processes.ts'
 import {
   ask,
+  begin,
   databaseOf,
   directory,
   done,
@@ -13,6 +14,8 @@ import {
   run,
   type Serving,
   serve,
+  served,
+  somePort,
   stop,
   until,
 } from '../support/processes.ts'
@@ -24,14 +27,27 @@ let firstPassword: string
 let firstCustomers: string
 /** Milliseconds. */
 let firstTook: number
+/** What is answered while the shop is made. */
+let early: Record<'ready' | 'live', Awaited<ReturnType<typeof ask>>>
 
 before(async () => {
   const begun = performance.now()
-  service = await serve([], environment)
+  const port = somePort()
+  const first = begin(['start'], { ...environment, PORT: port, LOG_LEVEL: 'warn' })
+  await until(() => first.out.includes('making a demo shop'), 'it begins to make the shop', 30_000)
+  const there = { baseUrl: `https://localhost:${port}`, caFile: join(dataDir, 'tls/ca.pem') }
+  early = { ready: await ask(there, '/health/ready'), live: await ask(there, '/health/live') }
+  service = await served(first, environment)
   firstTook = performance.now() - begun
   firstPassword = readAccess(dataDir).password
 })
 after(() => service && stop(service))
+
+test('while the first start makes the shop it is not ready, and then it is', async () => {
+  assert.deepEqual([early.ready.status, early.live.status], [503, 200])
+  assert.ok(early.ready.headers['retry-after'])
+  assert.equal((await ask(service, '/health/ready')).status, 200)
+})
 
 test('the first start prints a curl line that works as it is', async () => {
   const line = /^ +(curl .*)$/m.exec(service.out)?.[1] ?? ''

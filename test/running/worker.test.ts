@@ -7,6 +7,7 @@ import { type Database, openDatabase, sql } from '../../src/db.ts'
 import { keysFrom } from '../../src/secrets.ts'
 import { raiseAlert } from '../../src/store/running/alerts.ts'
 import { queueVoucherMail } from '../../src/store/running/mails.ts'
+import { installed } from '../support/installations/installations.ts'
 import { gift } from '../support/mailing.ts'
 import { begin, directory, done, type Environment, postgresOf, run, serve, stop, until } from '../support/processes.ts'
 import { messageIds, startSink } from '../support/smtp-sink.ts'
@@ -32,7 +33,7 @@ describe('worker processes', { concurrency: true }, () => {
   test('a worker that is killed around the sending of a mail is taken over: one more mail at most, the same Message-ID, within 60 s', async t => {
     const environment: Environment = { DATA_DIR: join(directory(), 'data') }
     const sink = await startSink()
-    const service = await serve(['--no-demo'], { ...environment, JOBS: 'off' })
+    const service = await serve(['--no-demo'], { ...(await installed(environment)), JOBS: 'off' })
     assert.match(service.out, /^E-mails and other jobs are done by: tillbridge worker$/m)
     const { db, queue } = await writerOf(environment.DATA_DIR ?? '')
     const worker = (more: Environment = {}) =>
@@ -94,6 +95,7 @@ describe('worker processes', { concurrency: true }, () => {
     const environment: Environment = { DATA_DIR: join(directory(), 'data') }
     const sink = await startSink()
     try {
+      await installed(environment)
       const victim = await serve(['--no-demo'], { ...environment, SMTP_URL: sink.url, FAILPOINT: 'after_smtp' })
       assert.match(victim.out, /^E-mails are sent through 127\.0\.0\.1:\d+\.$/m)
       const first = await writerOf(environment.DATA_DIR ?? '')
@@ -120,7 +122,7 @@ describe('worker processes', { concurrency: true }, () => {
   test('without a mail server e-mails are files under the data directory; the command line lists them and tries them again', async () => {
     const environment: Environment = { DATA_DIR: join(directory(), 'data'), WORKERS: '2' }
     const dataDir = environment.DATA_DIR ?? ''
-    const service = await serve(['--no-demo'], environment)
+    const service = await serve(['--no-demo'], await installed(environment))
     assert.match(service.out, /^E-mails are not sent but left in \S+\/data\/mail; SMTP_URL names a mail server\.$/m)
     const { db, queue } = await writerOf(dataDir)
     try {
@@ -154,7 +156,7 @@ describe('worker processes', { concurrency: true }, () => {
 
   test('alerts are listed, make the doctor complain, and are settled by hand', async () => {
     const environment: Environment = { DATA_DIR: join(directory(), 'data') }
-    const service = await serve(['--no-demo'], environment)
+    const service = await serve(['--no-demo'], await installed(environment))
     const { db, service: luma } = await writerOf(environment.DATA_DIR ?? '')
     await raiseAlert(db, luma.id, { kind: 'voucher_refused', subject: '2062389', detail: 'After 5 wrong PINs.' })
     await raiseAlert(db, luma.id, { kind: 'voucher_refused', subject: '2062389', detail: 'After 6 wrong PINs.' })

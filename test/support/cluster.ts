@@ -14,6 +14,8 @@ export interface TestCluster {
   /** The address by which the service reaches it: `at`, or through the pooler that TEST_DATABASE_POOLER names. */
   through(database: string): string
   template: string
+  /** The server's process, where it is the bundled one. */
+  pid?: number
   close(): Promise<void>
 }
 
@@ -24,7 +26,7 @@ export interface TestCluster {
  */
 export async function openTestCluster(): Promise<TestCluster> {
   const given = process.env.TEST_DATABASE_URL
-  const { url, stop } = given ? { url: given, stop: async () => {} } : await startBundled()
+  const { url, stop, ...server } = given ? { url: given, stop: async () => {} } : await startBundled()
   const at = addressesAt(url)
   const template = `tillbridge_template_${process.pid}`
   await asAdmin(at, `drop database if exists "${template}"`, `create database "${template}"`)
@@ -35,6 +37,7 @@ export async function openTestCluster(): Promise<TestCluster> {
     at,
     through: throughPooler(at),
     template,
+    ...server,
     async close() {
       const made = [template, ...Object.values(demosOf(template))]
       await asAdmin(at, ...made.map(name => `drop database if exists "${name}" with (force)`))
@@ -46,11 +49,21 @@ export async function openTestCluster(): Promise<TestCluster> {
 async function startBundled() {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-test-'))
   const postgres = await startPostgres(directory, {
-    settings: { fsync: 'off', max_connections: '300', autovacuum: 'off' },
+    settings: {
+      fsync: 'off',
+      full_page_writes: 'off',
+      wal_level: 'minimal',
+      max_wal_senders: '0',
+      checkpoint_timeout: '1h',
+      autovacuum: 'off',
+      jit: 'off',
+      max_connections: '300',
+    },
   })
   const { host, port, user } = postgres.connection
   return {
     url: `postgres://${user}@localhost:${port}/postgres?host=${encodeURIComponent(host)}`,
+    pid: postgres.pid,
     async stop() {
       await postgres.stop()
       await rm(directory, { recursive: true, force: true })

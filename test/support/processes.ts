@@ -139,7 +139,7 @@ export async function stop(service: Running, signal: NodeJS.Signals = 'SIGTERM')
   return service.ended
 }
 
-type Credentials = Pick<Access, 'username' | 'password' | 'serviceName'>
+export type Credentials = Pick<Access, 'username' | 'password' | 'serviceName'>
 
 /** One request over a connection of its own. */
 export function ask({ baseUrl, caFile }: Pick<Access, 'baseUrl' | 'caFile'>, path: string, credentials?: Credentials) {

@@ -3,17 +3,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import {
-  ask,
-  directory,
-  type Environment,
-  makeAccess,
-  type Serving,
-  serve,
-  somePort,
-  stop,
-  until,
-} from '../support/processes.ts'
+import { installedWithAccess } from '../support/installations/installations.ts'
+import { ask, directory, type Environment, type Serving, serve, somePort, stop, until } from '../support/processes.ts'
 
 const plainPort = somePort()
 const environment: Environment = {
@@ -23,10 +14,10 @@ const environment: Environment = {
   PLAIN_PORT: plainPort,
 }
 let service: Serving
-let access: Awaited<ReturnType<typeof makeAccess>>
+let access: Awaited<ReturnType<typeof installedWithAccess>>
 before(async () => {
+  access = await installedWithAccess(environment)
   service = await serve(['--no-demo'], environment)
-  access = await makeAccess(environment)
 })
 after(() => stop(service))
 

@@ -4,21 +4,13 @@ import { after, before, test } from 'node:test'
 import { processSamples } from '../../src/running/metrics.ts'
 import { metrics } from '../../src/telemetry/metric-list.ts'
 import { exposition, merged, type Sample } from '../../src/telemetry/samples.ts'
-import {
-  ask,
-  directory,
-  type Environment,
-  makeAccess,
-  run,
-  type Serving,
-  serve,
-  somePort,
-  stop,
-} from '../support/processes.ts'
+import { installedWithAccess } from '../support/installations/installations.ts'
+import { ask, directory, type Environment, run, type Serving, serve, somePort, stop } from '../support/processes.ts'
 
 const port = somePort()
 const environment: Environment = { DATA_DIR: join(directory(), 'data'), METRICS_PORT: port, WORKERS: '2' }
 let service: Serving
+let access: Awaited<ReturnType<typeof installedWithAccess>>
 
 /** The figures, by name and labels as they are written. */
 async function figures() {
@@ -34,12 +26,12 @@ async function figures() {
 }
 
 before(async () => {
+  access = await installedWithAccess(environment)
   service = await serve(['--no-demo'], environment)
 })
 after(() => stop(service))
 
 test('requests are counted over all processes, by the route and never by what a caller makes up', async () => {
-  const access = await makeAccess(environment)
   for (const path of ['/stores', '/stores/', '/stores?limit=1'])
     for (let i = 0; i < 2; i++) assert.equal((await ask(service, path, access)).status, 200)
   for (const path of ['/customers/1', '/customers/2', '/customers/canary-9']) await ask(service, path, access)

@@ -8,7 +8,8 @@ import type { Service } from '../../src/settings.ts'
 import { startWorker } from '../../src/worker.ts'
 import { answering } from '../apparel21/stand-in.ts'
 import { behind } from '../drivers/apparel21.ts'
-import { ask, directory, done, type Environment, makeAccess, run, serve, stop, until } from '../support/processes.ts'
+import { installedWithAccess } from '../support/installations/installations.ts'
+import { ask, directory, done, type Environment, run, serve, stop, until } from '../support/processes.ts'
 import { keptLog } from '../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
 import { type SmtpSink, startSink } from '../support/smtp-sink.ts'
@@ -217,8 +218,8 @@ test('spans wait for a collector that is busy, and are told once; what it refuse
 test('a service that is told of a collector sends to it, also what it does last; one that is not loads nothing', async () => {
   const dataDir = join(directory(), 'data')
   const environment = { DATA_DIR: dataDir, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'till-7' }
+  const access = await installedWithAccess(environment)
   const service = await serve(['--no-demo'], environment)
-  const access = await makeAccess(environment)
   const asked = async () => {
     const { status, headers } = await ask(service, '/stores', access)
     assert.equal(status, 200)

@@ -3,15 +3,15 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addAccount, addService } from '../../src/accounts.ts'
-import { type Database, openDatabase } from '../../src/db.ts'
-import { migrate } from '../../src/migrate.ts'
-import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
-import { keysFrom } from '../../src/secrets.ts'
-import type { Service } from '../../src/settings.ts'
-import { fillShop } from './order-shop.ts'
-import type { Environment, Serving } from './processes.ts'
-import { gift, stockGiftCards, voucherSettings } from './voucher-shop.ts'
+import { addAccount, addService } from '../../../src/accounts.ts'
+import { type Database, openDatabase } from '../../../src/db.ts'
+import { type Postgres, startPostgres } from '../../../src/postgres/postgres.ts'
+import { keysFrom } from '../../../src/secrets.ts'
+import type { Service } from '../../../src/settings.ts'
+import { fillShop } from '../order-shop.ts'
+import type { Environment, Serving } from '../processes.ts'
+import { gift, stockGiftCards, voucherSettings } from '../voucher-shop.ts'
+import { installed } from './installations.ts'
 
 export interface Answered {
   status: number
@@ -37,9 +37,9 @@ export async function openShop(): Promise<KilledShop> {
   // Not one of `directory()` in processes.ts: PostgreSQL is ours to stop.
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-test-'))
   chmodSync(home, 0o711)
-  const postgres = await startPostgres(join(home, 'postgres'), { restartWaitsMs: Array(1_000).fill(0) })
+  const { DATA_DIR } = await installed({ DATA_DIR: join(home, 'data') })
+  const postgres = await startPostgres(join(DATA_DIR, 'postgres'), { restartWaitsMs: Array(1_000).fill(0) })
   const db = openDatabase(postgres.connection, { max: 3, statementTimeoutMs: 60_000, onFault: () => {} })
-  await migrate(db)
   const secret = randomBytes(32).toString('hex')
   const keys = keysFrom(secret)
   const service = await addService(db, 'luma', voucherSettings)

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Credentials, directory, done, type Environment, makeAccess } from '../processes.ts'
+
+/** Those that are copied: of the whole run, or of this file where it runs alone. */
+const templates = process.env.TEST_INSTALLATIONS ?? directory()
+
+/** An installation without a service in place of a DATA_DIR that is not there yet: a copy, which spares a first start. For tests whose subject that is not. */
+export async function installed<T extends Environment>(environment: T): Promise<T> {
+  copy(await made('empty', home => done(['migrate'], { DATA_DIR: home })), environment)
+  return environment
+}
+
+/** The same with a service, `luma`, and its admin; returns the access to it. */
+export async function installedWithAccess(environment: Environment): Promise<Credentials> {
+  const template = await made('luma', async home => {
+    const access = await makeAccess(await installed({ DATA_DIR: home }))
+    writeFileSync(join(home, 'access'), JSON.stringify(access))
+  })
+  copy(template, environment)
+  return JSON.parse(readFileSync(join(environment.DATA_DIR ?? '', 'access'), 'utf8'))
+}
+
+/** A template by its name, made where there is none; of several that are made at once one stays. */
+async function made(name: string, make: (home: string) => Promise<unknown>): Promise<string> {
+  const path = join(templates, name)
+  if (existsSync(path)) return path
+  const draft = mkdtempSync(join(templates, 'new-'))
+  chmodSync(draft, 0o711)
+  const home = join(draft, name)
+  await make(home)
+  try {
+    renameSync(home, path)
+    return path
+  } catch {
+    return existsSync(path) ? path : home
+  }
+}
+
+function copy(template: string, { DATA_DIR: home = '' }: Environment) {
+  mkdirSync(dirname(home), { recursive: true, mode: 0o711 })
+  const { status, stderr } = spawnSync('cp', ['-a', template, home], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+}
