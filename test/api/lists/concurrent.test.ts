@@ -142,15 +142,13 @@ test('eight writers that commit out of order, or not at all, hide nothing from a
   const start = await walk(shop, '/customers/search?limit=7')
   const last = new Map(start.records.map(({ id, firstname }) => [id, firstname]))
   const counts = { commits: 0, rollbacks: 0, polls: 0 }
-  // Until enough has gone on beside each other, in however much time the machine takes for it.
-  const [least, latest] = [performance.now() + 4_000, performance.now() + 60_000]
-  const goesOn = () =>
-    performance.now() < least ||
-    (performance.now() < latest && (counts.commits <= 150 || counts.rollbacks <= 30 || counts.polls <= 30))
-  let writing = true
+  const begun = performance.now()
+  const took = () => performance.now() - begun
+  const isEnough = () => took() > 4_000 && counts.commits > 150 && counts.rollbacks > 30 && counts.polls > 30
+  const over = new AbortController()
 
   const writer = async (name: number) => {
-    for (let turn = 0; goesOn(); turn++) {
+    for (let turn = 0; took() < 60_000 && !isEnough(); turn++) {
       const chosen = ids.filter(() => Math.random() < 0.04)
       const rollback = Math.random() < 0.2
       const waits = Math.random() ** 3 * 150
@@ -194,14 +192,12 @@ test('eight writers that commit out of order, or not at all, hide nothing from a
     await naiveReader()
   }
   const reader = async () => {
-    while (writing) await pollOnce()
+    while (!over.signal.aborted) await pollOnce()
     await pollOnce()
   }
   await Promise.all([
     reader(),
-    Promise.all(Array.from({ length: 8 }, (_, name) => writer(name))).finally(() => {
-      writing = false
-    }),
+    Promise.all(Array.from({ length: 8 }, (_, name) => writer(name))).finally(() => over.abort()),
   ])
 
   const final = await service.db.rows<{ id: string; firstname: string }>(

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { addService } from '../../src/accounts.ts'
+import { sql } from '../../src/db.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { lookAtGrownTables } from '../../src/store/lists/statistics.ts'
+import { freshDatabase } from '../support/database.ts'
+import { customers } from '../support/walk.ts'
+
+const database = await freshDatabase()
+after(() => database.drop())
+const { db } = database
+
+test('a table that was looked at while its rows were not committed is looked at again once they are', async () => {
+  const service = await addService(db, 'shop')
+  assert.ok(service)
+  const known = async () =>
+    (await db.row<{ rows: number }>(sql`select reltuples::float8 as rows from pg_class where relname = 'customer'`))
+      ?.rows
+  const holding = {
+    ...db,
+    transaction: <T>(work: Parameters<typeof db.transaction<T>>[0]) =>
+      db.transaction(async tx => {
+        const done = await work(tx)
+        await lookAtGrownTables(db)
+        assert.equal(await known(), 0)
+        return done
+      }),
+  }
+  await upsertCustomers(holding, service, customers(1, 200))
+  await lookAtGrownTables(db)
+  assert.equal(await known(), 200)
+})
