@@ -64,6 +64,11 @@ export interface Database extends Db {
   close(): Promise<void>
 }
 
+/** Of statements of a transaction that nobody waits for: they go out with the commit, which fails where they do. */
+export function unawaited(...statements: readonly Promise<unknown>[]) {
+  for (const each of statements) each.catch(() => {})
+}
+
 /** Runs one statement. */
 type Ask = (config: pg.QueryConfig) => Promise<pg.QueryResult>
 
@@ -103,10 +108,10 @@ interface Line {
 function inOneLine(ask: Ask): Line {
   const unanswered = new Set<Promise<pg.QueryResult>>()
   let first: unknown
-  // What follows a statement that failed fails because it follows: told is the failure itself.
+  // What follows a statement that failed fails because it follows, also where it was to be prepared behind it: told is the failure itself.
   const orFirst = (error: { code?: unknown }) => {
     first ??= error
-    throw error.code === '25P02' ? first : error
+    throw error.code === '25P02' || error.code === '26000' ? first : error
   }
   const asked: Ask = config => {
     const answer = ask(config).catch(orFirst)

@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { BatchingClient } from './batches.ts'
 import { DatabaseAway, isOutage } from './outages.ts'
 import { streamOf } from './statements.ts'
 
@@ -25,7 +26,7 @@ export interface Primary {
 export function primaryAmong(connection: Connection): Primary {
   const servers = serversIn(connection)
   let current = 0
-  class Client extends pg.Client {
+  class Client extends BatchingClient {
     constructor(config?: pg.ClientConfig) {
       const server = current
       super({ ...config, ...servers[server] })

@@ -6,13 +6,6 @@ import { suspectMs, type watchStandstill } from './standstill.ts'
 export const streamOf = (client: pg.ClientBase) =>
   (client as unknown as { connection: { stream: Duplex } }).connection.stream
 
-/** Sends what is asked of a connection in one turn of the event loop with one write: each would wake PostgreSQL up on its own. */
-function inOneFlush(client: pg.ClientBase) {
-  const stream = streamOf(client)
-  stream.cork()
-  process.nextTick(() => stream.uncork())
-}
-
 /** A fault without the row that it was about: what it says there is personal, and errors reach logs. */
 function withoutValues(error: Error & { detail?: unknown; where?: unknown }) {
   delete error.detail
@@ -49,7 +42,6 @@ export function watchStatements(limitMs: number, standstill: ReturnType<typeof w
       new Promise<pg.QueryResult>((resolve, reject) => {
         const one = { client, since: performance.now() }
         asked.add(one)
-        inOneFlush(client)
         client.query(config, (error, result) => {
           asked.delete(one)
           if (error) reject(withoutValues(error))

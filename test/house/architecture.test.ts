@@ -29,6 +29,7 @@ const ladder = [
   [
     'standstill.ts',
     'statements.ts',
+    'batches.ts',
     'outages.ts',
     'session-settings.ts',
     'servers.ts',

@@ -105,6 +105,20 @@ test('what follows a statement of a transaction that failed unheard fails for th
   await assert.rejects(work, { code: '22012' })
 })
 
+test('statements that are asked behind one that fails are not carried out, and can be asked again', async () => {
+  await db.transaction(async tx => {
+    const late = (word: string) => tx.row(sql`select ${word}::text as said, 'behind a failure' as what`)
+    const asked = [tx.run(sql`savepoint here`), tx.row(sql`select 1 / 0`), late('first')]
+    const answers = await Promise.allSettled(asked)
+    assert.deepEqual(
+      answers.map(each => (each.status === 'rejected' ? each.reason.code : each.status)),
+      ['fulfilled', '22012', '22012'],
+    )
+    await tx.run(sql`rollback to savepoint here`)
+    for (const word of ['second', 'third']) assert.deepEqual(await late(word), { said: word, what: 'behind a failure' })
+  })
+})
+
 test('an unexpected fault tells the request id alone', async () => {
   assert.equal((await get('/customers/search')).status, 200)
   await db.run(sql`alter table customer rename to customer_away`)

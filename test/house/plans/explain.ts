@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { BatchingClient } from '../../../src/batches.ts'
 
 /** A node of a plan, as EXPLAIN's JSON has it. */
 interface Node {
@@ -37,15 +38,15 @@ export interface Plan {
 /** What was answered to `work`, and the statements that were sent meanwhile. */
 export async function statementsOf<T>(work: () => Promise<T>): Promise<{ answer: T; statements: pg.QueryConfig[] }> {
   const statements: pg.QueryConfig[] = []
-  const { query } = pg.Client.prototype
-  pg.Client.prototype.query = function (this: pg.Client, ...asked: unknown[]) {
+  const { query } = BatchingClient.prototype
+  BatchingClient.prototype.query = function (this: pg.Client, ...asked: unknown[]) {
     statements.push(asked[0] as pg.QueryConfig)
     return Reflect.apply(query, this, asked)
-  } as typeof query
+  } as unknown as typeof query
   try {
     return { answer: await work(), statements }
   } finally {
-    pg.Client.prototype.query = query
+    BatchingClient.prototype.query = query
   }
 }
 

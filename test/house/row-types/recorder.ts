@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { BatchingClient } from '../../../src/batches.ts'
 
 /** What a call of `row` or `rows` was answered. */
 export interface Recorded {
@@ -18,7 +19,7 @@ function callSite(): string | undefined {
     const [, place] = line.split(root)
     if (
       place?.startsWith('src/') &&
-      !/^src\/(db\.ts|servers\.ts|statements\.ts|telemetry\/)/.test(place) &&
+      !/^src\/(batches\.ts|db\.ts|servers\.ts|statements\.ts|telemetry\/)/.test(place) &&
       !line.includes('at async')
     )
       return place.replace(/\)$/, '')
@@ -31,7 +32,7 @@ export function recordRows(): Recorded[] {
   const recorded: Recorded[] = []
   const asking = new WeakMap<object, string | undefined>()
   const { connect } = pg.Pool.prototype
-  const { query } = pg.Client.prototype
+  const { query } = BatchingClient.prototype
   pg.Pool.prototype.connect = function (this: pg.Pool, ...given: unknown[]) {
     const [done] = given
     const at = callSite()
@@ -41,7 +42,7 @@ export function recordRows(): Recorded[] {
     }
     return Reflect.apply(connect, this, done ? [heard] : [])
   } as typeof connect
-  pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
+  BatchingClient.prototype.query = function (this: pg.Client, ...given: unknown[]) {
     const [config, done] = given
     const at = callSite() ?? asking.get(this)
     const heard = (error: unknown, result: pg.QueryResult | undefined) => {
@@ -51,7 +52,7 @@ export function recordRows(): Recorded[] {
       ;(done as typeof heard)(error, result)
     }
     return Reflect.apply(query, this, typeof done === 'function' ? [config, heard] : given)
-  } as typeof query
+  } as unknown as typeof query
   return recorded
 }
 
