@@ -11,15 +11,26 @@ import {
 import type { KnownReferences } from '../../domain/customers/references.ts'
 import type { Finishing } from '../../domain/write.ts'
 import { refuse } from '../../refuse.ts'
+import type { Service } from '../../settings.ts'
 import { recordConsent } from '../../store/customers/consent.ts'
-import { customerRecord, customerWithEmail } from '../../store/customers/customers.ts'
+import { addCustomer, customerRecord, customerWithEmail } from '../../store/customers/customers.ts'
 import { lockReferencesOf } from '../../store/customers/references-written.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../store/customers/writes.ts'
 
 /** A new customer in our own tables. */
 export async function createCustomer(write: Finishing, given: CustomerInput): Promise<CustomerWritten> {
+  const { tx, service } = write
   const input = withoutNulls(given)
-  return carryOut(write, undefined, input, await lockReferencesOf(write, input))
+  const now = nowIn(service)
+  const { columns, consent, warnings } = judged(write, undefined, input, await lockReferencesOf(write, input), now)
+  const id = randomUUIDv7()
+  const startDate = now.toString({ smallestUnit: 'second' })
+  const [added] = await Promise.all([
+    addCustomer(tx, service, { ...columns, id, code: codeFor(input), startDate }),
+    recordConsent(write, id, consentChanges(undefined, consent)),
+  ])
+  if (!added) throw await taken(write, input)
+  return { id, record: added.record, warnings }
 }
 
 /** Changes a customer; undefined: there is none. */
@@ -28,41 +39,44 @@ export async function updateCustomer(
   id: string,
   change: CustomerChange,
 ): Promise<CustomerWritten | undefined> {
+  const { tx, service } = write
   const known = await lockReferencesOf(write, change)
-  const before = await lockCustomer(write.tx, write.service, id)
+  const before = await lockCustomer(tx, service, id)
   if (!before) return
   write.requireMatch(before.record)
-  return carryOut(write, before, change, known)
-}
-
-async function carryOut(
-  write: Finishing,
-  before: StoredCustomer | undefined,
-  change: CustomerChange,
-  known: KnownReferences,
-): Promise<CustomerWritten> {
-  const { tx, service } = write
-  const now = Temporal.Now.plainDateTimeISO(service.settings.timeZone)
-  const judged = judgeChange(change, before, known, service.settings, now.toPlainDate().toString())
-  refuse(judged.faults)
-
-  const { consent, references, warnings } = judged
-  const id = before?.id ?? randomUUIDv7()
-  const isPut = await putCustomer(tx, service, {
-    ...(before ? {} : { code: codeFor(change), startDate: now.toString({ smallestUnit: 'second' }) }),
-    ...columnsFrom(change),
-    ...consent,
-    id,
-    referenceValues: references,
-  })
-  if (!isPut) throw emailTaken((await customerWithEmail(tx, service, change.contact?.email ?? ''))?.id)
+  const { columns, consent, warnings } = judged(write, before, change, known, nowIn(service))
+  if (!(await putCustomer(tx, service, { ...columns, id }))) throw await taken(write, change)
   const [written] = await Promise.all([
     customerRecord(tx, service, id),
-    recordConsent(write, id, consentChanges(before?.consent, consent)),
+    recordConsent(write, id, consentChanges(before.consent, consent)),
   ])
   if (!written) throw new Error('a customer that was put in is there')
   return { id, record: written.record, warnings }
 }
+
+const nowIn = ({ settings }: Service) => Temporal.Now.plainDateTimeISO(settings.timeZone)
+
+/** What becomes of a customer by a change, by the columns; throws what stands against it. */
+function judged(
+  { service }: Finishing,
+  before: StoredCustomer | undefined,
+  change: CustomerChange,
+  known: KnownReferences,
+  now: Temporal.PlainDateTime,
+) {
+  const { faults, consent, references, warnings } = judgeChange(
+    change,
+    before,
+    known,
+    service.settings,
+    now.toPlainDate().toString(),
+  )
+  refuse(faults)
+  return { columns: { ...columnsFrom(change), ...consent, referenceValues: references }, consent, warnings }
+}
+
+const taken = async ({ tx, service }: Finishing, { contact }: CustomerChange) =>
+  emailTaken((await customerWithEmail(tx, service, contact?.email ?? ''))?.id)
 
 /** A code in the manner of `SMITJOHN22`; letters that are not Latin are left out. Identifiers tell customers apart, codes need not. */
 const codeFor = ({ surname, firstname }: CustomerChange) => `${start(surname)}${start(firstname)}${randomInt(10, 100)}`

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../db.ts'
+import { type Db, unawaited } from '../../db.ts'
 import { type Finish, type Holding, NeverDone, type Steps, type Write } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import { failpoint } from '../../failpoints.ts'
 import type { Service } from '../../settings.ts'
 import { type Audited, record } from '../../store/running/audit.ts'
-import { type Answer, keepAnswer } from '../../store/running/idempotency.ts'
+import { type Answer, isKeyUsed, type KeyedWrite, keepAnswer, takeKey } from '../../store/running/idempotency.ts'
 import {
   claimIntent,
   claimSeconds,
@@ -15,7 +15,7 @@ import {
   leaveIntent,
   type Requested,
 } from '../../store/running/intents.ts'
-import { AnsweredBefore, type Identity, inProgress, takeKeyOrAnswer } from './idempotency.ts'
+import { type Identity, inProgress, whyUsed } from './idempotency.ts'
 import { holdingsOf, inTheWay, type Site, TakenOver, transact } from './steps.ts'
 
 /** What a write is told of itself while it is carried out. */
@@ -64,7 +64,7 @@ export async function carryOut(
     endsAt = performance.now() + claimSeconds * 1_000
     const found = await claimIntent(tx, keys, service, { ...claim, keyHash: keyed?.keyHash, requestHash, requested })
     // Not before: the claim waits for an attempt that is about to end, whose answer is seen only then.
-    if (keyed) await takeKeyOrAnswer(tx, keys, service, keyed)
+    if (keyed) await takeKey(tx, service, keyed)
     if (found === 'other') throw new ApiError('idempotency_key_reused')
     if (found === 'running') throw inProgress()
     wasOpen = found === 'open'
@@ -89,14 +89,19 @@ export async function carryOut(
     return done
   }
 
-  /** What goes out with the commit, which fails where it does: nobody waits for it. */
+  /** What goes out with the commit. */
   function kept(tx: Db, { answer, audited }: Done) {
-    const last = [
-      audited && record(tx, service, audited),
-      keyed && keepAnswer(tx, keys, service, keyed, answer, audited?.subject),
-    ]
-    for (const each of last) each?.catch(() => {})
+    if (audited) unawaited(record(tx, service, audited))
+    if (keyed) unawaited(keepAnswer(tx, keys, service, keyed, answer, audited?.subject))
     return answer
+  }
+
+  /** Nobody waits for the key: where it is not free nothing behind it is carried out, and what came of that is nobody's business. */
+  async function underKey<T>(tx: Db, write: KeyedWrite, of: Finish<T>): Promise<T> {
+    const [taken, done] = [takeKey(tx, service, write), of(tx)]
+    await Promise.allSettled([taken, done])
+    await taken
+    return done
   }
 
   const finish = (of: Finish<Done | ApiError>) =>
@@ -106,14 +111,13 @@ export async function carryOut(
       async tx => {
         const [keeps, isEnded] = await Promise.all([holdings.keeps(tx), isClaimed && endIntent(tx, service, claim)])
         if (isClaimed && !isEnded) {
-          if (keyed) await takeKeyOrAnswer(tx, keys, service, keyed)
+          if (keyed) await takeKey(tx, service, keyed)
           if (answered) return answered
           throw new TakenOver()
         }
         if (!keeps) throw new TakenOver()
-        if (keyed && !isClaimed) await takeKeyOrAnswer(tx, keys, service, keyed)
         answered = undefined
-        const done = await of(tx)
+        const done = await (keyed && !isClaimed ? underKey(tx, keyed, of) : of(tx))
         answered = done instanceof ApiError ? done : kept(tx, done)
         failpoint('before_commit')
         return answered
@@ -145,7 +149,7 @@ export async function carryOut(
   try {
     answer = await finish(await work(carrying))
   } catch (error) {
-    if (error instanceof AnsweredBefore) throw error
+    if (keyed && isKeyUsed(error)) throw await whyUsed(db, keys, service, keyed)
     if (error instanceof TakenOver) throw keyed && !left ? inProgress() : unknown(error)
     // Of what was never carried out nothing stays; the rest stays as it is until it is found out. Where not even that can be written
     // down the claim ends by itself.

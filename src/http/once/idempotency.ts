@@ -3,7 +3,7 @@ import type { Db } from '../../db.ts'
 import { ApiError } from '../../errors.ts'
 import { hmac, type Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
-import { type Answer, type KeyedWrite, storedAnswer, takeKey } from '../../store/running/idempotency.ts'
+import { type Answer, type KeyedWrite, storedAnswer } from '../../store/running/idempotency.ts'
 
 /** The value of an `Idempotency-Key` header, quoted or bare: 1 to 255 printable characters (contract 1.5). */
 export function readIdempotencyKey(header: string | undefined, service: Service): string | undefined {
@@ -56,15 +56,13 @@ export class AnsweredBefore extends Error {
   }
 }
 
-/** Takes the key for this transaction. Throws `AnsweredBefore` where there is an answer, and where another transaction has the key. */
-export async function takeKeyOrAnswer(tx: Db, keys: Keys, service: Service, write: KeyedWrite): Promise<void> {
-  const [isTaken, stored] = await Promise.all([takeKey(tx, write), storedAnswer(tx, keys, service, write)])
-  if (!isTaken) throw inProgress()
-  if (!stored) return
-  if (!stored.requestHash.equals(write.requestHash)) throw new ApiError('idempotency_key_reused')
-  if (!stored.answer)
-    throw new ApiError('idempotency_key_reused', 'What was written with this key is of somebody who was erased since.')
-  throw new AnsweredBefore(stored.answer)
+/** Why a key is not free, to be thrown: `AnsweredBefore` where there is an answer; else another transaction has it, or it is another write's. */
+export async function whyUsed(db: Db, keys: Keys, service: Service, write: KeyedWrite): Promise<Error> {
+  const stored = await storedAnswer(db, keys, service, write)
+  if (!stored) return inProgress()
+  if (!stored.requestHash.equals(write.requestHash)) return new ApiError('idempotency_key_reused')
+  if (stored.answer) return new AnsweredBefore(stored.answer)
+  return new ApiError('idempotency_key_reused', 'What was written with this key is of somebody who was erased since.')
 }
 
 export const inProgress = () => new ApiError('idempotency_in_progress', undefined, { retryAfter: 1 })

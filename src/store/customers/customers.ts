@@ -2,8 +2,18 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
-import { type Change, hold, opened, says, stamped, type Upserted, upserted } from '../lists/change.ts'
-import { columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
+import {
+  type Change,
+  hold,
+  opened,
+  says,
+  stamped,
+  stampedBy,
+  stampOfNow,
+  type Upserted,
+  upserted,
+} from '../lists/change.ts'
+import { added, columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { references } from '../lists/references.ts'
 import { anyService } from '../lists/statistics.ts'
@@ -42,6 +52,10 @@ const body = opened(sql`
 const ecommerceIds = sql`
   format(',"ecommerceAdminId":%s,"ecommerceLegacyId":%s}', coalesce(to_json(c.ecommerce_admin_id)::text, 'null'), coalesce(to_json(c.ecommerce_legacy_id)::text, 'null'))`
 
+/** The whole record of a row of `customer`. */
+export const customerText = sql`record || ecommerce_ids`
+const withoutEcommerceIds = sql`record || '}'`
+
 /** Merges rows (`CustomerRow`) into the customers. */
 export const upsertCustomers = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(tx => mergeCustomers(tx, service, rows))
@@ -76,6 +90,15 @@ export async function mergeCustomers(tx: Db, service: Service, given: readonly o
   )
 }
 
+/** Adds a customer whose identifier nobody has; undefined where another one has the e-mail address. */
+export const addCustomer = (tx: Db, service: Service, row: object) =>
+  tx.row<{ record: string }>(sql`
+    insert into customer (${content.list}, changed_at, record, ecommerce_ids)
+    select ${content.of('c')}, at, ${stampedBy(body, sql`at`, service, '')}, ${ecommerceIds}
+      from ${stampOfNow(service, ['customer'])} at, ${added(service, customers, row, 'c')}
+    on conflict do nothing
+    returning ${customerText} as record`)
+
 /** Locks customers before they are read and written anew: what another transaction changes meanwhile would be lost. */
 const lockCustomers = (tx: Db, service: Service, where: Sql) =>
   hold(
@@ -92,10 +115,6 @@ export async function renderCustomers(tx: Db, service: Service, change: Change, 
      where customer.service_id = ${service.id} and customer.id = r.id
        and not ${says(sql`customer.record`, sql`r.body`, '')}`)
 }
-
-/** The whole record of a row of `customer`. */
-export const customerText = sql`record || ecommerce_ids`
-const withoutEcommerceIds = sql`record || '}'`
 
 /** An e-mail address in the form in which two are compared; as the index `customer_email` has it. */
 const comparable = (email: Sql) => sql`lower(normalize(${email}, NFC))`

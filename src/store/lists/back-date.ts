@@ -1,6 +1,6 @@
-import { type Db, raw, type Sql, sql } from '../../db.ts'
+import { type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { beginChange, type Change, type Closing, kindOf, type List, localTime, numberOf, stamped } from './change.ts'
+import { beginChange, type Change, type Closing, kindOf, type List, numberOf, stamped, stampedBy } from './change.ts'
 
 /** A row that may say when its record changed: `YYYY-MM-DD HH:MM:SS`, on the service's wall clock. */
 export interface Dated {
@@ -53,6 +53,4 @@ export function stampOf({ told, was }: Told, service: Service, { at, from }: Cha
 
 /** An open body with the stamp of its record. */
 export const stampedAs = (body: Sql, stamp: Sql, service: Service, change: Change, closing: Closing = '}') =>
-  change.from === null
-    ? stamped(body, change, closing)
-    : sql`${body} || ',"updateTimeStamp":"' || ${localTime(stamp, service)} || ${raw(`'"${closing}'`)}`
+  change.from === null ? stamped(body, change, closing) : stampedBy(body, stamp, service, closing)

@@ -72,6 +72,10 @@ export const opened = (json: Sql) => sql`convert_from(rtrim(convert_to((${json})
 export const stamped = (body: Sql, { ending }: Change, closing: Closing = '}') =>
   sql`${body} || ${ending.slice(0, -1) + closing}`
 
+/** An open body, stamped where its stamp is told by a statement, rather than to it. */
+export const stampedBy = (body: Sql, stamp: Sql, service: Service, closing: Closing = '}') =>
+  sql`${body} || ',"updateTimeStamp":"' || ${localTime(stamp, service)} || ${raw(`'"${closing}'`)}`
+
 /** Whether a record says what an open body says, whatever its stamp. */
 export const says = (record: Sql, body: Sql, closing: Closing = '}') => sql`
   (octet_length(${record}) = octet_length(${body}) + ${raw(String(endingLength - 1 + closing.length))} and starts_with(${record}, ${body}))`

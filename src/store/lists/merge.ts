@@ -38,6 +38,27 @@ export function merged(service: Service, table: Table, rows: readonly object[], 
     cross join lateral (select ${raw(following.join(', '))} from (select ${listed(given)} offset 0) whole) ${raw(alias)}`
 }
 
+/** A row whose key nobody has, for a `from` clause: what it does not say is as `fresh` says, or null. */
+export function added(
+  service: Service,
+  { name, columns, fresh, derived = {} }: Table,
+  row: object,
+  alias: string,
+): Sql {
+  const whole = { ...fresh, ...columnsSaid(columns, row), service_id: service.id }
+  const following = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
+  return sql`
+    (select ${raw(following.join(', '))} from json_populate_record(null::${raw(name)}, ${JSON.stringify(whole)})) ${raw(alias)}`
+}
+
+/** What a row says, by the names of columns. */
+const columnsSaid = (columns: readonly string[], row: object) =>
+  Object.fromEntries(
+    Object.entries(row)
+      .map(([key, value]) => [snakeCase(key), value] as const)
+      .filter(([column, value]) => value !== undefined && columns.includes(column)),
+  )
+
 const listed = (items: readonly Sql[]) => items.reduce((all, one) => sql`${all}, ${one}`)
 
 /** Whether a row named `alias` of `merged` says anything else than what is stored: what does not need not be rendered. */

@@ -16,22 +16,24 @@ export interface KeyedWrite {
   requestHash: Buffer
 }
 
-/** Takes the key for this transaction; false where another one has it. */
-export async function takeKey(tx: Db, { keyHash }: KeyedWrite): Promise<boolean> {
-  const locked = await tx.row<{ taken: boolean }>(
-    sql`select pg_try_advisory_xact_lock(${keyHash.readInt32BE(0)}, ${keyHash.readInt32BE(4)}) as taken`,
+/** Takes the key for this transaction, which fails where it is not free (`isKeyUsed`): nobody has to wait for it to ask what follows. */
+export const takeKey = (tx: Db, service: Service, { operation, keyHash }: KeyedWrite) =>
+  tx.run(
+    sql`select take_key(${service.id}, ${operation}, ${keyHash}, ${keyHash.readInt32BE(0)}, ${keyHash.readInt32BE(4)})`,
   )
-  return locked?.taken ?? false
-}
+
+/** Whether another transaction has the key, or something was answered under it. */
+export const isKeyUsed = (error: unknown) =>
+  (error as { constraint?: unknown } | undefined)?.constraint === 'key_is_free'
 
 /** What was answered under the key in the last 24 hours, and to what; no answer where it was of somebody who was erased since. */
 export async function storedAnswer(
-  tx: Db,
+  db: Db,
   keys: Keys,
   service: Service,
   { operation, keyHash }: KeyedWrite,
 ): Promise<{ requestHash: Buffer; answer: Answer | undefined } | undefined> {
-  const stored = await tx.row<{ requestHash: Buffer; answer: Buffer | null }>(sql`
+  const stored = await db.row<{ requestHash: Buffer; answer: Buffer | null }>(sql`
     select request_hash as "requestHash", answer from idempotent_answer
      where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > now() - interval '24 hours'`)
   if (!stored) return
