@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { Check } from 'typebox/value'
-import { sql } from '../../src/db.ts'
+import { type Db, sql } from '../../src/db.ts'
 import { RewardAccount } from '../../src/domain/rewards/rewards.ts'
 import type { Service } from '../../src/settings.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
-import { earnRewards, restoreRewards, reverseRewards } from '../../src/store/rewards/ledger.ts'
+import {
+  earnRewards,
+  type HeldAccount,
+  holdAccount,
+  restoreRewards,
+  reverseRewards,
+} from '../../src/store/rewards/ledger.ts'
 import { upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../src/store/rewards/rewards.ts'
 import type { Caller, TestService } from './service.ts'
 
@@ -44,20 +50,22 @@ export async function member(
   await upsertPrograms(api.db, service, tiers)
   await upsertCustomers(api.db, service, [{ id: 'c1', firstname: 'Ann', surname: 'Lee' }])
   await upsertRewardAccounts(api.db, service, [{ id: 'a1', customerId: 'c1', programId: '1', tierId: '1', ...account }])
-  const customerId = 'c1'
+  /** What moves the points of the account, in a transaction of its own. */
+  const moving = (move: (tx: Db, account: HeldAccount | undefined) => Promise<void>, db = api.db) =>
+    db.transaction(async tx => move(tx, await holdAccount(tx, service, 'c1')))
   return {
     shop,
     service,
     earn: (orderNumber: string, amount: string, db = api.db) =>
-      db.transaction(tx => earnRewards(tx, service, { customerId, orderNumber, amount })),
+      moving((tx, account) => earnRewards(tx, service, account, { orderNumber, amount }), db),
     giveBack: (orderNumber: string, amount: string, db = api.db) =>
-      db.transaction(tx =>
-        reverseRewards(tx, service, { customerId, orderNumber, returnNumber: `R-${orderNumber}`, amount }),
+      moving(
+        (tx, account) =>
+          reverseRewards(tx, service, account, { orderNumber, returnNumber: `R-${orderNumber}`, amount }),
+        db,
       ),
     cancelReturn: (orderNumber: string) =>
-      api.db.transaction(tx =>
-        restoreRewards(tx, service, { customerId, orderNumber, returnNumber: `R-${orderNumber}` }),
-      ),
+      moving((tx, account) => restoreRewards(tx, service, account, { orderNumber, returnNumber: `R-${orderNumber}` })),
     lots: (...rows: object[]) =>
       upsertRewardLots(
         api.db,

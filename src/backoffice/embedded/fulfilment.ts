@@ -8,33 +8,34 @@ import { beginChange, type Change } from '../../store/lists/change.ts'
 import { type HeldLine, linesOf, setLineStatus, stampOrder } from '../../store/orders/lines.ts'
 import { type HeldOrder, holdOrder, voucherPayments } from '../../store/orders/orders.ts'
 import { addSale } from '../../store/orders/sales.ts'
-import { earnRewards } from '../../store/rewards/ledger.ts'
+import { earnRewards, type HeldAccount, holdAccount } from '../../store/rewards/ledger.ts'
 import { refundUpTo } from './vouchers/draw.ts'
 
 /** What an order comes to whose lines are shipped: the sale is in the shopper's history, and earns rewards. `goods` are the lines' values. */
-export const addShipped = (tx: Db, service: Service, change: Change, order: HeldOrder, goods: readonly bigint[]) =>
+export const addShipped = (
+  tx: Db,
+  service: Service,
+  change: Change,
+  { order, account, goods }: { order: HeldOrder; account: HeldAccount | undefined; goods: readonly bigint[] },
+) =>
   Promise.all([
     addSale(tx, service, change, order),
-    earnRewards(tx, service, {
-      customerId: order.customerId,
-      orderNumber: order.number,
-      amount: amount(sum(goods), order.decimals),
-    }),
+    earnRewards(tx, service, account, { orderNumber: order.number, amount: amount(sum(goods), order.decimals) }),
   ])
 
 /** Ships an order that waits for it; an error says why it cannot be. */
 export async function shipOrder(tx: Db, service: Service, number: string) {
   const { order, lines } = await processing(tx, service, number, 'shipped')
-  const change = await beginChange(tx, service, ['retail_transaction', 'sales_order'])
-  await setLineStatus(tx, service, order, lineSteps.ship.to)
-  await addShipped(
-    tx,
-    service,
-    change,
-    order,
-    lines.map(line => line.value),
-  )
-  await stampOrder(tx, service, order, change)
+  const [account, change] = await Promise.all([
+    holdAccount(tx, service, order.customerId),
+    beginChange(tx, service, ['retail_transaction', 'sales_order']),
+  ])
+  const goods = lines.map(line => line.value)
+  await Promise.all([
+    setLineStatus(tx, service, order, lineSteps.ship.to),
+    addShipped(tx, service, change, { order, account, goods }),
+    stampOrder(tx, service, order, change),
+  ])
 }
 
 /** Cancels an order that was not shipped: its stock comes back, and its vouchers have their money again. An error says why it cannot be. */

@@ -10,6 +10,7 @@ import { beginChange } from '../../store/lists/change.ts'
 import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
 import { type HeldOrder, orderRecord } from '../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, knownToOrder, variantsOf } from '../../store/orders/placing.ts'
+import { holdAccount } from '../../store/rewards/ledger.ts'
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
 import { addShipped } from './fulfilment.ts'
 import { drawVoucher } from './vouchers/draw.ts'
@@ -33,21 +34,26 @@ export async function placeOrder(write: Finishing, input: OrderInput): Promise<W
   const priced = priceOrder(input, { ...known, variants }, currency, decimals)
   refuse(priced.faults)
 
-  const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
-  const order = next ? await takeNumber(tx, service, 'order', next, insert) : await insert(orderNumber ?? '')
-  if (!order) throw faulty([numberTaken('/orderNumber', `There is an order ${input.orderNumber} already.`)])
-
-  await drawVouchers(write, order, input)
+  const place = async () => {
+    const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
+    const order = next ? await takeNumber(tx, service, 'order', next, insert) : await insert(orderNumber ?? '')
+    if (!order) throw faulty([numberTaken('/orderNumber', `There is an order ${input.orderNumber} already.`)])
+    return order
+  }
+  const placing = place()
+  if (input.payments.some(({ voucher }) => voucher)) await drawVouchers(write, await placing, input)
   const moves = input.lines.flatMap(({ sku, quantity }) => {
     const skuId = variants.get(sku)?.skuId ?? ''
     const storeId = sources.get(sku)
     return storeId === undefined ? [] : [{ storeId, skuId, quantity: -quantity }]
   })
-  const [, change] = await Promise.all([
+  const isShipped = shipOrders === 'immediately'
+  const [order, , account, change] = await Promise.all([
+    placing,
     holdStock(tx, service, moves),
+    isShipped ? holdAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
-  const isShipped = shipOrders === 'immediately'
   const goods = priced.lines.map(line => line.value)
   const [, , , record] = await Promise.all([
     insertLines(tx, service, order, input.lines, priced.lines, variants, {
@@ -57,7 +63,7 @@ export async function placeOrder(write: Finishing, input: OrderInput): Promise<W
     insertPayments(tx, service, order, input.payments),
     moveStock(tx, service, change, moves),
     orderRecord(tx, service, order.id),
-    isShipped && addShipped(tx, service, change, order, goods),
+    isShipped && addShipped(tx, service, change, { order, account, goods }),
   ])
   if (!record) throw new Error('what was just written is there')
   return { id: order.id, ...record }

@@ -13,7 +13,7 @@ import { holdStock, moveStock } from '../../store/goods/stock.ts'
 import { beginChange } from '../../store/lists/change.ts'
 import { linesOf, stampOrder } from '../../store/orders/lines.ts'
 import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
-import { type HeldOrder, holdOrder, orderNamed, voucherPayments } from '../../store/orders/orders.ts'
+import { type HeldOrder, holdOrder, voucherPayments } from '../../store/orders/orders.ts'
 import {
   type FoundReturn,
   findReturn,
@@ -26,7 +26,7 @@ import {
   takeBack,
 } from '../../store/orders/returns.ts'
 import { addReturn } from '../../store/orders/sales.ts'
-import { restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
+import { holdAccount, restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
 import { refundUpTo } from './vouchers/draw.ts'
 
 /** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
@@ -37,8 +37,7 @@ export async function createReturn(
 ): Promise<WrittenRecord> {
   const returnNumber = input.returnNumber ?? undefined
   const restock = input.restock ?? true
-  const id = await orderNamed(tx, service, { idOrNumber })
-  const order = id === undefined ? undefined : await holdOrder(tx, service, { id })
+  const order = await holdOrder(tx, service, { idOrNumber })
   if (!order) throw notFound('order')
   const [sold, isTaken, next] = await Promise.all([
     linesOf(tx, service, order),
@@ -53,29 +52,30 @@ export async function createReturn(
   const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
   refuse(inOrder(isTaken ? [...faults, taken] : faults))
 
-  const insert = (number: string) => insertReturn(tx, service, order, { number, restock })
-  const made = next ? await takeNumber(tx, service, 'return', next, insert) : await insert(returnNumber ?? '')
-  if (!made) throw faulty([taken])
-
+  const place = async () => {
+    const insert = (number: string) => insertReturn(tx, service, order, { number, restock })
+    const made = next ? await takeNumber(tx, service, 'return', next, insert) : await insert(returnNumber ?? '')
+    if (!made) throw faulty([taken])
+    return made
+  }
   const bySequence = new Map(sold.map(line => [line.sequence, line]))
   const moves = portions.flatMap(({ orderSequence, quantity }) => {
     const { storeId = null, skuId = '' } = bySequence.get(orderSequence) ?? {}
     return restock && storeId !== null ? [{ storeId, skuId, quantity }] : []
   })
-  const [, change] = await Promise.all([
+  const [made, , account, change] = await Promise.all([
+    place(),
     holdStock(tx, service, moves),
+    holdAccount(tx, service, order.customerId),
     beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order']),
   ])
-  await Promise.all([
+  const [, , record] = await Promise.all([
     insertReturnLines(tx, service, order, made.id, returned, portions),
     moveStock(tx, service, change, moves),
-  ])
-  const [record] = await Promise.all([
     returnRecord(tx, service, made.id),
     addReturn(tx, service, change, made.id),
     stampOrder(tx, service, order, change),
-    reverseRewards(tx, service, {
-      customerId: order.customerId,
+    reverseRewards(tx, service, account, {
       orderNumber: order.number,
       returnNumber: made.number,
       amount: amount(sum(portions.map(portion => portion.value)), order.decimals),
@@ -113,8 +113,8 @@ export async function stepReturn(tx: Db, service: Service, number: string, step:
   await moveStock(tx, service, change, moves)
   await addReturn(tx, service, change, found.id, { cancelled: true })
   await stampOrder(tx, service, order, change)
-  const { customerId } = order
-  await restoreRewards(tx, service, { customerId, orderNumber: order.number, returnNumber: number })
+  const account = await holdAccount(tx, service, order.customerId)
+  await restoreRewards(tx, service, account, { orderNumber: order.number, returnNumber: number })
   return []
 }
 

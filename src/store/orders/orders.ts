@@ -34,13 +34,16 @@ export const orderRecord = (db: Db, service: Service, id: string) =>
   )
 
 /** The identifier of the order of that name. Where one order has it as its identifier and another as its number, it is the former. */
-export async function orderNamed(db: Db, service: Service, name: OrderName): Promise<string | undefined> {
+export const orderNamed = async (db: Db, service: Service, name: OrderName): Promise<string | undefined> =>
+  (await db.row<{ id: string }>(named(service, name)))?.id
+
+function named(service: Service, name: OrderName) {
   const mine = sql`service_id = ${service.id}`
   const { number, id } = 'number' in name ? { ...name, id: null } : { number: name.idOrNumber, id: name.idOrNumber }
-  const found = await db.row<{ id: string; turn: number }>(sql`
-    select id, 1 as turn from sales_order where ${mine} and id = ${id} union all
-    select id, 2 from sales_order where ${mine} and order_number = ${number} order by turn limit 1`)
-  return found?.id
+  return sql`
+    select id from (
+      select id, 1 as turn from sales_order where ${mine} and id = ${id} union all
+      select id, 2 from sales_order where ${mine} and order_number = ${number} order by turn limit 1) named`
 }
 
 interface Filters {
@@ -80,9 +83,6 @@ export const isOfAnother = async (
        where s.service_id <> ${service.id} and o.order_number = ${number} and o.customer_id = ${customerId} limit 1`),
   )
 
-/** The order with an identifier or a number. */
-export type OrderKey = { id: string } | { number: string }
-
 /** An order that is held until the transaction ends: its writes come one after the other. */
 export interface HeldOrder {
   id: string
@@ -93,12 +93,19 @@ export interface HeldOrder {
   decimals: number
 }
 
-export const holdOrder = (tx: Db, service: Service, key: OrderKey) =>
-  tx.row<HeldOrder>(sql`
+export function holdOrder(tx: Db, service: Service, name: OrderName | { id: string }) {
+  const which =
+    'idOrNumber' in name
+      ? sql`id = (${named(service, name)})`
+      : 'id' in name
+        ? sql`id = ${name.id}`
+        : sql`order_number = ${name.number}`
+  return tx.row<HeldOrder>(sql`
     select id, order_number as number, customer_id as "customerId", currency, decimals
       from sales_order
-     where service_id = ${service.id} and ${'id' in key ? sql`id = ${key.id}` : sql`order_number = ${key.number}`}
+     where service_id = ${service.id} and ${which}
        for update`)
+}
 
 /** What vouchers have paid of an order, in the order of their numbers. */
 export const voucherPayments = (tx: Db, service: Service, order: HeldOrder) =>

@@ -107,11 +107,11 @@ export async function insertReturnLines(
     reasonCode: lines[entry]?.reasonCode,
     notes: lines[entry]?.notes ?? null,
   }))
-  await tx.run(sql`
+  const inserted = tx.run(sql`
     insert into return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code, notes)
     select ${service.id}, ${returnId}, sequence, ${order.id}, "orderSequence", quantity, value, "reasonCode", notes
       from json_to_recordset(${JSON.stringify(rows)}) as line (sequence integer, "orderSequence" integer, quantity integer, value numeric, "reasonCode" text, notes text)`)
-  await count(tx, service, returnId, sql`+`)
+  await Promise.all([inserted, count(tx, service, returnId, sql`+`)])
 }
 
 /** Takes the lines of a return off the lines of the order again. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Db, type Sql, sql } from '../../db.ts'
+import { type Db, type Sql, sql, unawaited } from '../../db.ts'
 import { amount as amountText, minorUnits } from '../../domain/money.ts'
 import { type Entry, earning, type Move, restoring, reversing, type Standing } from '../../domain/rewards/moves.ts'
 import type { Lot, OrderEarnings, Span, TierRules, UnusedReward } from '../../domain/rewards/rules.ts'
@@ -8,8 +8,6 @@ import { stampOfNow } from '../lists/change.ts'
 
 /** What a customer has bought. */
 export interface Earned {
-  /** Null: they were erased, and earn nothing. */
-  customerId: string | null
   orderNumber: string
   /** What it cost, text with the currency's decimals. */
   amount: string
@@ -24,14 +22,13 @@ export interface Returned extends Earned {
 export async function earnRewards(
   tx: Db,
   service: Service,
-  { customerId, orderNumber, amount }: Earned,
+  account: HeldAccount | undefined,
+  { orderNumber, amount }: Earned,
 ): Promise<void> {
   const spent = unitsOf(amount)
-  if (spent <= 0n) return
-  const account = await lockAccount(tx, service, customerId)
-  if (!account) return
-  const standing = await standingOf(tx, service, account, [])
-  await write(tx, service, account, earning(standing, { orderNumber, amount: spent }, randomUUID), { orderNumber })
+  if (!account || spent <= 0n) return
+  const standing = await standingOf(tx, service, account)
+  write(tx, service, account, earning(standing, { orderNumber, amount: spent }, randomUUID), { orderNumber })
 }
 
 /**
@@ -41,36 +38,37 @@ export async function earnRewards(
 export async function reverseRewards(
   tx: Db,
   service: Service,
-  { customerId, orderNumber, returnNumber, amount }: Returned,
+  account: HeldAccount | undefined,
+  { orderNumber, returnNumber, amount }: Returned,
 ): Promise<void> {
   const returned = unitsOf(amount)
-  if (returned <= 0n) return
-  const account = await lockAccount(tx, service, customerId)
-  if (!account) return
-  const order = await earningsOf(tx, service, account, orderNumber)
-  const standing = await standingOf(tx, service, account, order.lots)
-  const unusedRewards = await unusedRewardsOf(tx, service, account)
+  if (!account || returned <= 0n) return
+  const [order, standing, unusedRewards] = await Promise.all([
+    earningsOf(tx, service, account, orderNumber),
+    standingOf(tx, service, account, orderNumber),
+    unusedRewardsOf(tx, service, account),
+  ])
   const move = reversing({ ...standing, unusedRewards }, order, { returnNumber, amount: returned }, randomUUID)
-  if (move) await write(tx, service, account, move, { orderNumber, returnNumber })
+  if (move) write(tx, service, account, move, { orderNumber, returnNumber })
 }
 
 /** Undoes what `reverseRewards` did for a return, once: for a return that is cancelled, in the transaction that cancels it. */
 export async function restoreRewards(
   tx: Db,
   service: Service,
-  { customerId, orderNumber, returnNumber }: Omit<Returned, 'amount'>,
+  account: HeldAccount | undefined,
+  { orderNumber, returnNumber }: Omit<Returned, 'amount'>,
 ): Promise<void> {
-  const account = await lockAccount(tx, service, customerId)
   if (!account) return
   const { pointsBack: points, spendBack: spend } = await earningsOf(tx, service, account, orderNumber, returnNumber)
   if (spend <= 0n) return
-  const standing = await standingOf(tx, service, account, [])
+  const standing = await standingOf(tx, service, account)
   const last = await tx.row<{ expiryDate: string | null }>(sql`
     select l.expiry_date::text as "expiryDate" from reward_entry e join reward_lot l using (service_id, account_id, lot_id)
      where service_id = ${service.id} and account_id = ${account.id} and e.order_number = ${orderNumber} and e.kind = 'earn' and l.kind = 'points'
      order by l.expiry_date desc nulls first limit 1`)
   const taken = { returnNumber, points, spend, expiryDate: last?.expiryDate ?? null }
-  await write(tx, service, account, restoring(standing, taken, randomUUID), { orderNumber, returnNumber })
+  write(tx, service, account, restoring(standing, taken, randomUUID), { orderNumber, returnNumber })
 }
 
 /** The decimals of the tables, whatever the currency's are. */
@@ -84,8 +82,8 @@ function unitsOf(text: string): bigint {
 
 const unitsOrNull = (text: string | null) => (text === null ? null : unitsOf(text))
 
-/** A locked account: whoever moves its points next waits until this transaction ends, and sees what it did. */
-interface Account {
+/** A reward account that is held: whoever moves its points next waits until this transaction ends, and sees what it did. */
+export interface HeldAccount {
   id: string
   programId: string
   tierId: string | null
@@ -96,21 +94,27 @@ interface Account {
   now: string
 }
 
-const lockAccount = (tx: Db, service: Service, customerId: string | null) =>
-  tx.row<Account>(sql`
+/** Holds the account of a customer, if there is one; of nobody, where they were erased, there is none. */
+export const holdAccount = (tx: Db, service: Service, customerId: string | null) =>
+  tx.row<HeldAccount>(sql`
     select id, program_id as "programId", tier_id as "tierId", tier_locked_until_date::text as "tierLockedUntilDate", qualifying_spend::text as "qualifyingSpend",
            points_owed::text as "pointsOwed", here::date::text as today, date_trunc('second', here)::text as now
       from reward_account, (select now() at time zone ${service.settings.timeZone} as here) clock
      where service_id = ${service.id} and customer_id = ${customerId}
        for no key update of reward_account`)
 
-/** All that decides a move: the tiers, and the lots of points that are open, or named. */
-async function standingOf(tx: Db, service: Service, account: Account, named: readonly string[]): Promise<Standing> {
+/** All that decides a move: the tiers, and the lots of points that are open, or were earned with an order. */
+async function standingOf(tx: Db, service: Service, account: HeldAccount, orderNumber?: string): Promise<Standing> {
+  const ofOrder =
+    orderNumber === undefined
+      ? sql``
+      : sql`or lot_id in (select lot_id from reward_entry e
+                           where e.service_id = ${service.id} and e.account_id = ${account.id} and e.order_number = ${orderNumber} and ${fillsLot})`
   const [lots, tiers] = await Promise.all([
     tx.rows<Omit<Lot, 'left'> & { left: string }>(sql`
       select lot_id as id, ${left}::text as left, ${lotDates} from reward_lot
        where service_id = ${service.id} and account_id = ${account.id} and kind = 'points' and ${left} > 0
-         and (expiry_date is null or expiry_date >= ${account.today} or lot_id = any(${named}))
+         and (expiry_date is null or expiry_date >= ${account.today} ${ofOrder})
        order by lot_id for update`),
     tiersOf(tx, service, account),
   ])
@@ -123,6 +127,8 @@ async function standingOf(tx: Db, service: Service, account: Account, named: rea
   }
 }
 
+/** Of an entry: whether its order has filled a lot with it. */
+const fillsLot = sql`kind in ('earn', 'cancel') and lot_id is not null`
 const left = sql`floor(total - redeemed - taken - pending)`
 const lotDates = sql`created_at::text as "createdAt", expiry_date::text as "expiryDate"`
 
@@ -136,7 +142,7 @@ interface TierRow extends Record<'qualifyPeriod' | 'pointsExpiry' | 'rewardExpir
   qualifySpend: string | null
 }
 
-async function tiersOf(tx: Db, service: Service, { programId }: Account): Promise<TierRules[]> {
+async function tiersOf(tx: Db, service: Service, { programId }: HeldAccount): Promise<TierRules[]> {
   const span = (months: Sql, days: Sql) => sql`json_build_object('months', ${months}, 'days', ${days})`
   const rows = await tx.rows<TierRow>(sql`
     select tier_id as id, sequence, accrual_spend::text as "accrualSpend", accrual_points as "accrualPoints",
@@ -158,7 +164,7 @@ async function tiersOf(tx: Db, service: Service, { programId }: Account): Promis
 async function earningsOf(
   tx: Db,
   service: Service,
-  account: Account,
+  account: HeldAccount,
   orderNumber: string,
   returnNumber?: string,
 ): Promise<OrderEarnings> {
@@ -167,7 +173,7 @@ async function earningsOf(
     select coalesce(sum(amount) filter (where kind = 'earn'), 0)::bigint::text as points, coalesce(sum(spend) filter (where kind = 'earn'), 0)::text as spend,
            coalesce(-sum(amount) filter (where (kind in ('owe', 'cancel') or kind = 'reverse' and lot_kind = 'points') ${backWith}), 0)::bigint::text as "pointsBack",
            coalesce(-sum(spend) filter (where kind in ('return', 'cancel') ${backWith}), 0)::text as "spendBack",
-           coalesce(array_agg(lot_id) filter (where kind in ('earn', 'cancel') and lot_id is not null), '{}') as lots
+           coalesce(array_agg(lot_id) filter (where ${fillsLot}), '{}') as lots
       from reward_entry where service_id = ${service.id} and account_id = ${account.id} and order_number = ${orderNumber}`)
   if (!row) throw new Error('an aggregate answers one row')
   return {
@@ -180,7 +186,7 @@ async function earningsOf(
 }
 
 /** Rewards made of points here that are open and untouched. */
-async function unusedRewardsOf(tx: Db, service: Service, account: Account): Promise<UnusedReward[]> {
+async function unusedRewardsOf(tx: Db, service: Service, account: HeldAccount): Promise<UnusedReward[]> {
   const rows = await tx.rows<Omit<UnusedReward, 'left' | 'points'> & { left: string; points: string }>(sql`
     select lot_id as id, total::text as left, ${lotDates}, made.points::bigint::text as points
       from reward_lot cross join lateral (
@@ -192,28 +198,30 @@ async function unusedRewardsOf(tx: Db, service: Service, account: Account): Prom
   return rows.map(row => ({ ...row, left: unitsOf(row.left), points: BigInt(row.points) }))
 }
 
-/** Writes a move: its lots, then the entries that fill and empty them (a trigger), then where the account stands. */
-async function write(
+/** Writes a move with the commit: its lots, then the entries that fill and empty them (a trigger), then where the account stands. */
+function write(
   tx: Db,
   service: Service,
-  account: Account,
+  account: HeldAccount,
   { lots, entries, place, qualifyingSpend }: Move,
   { orderNumber, returnNumber }: { orderNumber: string; returnNumber?: string },
 ) {
-  const opened =
-    lots.length > 0 &&
+  if (lots.length)
+    unawaited(
+      tx.run(sql`
+        insert into reward_lot (service_id, account_id, kind, lot_id, created_at, description, total, expiry_date)
+        select ${service.id}, ${account.id}, kind, id, ${account.now}, description, 0, "expiryDate"
+          from json_to_recordset(${JSON.stringify(lots)}) as l (kind text, id text, description text, "expiryDate" date)`),
+    )
+  unawaited(
     tx.run(sql`
-      insert into reward_lot (service_id, account_id, kind, lot_id, created_at, description, total, expiry_date)
-      select ${service.id}, ${account.id}, kind, id, ${account.now}, description, 0, "expiryDate"
-        from json_to_recordset(${JSON.stringify(lots)}) as l (kind text, id text, description text, "expiryDate" date)`)
-  const entered = tx.run(sql`
-    insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, into_lot_id, amount, spend, order_number, return_number)
-    select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, ${orderNumber}, ${returnNumber ?? null}
-      from json_to_recordset(${JSON.stringify(entries.map(textOf))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric)`)
-  const placed = tx.run(sql`
-    update reward_account set changed_at = ${stampOfNow(service, ['reward_account'])}, tier_id = ${place.tierId}, tier_locked_until_date = ${place.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
-     where service_id = ${service.id} and id = ${account.id}`)
-  await Promise.all([opened, entered, placed])
+      insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, into_lot_id, amount, spend, order_number, return_number)
+      select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, ${orderNumber}, ${returnNumber ?? null}
+        from json_to_recordset(${JSON.stringify(entries.map(textOf))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric)`),
+    tx.run(sql`
+      update reward_account set changed_at = ${stampOfNow(service, ['reward_account'])}, tier_id = ${place.tierId}, tier_locked_until_date = ${place.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
+       where service_id = ${service.id} and id = ${account.id}`),
+  )
 }
 
 const textOf = ({ kind, lot, into, amount, spend = 0n }: Entry) => ({

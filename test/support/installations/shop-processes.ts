@@ -53,10 +53,11 @@ export async function openShop(): Promise<KilledShop> {
     'content-type': 'application/json',
   }
   const { host, port, user, database } = postgres.connection
-  const agents = new Map<string, Agent>()
-  const agentOf = ({ baseUrl, caFile = '' }: Serving) => {
-    const agent = agents.get(baseUrl) ?? new Agent({ keepAlive: true, ca: readFileSync(caFile), maxSockets: 250 })
-    agents.set(baseUrl, agent)
+  // Of each process: the next one may have its port, and another certificate.
+  const agents = new Map<Serving, Agent>()
+  const agentOf = (to: Serving) => {
+    const agent = agents.get(to) ?? new Agent({ keepAlive: true, ca: readFileSync(to.caFile ?? ''), maxSockets: 250 })
+    agents.set(to, agent)
     return agent
   }
   return {
