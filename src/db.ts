@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
+import { watchStandstill } from './connections/standstill.ts'
+import { pastDeadlock, streamOf, watchStatements } from './connections/statements.ts'
 import { CommitUnknown, DatabaseAway, isOutage, told } from './outages.ts'
 import { type Connection, primaryAmong, triedAt } from './servers.ts'
 import { asOptions, asStatement, settingsFor } from './session-settings.ts'
-import { watchStandstill } from './standstill.ts'
-import { pastDeadlock, streamOf, watchStatements } from './statements.ts'
 import { observed } from './telemetry/statement.ts'
 
 /** SQL text with its values apart; made by the `sql` tag only. */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { BatchingClient } from './batches.ts'
+import { BatchingClient } from './connections/batches.ts'
+import { streamOf } from './connections/statements.ts'
 import { DatabaseAway, isOutage } from './outages.ts'
-import { streamOf } from './statements.ts'
 
 /** Where a database is: a URL, or what `pg` takes. */
 export type Connection = string | pg.ClientConfig

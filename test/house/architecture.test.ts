@@ -27,9 +27,7 @@ const ladder = [
     'refuse.ts',
   ],
   [
-    'standstill.ts',
-    'statements.ts',
-    'batches.ts',
+    'connections',
     'outages.ts',
     'session-settings.ts',
     'servers.ts',

@@ -1,7 +1,7 @@
 import type pg from 'pg'
+import { streamOf } from '../../connections/statements.ts'
 import { type Database, sql } from '../../db.ts'
 import { asStatement, unhurried } from '../../session-settings.ts'
-import { streamOf } from '../../statements.ts'
 
 /**
  * A connection beside the pool with a transaction that has begun, for COPY and for locks that are held for long: without its limits of time,

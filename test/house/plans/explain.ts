@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { BatchingClient } from '../../../src/batches.ts'
+import { BatchingClient } from '../../../src/connections/batches.ts'
 
 /** A node of a plan, as EXPLAIN's JSON has it. */
 interface Node {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { BatchingClient } from '../../../src/batches.ts'
+import { BatchingClient } from '../../../src/connections/batches.ts'
 
 /** What a call of `row` or `rows` was answered. */
 export interface Recorded {
@@ -19,7 +19,7 @@ function callSite(): string | undefined {
     const [, place] = line.split(root)
     if (
       place?.startsWith('src/') &&
-      !/^src\/(batches\.ts|db\.ts|servers\.ts|statements\.ts|telemetry\/)/.test(place) &&
+      !/^src\/(connections\/|db\.ts|servers\.ts|telemetry\/)/.test(place) &&
       !line.includes('at async')
     )
       return place.replace(/\)$/, '')

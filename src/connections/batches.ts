@@ -12,7 +12,7 @@ type Query = Omit<pg.Query, 'submit'> & {
   handleError(error: Error, connection: Connection): void
 }
 type Answered = (error: Error | undefined, result: pg.QueryResult) => void
-const Query = pg.Query as unknown as new (config: pg.QueryConfig, answered?: Answered) => Query
+const Query = pg.Query as unknown as new (config: pg.QueryConfig & { queryMode?: string }, answered?: Answered) => Query
 
 /** The same of a connection. */
 type Connection = pg.Connection & {
@@ -37,7 +37,8 @@ class Batch extends Query {
   }
 
   add(config: pg.QueryConfig, answered: Answered) {
-    const query = new Query(config, (error, result) => {
+    // A text without values would go out as a simple query, which is answered as if it were a batch of its own.
+    const query = new Query({ ...config, queryMode: 'extended' }, (error, result) => {
       this.#open.delete(query)
       answered(error, result)
     })
