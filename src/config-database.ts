@@ -1,4 +1,5 @@
 import { oneOf, type Setting, Unfit, whole } from './config-values.ts'
+import { serversIn } from './servers.ts'
 
 /** The database, and the way to it. */
 export const databaseSettings = {
@@ -10,8 +11,19 @@ export const databaseSettings = {
       return given
     },
   } satisfies Setting<string | undefined>,
+  DATABASE_READ_URL: {
+    why: 'Replicas of that PostgreSQL, separated by commas: standbys, from which pages of lists, changes and whole lists are read where they have come so far.',
+    example: 'postgres://tillbridge:password@db-2.example.com,db-3.example.com/tillbridge',
+    read(given: string | undefined) {
+      if (given === undefined) return
+      if (!/^postgres(ql)?:\/\//.test(given)) throw new Unfit('begins with postgres://')
+      const names = serversIn(given).map(({ connectionString = '' }) => connectionString)
+      if (new Set(names).size < names.length) throw new Unfit('names a replica twice')
+      return given
+    },
+  } satisfies Setting<string | undefined>,
   DATABASE_POOL: whole(
-    'Connections to the database per process; a few for each core of the machine are enough.',
+    'Connections to the database per process, to the primary for reads and for writes, and to each replica; a few for each core of the machine are enough.',
     6,
     [2, 200],
   ),

@@ -40,6 +40,7 @@ const office = (name: BackOfficeField): Setting<string | undefined> => ({
 const secret = [
   'SECRET_KEY',
   'DATABASE_URL',
+  'DATABASE_READ_URL',
   'SMTP_URL',
   'BACK_OFFICE_URL',
   'BACK_OFFICE_PASSWORD',
@@ -182,6 +183,8 @@ export function readConfig(
   const config = values as unknown as Config
   if (Boolean(environment.TLS_CERT_FILE?.trim()) !== Boolean(environment.TLS_KEY_FILE?.trim()))
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE are set together, or neither.')
+  if (environment.DATABASE_READ_URL?.trim() && !environment.DATABASE_URL?.trim())
+    faults.push('DATABASE_READ_URL names replicas of the PostgreSQL that DATABASE_URL names: set both.')
   if (!faults.length) faults.push(...contradictionsIn(backOfficeOf(config), name => environmentNames[name]))
   if (faults.length) throw new ConfigError(faults.join('\n'))
   return Object.freeze(config)

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { watchStandstill } from './connections/standstill.ts'
 import { pastDeadlock, streamOf, watchStatements } from './connections/statements.ts'
 import { CommitUnknown, DatabaseAway, isOutage, told } from './outages.ts'
-import { type Connection, primaryAmong, triedAt } from './servers.ts'
+import { type Connection, lend, primaryAmong, serversIn, straightTo } from './servers.ts'
 import { asOptions, asStatement, settingsFor } from './session-settings.ts'
 import { observed } from './telemetry/statement.ts'
 
@@ -45,6 +45,8 @@ function nameOf(text: string) {
 interface QueryOptions {
   /** Planned anew for the values of each call: for statements whose best plan depends on them. */
   planned?: boolean
+  /** Where in the log of the primary all is that is asked about (`Db.position`): a replica that has come so far may answer. */
+  position?: string | undefined
 }
 
 /** Something that runs SQL: the pool, or a transaction. Everything throws `DatabaseAway` where the statement is not to blame. */
@@ -54,11 +56,15 @@ export interface Db {
   row<T extends object>(query: Sql, options?: QueryOptions): Promise<T | undefined>
   /** How many rows were touched. */
   run(query: Sql): Promise<number>
+  /** SQL of where in its log the primary is now, as a text: for reads that replicas may answer. Absent where there are none. */
+  position?: Sql
 }
 
 export interface Database extends Db {
   /** Runs `work` in one transaction: all of it, or nothing. What it asks last need not be waited for: it goes out with the commit. */
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  /** Asks over one connection, which is the same value each time; behind a pooler in one transaction, by a value of its own. */
+  together<T>(work: (db: Db) => T | Promise<T>): Promise<T>
   /** The pool underneath, for COPY and LISTEN. */
   pool: pg.Pool
   close(): Promise<void>
@@ -147,18 +153,27 @@ interface Connecting {
   settled?: boolean
   /** Between us and PostgreSQL there is a pooler that lends its connections for a transaction at a time: nothing of a session stays. */
   pooled?: boolean
+  /** Not the primary among servers, but this one, whatever it is. */
+  straight?: boolean
+  /** Milliseconds a statement may wait for a lock; 0: as long as it may take. */
+  lockTimeoutMs?: number
 }
 
 /** Without the name that PostgreSQL would keep it prepared under, in a session that the next one may not be in. */
 const unnamed = ({ text, values = [] }: pg.QueryConfig): pg.QueryConfig => ({ text, values })
 
 /** Opens a pool. Of a URL that names several servers it is of the one that is the primary. */
-export function openDatabase(
-  connection: Connection,
-  { max = 6, statementTimeoutMs = 15_000, onFault, settled = false, pooled = false }: Connecting = {},
-): Database {
-  const settings = settingsFor({ statementTimeoutMs, settled })
-  const { Client, tries } = primaryAmong(connection)
+export function openDatabase(connection: Connection, connecting: Connecting = {}): Database {
+  const {
+    max = 6,
+    statementTimeoutMs = 15_000,
+    onFault,
+    settled = false,
+    pooled = false,
+    lockTimeoutMs = 0,
+  } = connecting
+  const settings = settingsFor({ statementTimeoutMs, settled, lockTimeoutMs })
+  const { Client, tries } = connecting.straight ? straightTo(serversIn(connection)[0] ?? {}) : primaryAmong(connection)
   const pool = new pg.Pool({
     Client,
     max,
@@ -198,6 +213,12 @@ export function openDatabase(
       }
     })
   const alone: Ask = config => lent(client => askOf(client)(config))
+  const known = new WeakMap<pg.PoolClient, Db>()
+  const overIt = (client: pg.PoolClient): Db => {
+    const db = known.get(client) ?? runner(askOf(client))
+    known.set(client, db)
+    return db
+  }
   // It goes out with all of its transaction, which takes no longer.
   const inItsOwn: Ask = config =>
     inTransaction(({ ask }) => ({ answer: ask(config) })).then(
@@ -208,34 +229,10 @@ export function openDatabase(
     ...runner(config => pastDeadlock(() => (pooled ? inItsOwn : alone)(config))),
     pool,
     transaction: work => inTransaction(({ tx }) => work(tx)),
+    together: work => (pooled ? inTransaction(({ tx }) => work(tx)) : lent(async client => work(overIt(client)))),
     async close() {
       watch.end()
       await pool.end()
     },
-  }
-}
-
-/** Lends a connection of the pool, which gets it back unless it broke. */
-async function lend<T>(pool: pg.Pool, tries: number, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  let broken: Error | undefined
-  // Without a listener from the very moment it is ours, a connection that breaks between two statements would end the process.
-  const onBreak = (fault: Error) => {
-    broken = fault
-  }
-  const lent = () =>
-    new Promise<pg.PoolClient>((resolve, reject) =>
-      pool.connect((error, client) => {
-        if (!client) return reject(told(error))
-        client.on('error', onBreak)
-        resolve(client)
-      }),
-    )
-  const client = await triedAt(tries, lent)
-  try {
-    return await work(client)
-  } finally {
-    client.release(broken)
-    // A broken one may have more to complain of; it is not used again.
-    if (!broken) client.off('error', onBreak)
   }
 }

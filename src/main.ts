@@ -45,7 +45,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   if (cluster.isWorker) return serveAsWorker(config, log)
 
   const endTraces = await sendTraces(config, log)
-  const installation = await openInstallation(config, { onNotice: notice => log.warn(notice) })
+  const installation = await openInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
   let offices: Offices | undefined
   let serving: Serving | undefined
   let metrics: Server | undefined
@@ -93,7 +93,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
 export async function work(config: Config, { onReady }: { onReady: () => void }): Promise<void> {
   const log = logger(config)
   const endTraces = await sendTraces(config, log)
-  const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice) })
+  const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
   if (installation.postgres) {
     await installation.close()
     throw new Error('Nothing serves on this bundled database: tillbridge start first, or set DATABASE_URL.')
@@ -141,9 +141,14 @@ async function askForJobs({ db }: Installation, offices: Offices) {
 }
 
 /** What is told of the whole installation: of each process that serves, of this one where it does not, and of the database. */
-function figures({ db, pools = {} }: Installation, offices: Offices, { workers, dataDir }: Config, serving: Serving) {
+function figures(
+  { db, pools = {}, replicas }: Installation,
+  offices: Offices,
+  { workers, dataDir }: Config,
+  serving: Serving,
+) {
   const ofDatabase = databaseSamples(db)
-  const own = () => (workers > 1 ? processSamples(pools, offices) : [])
+  const own = () => (workers > 1 ? processSamples(pools, offices, { replicas }) : [])
   return async () => [
     ...merged([own(), ...(await serving.processes())]),
     ...(await ofDatabase()),

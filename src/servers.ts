@@ -1,7 +1,7 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { BatchingClient } from './connections/batches.ts'
 import { streamOf } from './connections/statements.ts'
-import { DatabaseAway, isOutage } from './outages.ts'
+import { DatabaseAway, isOutage, told } from './outages.ts'
 
 /** Where a database is: a URL, or what `pg` takes. */
 export type Connection = string | pg.ClientConfig
@@ -13,17 +13,21 @@ export function serversIn(connection: Connection): pg.ClientConfig[] {
   return hosts.split(',').map(host => ({ connectionString: `${before}${host}${behind}` }))
 }
 
-/** What connects to whichever of some servers is the primary. */
-export interface Primary {
-  /** As many find it, if it is there: one at each server. */
-  tries: number
-  /** A connection to the server that was the primary last. Where it is not, connecting fails, and the next one is of the next server. */
-  Client: new (
-    config?: pg.ClientConfig,
-  ) => pg.Client
+/** A server as people know it: host and port, without how to sign in there. */
+export function nameOf(server: pg.ClientConfig): string {
+  const { host, port } = new pg.Client(server)
+  return `${host}:${port}`
 }
 
-export function primaryAmong(connection: Connection): Primary {
+/** What connects to a server. */
+export interface Way {
+  /** As many find it, if it is there: to the primary of several, one at each. */
+  tries: number
+  Client: new (config?: pg.ClientConfig) => pg.Client
+}
+
+/** To whichever of some servers is the primary: the one that was so last. Where it is not, connecting fails, and the next one is of the next server. */
+export function primaryAmong(connection: Connection): Way {
   const servers = serversIn(connection)
   let current = 0
   class Client extends BatchingClient {
@@ -36,6 +40,16 @@ export function primaryAmong(connection: Connection): Primary {
     }
   }
   return { tries: servers.length, Client }
+}
+
+/** To this very server, whatever it is. */
+export function straightTo(server: pg.ClientConfig): Way {
+  class Client extends BatchingClient {
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, ...server })
+    }
+  }
+  return { tries: 1, Client }
 }
 
 /** Breaks off a connection to a standby, which says so of itself without being asked; tells of this, and of one that is refused. */
@@ -62,4 +76,29 @@ export async function triedAt<T>(tries: number, connect: () => Promise<T>): Prom
       const isBusy = cause instanceof Error && /^timeout exceeded/.test(cause.message)
       if (left <= 1 || isBusy || !(error instanceof DatabaseAway || isOutage(error))) throw error
     }
+}
+
+/** Lends a connection of the pool, which gets it back unless it broke. */
+export async function lend<T>(pool: pg.Pool, tries: number, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  let broken: Error | undefined
+  // Without a listener from the very moment it is ours, a connection that breaks between two statements would end the process.
+  const onBreak = (fault: Error) => {
+    broken = fault
+  }
+  const lent = () =>
+    new Promise<pg.PoolClient>((resolve, reject) =>
+      pool.connect((error, client) => {
+        if (!client) return reject(told(error))
+        client.on('error', onBreak)
+        resolve(client)
+      }),
+    )
+  const client = await triedAt(tries, lent)
+  try {
+    return await work(client)
+  } finally {
+    client.release(broken)
+    // A broken one may have more to complain of; it is not used again.
+    if (!broken) client.off('error', onBreak)
+  }
 }

@@ -29,15 +29,18 @@ interface Wanted {
   statementTimeoutMs: number
   /** Plans each statement once a connection, whatever its values. */
   settled: boolean
+  /** Milliseconds a statement may wait for a lock; 0: as long as it may take. */
+  lockTimeoutMs: number
 }
 
-export const settingsFor = ({ statementTimeoutMs, settled }: Wanted): SessionSettings => ({
+export const settingsFor = ({ statementTimeoutMs, settled, lockTimeoutMs }: Wanted): SessionSettings => ({
   timezone: 'UTC',
   statement_timeout: statementTimeoutMs,
   idle_in_transaction_session_timeout: 60_000,
   // Row locks and constraints keep writes apart; a stricter level that the database has for all would only refuse them.
   default_transaction_isolation: 'read committed',
   ...(settled && settledPlans),
+  ...(lockTimeoutMs > 0 && { lock_timeout: lockTimeoutMs }),
 })
 
 /** For work that may take as long as it needs, in a transaction that may stand still meanwhile. */

@@ -131,6 +131,24 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         ],
       },
       {
+        title: 'Replicas: behind the primary',
+        unit: 's',
+        lines: [[of('tillbridge_replica_lag_seconds'), '{{replica}}']],
+      },
+      {
+        title: 'Replicas: log not replayed',
+        unit: 'bytes',
+        lines: [[of('tillbridge_replica_lag_bytes'), '{{replica}}']],
+      },
+      {
+        title: 'Replicas: reads, and who is left out',
+        unit: 'short',
+        lines: [
+          [`sum by (replica, result) (${rate(of('tillbridge_replica_reads_total'))})`, '{{replica}} {{result}}'],
+          [of('tillbridge_replica_left_out'), '{{replica}} left out'],
+        ],
+      },
+      {
         title: 'Delay of the event loop',
         unit: 's',
         lines: [[of('tillbridge_event_loop_delay_seconds'), '{{quantile}}']],

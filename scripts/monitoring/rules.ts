@@ -84,6 +84,14 @@ export const alerts: readonly Alert[] = [
     description: 'Calls are kept back; lists go on, writes are 503. tillbridge back-office test says what is wrong.',
   },
   {
+    alert: 'TillbridgeReplicaLeftOut',
+    expr: `${of('tillbridge_replica_left_out')} == 1`,
+    for: '5m',
+    severity: 'ticket',
+    summary: 'The replica {{ $labels.replica }} answers nothing',
+    description: 'The primary answers in its place. tillbridge doctor says what is wrong with it.',
+  },
+  {
     alert: 'TillbridgeDiskAlmostFull',
     expr: `${free} / ${of('tillbridge_disk_size_bytes')} < 0.1`,
     for: '10m',

@@ -13,44 +13,59 @@ export interface Walk {
   key: Buffer
 }
 
-/** What a cursor carries: the walk's moment, and where its last page ended. */
-type Place = Pick<PageRequest, 'after'> & { asOf: string }
+/** What a cursor carries: the walk's moment, where in the primary's log all of it is, and where its last page ended. */
+type Place = Pick<PageRequest, 'after' | 'position'> & { asOf: string }
 
 const macLength = 16
 
 /** Where a page of the walk ended, as a cursor. */
-export const writeCursor = (walk: Walk, { asOf, after }: Place) => seal(walk, after ? [asOf, ...after] : [asOf])
+export const writeCursor = (walk: Walk, { asOf, position, after }: Place) =>
+  seal(walk, after ? [asOf, ...after] : [asOf], position)
 
 /** Where the next page begins; undefined where the cursor was changed or belongs to another walk. */
 export function readCursor(walk: Walk, text: string): Place | undefined {
-  const place = unseal(walk, text) as [string, string?, string?] | undefined
-  if (!place) return
-  const [asOf, order, id] = place
-  return { asOf, ...(order !== undefined && id !== undefined && { after: [order, id] as const }) }
+  const content = contentIn(walk, text)
+  if (!content) return
+  const [asOf, order, id] = content.at as [string, string?, string?]
+  return {
+    asOf,
+    position: content.position,
+    ...(order !== undefined && id !== undefined && { after: [order, id] as const }),
+  }
 }
 
 /** An opaque, authenticated text of a value that JSON has, bound to the walk's service, list and filters. */
-export function seal(walk: Walk, value: readonly unknown[]): string {
+export function seal(walk: Walk, at: readonly unknown[], position?: string): string {
   const { restoredAt } = walk.service
-  const payload = Buffer.from(JSON.stringify(restoredAt === undefined ? value : { at: value, restoredAt }))
+  const isBare = restoredAt === undefined && position === undefined
+  const payload = Buffer.from(JSON.stringify(isBare ? at : { at, restoredAt, position }))
   return Buffer.concat([mac(walk, payload), payload]).toString('base64url')
 }
 
 /** The value; undefined where the text was changed or belongs to another walk. */
-export function unseal(walk: Walk, text: string): unknown {
+export const unseal = (walk: Walk, text: string): unknown => contentIn(walk, text)?.at
+
+function contentIn(walk: Walk, text: string): Content | undefined {
   const bytes = Buffer.from(text, 'base64url')
   // Decoding is lenient: only the one text that we would write stands for these bytes.
   if (bytes.length <= macLength || bytes.toString('base64url') !== text) return
   const payload = bytes.subarray(macLength)
   if (!timingSafeEqual(bytes.subarray(0, macLength), mac(walk, payload))) return
-  return contentOf(payload).at
+  return contentOf(payload)
 }
 
 /** Whether a cursor of this service is of before it was restored from a backup: it may have told what was lost. */
 export const isOfBefore = ({ restoredAt }: Service, text: string) =>
   contentOf(Buffer.from(text, 'base64url').subarray(macLength)).restoredAt !== restoredAt
 
-function contentOf(payload: Buffer): { at: unknown; restoredAt?: string } {
+interface Content {
+  at: unknown
+  /** Of the service, where it was restored from a backup. */
+  restoredAt?: string
+  position?: string
+}
+
+function contentOf(payload: Buffer): Content {
   const content = JSON.parse(payload.toString())
   return Array.isArray(content) ? { at: content } : content
 }

@@ -128,7 +128,7 @@ export function envelope(walk: Walk, { after }: PageRequest, page: Page, beside:
   const end = page.end ?? after
   const meta = {
     hasNextPage: page.hasNextPage,
-    endCursor: end ? writeCursor(walk, { asOf: page.asOf, after: end }) : null,
+    endCursor: end ? writeCursor(walk, { asOf: page.asOf, position: page.position, after: end }) : null,
     asOf: page.asOf,
     timeZone: walk.service.settings.timeZone,
     ...beside,

@@ -4,6 +4,8 @@ import type { Config } from '../config.ts'
 import { type Database, openDatabase } from '../db.ts'
 import { migrate } from '../migrate.ts'
 import type { Postgres } from '../postgres/postgres.ts'
+import type { Replica } from '../replicas/replica.ts'
+import { withReplicas } from '../replicas/replicas.ts'
 import type { Connection } from '../servers.ts'
 import { requireServer } from './server-required.ts'
 
@@ -12,6 +14,8 @@ export interface OpenedDatabase {
   db: Database
   /** Its connections, by what they are for. */
   pools?: Readonly<Record<string, pg.Pool>>
+  /** Standbys that answer reads. */
+  replicas?: readonly Replica[]
   /** Migrations that were applied on opening. */
   migrated: string[]
   /** The bundled PostgreSQL, where this process runs it. */
@@ -27,13 +31,15 @@ export interface Opening {
   briefly?: boolean
   /** Not migrated: its tables, if any, stay those that it has. */
   asItIs?: boolean
+  /** With the replicas that DATABASE_READ_URL names. */
+  replicas?: boolean
 }
 
 /** Opens a database and, unless it is to be left as it is, brings it up to date. Throws, with a way out, where it cannot be worked with. */
 export async function connect(
   config: Config,
   connection: Connection,
-  { statementTimeoutMs = 15_000, onNotice, asItIs = false }: Opening,
+  { statementTimeoutMs = 15_000, onNotice = () => {}, asItIs = false, replicas: wanted = false }: Opening,
   own?: { postgres: Postgres; stop: () => Promise<void> },
 ): Promise<OpenedDatabase> {
   const pooled = config.databasePooler === 'transaction'
@@ -45,18 +51,28 @@ export async function connect(
       pooled,
       max: config.databasePool,
       statementTimeoutMs,
-      onFault: error => closing || onNotice?.(`A connection to the database broke: ${error.message}`),
+      onFault: error => closing || onNotice(`A connection to the database broke: ${error.message}`),
     })
   // Reads have connections that no crowd of writes can take from them, and plans for what they filter by.
   const [reads, writes] = [opened(false), opened(true)]
+  const replicated =
+    wanted && config.databaseReadUrl !== undefined
+      ? withReplicas(reads, config.databaseReadUrl, { max: config.databasePool, pooled, onNotice })
+      : undefined
+  const replicas = replicated?.replicas ?? []
   const close = async () => {
-    await Promise.all([reads.close(), writes.close()])
+    await Promise.all([reads.close(), writes.close(), replicated?.close()])
   }
-  const db = { ...reads, transaction: writes.transaction, close }
+  const db = { ...reads, ...replicated?.db, transaction: writes.transaction, close }
   try {
     return {
       db,
-      pools: { reads: reads.pool, writes: writes.pool },
+      pools: {
+        reads: reads.pool,
+        writes: writes.pool,
+        ...Object.fromEntries(replicas.map(({ name, pool }) => [`replica ${name}`, pool])),
+      },
+      replicas,
       migrated: asItIs ? [] : await migrateAlone(connection, pooled),
       ...(own && { postgres: own.postgres }),
       async close() {

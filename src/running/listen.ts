@@ -48,7 +48,7 @@ interface How {
 /** Serves the installation over HTTPS. */
 export async function listen(
   config: Config,
-  { db, keys, pools = {} }: Installation,
+  { db, keys, pools = {}, replicas }: Installation,
   log: Logger,
   { offices: given, backOffice, isReady = () => true }: How = {},
 ): Promise<Listening> {
@@ -139,7 +139,7 @@ export async function listen(
   }
   // A certificate of one's own is for a name of one's own.
   const reach = certificate.caFile === undefined ? publicUrl() : baseUrl
-  const samples = () => [...requests(), ...processSamples(pools, offices, turns.waiting())]
+  const samples = () => [...requests(), ...processSamples(pools, offices, { replicas, waitingWrites: turns.waiting() })]
   return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
 }
 

@@ -3,18 +3,24 @@ import { createServer, type Server } from 'node:http'
 import type pg from 'pg'
 import type { Offices } from '../backoffice/offices.ts'
 import type { Db } from '../db.ts'
+import type { Replica } from '../replicas/replica.ts'
 import { dueJobs } from '../store/running/jobs.ts'
 import { databaseBytes, feedFigures, standings } from '../store/running/standings.ts'
 import { callDurations, databaseDurations, unlogged } from '../telemetry/measured.ts'
 import { exposition, type Sample, sample } from '../telemetry/samples.ts'
 import { spanCounts } from './traces.ts'
 
+interface Beside {
+  /** Writes that wait for their turn to have a connection. */
+  waitingWrites?: number
+  replicas?: readonly Replica[] | undefined
+}
+
 /** What any process of ours tells, whether it serves or not: its connections to the database, breakers of back offices, what it lost of its log. */
 export function processSamples(
   pools: Readonly<Record<string, pg.Pool>>,
   offices: Offices,
-  /** Writes that wait for their turn to have a connection. */
-  waitingWrites = 0,
+  { waitingWrites = 0, replicas = [] }: Beside = {},
 ): Sample[] {
   const connections = Object.entries(pools).flatMap(([pool, { totalCount, idleCount, waitingCount, options }]) => {
     const [busy, waiting] = [totalCount - idleCount, waitingCount + (pool === 'writes' ? waitingWrites : 0)]
@@ -44,10 +50,23 @@ export function processSamples(
   return [
     ...connections,
     ...breakers,
+    ...replicas.flatMap(replicaSamples),
     ...databaseDurations.samples(),
     ...callDurations.samples(),
     ...spans,
     sample('tillbridge_log_lines_lost_total', {}, unlogged.lines),
+  ]
+}
+
+function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] {
+  const { state, lag } = standing
+  return [
+    sample('tillbridge_replica_left_out', { replica }, state === 'ready' ? 0 : 1),
+    ...(lag ? [sample('tillbridge_replica_lag_seconds', { replica }, lag.seconds)] : []),
+    ...(lag ? [sample('tillbridge_replica_lag_bytes', { replica }, lag.bytes)] : []),
+    ...Object.entries(counts).map(([result, count]) =>
+      sample('tillbridge_replica_reads_total', { replica, result }, count),
+    ),
   ]
 }
 

@@ -94,7 +94,7 @@ export async function serveAsWorker(config: Config, log: Logger) {
   const report = (facts: Report) => new Promise(resolve => process.send?.(facts, resolve))
   try {
     const endTraces = await sendTraces(config, log)
-    const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice) })
+    const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
     let isReady = false
     const serving = await listen(config, installation, log, { isReady: () => isReady })
     // Without its parent nobody would end it.

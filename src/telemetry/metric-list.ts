@@ -47,6 +47,29 @@ export const metrics = {
     help: 'Connections to the database, and requests that wait for one.',
     labels: ['pool', 'state'],
   },
+  tillbridge_replica_left_out: {
+    type: 'gauge',
+    help: '1 while a replica is not asked: it is away, too far behind, no standby, or of another primary.',
+    labels: ['replica'],
+    largest: true,
+  },
+  tillbridge_replica_lag_seconds: {
+    type: 'gauge',
+    help: 'Seconds that a replica is behind the primary.',
+    labels: ['replica'],
+    largest: true,
+  },
+  tillbridge_replica_lag_bytes: {
+    type: 'gauge',
+    help: "What a replica has not replayed of the primary's log.",
+    labels: ['replica'],
+    largest: true,
+  },
+  tillbridge_replica_reads_total: {
+    type: 'counter',
+    help: 'Reads that a replica was asked for, by whether it answered, had not come so far, or failed.',
+    labels: ['replica', 'result'],
+  },
   tillbridge_back_office_breaker_open: {
     type: 'gauge',
     help: '1 while calls of a back office are kept back.',

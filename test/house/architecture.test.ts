@@ -32,6 +32,7 @@ const ladder = [
     'session-settings.ts',
     'servers.ts',
     'db.ts',
+    'replicas',
     'migrate.ts',
     'secrets.ts',
     'failpoints.ts',

@@ -9,6 +9,7 @@ import { freshDatabase } from '../support/database.ts'
 import { type ComesAs, comesAs, differences } from './row-types/compare.ts'
 import { type Declared, declaredRows } from './row-types/declared.ts'
 import { columnsOf, recordRows } from './row-types/recorder.ts'
+import { haveReplicas } from './row-types/replicas.ts'
 import { tour } from './row-types/tour.ts'
 
 // `rows<T>` takes the code's word for what a row is. Here the compiler says what that word is for each call in `src`; the
@@ -30,7 +31,11 @@ for (const { name, open } of drivers.filter(({ name }) => name === 'embedded' ||
     customerContract(() => shop)
     voucherContract(() => shop)
     saleContract(() => shop)
-    if (name === 'embedded') test('and what else there is to read is read', () => tour(shop.api))
+    if (name === 'embedded')
+      test('and what else there is to read is read', async () => {
+        await tour(shop.api)
+        await haveReplicas(shop.api)
+      })
   })
 
 suite('rows', () => {

@@ -33,6 +33,7 @@ test('without any setting everything has its default', () => {
     http2: 'off',
     workers: 1,
     databaseUrl: undefined,
+    databaseReadUrl: undefined,
     databasePool: 6,
     databasePooler: 'off',
     dataDir: '.data',
@@ -157,6 +158,20 @@ test('a certificate without its key is refused, and the reverse', () => {
   assert.deepEqual(faultsOf({ TLS_CERT_FILE: here }), [fault])
   assert.deepEqual(faultsOf({ TLS_KEY_FILE: here }), [fault])
   assert.deepEqual(faultsOf({ TLS_CERT_FILE: here, TLS_KEY_FILE: here }), [])
+})
+
+test('replicas are of a database that is named, each once', () => {
+  const DATABASE_URL = 'postgres://a@one/c'
+  assert.deepEqual(faultsOf({ DATABASE_READ_URL: 'postgres://a@two/c' }), [
+    'DATABASE_READ_URL names replicas of the PostgreSQL that DATABASE_URL names: set both.',
+  ])
+  assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:hunter2@two:1,two:1/c' }), [
+    'DATABASE_READ_URL names a replica twice.',
+  ])
+  assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'mysql://a:hunter2@two/c' }), [
+    'DATABASE_READ_URL begins with postgres://.',
+  ])
+  assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:b@two:1,two:2/c' }), [])
 })
 
 test('secrets are not repeated in what is said of them', () => {

@@ -16,6 +16,7 @@ import { examples } from '../terminal/examples.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
 import { backups, clock, disk, durability, fileLimit, mail } from './machine.ts'
 import { backOffices, feeds } from './offices.ts'
+import { replicas } from './replicas.ts'
 
 /** One thing looked at: how it is, or an error that says what to do. */
 interface Check {
@@ -74,6 +75,10 @@ export const doctorCommand = (program: Command) =>
             database = await joinDatabase(settings)
             return aboutDatabase(database)
           },
+        },
+        {
+          what: 'Replicas',
+          look: async () => replicas(need(config, 'the settings'), need(database, 'the database').db),
         },
         { what: 'Clock', look: async () => clock(need(database, 'the database').db) },
         { what: 'Disk', look: async () => disk(need(data, 'the data directory')) },

@@ -31,9 +31,9 @@ export async function wholeOf(
   read: (asked: PageRequest) => Promise<{ page: Page; beside: Partial<Beside> }>,
 ): Promise<Whole> {
   const pageAt = (place: Partial<PageRequest>) => turn(() => read({ limit: portion, lines: true, ...place }))
-  const portionOf = ({ asOf, end, hasNextPage, records }: Page): Portion => ({
+  const portionOf = ({ asOf, position, end, hasNextPage, records }: Page): Portion => ({
     lines: records === null ? '' : `${records}\n`,
-    next: hasNextPage && end ? async () => portionOf((await pageAt({ asOf, after: end })).page) : undefined,
+    next: hasNextPage && end ? async () => portionOf((await pageAt({ asOf, position, after: end })).page) : undefined,
   })
   const { page, beside } = await pageAt({})
   const headers = headersOf(service, page.asOf, beside)

@@ -1,8 +1,8 @@
 import type { Db } from '../../db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
-import { horizons } from '../lists/moment.ts'
-import { type Asked, type Horizons, pageOf, type Row } from './page.ts'
+import { type Horizons, horizons } from '../lists/moment.ts'
+import { type Asked, pageOf, type Row } from './page.ts'
 import { after, atBeginning, behind, type Places, settled, stampOf } from './places.ts'
 
 /** A record that has changed, or left the data. */
@@ -39,7 +39,8 @@ export async function changesAfter(
   asked: Asked,
   within?: Horizons,
 ): Promise<Told | undefined> {
-  const rows = await db.rows<Row>(pageOf(service, places, within ?? (await horizons(db, service)), asked))
+  const { moments, position } = within ?? (await horizons(db, service))
+  const rows = await db.rows<Row>(pageOf(service, places, moments, asked), { position })
   const [{ forgotten = {}, before = {} } = {}] = rows
   if (isForgotten(places, forgotten)) return
   let at = pastRemovals(places, before)

@@ -6,8 +6,8 @@ import { unseen, written } from '../lists/page.ts'
 import { atBeginning, type Place, type Places, type Stand, textOf } from './places.ts'
 import { isShown, sources } from './sources.ts'
 
-/** The horizon of each list, by its number. */
-export type Horizons = readonly string[]
+/** Up to when the feed is told, of each list by its number. */
+export type Moments = readonly string[]
 
 /** What a page is to hold. */
 export interface Asked {
@@ -34,7 +34,7 @@ export interface Row {
 }
 
 /** At most `limit` rows and one more, merged by stamp over the kinds: an index walk each in what is there and in what has left. */
-export function pageOf(service: Service, places: Places, within: Horizons, { limit, records }: Asked): Sql {
+export function pageOf(service: Service, places: Places, within: Moments, { limit, records }: Asked): Sql {
   const followed = [...places].map(([kind, stand]) => ({ kind, stand, isUnbegun: atBeginning(stand) }))
   // Said in the text, or the planner takes a limit for a tenth of the table. Walks with an order of their own are read as far as needed.
   const inOrder = sql`order by changed_at, key limit ${raw(limit <= 100 ? '101' : '1001')}`
@@ -67,7 +67,7 @@ const inARow = (parts: readonly Sql[]): Sql => parts.reduce((all, part) => sql`$
 const nothing = sql`select null::text as id, null::text as name, null::text as record where false`
 
 /** What is there of a kind. While its first load is under way nothing of it is shown (docs/decisions/0013). */
-function changedIn(service: Service, kind: Kind, { changed }: Stand, within: Horizons): Sql {
+function changedIn(service: Service, kind: Kind, { changed }: Stand, within: Moments): Sql {
   const { table, key } = sources[kind]
   return sql`
     select ${kind}::text as kind, false as removed, changed_at, ${key} as key from ${raw(table)}
@@ -75,11 +75,11 @@ function changedIn(service: Service, kind: Kind, { changed }: Stand, within: Hor
        and not exists (select from first_load where service_id = ${service.id} and kind = ${kind})`
 }
 
-const removedFrom = (service: Service, kind: Kind, { removed }: Stand, within: Horizons) => sql`
+const removedFrom = (service: Service, kind: Kind, { removed }: Stand, within: Moments) => sql`
   select ${kind}::text as kind, true as removed, changed_at, id as key from removal
    where service_id = ${service.id} and kind = ${kind} and ${beyond(sql`id`, removed)} and ${inTime(kind, within)}`
 
-const newestRemoval = (service: Service, kind: Kind, within: Horizons) =>
+const newestRemoval = (service: Service, kind: Kind, within: Moments) =>
   written(
     sql`(select max(changed_at) from removal where service_id = ${service.id} and kind = ${kind} and ${inTime(kind, within)})`,
   )
@@ -88,7 +88,7 @@ const beyond = (column: Sql, [stamp, key]: Place) =>
   sql`(changed_at, ${column}) > (${unseen(textOf(stamp), 'timestamptz')}, ${unseen(key, 'text')})`
 
 /** Before anything that can still commit. */
-export const inTime = (kind: Kind, within: Horizons) =>
+export const inTime = (kind: Kind, within: Moments) =>
   sql`changed_at <= ${unseen(within[numberOf(sources[kind].table)] ?? '-infinity', 'timestamptz')}`
 
 /** What a record on the page shows. */

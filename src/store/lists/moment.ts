@@ -5,27 +5,51 @@ import { kindOf, type List, numberOf } from './change.ts'
 /** Where stamps are: a list, or another table whose stamps are all of our own clock. */
 export type Stamps = List | Sql
 
-/** The moment up to which a walk is complete, as SQL: the one that its first page has fixed, or the newest that can be told now. */
+/** The moment up to which a walk is complete, as SQL, and where in the primary's log all is that was stamped by then (docs/decisions/0027). */
+export interface Moment {
+  asOf: Sql
+  /** Absent: only the primary is known to have it. */
+  position?: string | undefined
+}
+
+/** A moment that the first page of a walk has fixed. */
+export interface Fixed {
+  /** RFC 3339. */
+  asOf?: string
+  position?: string | undefined
+}
+
+/** The moment that the first page of a walk has fixed, or the newest that can be told now. */
 export const momentOf = async (
   db: Db,
   service: Service,
   stamps: Stamps,
-  asOf: string | undefined,
+  fixed: Fixed,
   withRemovals = false,
-): Promise<Sql> => {
-  if (asOf !== undefined) return sql`${asOf}::timestamptz`
-  if (stamps instanceof Sql) return newestWithin(stamps, service, await horizon(db, service, stamps), withRemovals)
-  return sql`${await newest(db, service, stamps, withRemovals)}::timestamptz`
+): Promise<Moment> => {
+  if (fixed.asOf !== undefined) return { asOf: sql`${fixed.asOf}::timestamptz`, position: fixed.position }
+  if (stamps instanceof Sql) {
+    const { moment, position } = await horizon(db, service, stamps)
+    return { asOf: newestWithin(stamps, service, moment, withRemovals), position }
+  }
+  const { moment, position } = await newest(db, service, stamps, withRemovals)
+  return { asOf: sql`${moment}::timestamptz`, position }
+}
+
+/** A moment as a text of a `timestamptz`. */
+interface Told {
+  moment: string
+  position?: string | undefined
 }
 
 /** The same as a text, asked for by itself: many who begin to walk a list share the question, and read as who goes on does. */
-const newest = (db: Db, service: Service, list: List, withRemovals: boolean): Promise<string> =>
+const newest = (db: Db, service: Service, list: List, withRemovals: boolean): Promise<Told> =>
   shared(db, `${service.id} ${list} ${withRemovals}`, async () => {
-    const within = await horizon(db, service, list)
+    const { moment: within, position } = await horizon(db, service, list)
     const row = await db.row<{ moment: string }>(
       sql`select (${newestWithin(list, service, within, withRemovals)})::text as moment`,
     )
-    return row?.moment ?? '-infinity'
+    return { moment: row?.moment ?? '-infinity', position }
   })
 
 /**
@@ -45,19 +69,25 @@ function newestWithin(stamps: Stamps, service: Service, within: string, withRemo
 
 export const tableOf = (stamps: Stamps): Sql => (stamps instanceof Sql ? stamps : raw(stamps))
 
-/** The horizon of each list, by its number; that of all lists that nobody back-dates first. */
-type Horizons = readonly string[]
-
-async function horizon(db: Db, service: Service, stamps: Stamps): Promise<string> {
-  const all = await horizons(db, service)
-  return all[stamps instanceof Sql ? 0 : numberOf(stamps)] ?? '-infinity'
+/** The moments before which nothing in progress can still commit. */
+export interface Horizons {
+  /** Of each list, by its number; that of all lists that nobody back-dates first. */
+  moments: readonly string[]
+  position?: string | undefined
 }
 
-/** The moments before which nothing in progress can still commit (`list_horizons` in the migrations). */
+async function horizon(db: Db, service: Service, stamps: Stamps): Promise<Told> {
+  const { moments, position } = await horizons(db, service)
+  return { moment: moments[stamps instanceof Sql ? 0 : numberOf(stamps)] ?? '-infinity', position }
+}
+
+/** They are asked of the primary alone (`list_horizons` in the migrations), and only then where its log is: behind all that had ended. */
 export const horizons = (db: Db, { id }: Service): Promise<Horizons> =>
   shared(db, String(id), async () => {
-    const row = await db.row<{ horizons: string[] }>(sql`select list_horizons(${id})::text[] as horizons`)
-    return row?.horizons ?? []
+    const row = await db.row<{ moments: string[]; position: string | null }>(sql`
+      with seen as materialized (select list_horizons(${id})::text[] as moments)
+      select moments, ${db.position ?? sql`null::text`} as position from seen`)
+    return { moments: row?.moments ?? [], position: row?.position ?? undefined }
   })
 
 /** A question that is under way, and the one behind it. */

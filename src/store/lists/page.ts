@@ -1,15 +1,13 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { momentOf, type Stamps, tableOf } from './moment.ts'
+import { type Fixed, momentOf, type Stamps, tableOf } from './moment.ts'
 
 /** Where a page ended: the value it is ordered by, and the key that breaks ties. */
 export type Position = readonly [order: string, key: string]
 
 /** Which page of a walk through a list is wanted (contract 1.4). */
-export interface PageRequest {
+export interface PageRequest extends Fixed {
   limit: number
-  /** The moment up to which the walk is complete, RFC 3339; absent on the first page, which fixes it. */
-  asOf?: string
   /** Where the last page ended; absent on the first page. */
   after?: Position
   /** A portion of a whole list (contract 12): the records are lines, the oldest first wherever nobody asks for another order. */
@@ -20,6 +18,8 @@ export interface Page {
   /** The records' JSON texts joined by commas, or as lines by line breaks; null for an empty page. */
   records: string | null
   asOf: string
+  /** Where in the primary's log all of the walk is; absent where only the primary may go on with it. */
+  position?: string | undefined
   hasNextPage: boolean
   end: Position | null
 }
@@ -55,7 +55,7 @@ export async function readPage(
   db: Db,
   service: Service,
   source: Source,
-  { limit, asOf, after, lines }: PageRequest,
+  { limit, after, lines, ...fixed }: PageRequest,
 ): Promise<Page> {
   const {
     table: from,
@@ -72,14 +72,16 @@ export async function readPage(
   const table = tableOf(from)
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
-  const moment = await momentOf(db, service, stamps, asOf, withRemovals)
+  const { asOf, position } = await momentOf(db, service, stamps, fixed, withRemovals)
+  // A look-up is of now, and now is at the primary.
+  const replayed = live ? undefined : position
   const complete = live ? sql`` : sql`and changed_at <= (select as_of from walk)`
   const onwards = after
     ? sql`and (${order}, ${key}) ${beyond} (${unseen(after[0], type)}, ${unseen(after[1], 'text')})`
     : sql``
   const page = await db.row<Read>(
     sql`
-      with walk as materialized (select ${moment} as as_of)
+      with walk as materialized (select ${asOf} as as_of)
       select listed.records, listed.last_order::text, listed.last_key, ${written(sql`as_of`)} as as_of,
              -- Ordered, although one record is enough: behind a list's end only the index knows at once that there is none.
              coalesce((select true from ${table}
@@ -93,9 +95,9 @@ export async function readPage(
                        where service_id = ${service.id} ${complete} ${onwards} ${where}
                        order by ${order} ${direction}, ${key} ${direction}
                        limit ${atMost(limit)}) most limit ${limit}) page) listed`,
-    { planned },
+    { planned, position: replayed },
   )
-  return pageFrom(page)
+  return pageFrom(page, replayed)
 }
 
 /** What the statement of a page answers, in one row. */
@@ -107,10 +109,10 @@ export interface Read {
   more: boolean
 }
 
-export function pageFrom(read: Read | undefined): Page {
+export function pageFrom(read: Read | undefined, position: string | undefined): Page {
   if (!read) throw new Error('an aggregate answers one row')
   const { records, as_of: asOf, more: hasNextPage, last_order: order, last_key: key } = read
-  return { records, asOf, hasNextPage, end: order === null || key === null ? null : [order, key] }
+  return { records, asOf, position, hasNextPage, end: order === null || key === null ? null : [order, key] }
 }
 
 /** A walk's moment as answers have it: RFC 3339, to the microsecond. */

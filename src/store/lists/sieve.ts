@@ -27,11 +27,11 @@ export async function readSieved(
   service: Service,
   { table: stamps, record, key, order, descending = false, where = sql`` }: Source & Required<Pick<Source, 'order'>>,
   sieve: Sieve,
-  { limit, asOf, after, lines }: PageRequest,
+  { limit, after, lines, ...fixed }: PageRequest,
 ): Promise<Page> {
   const table = tableOf(stamps)
   const [beyond, direction, back] = (descending ? ['<', 'desc', 'asc'] : ['>', 'asc', 'desc']).map(raw)
-  const moment = await momentOf(db, service, stamps, asOf)
+  const { asOf, position } = await momentOf(db, service, stamps, fixed)
   const from = after
     ? sql`and (place, key) ${beyond} (${unseen(after[0], order.type)}, ${unseen(after[1], 'text')})`
     : sql``
@@ -39,8 +39,9 @@ export async function readSieved(
           where service_id = ${service.id} and changed_at <= (select as_of from walk)`
   const inOrder = sql`order by place ${direction}, key ${direction}`
   return pageFrom(
-    await db.row<Read>(sql`
-      with walk as materialized (select ${moment} as as_of),
+    await db.row<Read>(
+      sql`
+      with walk as materialized (select ${asOf} as as_of),
       let_through as materialized (select place, key, (true ${where}) as within ${listed} ${sieve.where} order by ${sieve.column} limit ${raw(String(few + 1))}),
       size as materialized (select count(*) > ${raw(String(few))} as many from let_through),
       places as materialized (
@@ -55,6 +56,9 @@ export async function readSieved(
       select (select string_agg(${record}, ${between(lines)} ${inOrder}) from page join ${table} on service_id = ${service.id} and ${table}.${key} = page.key where n <= ${limit}) as records,
              (select place::text from ending) as last_order, (select key from ending) as last_key, ${written(sql`as_of`)} as as_of,
              exists (select from page where n > ${limit}) or (select many from size) and (select count(*) from places) = ${raw(String(placesAtMost))} as more
-        from walk`),
+        from walk`,
+      { position },
+    ),
+    position,
   )
 }

@@ -38,10 +38,10 @@ export async function personalData(db: Db, service: Service, id: string): Promis
 async function whole(page: (asked: PageRequest) => Promise<Page>): Promise<string[]> {
   const found: string[] = []
   for (let asked: PageRequest = { limit: 100 }; ; ) {
-    const { records, asOf, hasNextPage, end } = await page(asked)
+    const { records, asOf, position, hasNextPage, end } = await page(asked)
     if (records !== null) found.push(records)
     if (!hasNextPage || !end) return found
-    asked = { limit: 100, asOf, after: end }
+    asked = { limit: 100, asOf, position, after: end }
   }
 }
 

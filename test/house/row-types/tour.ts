@@ -208,7 +208,7 @@ async function haveErased({ db, keys, service }: TestService) {
 async function askDoctor({ database }: TestService) {
   const { env, exitCode } = process
   const said = mock.method(console, 'log', () => {})
-  process.env = { ...env, ...reaching(database) }
+  process.env = { ...env, ...reaching(database), DATABASE_READ_URL: database.connection }
   await doctorCommand(new Command()).parseAsync([], { from: 'user' })
   process.env = env
   process.exitCode = exitCode

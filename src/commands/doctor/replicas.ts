@@ -1,0 +1,39 @@
+import type { Config } from '../../config.ts'
+import { type Database, openDatabase, sql } from '../../db.ts'
+import { currentPosition, positionIn } from '../../replicas/position.ts'
+import { reachedBy, type Standing, standingOf, whyOf } from '../../replicas/standing.ts'
+import { trailOf } from '../../replicas/trail.ts'
+import { nameOf, serversIn } from '../../servers.ts'
+
+/** How far each replica has come. Throws where one would not be asked. */
+export async function replicas(config: Config, primary: Database) {
+  if (config.databaseReadUrl === undefined) return 'none: DATABASE_READ_URL names standbys that answer lists'
+  const trail = trailOf()
+  const now = await primary.row<{ position: string }>(sql`select ${currentPosition} as position`)
+  if (now) trail.add(positionIn(now.position))
+  const found = await Promise.all(serversIn(config.databaseReadUrl).map(server => standing(server, config, trail)))
+  const lines = found.map(({ name, stands }) => {
+    const behind = `${stands.lag?.bytes ?? 0} bytes behind the primary`
+    return `${name}: ${stands.state === 'ready' ? behind : whyOf(stands)}`
+  })
+  if (found.some(({ stands }) => stands.state !== 'ready')) throw new Error(lines.join('\n'))
+  return lines.join('\n')
+}
+
+async function standing(
+  server: ReturnType<typeof serversIn>[number],
+  { databasePooler }: Config,
+  trail: ReturnType<typeof trailOf>,
+) {
+  const pooled = databasePooler === 'transaction'
+  const db = openDatabase(server, { max: 1, straight: true, pooled, statementTimeoutMs: 5_000 })
+  try {
+    const stands: Standing = await reachedBy(db).then(
+      reached => standingOf(reached, trail),
+      fault => ({ state: 'away', fault: fault.cause ?? fault }),
+    )
+    return { name: nameOf(server), stands }
+  } finally {
+    await db.close()
+  }
+}

@@ -1,0 +1,182 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+import { type Db, openDatabase } from '../db.ts'
+import { DatabaseAway } from '../outages.ts'
+import { nameOf } from '../servers.ts'
+import { type Position, positionIn, type Reached } from './position.ts'
+import { isAt, reachedBy, type Standing, standingOf, whyOf } from './standing.ts'
+import type { Trail } from './trail.ts'
+
+/** What became of reads that a replica was asked for. */
+export interface Counts {
+  answered: number
+  /** It had not come so far. */
+  behind: number
+  failed: number
+}
+
+/** A standby that answers reads of what it has replayed. */
+export interface Replica {
+  name: string
+  pool: pg.Pool
+  readonly standing: Standing
+  readonly counts: Readonly<Counts>
+  readonly busy: number
+  /** Whether it is worth asking. */
+  mayHave(position: Position): boolean
+  /** Has it answer; undefined, soon, where it has not come so far, fails or is silent. */
+  answer<T>(position: Position, work: (db: Db) => Promise<T>): Promise<{ value: T } | undefined>
+  close(): Promise<unknown>
+}
+
+/** Milliseconds between two looks, and at most between two at one that is away. */
+const lookMs = 1_000
+const rarelyMs = 15_000
+/** Milliseconds without an answer after which it is asked whether it is there at all, and that it has to say so. */
+const patienceMs = 100
+/** Milliseconds for which one that has not come so far is not asked for more than it has. */
+const restMs = 50
+/** Of one that is nearly there: looks a millisecond apart, and how many bytes that is at most. */
+const [looksMore, nearly] = [3, 1n << 20n]
+
+interface Opening {
+  max: number
+  pooled: boolean
+  trail: Trail
+  /** Told, in a line each, when it is left out and when it is back. */
+  onNotice: (notice: string) => void
+}
+
+export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNotice }: Opening): Replica {
+  const name = nameOf(server)
+  const open = (most: number, statementTimeoutMs: number) =>
+    // Whoever would wait for what the replica is about to replay asks the primary.
+    openDatabase(server, { max: most, straight: true, pooled, statementTimeoutMs, lockTimeoutMs: patienceMs })
+  const [reads, looks] = [open(max, 5_000), open(1, 1_000)]
+  const counts: Counts = { answered: 0, behind: 0, failed: 0 }
+  const ending = new AbortController()
+  let standing: Standing = { state: 'unknown' }
+  let replayed: Position | undefined
+  let restsUntil = 0
+  let busy = 0
+
+  function stand(now: Standing) {
+    const before = standing.state
+    standing = now
+    if (now.state === before || ending.signal.aborted) return
+    if (now.state !== 'ready') onNotice(`The replica ${name} is left out: ${whyOf(now)}. The primary answers instead.`)
+    else if (before !== 'unknown') onNotice(`The replica ${name} answers again.`)
+  }
+
+  let look: Promise<Reached> | undefined
+  /** Looks at it, over a connection of its own; many share a look. */
+  function lookOnce(): Promise<Reached> {
+    look ??= reachedBy(looks).finally(() => {
+      look = undefined
+    })
+    return look
+  }
+
+  async function watch() {
+    for (let waitMs = lookMs; !ending.signal.aborted; ) {
+      const looked = lookOnce()
+      if (!(await isSettled(looked, lookMs))) stand({ state: 'away', fault: new Error('it does not answer') })
+      stand(
+        await looked.then(
+          found => standingOf(found, trail),
+          fault => ({ state: 'away', fault }),
+        ),
+      )
+      waitMs = standing.state === 'away' ? Math.min(2 * waitMs, rarelyMs) : lookMs
+      await delay(waitMs, undefined, { ref: false, signal: ending.signal }).catch(() => {})
+    }
+  }
+
+  /** How far each connection was seen to have come: it goes on to the same server, which never goes back. */
+  const seen = new WeakMap<Db, Position>()
+
+  async function hasReplayed(db: Db, wanted: Position): Promise<boolean> {
+    if (isAt(seen.get(db), wanted)) return true
+    const isThere = await comesTo(db, wanted)
+    if (!isThere) {
+      counts.behind++
+      restsUntil = performance.now() + restMs
+    }
+    return isThere
+  }
+
+  /** Whether it has come there, or does within a few milliseconds. */
+  async function comesTo(db: Db, wanted: Position): Promise<boolean> {
+    for (let left = looksMore; ; left--) {
+      const { isStandby, position } = await reachedBy(db)
+      const now = isStandby && position !== null ? positionIn(position) : undefined
+      if (!now) return false
+      seen.set(db, now)
+      replayed = now
+      if (isAt(now, wanted)) return true
+      if (!left || now.log !== wanted.log || wanted.at - now.at > nearly) return false
+      await delay(1)
+    }
+  }
+
+  /** What is asked, unless the replica turns out to be silent: one that is slow, once it has begun, says that it is there. */
+  async function unlessSilent<T>(asked: Promise<T>, hasBegun: () => boolean): Promise<T | undefined> {
+    while (!(await isSettled(asked, patienceMs)))
+      if (!hasBegun() || !(await isSettled(lookOnce(), patienceMs))) {
+        counts.failed++
+        stand({ state: 'away', fault: new Error('it does not answer') })
+        return
+      }
+    return asked
+  }
+
+  void watch()
+  return {
+    name,
+    pool: reads.pool,
+    get standing() {
+      return standing
+    },
+    counts,
+    get busy() {
+      return busy
+    },
+    mayHave: position =>
+      standing.state === 'ready' && busy < max && (isAt(replayed, position) || performance.now() >= restsUntil),
+    async answer(position, work) {
+      busy++
+      let hasBegun = false
+      const asked = reads
+        .together(async db => {
+          hasBegun = true
+          return (await hasReplayed(db, position)) ? { value: await work(db) } : undefined
+        })
+        .finally(() => busy--)
+      try {
+        const answer = await unlessSilent(asked, () => hasBegun)
+        if (answer) counts.answered++
+        return answer
+      } catch (fault) {
+        // The primary has the last word: it fails where the statement is to blame.
+        counts.failed++
+        if (fault instanceof DatabaseAway) stand({ state: 'away', fault: fault.cause ?? fault })
+        return
+      }
+    },
+    async close() {
+      ending.abort()
+      await Promise.all([reads.close(), looks.close()])
+    },
+  }
+}
+
+/** Whether something has come to its end, whatever that is, within so many milliseconds. */
+const isSettled = (work: Promise<unknown>, ms: number) =>
+  new Promise<boolean>(resolve => {
+    const timer = setTimeout(() => resolve(false), ms)
+    const end = () => {
+      clearTimeout(timer)
+      resolve(true)
+    }
+    work.then(end, end)
+  })

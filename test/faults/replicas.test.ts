@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { openDatabase, raw } from '../../src/db.ts'
+import type { Postgres } from '../../src/postgres/postgres.ts'
+import { connect, type OpenedDatabase } from '../../src/running/connecting.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { halting } from '../../trials/faults/halting.ts'
+import { conninfoOf, startStandby, urlOf } from '../../trials/standby.ts'
+import { directory, run, until } from '../support/processes.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+import { customers, walk } from '../support/walk.ts'
+import { type OwnDatabase, ownDatabase } from './own-postgres.ts'
+
+/** Asks a server for something of itself. */
+async function tell(server: Postgres, statement: string) {
+  const db = openDatabase(server.connection, { max: 1, straight: true, onFault: () => {} })
+  try {
+    return await db.rows<Record<string, string>>(raw(statement))
+  } finally {
+    await db.close()
+  }
+}
+
+describe('two replicas', () => {
+  const home = directory()
+  const standbys: Postgres[] = []
+  const notices: string[] = []
+  let primary: OwnDatabase
+  let opened: OpenedDatabase
+  /** Reads from the replicas too. */
+  let service: TestService
+  /** Of the same installation, with the primary alone. */
+  let alone: TestService
+
+  const stateOf = (i: number) => opened.replicas?.[i]?.standing.state
+  const states = (...wanted: string[]) =>
+    until(() => wanted.every((state, i) => stateOf(i) === state), `the replicas are ${wanted}`, 60_000)
+  const counted = () =>
+    (opened.replicas ?? []).reduce(
+      (sum, { counts }) => ({ answered: sum.answered + counts.answered, behind: sum.behind + counts.behind }),
+      { answered: 0, behind: 0 },
+    )
+  const environment = () => ({
+    DATABASE_URL: primary.connection,
+    DATABASE_READ_URL: urlOf(standbys, primary.postgres.connection.database),
+  })
+
+  before(async () => {
+    const settings = { max_wal_senders: '10', autovacuum: 'off' }
+    primary = await ownDatabase(join(home, 'primary'), settings)
+    for (const name of ['one', 'two'])
+      standbys.push(await startStandby(join(home, name), primary, { fsync: 'off', ...settings }))
+    const config = readConfig(environment())
+    opened = await connect(config, config.databaseUrl ?? '', {
+      replicas: true,
+      onNotice: notice => void notices.push(notice),
+    })
+    service = await startTestService({
+      database: { db: opened.db, connection: primary.connection, drop: opened.close },
+      settings: { readsPerMinute: 'off' },
+    })
+    alone = await startTestService({ beside: service })
+    await upsertCustomers(primary.db, service.service, customers(1, 250))
+    await states('ready', 'ready')
+  })
+  after(async () => {
+    await alone?.stop()
+    await service?.stop()
+    for (const standby of standbys) await standby.stop()
+    await primary?.drop()
+  })
+
+  /** The same, before and after: what a caller of both services is shown. */
+  const seenBy = async (caller: TestService) => (await walk(caller, '/customers/search?limit=100')).ids
+
+  test('answer the pages of lists, changes and whole lists once they have what these need, and what was just written is seen', async () => {
+    await until(async () => {
+      const before = counted().answered
+      await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: `Ann ${before}` }])
+      const found = await walk(service, '/customers/search?limit=100')
+      assert.equal(found.records.find(({ id }) => id === 'new')?.firstname, `Ann ${before}`)
+      // The second page at least, and each of both replicas.
+      return (opened.replicas ?? []).every(({ counts }) => counts.answered > 0)
+    }, 'both replicas answer')
+    assert.deepEqual(await seenBy(service), await seenBy(alone))
+
+    const lines = await service.get('/customers/search', { accept: 'application/x-ndjson' })
+    assert.equal(lines.text.trim().split('\n').length, 251)
+    const [feed, known] = await Promise.all(
+      [service, alone].map(each => each.get('/changes?kinds=customer&limit=1000&records=true')),
+    )
+    assert.deepEqual(feed?.json.data, known?.json.data)
+    assert.equal(feed?.json.data.length, 251)
+    assert.match(JSON.stringify(await tell(standbys[0] as Postgres, 'select pg_is_in_recovery()::text as is')), /true/)
+  })
+
+  test('cursors go from a process without replicas to one with them, and back', async () => {
+    const first = await alone.get('/customers/search?limit=100')
+    const second = await service.get(`/customers/search?limit=100&after_cursor=${first.json.meta.endCursor}`)
+    const other = await service.get('/customers/search?limit=100')
+    const third = await alone.get(`/customers/search?limit=100&after_cursor=${other.json.meta.endCursor}`)
+    assert.deepEqual([second.status, second.json?.data], [200, third.json?.data])
+    assert.equal(second.json.data.length, 100)
+  })
+
+  test('one that no longer replays goes on with walks that it has all of, and is passed over for newer ones until it has caught up', async () => {
+    const before = await service.get('/customers/search?limit=100')
+    const on = `/customers/search?limit=100&after_cursor=${before.json.meta.endCursor}`
+    await until(async () => {
+      const { answered } = counted()
+      await service.get(on)
+      return counted().answered > answered
+    }, 'a replica has what the walk needs')
+    for (const standby of standbys) await tell(standby, 'select pg_wal_replay_pause()')
+    try {
+      await upsertCustomers(primary.db, service.service, customers(1, 50, 'Bea'))
+      const { answered, behind } = counted()
+      const stale = await service.get(on)
+      assert.equal(counted().answered, answered + 1, 'a replica goes on')
+      const now = await alone.get(on)
+      const kept = new Set(now.json.data.map(({ id }: { id: string }) => id))
+      const older = stale.json.data.map(({ id }: { id: string }) => id)
+      assert.ok(older.every((id: string) => kept.has(id) || id <= '000050'))
+      const { records } = await walk(service, '/customers/search?limit=100')
+      assert.equal(records.filter(({ firstname }) => firstname === 'Bea').length, 50)
+      assert.deepEqual(
+        records.map(({ id }) => id),
+        await seenBy(alone),
+      )
+      assert.equal(counted().answered, answered + 1, 'they have nothing of this walk')
+      assert.ok(counted().behind > behind)
+    } finally {
+      for (const standby of standbys) await tell(standby, 'select pg_wal_replay_resume()')
+    }
+    await until(async () => {
+      const { answered } = counted()
+      await seenBy(service)
+      return counted().answered > answered
+    }, 'they have caught up')
+  })
+
+  test('that stand still, with questions under way, are left to the primary, and answer again once they go on', async () => {
+    const [one, two] = standbys as [Postgres, Postgres]
+    const expected = await seenBy(alone)
+    await halting(one.pid, () =>
+      halting(two.pid, async () => {
+        const seen = await Promise.all(Array.from({ length: 20 }, () => seenBy(service)))
+        for (const ids of seen) assert.deepEqual(ids, expected)
+        await states('away', 'away')
+        assert.deepEqual(await seenBy(service), expected)
+      }),
+    )
+    await states('ready', 'ready')
+    assert.match(
+      notices.join('\n'),
+      /The replica .* is left out: it cannot be reached: .* The primary answers instead\./,
+    )
+    assert.match(notices.join('\n'), /The replica .* answers again\./)
+  })
+
+  test('one that was promoted answers nothing any more, nor does one that follows it', async () => {
+    const [one, two] = standbys as [Postgres, Postgres]
+    // Of the other one, of which it has no more than that has.
+    await tell(two, `alter system set primary_conninfo = '${conninfoOf(one)}'`)
+    await tell(two, 'select pg_reload_conf()')
+    await until(async () => (await tell(one, 'select from pg_stat_replication')).length === 1, 'one has a follower')
+    await tell(one, 'select pg_promote()')
+    await states('no_standby', 'another_log')
+    await upsertCustomers(primary.db, service.service, customers(1, 3, 'Cleo'))
+    const { answered } = counted()
+    const { records } = await walk(service, '/customers/search?limit=100')
+    assert.equal(records.filter(({ firstname }) => firstname === 'Cleo').length, 3)
+    assert.equal(counted().answered, answered)
+    const { out } = await run(['doctor'], { ...environment(), DATA_DIR: join(home, 'data') })
+    assert.match(out, /^MISSING {2}Replicas +.*: it is no standby\n +.*: it follows another primary/m)
+  })
+})
