@@ -97,11 +97,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   takeBodies(server)
   takeFiles(server)
 
-  server.addHook('onRequest', async (request, reply) => {
+  server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...standingHeaders, 'x-request-id': request.id })
-    const fault = unfit(request)
-    if (fault) throw fault
-    if (request.is404) throw new ApiError('not_found')
+    done(unfit(request) ?? (request.is404 ? new ApiError('not_found') : undefined))
   })
 
   server.setErrorHandler((error, request, reply) => {

@@ -13,17 +13,22 @@ const mostKnown = 10_000
 export function keepAccountUses(server: FastifyInstance, { db, log }: { db: Db; log: Logger }) {
   const written = new Map<string, number>()
   const waiting = new Map<string, Use>()
+  let isAway = false
+  let writing = Promise.resolve()
 
-  server.addHook('onResponse', async ({ assignment, username }) => {
-    if (!assignment || username === undefined) return
-    const serviceId = assignment.service.id
-    const key = `${serviceId} ${username}`
+  server.addHook('onResponse', ({ assignment, username }, _, done) => {
+    if (assignment && username !== undefined) note({ serviceId: assignment.service.id, username })
+    done()
+  })
+
+  function note(use: Use) {
+    const key = `${use.serviceId} ${use.username}`
     const now = performance.now()
     if (now - (written.get(key) ?? -quietMs) < quietMs) return
     if (written.size >= mostKnown) written.clear()
     written.set(key, now)
-    waiting.set(key, { serviceId, username })
-  })
+    waiting.set(key, use)
+  }
 
   async function write() {
     const uses = [...waiting]
@@ -42,8 +47,6 @@ export function keepAccountUses(server: FastifyInstance, { db, log }: { db: Db; 
       isAway = true
     }
   }
-  let isAway = false
-  let writing = Promise.resolve()
   const timer = setInterval(() => {
     writing = writing.then(write)
   }, everyMs).unref()

@@ -28,11 +28,13 @@ export function keepRequestLog(server: FastifyInstance, { db, keys, log }: { db:
   let day = ''
   let isAway = false
 
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     const { assignment } = request
-    if (!assignment || assignment.service.settings.requestsKeptDays === 0) return
-    if (waiting.length >= mostWaiting) unlogged.requests++
-    else waiting.push(lineOf(request, reply, assignment.service.id, keys))
+    if (assignment && assignment.service.settings.requestsKeptDays > 0) {
+      if (waiting.length >= mostWaiting) unlogged.requests++
+      else waiting.push(lineOf(request, reply, assignment.service.id, keys))
+    }
+    done()
   })
 
   async function write() {

@@ -25,7 +25,7 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
     count(1)
     response.once('close', () => count(-1))
   })
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     const { url } = request.routeOptions
     const route = url ?? 'none'
     const method = methodOf(request, 'other')
@@ -44,6 +44,7 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
       url_scheme: 'https',
       ...(fault !== undefined && { error_type: fault }),
     }))
+    done()
   })
 
   return () => {
