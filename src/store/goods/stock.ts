@@ -125,10 +125,12 @@ export async function stockSources(
 ): Promise<Map<string, string>> {
   const named = sql`select store_id from store where service_id = ${service.id} and store_number = ${storeNumber ?? null}`
   const rows = await tx.rows<{ sku: string; store_id: string }>(sql`
-    select distinct on (v.sku) v.sku, s.store_id
-      from variant v join stock s on s.service_id = v.service_id and s.sku_id = v.sku_id
-     where v.service_id = ${service.id} and v.sku = any(${skus})
-     order by v.sku, s.store_id = (${named}) desc nulls last, s.free_stock desc, s.store_id`)
+    select v.sku, s.store_id
+      from variant v
+     cross join lateral (
+       select store_id from stock s where s.service_id = v.service_id and s.sku_id = v.sku_id
+        order by store_id = (${named}) desc nulls last, free_stock desc, store_id limit 1) s
+     where v.service_id = ${service.id} and v.sku = any(${skus})`)
   return new Map(rows.map(row => [row.sku, row.store_id]))
 }
 
