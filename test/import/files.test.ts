@@ -85,6 +85,17 @@ test('a column that we have too is passed over where that is said', async () => 
   )
 })
 
+test('the same in records, whose other fields stay where they belong', async () => {
+  const record = { storeId: '78', storeNumber: '078', name: 'East', ecommerceLocationId: 'L', code: 'E' }
+  await shop.feed('stores', JSON.stringify(record), { file: 'stores.ndjson', ignore: ['code'] })
+  assert.deepEqual(
+    await shop.rows(
+      `select name, code, ecommerce_location_id, to_char(changed_at, 'YYYY') >= '2026' as now from store where store_id = '78'`,
+    ),
+    [{ name: 'East', code: null, ecommerce_location_id: 'L', now: true }],
+  )
+})
+
 test('ragged lines and stray quotation marks are refused alone', async () => {
   const file = 'id,code,surname\n1,a,A,B\n2,b\n3,c"c,C\n4,"d"d,D\n5,"e,E\n6,"f",F\n7,g,G\n'
   const { inserted, rejected } = await shop.feed('staff', file)

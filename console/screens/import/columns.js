@@ -33,7 +33,7 @@ export function Columns({ columns, header, rows, from, set, change }) {
       <td class="wide">
         <select aria-label=${`${name} is`} value=${name in set ? constant : (theirs ?? none)} onChange=${(/** @type {any} */ event) => choose(name, event.currentTarget.value)}>
           <option value=${none}>not in the file</option>
-          <option value=${constant}>the same in every line…</option>
+          ${/* What is sent with the file stands in the URL. */ format !== 'secret' && html`<option value=${constant}>the same in every line…</option>`}
           ${header.filter(Boolean).map(each => html`<option key=${each} value=${each}>${each}</option>`)}
         </select>
       </td>

@@ -8,7 +8,7 @@ import { Problem } from '../../parts/problem.js'
 import { Columns } from './columns.js'
 import { delimiters, encodings, firstRows, kindOf, matched, readingOf, spellingOf } from './guess.js'
 import { Preview } from './preview.js'
-import { profileOf } from './profile.js'
+import { profileOf, sentProfileOf } from './profile.js'
 
 /** @typedef {import('./profile.js').Plan} Plan */
 /** @typedef {Awaited<ReturnType<typeof firstRows>>} First */
@@ -47,9 +47,8 @@ export function Form({ file, kind: asked, isHidden, send }) {
   const lacking = columns.filter(({ name, required }) => required && !(name in from) && !set[name])
   /** @param {Partial<Plan>} change */
   const change = change => setPlan(Object.assign({}, plan, change.from && spelt(plan, change.from, first), change))
-  const profile = profileOf(plan, first.header)
   const go = (/** @type {boolean} */ isTrial) => () =>
-    send({ file, plan, profile, header: first.header, lines: first.lines, isTrial })
+    send({ file, plan, profile: sentProfileOf(plan, first.header), header: first.header, lines: first.lines, isTrial })
   return html`
     <section aria-label="How it is written" class="card">
       <div class="fields">
@@ -71,7 +70,7 @@ export function Form({ file, kind: asked, isHidden, send }) {
     <p class="choices">
       <button class="main" disabled=${lacking.length > 0} onClick=${go(true)}>Try it, write nothing</button>
       <button disabled=${lacking.length > 0} onClick=${go(false)}>Import</button>
-      <button class="quiet" onClick=${() => download(`${kind}.profile.json`, `${JSON.stringify(profile, null, 2)}\n`)}>Save as a profile</button>
+      <button class="quiet" onClick=${() => download(`${kind}.profile.json`, `${JSON.stringify(profileOf(plan, first.header), null, 2)}\n`)}>Save as a profile</button>
     </p>`
 }
 

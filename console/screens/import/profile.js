@@ -1,3 +1,5 @@
+import { kinds } from 'tillbridge/kinds'
+
 /**
  * @typedef {{
  *   kind: string,
@@ -14,7 +16,7 @@
  * @typedef {{ text: string, cells: string[], isMended: boolean }} Kept a line as it was, and as it is to be
  */
 
-/** The plan as `tillbridge import --profile` and `POST /imports/:kind` read it. @param {Plan} plan @param {string[]} header */
+/** The plan as `tillbridge import --profile` and `POST /imports/:kind` read it, to be kept. @param {Plan} plan @param {string[]} header */
 export function profileOf({ kind, reading, from, set, decimal, dateFormat }, header) {
   const used = new Set(Object.values(from))
   const { isJson, delimiter, encoding } = reading
@@ -28,4 +30,15 @@ export function profileOf({ kind, reading, from, set, decimal, dateFormat }, hea
     ...(dateFormat ? { dateFormat } : {}),
     ...(isJson ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter, encoding }),
   }
+}
+
+/**
+ * The same to be sent in a URL: without the names of columns that are left out. In a file without a header they are somebody's data, and
+ * there may be many.
+ * @param {Plan} plan @param {string[]} header
+ */
+export function sentProfileOf(plan, header) {
+  const profile = profileOf(plan, header)
+  const ours = new Set(kinds[plan.kind]?.columns.map(({ name }) => name))
+  return Object.assign(profile, { ignore: ['*', ...profile.ignore.filter(name => ours.has(name))] })
 }

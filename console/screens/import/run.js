@@ -10,6 +10,8 @@ import { Refused } from './refused.js'
 /** @typedef {import('./profile.js').Sent} Sent */
 
 const everyMs = 700
+/** So many looks in a row may fail: the import goes on meanwhile. */
+const mostMissed = 20
 
 /** Sends a file and waits until it is in; what it comes to is told on the way. @param {Sent} sent @param {(run: any) => void} tell @param {AbortSignal} signal */
 async function takeIn({ file, plan, profile, isTrial }, tell, signal) {
@@ -18,10 +20,15 @@ async function takeIn({ file, plan, profile, isTrial }, tell, signal) {
   const headers = isTrial ? { prefer: 'tx=rollback' } : {}
   const path = `/imports/${plan.kind}?profile=${encodeURIComponent(JSON.stringify(profile))}`
   let run = (await ask(path, { method: 'POST', body: file.slice(0, file.size, type), headers, signal })).data
-  while (run.state === 'running') {
+  for (let missed = 0; run.state === 'running'; ) {
     tell(run)
     await new Promise(done => setTimeout(done, everyMs))
-    run = (await ask(`/imports/${run.id}`, { signal })).data
+    try {
+      run = (await ask(`/imports/${run.id}`, { signal })).data
+      missed = 0
+    } catch (fault) {
+      if (signal.aborted || ++missed > mostMissed) throw fault
+    }
   }
   tell(run)
   return run.refused > 0 ? (await ask(`/imports/${run.id}/rejected`, { signal })).data : []

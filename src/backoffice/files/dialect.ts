@@ -6,6 +6,8 @@ export interface Dialect extends Script {
   map?: ReadonlyMap<string, string>
   /** Columns of the file to be passed over. */
   ignore?: readonly string[]
+  /** Those that are not known are passed over too. */
+  ignoresUnknown?: boolean
   /** Columns of ours, with the text that every line has for them. */
   set?: ReadonlyMap<string, string>
   /** Columns of ours that are times, with those of the file that have their clock; an empty name is the only one that there is. */

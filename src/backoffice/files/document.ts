@@ -25,7 +25,7 @@ A back office that can write files is connected by them: \`tillbridge import <ki
 * A line has 1 MiB at most. Files may be of any size.
 
 Columns that are called otherwise are named with \`--map ours=theirs\`, as often as needed, and one column may serve for two of ours;
-columns that are not needed are passed over with \`--ignore theirs\`. Any other column that is not known stops the import before it begins:
+columns that are not needed are passed over with \`--ignore theirs\`, all that are not known with \`--ignore '*'\`. Any other column that is not known stops the import before it begins:
 
     tillbridge import transactions sales.csv.gz --map id=InvoiceNo --map number=InvoiceNo --map lineId=Line \\
       --map saleDate=InvoiceDate --map quantity=Quantity --map price=UnitPrice --map sku=StockCode --ignore Country

@@ -64,8 +64,8 @@ function withClocks(fields: Field[], { clocks }: Dialect, header: readonly strin
 export const everyField = (kind: Kind, dialect: Dialect, currency: string): Field[] => {
   const headers = headersOf(kind, dialect)
   const { ignore = [], clocks = new Map() } = dialect
-  const places = [...new Set([...headers.map(({ header }) => header), ...ignore, ...clocks.values()])]
   const read = headers.filter(({ header, required }) => required || !ignore.includes(header))
+  const places = [...new Set([...read.map(({ header }) => header), ...ignore, ...clocks.values()])]
   const fields = read.map(column => fieldOf(column, places.indexOf(column.header), dialect, currency))
   return withClocks(fields, dialect, places)
 }
@@ -91,6 +91,7 @@ export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect
     )
   for (const [i, name] of names.entries()) {
     if (i < skipped) continue
+    if (!known.has(name) && dialect.ignoresUnknown) continue
     if (name === '') wrong.push(`Column ${i + 1} has no name.`)
     else if (!known.has(name)) {
       if (!isOurs(name))
@@ -148,7 +149,7 @@ const byPlace = (strange: readonly Strange[]) =>
     : []
 
 const mapHint =
-  'A column that is called otherwise in the file: --map ours=theirs (such as --map sku=StockCode). One that is not needed: --ignore theirs. One that the file lacks, and that is the same in all lines: --set ours=value.'
+  'A column that is called otherwise in the file: --map ours=theirs (such as --map sku=StockCode). One that is not needed: --ignore theirs, or "*" for all such. One that the file lacks, and that is the same in all lines: --set ours=value.'
 
 /** All columns of a kind in a sentence, the required ones marked. */
 const listOf = (kind: Kind) =>

@@ -61,46 +61,47 @@ function loose(text: Buffer, encoding: 'utf8' | 'latin1', delimiter: string): st
   }
 }
 
-/** The lines of an NDJSON file; `places` says which cell a field goes to, `rowsOf` which rows a record is. */
-export async function* jsonLines(
-  chunks: AsyncIterable<Buffer>,
-  places: ReadonlyMap<string, number>,
-  rowsOf: (record: Told) => ReturnType<RowsOf> = () => undefined,
-): AsyncGenerator<Line[]> {
+interface Records {
+  /** Which cell a field goes to. */
+  places: ReadonlyMap<string, number>
+  /** Other fields are passed over. */
+  ignoresUnknown?: boolean | undefined
+  /** Which rows a record is. */
+  rowsOf: (record: Told) => ReturnType<RowsOf>
+}
+
+/** The lines of an NDJSON file. */
+export async function* jsonLines(chunks: AsyncIterable<Buffer>, records: Records): AsyncGenerator<Line[]> {
   for await (const { bytes, lines } of blocksOf(chunks))
     yield lines.flatMap(({ number, start, end, unreadable }) => {
       const text = bytes.subarray(start, end)
-      const read = unreadable ? [{ cells: [], unreadable }] : jsonLine(text, places, rowsOf)
+      const read = unreadable ? [{ cells: [], unreadable }] : jsonLine(text, records)
       return read.map(row => ({ number, size: text.length / read.length, ...row }))
     })
 }
 
 type Read = Pick<Line, 'cells' | 'unreadable' | 'text' | 'bytes' | 'reasons'>
 
-function jsonLine(
-  text: Buffer,
-  places: ReadonlyMap<string, number>,
-  rowsOf: (record: Told) => ReturnType<RowsOf>,
-): Read[] {
+function jsonLine(text: Buffer, records: Records): Read[] {
   if (!isUtf8(text)) return [{ cells: [], unreadable: invalidText, text: text.toString('latin1'), bytes: true }]
   const fields = parsed(text)
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     return [{ cells: [], unreadable: 'The line is not a JSON object:', text: text.toString() }]
-  const rows = rowsOf(fields as Told) ?? [fields]
+  const rows = records.rowsOf(fields as Told) ?? [fields]
   if (rows instanceof Reason) return [{ cells: [], unreadable: rows.text, text: text.toString() }]
-  return rows.map(row => placed(row, places))
+  return rows.map(row => placed(row, records))
 }
 
 /** Fields of a line that are told as unknown, each by its first 100 characters: names come in no other bounds than those of a line. */
 const unknownAtMost = 20
 
-function placed(fields: object, places: ReadonlyMap<string, number>): Read {
+function placed(fields: object, { places, ignoresUnknown }: Records): Read {
   const cells: unknown[] = new Array(places.size).fill(undefined)
   const reasons: Reason[] = []
   for (const [name, value] of Object.entries(fields)) {
     const place = places.get(name)
     if (place !== undefined) cells[place] = value
-    else if (reasons.length < unknownAtMost)
+    else if (!ignoresUnknown && reasons.length < unknownAtMost)
       reasons.push(new Reason('There is no such field.', name.slice(0, 100).toWellFormed()))
   }
   return reasons.length ? { cells, reasons } : { cells }

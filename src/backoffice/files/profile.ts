@@ -8,6 +8,7 @@ import { isEncoding } from './encoding.ts'
 import { formats } from './source.ts'
 
 const columns = Type.Optional(Type.Record(Type.String(), Type.String()))
+const everyOther = '*'
 const text = Type.Optional(Type.String({ minLength: 1 }))
 
 /** How the files of one source are, as it is saved: each field is an option of `tillbridge import`. */
@@ -17,6 +18,7 @@ export const Profile = Type.Object(
     kind: text,
     format: Type.Optional(Type.Enum([...formats])),
     map: columns,
+    /** `*`: all that are not known. */
     ignore: Type.Optional(Type.Array(Type.String())),
     set: columns,
     /** The column with the clock of the only time, or those of several by our names. */
@@ -90,7 +92,7 @@ export function dialectOf(profile: Profile): Dialect {
     ...(map && { map: new Map(Object.entries(map)) }),
     ...(set && { set: new Map(Object.entries(set)) }),
     ...(clocks && { clocks: new Map(Object.entries(clocks)) }),
-    ...(ignore && { ignore }),
+    ...(ignore && { ignore: ignore.filter(name => name !== everyOther), ignoresUnknown: ignore.includes(everyOther) }),
     dateFormat,
     decimal,
     delimiter,

@@ -32,7 +32,11 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
       header: [...places.keys()],
       fields,
       sparse: true,
-      lines: jsonLines(bytes, places, record => rowsOfRecords.get(kind)?.(record, currency)),
+      lines: jsonLines(bytes, {
+        places,
+        ignoresUnknown: dialect.ignoresUnknown,
+        rowsOf: record => rowsOfRecords.get(kind)?.(record, currency),
+      }),
     }
   }
   const delimiter = isOurs ? ',' : dialect.delimiter

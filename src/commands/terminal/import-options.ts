@@ -18,7 +18,11 @@ export const withDialect = (command: Command) =>
       'a column that the file calls otherwise; may be repeated',
       pairs('map', 'sku=StockCode'),
     )
-    .option('--ignore <theirs>', 'a column of the file that is not needed; may be repeated', listed)
+    .option(
+      '--ignore <theirs>',
+      'a column of the file that is not needed, or "*": all that are not known; may be repeated',
+      listed,
+    )
     .option(
       '--set <ours=value>',
       'a column that the file lacks: what it is in every line; may be repeated',

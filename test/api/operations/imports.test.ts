@@ -138,6 +138,14 @@ test('a file as people have it is read by the options of the query, or a profile
   const run = await bring(shop, `stores?profile=${encodeURIComponent(profile)}`, Buffer.from(theirs, 'latin1'))
   assert.deepEqual(counts(run), ['ok', 1, 1, 0, 0, 0])
   assert.deepEqual(await stores(shop), [['1', 'Köln']])
+  const rest = `stores?profile=${encodeURIComponent(JSON.stringify({ map: { name: 'Name' }, ignore: ['*'] }))}`
+  assert.deepEqual(
+    counts(await bring(shop, rest, 'storeId,storeNumber,Name,Lee,,Lee\n1,101,Köln,a,b,c\n2,102,Bonn,a,b,c\n')),
+    ['ok', 2, 1, 0, 1, 0],
+  )
+  const record = JSON.stringify({ storeId: '2', storeNumber: '102', Name: 'Trier', Lee: { a: 1 } })
+  const bonn = await bring(shop, rest, record, { 'content-type': 'application/x-ndjson' })
+  assert.deepEqual(counts(bonn), ['ok', 1, 0, 1, 0, 0])
   const stopped = await bring(
     shop,
     'stores?delimiter=%3B&stop_after=1',
