@@ -113,14 +113,16 @@ interface Line {
 
 function inOneLine(ask: Ask): Line {
   const unanswered = new Set<Promise<pg.QueryResult>>()
-  let first: unknown
-  // What follows a statement that failed fails because it follows, also where it was to be prepared behind it: told is the failure itself.
-  const orFirst = (error: { code?: unknown }) => {
-    first ??= error
-    throw error.code === '25P02' || error.code === '26000' ? first : error
+  let cause: unknown
+  // What follows a statement that failed fails because it follows, also where it was to be prepared behind it: told is the failure itself,
+  // the newest where a savepoint undid others.
+  const orCause = (error: { code?: unknown }) => {
+    if (error.code === '25P02' || error.code === '26000') throw cause ?? error
+    cause = error
+    throw error
   }
   const asked: Ask = config => {
-    const answer = ask(config).catch(orFirst)
+    const answer = ask(config).catch(orCause)
     unanswered.add(answer)
     const answered = () => unanswered.delete(answer)
     answer.then(answered, answered)

@@ -55,10 +55,13 @@ export function straightTo(server: pg.ClientConfig): Way {
 /** Breaks off a connection to a standby, which says so of itself without being asked; tells of this, and of one that is refused. */
 function onVain(client: pg.Client, isVain: () => void) {
   const { connection } = client as unknown as { connection: NodeJS.EventEmitter }
-  const tell = () => isConnected || isVain()
-  let isConnected = false
+  let isSettled = false
+  const tell = () => {
+    if (!isSettled) isVain()
+    isSettled = true
+  }
   client.once('connect', () => {
-    isConnected = true
+    isSettled = true
   })
   for (const event of ['error', 'errorMessage', 'end']) connection.on(event, tell)
   connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {

@@ -1,14 +1,16 @@
 import { open, readdir, rename, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /**
  * Makes a file that has its name only once it is whole, and on the disk. `write` is given the name to write it by, in the same folder;
- * whatever it throws, what had the name stays. What processes that were killed have left of it goes.
+ * whatever it throws, what had the name stays. What processes that were killed have left of it goes: those of this machine, since other
+ * ones, such as containers with the same volume, may be writing theirs.
  */
 export async function wholeFile<T>(path: string, write: (draft: string) => Promise<T>): Promise<T> {
   const file = resolve(path)
   const folder = dirname(file)
-  const draftOf = (pid: number | string) => `.${basename(file)}.${pid}.part`
+  const draftOf = (pid: number | string) => `.${basename(file)}.${hostname()}.${pid}.part`
   for (const name of await readdir(folder)) {
     const [pid = ''] = /\d+(?=\.part$)/.exec(name) ?? []
     if (pid && name === draftOf(pid) && !isRunning(Number(pid))) await rm(join(folder, name), { force: true })

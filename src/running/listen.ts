@@ -32,7 +32,7 @@ export interface Listening {
   server: FastifyInstance
   /** What this process has to tell of itself. */
   samples(): Sample[]
-  /** Has load balancers look elsewhere (LEAVE_SECONDS), stops accepting, finishes what runs, for at most `graceMs`; 0: all at once. */
+  /** Has load balancers look elsewhere (LEAVE_SECONDS) if it was ready, stops accepting, finishes what runs, for at most `graceMs`; 0: all at once. */
   close(graceMs: number): Promise<void>
 }
 
@@ -87,8 +87,9 @@ export async function listen(
     ready: () => !isLeaving && isReady(),
   })
   // Who has a connection here makes the next one elsewhere.
-  server.addHook('onRequest', async (request, reply) => {
+  server.addHook('onRequest', (request, reply, done) => {
     if (isLeaving && request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
+    done()
   })
   const requests = measureRequests(server)
   // An HTTP/2 server cannot close its connections by itself.
@@ -118,7 +119,8 @@ export async function listen(
   let plain: Server | undefined
   const close = async (graceMs: number) => {
     isLeaving = true
-    if (graceMs) await delay(config.leaveSeconds * 1_000)
+    // Who never was ready is nobody's to look away from.
+    if (isReady()) await delay(config.leaveSeconds * 1_000)
     ending.abort()
     unwatch()
     clearInterval(renewal)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
@@ -127,12 +128,12 @@ test('an export that is stopped, or killed, leaves what had the name', async () 
     ids.map(id => ({ id, firstname: randomBytes(7_500).toString('base64') })),
   )
   const file = at('large.ndjson')
-  const parts = async () => (await readdir(place)).filter(name => name.endsWith('.part')).length
+  const parts = async () => (await readdir(place)).filter(name => name.endsWith('.part'))
   /** Whether it was ended while it wrote: it may have been too fast for us. */
   async function endsBy(signal: 'SIGINT' | 'SIGKILL') {
     await writeFile(file, 'before\n')
     const one = begin(['export', 'customers', '--service', large.service.name, '--out', file], environment)
-    await until(async () => one.child.exitCode !== null || (await parts()), 'something is in it', 30_000)
+    await until(async () => one.child.exitCode !== null || (await parts()).length, 'something is in it', 30_000)
     one.child.kill(signal)
     return (await one.ended).code !== 0
   }
@@ -142,8 +143,15 @@ test('an export that is stopped, or killed, leaves what had the name', async () 
   ] as const) {
     await until(() => endsBy(signal), `it is ended by ${signal}`, 60_000)
     assert.equal(await readFile(file, 'utf8'), 'before\n', signal)
-    assert.equal(await parts(), left, signal)
+    assert.equal((await parts()).length, left, signal)
   }
+  const [draft = ''] = await parts()
+  assert.ok(draft.startsWith(`.large.ndjson.${hostname()}.`), draft)
+  // Of a container with the same volume, whose process may run.
+  const elsewhere = draft.replace(`.${hostname()}.`, '.elsewhere.')
+  await writeFile(at(elsewhere), '')
+  assert.equal((await exporting(api, 'stores', 'large.ndjson')).code, 0)
+  assert.deepEqual(await parts(), [elsewhere])
 })
 
 test('a name that tells no format, and a kind that there is not, are refused with a way out', async () => {

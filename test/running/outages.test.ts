@@ -119,6 +119,17 @@ test('statements that are asked behind one that fails are not carried out, and c
   })
 })
 
+test('what follows another failure, after one that a savepoint undid, fails for the other reason', async () => {
+  const work = db.transaction(async tx => {
+    await tx.run(sql`savepoint here`)
+    await assert.rejects(tx.row(sql`select 1 / 0`), { code: '22012' })
+    await tx.run(sql`rollback to savepoint here`)
+    tx.row(sql`select 'x'::integer`).catch(() => {})
+    return tx.row(sql`select 1`)
+  })
+  await assert.rejects(work, { code: '22P02' })
+})
+
 test('an unexpected fault tells the request id alone', async () => {
   assert.equal((await get('/customers/search')).status, 200)
   await db.run(sql`alter table customer rename to customer_away`)

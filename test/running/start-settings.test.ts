@@ -76,7 +76,7 @@ test('--no-demo makes no service, and says what comes next', async () => {
 
 for (const [title, settings] of [
   ['a busy port', (PORT: string) => ({ PORT })],
-  ['a busy port for plain HTTP', (PLAIN_PORT: string) => ({ PORT: '0', PLAIN_PORT })],
+  ['a busy port for plain HTTP', (PLAIN_PORT: string) => ({ PORT: '0', PLAIN_PORT, LEAVE_SECONDS: '600' })],
   ['a busy port with several processes', (PORT: string) => ({ PORT, WORKERS: '2' })],
 ] as const)
   test(`${title} gives one clear line, and PostgreSQL is stopped again`, async () => {

@@ -36,6 +36,15 @@ test('a second signal, later than the first, ends it at once', async () => {
   await until(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
 })
 
+test('LEAVE_SECONDS has load balancers look elsewhere first, with DRAIN_SECONDS=0 too', async () => {
+  const service = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '0', LEAVE_SECONDS: '600' })
+  service.child.kill('SIGTERM')
+  await until(async () => (await ask(service, '/health/ready')).status === 503, 'it is told')
+  assert.equal((await ask(service, '/stores', await access)).status, 200)
+  await delay(1_200)
+  assert.deepEqual(await stop(service), { code: 1, signal: null })
+})
+
 test('what still runs at the end of DRAIN_SECONDS is cut off, and PostgreSQL is stopped', async () => {
   const service = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '1' })
   const slow = await askSlowly(service)

@@ -77,7 +77,7 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
     const described = await tx.rows<Touched>(sql`
       insert into product (${productContent.list}, changed_at, record)
       select ${productContent.of('p')}, 'epoch', '' from ${merged(service, products, givenProducts, 'p')} where ${differs(products, 'p')}
-      on conflict (service_id, product_id) do update set (${productContent.list}) = (${productContent.excluded})
+      ${overwriting(products, [])}
       returning product_id`)
     const givenVariants = rows.map(row => row.variant)
     const coloured = await tx.rows<Merged<'product_id' | 'colour_id'>>(merging(service, colours, givenColours))

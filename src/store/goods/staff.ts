@@ -2,7 +2,7 @@ import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { beginChangeOf, ofRow, stampOf } from '../lists/back-date.ts'
 import { type Upserted, upserted } from '../lists/change.ts'
-import { columnsOf, merged, overwriting, type Table } from '../lists/merge.ts'
+import { columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
 const staff: Table = {
@@ -24,6 +24,7 @@ export function upsertStaff(db: Database, service: Service, rows: readonly objec
         select ${content.of('c')}, ${stampOf(ofRow, service, change)},
                (select row_to_json(r)::text from (select c.id, c.code, c.firstname, c.surname, c.email, c.store_number as "storeNumber", c.active) r)
           from ${merged(service, staff, rows, 'c')}
+         where ${differs(staff, 'c')}
         ${overwriting(staff, ['changed_at', 'record'])}
         returning (xmax = 0) as inserted`,
     )
