@@ -6,7 +6,7 @@ import { browserMissing } from '../test/support/browser.ts'
 import { type Console, openConsole } from '../test/support/console/console.ts'
 import { type Caller, startTestService } from '../test/support/service.ts'
 import { startReceiver } from '../test/support/webhooks/receiver.ts'
-import { post } from '../test/support/write.ts'
+import { post, put } from '../test/support/write.ts'
 import { logMorning } from './console-morning.ts'
 import { openOffice } from './console-office.ts'
 
@@ -45,14 +45,15 @@ try {
     detail: '3 of 4,120 lines of stock.csv name a store that is not known.',
   })
   const order = await logMorning(service)
-  const voucher = await post(service, '/vouchers', {
+  const gift = {
     amount: '150.00',
     receiverName: 'Ann Lee',
     receiverEmail: 'ann.lee@exmaple.com',
     senderName: 'John Smith',
     subject: 'A gift for you',
     billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
-  })
+  }
+  const voucher = await post(service, '/vouchers', gift)
   const { number } = voucher.json.data
   await service.db.run(sql`
     update mail set status = 'failed', attempts = 1, last_fault = 'The mail server refuses the message: 550 5.1.2 at RCPT TO.'
@@ -60,6 +61,10 @@ try {
   await post(service, `/vouchers/${number}/send-again`, { receiverEmail: 'ann.lee@example.com' })
   await service.db.run(sql`
     update mail set status = 'sent', attempts = 1, sealed = null, sent_at = now() where voucher_number = ${number} and status = 'queued'`)
+  // Something that was changed, and a present, for the time line of a customer.
+  await put(service, `/customers/${sale.customerId}`, { smsSubscription: true, mobile: '+61 491 570 006' })
+  const { contact } = (await service.get(`/customers/${sale.customerId}`)).json.data
+  await post(service, '/vouchers', { ...gift, receiverEmail: contact.email })
   const places: [name: string, place: string, of?: Caller][] = [
     ['today', 'today'],
     ['feeds', 'feeds/stock'],
@@ -78,10 +83,10 @@ try {
     ['audit', 'audit'],
   ]
   for (const colours of ['light', 'dark'] as const)
-    for (const of of [service, office]) {
-      const page = await openConsole(service, of, { width: 1360, height: 850, colours })
+    for (const shown of [service, office]) {
+      const page = await openConsole(service, shown, { width: 1360, height: shown === office ? 980 : 850, colours })
       for (const [name, place, whose = service] of places) {
-        if (whose !== of || (only.length && !only.includes(name))) continue
+        if (whose !== shown || (only.length && !only.includes(name))) continue
         await page.show(place)
         if (place === 'import') await dropFile(page, name === 'refused')
         await page.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)

@@ -42,6 +42,7 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
       {
         width: inside.clientWidth,
         height: 180,
+        padding: [8, 8, 0, 0],
         legend: { show: false },
         series: [
           {},
@@ -51,7 +52,11 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
         scales: { y: { range: (_, __, most) => [0, Math.max(most, 1) * 1.05] } },
         axes: [
           { ...axis, size: 28, values: (_, times) => clock(times) },
-          { ...axis, size: 60, values: (_, values) => values.map(value => `${value} ${unit}`.trim()) },
+          {
+            ...axis,
+            size: unit ? 68 : 44,
+            values: (_, values) => values.map(value => `${value.toLocaleString('en')} ${unit}`.trim()),
+          },
         ],
       },
       [times, ...lines.map(({ values }) => values)],

@@ -7,6 +7,7 @@ import { html } from '../ground/html.js'
  *   text?: (row: any) => string,
  *   right?: boolean,
  *   shrink?: boolean,
+ *   wide?: boolean,
  * }} Column `value` is what the cell shows, `text` what the CSV has where that is no plain text; none of it: not in the CSV.
  */
 
@@ -33,7 +34,8 @@ export const Table = ({
 </div>`
 
 /** @param {Column} column */
-const classOf = ({ right, shrink }) => `${right ? 'right' : ''}${shrink ? ' shrink' : ''}`.trim() || undefined
+const classOf = ({ right, shrink, wide }) =>
+  [right && 'right', shrink && 'shrink', wide && 'wide'].filter(Boolean).join(' ') || undefined
 
 /** What a cell is in a CSV; undefined for what is no text. @param {Column} column @param {any} row */
 export function textOf({ text, value }, row) {

@@ -9,7 +9,7 @@ const columns = [
   { title: 'When', value: line => line.at, shrink: true },
   { title: 'Who', value: line => line.username },
   { title: 'What', value: line => line.operation, shrink: true },
-  { title: 'On', value: line => html`<code>${line.subject}</code>`, text: line => line.subject },
+  { title: 'On', value: line => html`<code>${line.subject}</code>`, text: line => line.subject, wide: true },
   { title: 'Fields', value: line => line.fields.join(', ') || null },
   {
     title: 'Request',

@@ -22,7 +22,7 @@ const columns = [
   },
   { title: 'Error', value: line => line.code, shrink: true },
   { title: 'Operation', value: line => line.operation },
-  { title: 'Record', value: line => html`<code>${line.record}</code>`, text: line => line.record },
+  { title: 'Record', value: line => html`<code>${line.record}</code>`, text: line => line.record, wide: true },
   { title: 'Account', value: line => line.account },
   { title: 'Took', right: true, value: line => took(line.milliseconds), text: line => String(line.milliseconds) },
   {

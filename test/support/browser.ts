@@ -175,6 +175,8 @@ export async function openPage(baseUrl: string, { slower = 1, ...looks }: Openin
       await send('Input.insertText', { text })
     },
     async screenshot() {
+      // Nothing is shown as it is under the mouse.
+      await send('Input.dispatchMouseEvent', { type: 'mouseMoved', x: 0, y: 0 })
       const { data } = await send('Page.captureScreenshot', { format: 'png' })
       return Buffer.from(data, 'base64')
     },

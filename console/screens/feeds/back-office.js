@@ -42,16 +42,16 @@ export function BackOffice() {
     </div>
     ${
       sum(calls) > 0
-        ? html`<${Chart} title="How long its answers took" unit="ms" times=${calls.map((/** @type {number} */ _, /** @type {number} */ i) => begun + 60 * i)} lines=${lines} />`
+        ? html`<${Chart} title="How long its answers took" unit="ms" times=${calls.slice(1).map((/** @type {number} */ _, /** @type {number} */ i) => begun + 60 * i)} lines=${lines} />`
         : html`<div class="empty">It was not called in the last 24 hours.</div>`
     }`
 }
 
-/** What is drawn of the minutes: those without calls have nothing. @param {any} [figures] */
+/** What is drawn of the minutes that have ended: those without calls have nothing. @param {any} [figures] */
 function linesOf(figures) {
   if (!figures) return []
   /** @param {number[]} minutes */
-  const called = minutes => minutes.map((each, i) => (figures.calls[i] ? each : null))
+  const called = minutes => minutes.slice(0, -1).map((each, i) => (figures.calls[i] ? each : null))
   return [
     { title: 'slowest', colour: /** @type {const} */ ('muted'), values: called(figures.slowest) },
     { title: 'average', colour: /** @type {const} */ ('accent'), values: called(figures.average) },

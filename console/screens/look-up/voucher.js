@@ -6,6 +6,7 @@ import { Field, submitted } from '../../parts/field.js'
 import { Facts, money, State } from '../../parts/format.js'
 import { Problem } from '../../parts/problem.js'
 import { useAction } from '../../parts/use-load.js'
+import { emailTones } from './emails.js'
 import { Ledger } from './ledger.js'
 
 /** @type {Record<string, 'good' | 'warn' | 'bad' | 'idle'>} */
@@ -19,7 +20,10 @@ const factsOf = voucher => [
   ['Issued for', money(voucher.originalAmount, voucher.currency)],
   ['Expires', voucher.expiryDate ?? 'never'],
   ['Locked until', voucher.lockedUntil],
-  ['E-mail', voucher.email?.status],
+  [
+    'E-mail',
+    voucher.email && html`<${State} state=${voucher.email.status} tone=${emailTones[voucher.email.status]} />`,
+  ],
 ]
 
 /** A voucher: to admins with its ledger, to others by its PIN, without which nobody else is told that there is one. @param {{ id: string }} props */

@@ -43,6 +43,8 @@ function Requests({ requests: { since, answered, refused, failed } }) {
     import('../../parts/chart.js').then(({ Chart }) => setChart(() => Chart))
   }, [])
   const begun = Date.parse(since) / 1_000
+  // The minute that is under way would look like a fall.
+  const ended = (/** @type {number[]} */ minutes) => minutes.slice(0, -1)
   const sum = (/** @type {number[]} */ minutes) => minutes.reduce((all, each) => all + each, 0).toLocaleString('en')
   const [what, told] = [
     'Requests by the minute',
@@ -54,11 +56,11 @@ function Requests({ requests: { since, answered, refused, failed } }) {
         ? html`<${Chart}
             title=${html`${mayLook ? html`<a href=${linkTo('requests')}>${what}</a>` : what}<small>${told}</small>`}
             name=${what + told}
-            times=${answered.map((_, i) => begun + 60 * i)}
+            times=${ended(answered).map((_, i) => begun + 60 * i)}
             lines=${[
-              { title: 'all', colour: 'muted', values: answered },
-              { title: 'refused (4xx)', colour: 'warn', values: refused },
-              { title: 'failed (5xx)', colour: 'bad', values: failed },
+              { title: 'all', colour: 'muted', values: ended(answered) },
+              { title: 'refused (4xx)', colour: 'warn', values: ended(refused) },
+              { title: 'failed (5xx)', colour: 'bad', values: ended(failed) },
             ]}
           />`
         : html`<p class="opening" role="status">Drawing…</p>`

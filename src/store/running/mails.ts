@@ -159,12 +159,12 @@ export const mailsOf = async (tx: Db, service: Service, vouchers: readonly strin
     )
   ).map(({ id }) => id)
 
-/** Drops what the mails of vouchers say; one that waits is given up, and says why. Returns their identifiers. */
+/** Drops what the mails of vouchers say; one that waits is given up. `why`: what is told of them from then on. Returns their identifiers. */
 export async function eraseMails(
   tx: Db,
   service: Service,
   vouchers: readonly string[],
-  why = 'The receiver was erased.',
+  why = sql`'The receiver was erased.'`,
 ): Promise<string[]> {
   const ids = await mailsOf(tx, service, vouchers)
   await tx.run(sql`

@@ -1,3 +1,4 @@
+import { sql } from '../../../db.ts'
 import { amount, decimalsOf } from '../../../domain/money.ts'
 import { makePin } from '../../../domain/vouchers/number.ts'
 import { unusable } from '../../../domain/vouchers/use.ts'
@@ -10,6 +11,9 @@ import { pinHash, putPin } from '../../../store/vouchers/pin.ts'
 import { endValidation } from '../../../store/vouchers/validation.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import { takeVoucher } from './steps.ts'
+
+/** What is told of an e-mail that another one takes the place of: why it did not leave, too. */
+const instead = sql`concat_ws(' ', last_fault, 'Another one was sent instead.')`
 
 /** What there is to know of a sending: which voucher, and where to, if it is not where it went before. */
 interface Sending {
@@ -46,7 +50,7 @@ export async function sendAgain(
     return readVoucher(tx, service, number)
   }
   const pin = makePin()
-  await eraseMails(tx, service, [number], 'Another one was sent instead.')
+  await eraseMails(tx, service, [number], instead)
   await putPin(tx, service, number, pinHash(keys, service, number, pin))
   if (voucher.state === 'active') await endValidation(tx, service, number)
   if (to !== persons.receiverEmail) await redirect(tx, service, number, to)
