@@ -9,6 +9,7 @@ import { takeBodies } from './http/body/body.ts'
 import { publicPages } from './http/docs/public.ts'
 import type { Gate } from './http/gate.ts'
 import { instanceOf } from './http/operation.ts'
+import { refuseOtherMethods } from './http/other-methods.ts'
 import { apiErrorOf, problemAnswer, standingHeaders } from './http/problem.ts'
 import { keepRequestLog } from './http/request-log.ts'
 import { about, logRequests, type NoteRefusal } from './http/seen/access-log.ts'
@@ -99,7 +100,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...standingHeaders, 'x-request-id': request.id })
-    done(unfit(request) ?? (request.is404 ? new ApiError('not_found') : undefined))
+    done(unfit(request) ?? (request.is404 ? refusalOf(request.method, request.url) : undefined))
   })
 
   server.setErrorHandler((error, request, reply) => {
@@ -112,7 +113,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   for (const resource of resources) resource(api)
   publicPages(server, api.operations, { gate, publicUrl, ready: options.ready })
   consolePages(server, gate)
-  refuseOtherMethods(server, routes)
+  const refusalOf = refuseOtherMethods(server, routes)
   return server
 }
 
@@ -128,18 +129,4 @@ function rememberRoutes(server: FastifyInstance) {
     routes.set(url, [...(routes.get(url) ?? []), ...[method].flat()])
   })
   return routes
-}
-
-/** A known path answers 405 with `Allow` to methods that it does not know. */
-function refuseOtherMethods(server: FastifyInstance, routes: ReadonlyMap<string, readonly string[]>) {
-  const methods = METHODS.filter(method => method !== 'CONNECT')
-  for (const method of methods) if (!server.supportedMethods.includes(method)) server.addHttpMethod(method)
-  for (const [url, allowed] of [...routes]) {
-    const others = methods.filter(method => !allowed.includes(method))
-    const refuse = async () => {
-      throw new ApiError('method_not_allowed', undefined, { headers: { allow: allowed.join(', ') } })
-    }
-    // Before the body is read, like the 404: what it holds makes no difference.
-    server.route({ method: others, url, onRequest: refuse, handler: refuse })
-  }
 }

@@ -28,12 +28,14 @@ const known = {
   '/stores': 'GET, HEAD',
   '/customers': 'GET, HEAD, POST',
   '/customers/1': 'GET, HEAD, PUT, DELETE',
+  '/customers/search': 'GET, HEAD',
   '/customers/1/transactions': 'GET, HEAD',
   '/settings': 'GET, HEAD, PUT',
   '/audit': 'GET, HEAD',
   '/health/live': 'GET, HEAD',
   '/openapi.json': 'GET, HEAD',
   '/docs': 'GET, HEAD',
+  '/st%6Fres': 'GET, HEAD',
   '/errors/not_found': 'GET, HEAD',
 }
 

@@ -94,7 +94,7 @@ test('a slash at the end of a path is no other path, whatever is asked there', a
   for (const path of ['/stores', '/customers', '/customers/search', '/orders', '/health/live', '/openapi.json']) {
     const [without, withOne] = [await service.get(path), await service.get(`${path}/`)]
     assert.equal(withOne.status, without.status, path)
-    for (const method of ['DELETE', 'PATCH', 'OPTIONS']) {
+    for (const method of ['DELETE', 'PATCH', 'OPTIONS', 'PROPFIND']) {
       const refused = await service.request(`${path}/?x=%zz`, { method })
       isProblem(refused, 'method_not_allowed', baseUrl, path)
       assert.equal(refused.headers.allow, (await service.request(path, { method })).headers.allow)
