@@ -3,6 +3,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startSimulator } from '../../simulator/simulator.ts'
+import { installed } from '../support/installations/installations.ts'
 import {
   ask,
   begin,
@@ -28,7 +29,8 @@ for (const [title, settings] of [
   ['a port for metrics that is taken', (METRICS_PORT: string) => ({ PORT: '0', METRICS_PORT })],
 ] as const)
   test(`a first start on ${title} makes nothing`, async () => {
-    const environment = installation()
+    // Whether its tables are there makes no difference to the others.
+    const environment = title === 'a port that is taken' ? installation() : await installed(installation())
     await withTakenPort(async port => {
       const { code, out } = await run(['start'], { ...environment, ...settings(port) })
       assert.equal(code, 1)
@@ -57,7 +59,7 @@ test('while the first start makes the shop it is not ready, with several process
 
 test('an installation that has lost the settings of its back office says which service lacks which, and doctor too', async () => {
   const simulator = await startSimulator({ sizes: { persons: 3 } })
-  const environment = installation()
+  const environment = await installed(installation())
   const settings = { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: simulator.url, BACK_OFFICE_COUNTRY: 'AU' }
   const missing =
     /The service shop .*apparel21.*BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY.*tillbridge back-office set shop driver=embedded/
