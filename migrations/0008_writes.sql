@@ -22,16 +22,18 @@ comment on column idempotent_answer.subject is 'A keyed hash of the path of what
 create function take_key(tenant integer, asked text, hash bytea, high integer, low integer) returns void
 language plpgsql volatile as $$
 begin
-  if pg_try_advisory_xact_lock(high, low)
-     and not exists (select from idempotent_answer a
-                      where a.service_id = tenant and a.operation = asked and a.key_hash = hash and a.created_at > now() - interval '24 hours') then
-    return;
+  if pg_try_advisory_xact_lock(high, low) then
+    -- A statement of its own, with a snapshot of its own: what whoever had the key has answered is in it.
+    if not exists (select from idempotent_answer a
+                    where a.service_id = tenant and a.operation = asked and a.key_hash = hash and a.created_at > now() - interval '24 hours') then
+      return;
+    end if;
   end if;
   raise exception 'the key is not free' using errcode = 'integrity_constraint_violation', constraint = 'key_is_free';
 end $$;
 comment on function take_key is
   'Takes an Idempotency-Key until the transaction ends; fails where another one has it, or something was answered under it, so that nothing '
-  'need wait to be asked behind it. An answer is looked for once the key is taken: by then that of whoever had it is committed. Two numbers '
+  'need wait to be asked behind it. An answer is looked for once the key is taken: by then that of whoever had it is committed, and seen. Two numbers '
   'of the hash are what the lock goes by.';
 
 create table audit (
