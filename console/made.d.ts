@@ -35,5 +35,7 @@ declare module 'tillbridge/kinds' {
     format?: string
     description: string
     example: string
+    /** What exports of other systems call it. */
+    titles?: string[]
   }
 }

@@ -94,11 +94,7 @@ export const catalogue = {
     'Send the headers within 15 seconds and all of the request within 30.',
   ],
   email_taken: [409, 'Another customer has this e-mail address.', 'Find that customer with `GET /customers?email=`.'],
-  sku_taken: [
-    409,
-    'Another SKU goes by this name.',
-    'Find it with `GET /products?sku=`, and give it another name first.',
-  ],
+  sku_taken: [409, 'Another SKU goes by this name.', 'Find it with `GET /products?sku=`, and rename that one first.'],
   username_taken: [409, 'The username is taken.', 'Choose another one.'],
   last_admin: [409, 'The service would have no admin left.', 'Make another account an `admin` first.'],
   order_number_taken: [409, 'Another order has this number.', 'Send another `orderNumber`, or leave it out.'],
@@ -112,6 +108,7 @@ export const catalogue = {
     'Gift vouchers cannot be made yet.',
     'Have the settings that `errors` names set for the service, and in the back office.',
   ],
+  mapping_changed: [409, 'The mapping was changed after the fix.', 'Look at it, and say with PUT what it is now.'],
   quantity_exceeds_returnable: [
     409,
     'More would be returned than was sold.',

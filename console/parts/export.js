@@ -42,7 +42,10 @@ export function Export({ path, columns, file }) {
 /** Rows as CSV (RFC 4180). @param {import('./table.js').Column[]} columns @param {any[]} rows */
 export function csvOf(columns, rows) {
   const told = columns.filter(column => rows.every(row => textOf(column, row) !== undefined))
-  const lines = [told.map(({ title }) => title), ...rows.map(row => told.map(column => textOf(column, row) ?? ''))]
+  const lines = [
+    told.map(({ title, name = title }) => name),
+    ...rows.map(row => told.map(column => textOf(column, row) ?? '')),
+  ]
   return lines.map(cells => `${cells.map(quoted).join(',')}\r\n`).join('')
 }
 

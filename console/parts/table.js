@@ -3,12 +3,13 @@ import { html } from '../ground/html.js'
 /**
  * @typedef {{
  *   title: string,
+ *   name?: string,
  *   value: (row: any) => unknown,
  *   text?: (row: any) => string,
  *   right?: boolean,
  *   shrink?: boolean,
  *   wide?: boolean,
- * }} Column `value` is what the cell shows, `text` what the CSV has where that is no plain text; none of it: not in the CSV.
+ * }} Column `value` is what the cell shows, `text` what the CSV has where that is no plain text; none of it: not in the CSV. There it is called `name`, or else as here.
  */
 
 /** @param {{ caption: string, columns: Column[], rows: any[], keyOf: (row: any) => string }} props */

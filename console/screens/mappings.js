@@ -1,12 +1,13 @@
 import { useState } from 'preact/hooks'
 import { html } from '../ground/html.js'
-import { goTo } from '../ground/route.js'
+import { goTo, linkTo } from '../ground/route.js'
 import { Dialog } from '../parts/dialog.js'
 import { Choice, Field, submitted } from '../parts/field.js'
 import { List } from '../parts/list.js'
 import { Problem } from '../parts/problem.js'
 import { RecordForm } from '../parts/record-form.js'
 import { useAction } from '../parts/use-load.js'
+import { Doctor } from './mappings/doctor.js'
 
 /**
  * What is mapped: where its list is, what says which one a row is, what it is there.
@@ -43,7 +44,11 @@ const sides = {
 }
 
 /** Which stores, SKUs and customers are which in the e-commerce platform. @param {{ parts: string[] }} props */
-export function Screen({ parts: [asked = 'stores'] }) {
+export const Screen = ({ parts }) =>
+  parts[0] === 'doctor' ? html`<${Doctor} kind=${parts[1]} state=${parts[2]} />` : html`<${Mappings} parts=${parts} />`
+
+/** @param {{ parts: string[] }} props */
+function Mappings({ parts: [asked = 'stores'] }) {
   const [state, setState] = useState('')
   const [version, setVersion] = useState(0)
   const [changing, setChanging] = useState(/** @type {any} */ (undefined))
@@ -67,7 +72,7 @@ export function Screen({ parts: [asked = 'stores'] }) {
     },
   ]
   return html`<h1>Mappings</h1>
-    <p class="lead">What each store, SKU and customer is in the e-commerce platform.</p>
+    <p class="lead">What each store, SKU and customer is in the e-commerce platform. <a href=${linkTo('mappings', 'doctor')}>Mapping doctor</a></p>
     <${List}
       key=${kind}
       path=${`/mappings/${kind}${state ? `?state=${state}` : ''}`}

@@ -15,6 +15,7 @@ const commands = {
   order: async () => (await import('./order.ts')).orderCommand,
   customer: async () => (await import('./customer.ts')).customerCommand,
   voucher: async () => (await import('./voucher.ts')).voucherCommand,
+  mapping: async () => (await import('./mappings/mapping.ts')).mappingCommand,
   webhook: async () => (await import('./webhook.ts')).webhookCommand,
   listen: async () => (await import('./listen.ts')).listenCommand,
   mail: async () => (await import('./mail.ts')).mailCommand,

@@ -4,6 +4,7 @@ import { dirname, extname, join, relative } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { columnsOf } from '../backoffice/rows/columns.ts'
+import type { Kind } from '../backoffice/rows/kind.ts'
 import { kinds } from '../backoffice/rows/kinds.ts'
 import { kinds as told } from '../domain/changes.ts'
 import { catalogue } from '../errors.ts'
@@ -50,6 +51,7 @@ const importable = () =>
           format,
           description,
           example: String(examples[0] ?? ''),
+          titles: (kind as Kind).titles?.[name],
         })),
       },
     ]),

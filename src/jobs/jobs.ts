@@ -11,6 +11,7 @@ import { forgetRemovals } from './forget-removals.ts'
 import { forgetRequests } from './forget-requests.ts'
 import { importExports } from './import-exports.ts'
 import type { Job } from './job.ts'
+import { judgeMappingsAgain } from './judge-mappings.ts'
 import { lookForDeliveries } from './look-for-deliveries.ts'
 import { planSyncs } from './plan-syncs.ts'
 import { renderStock } from './render-stock.ts'
@@ -32,6 +33,7 @@ export const jobs: Readonly<Record<string, Job>> = {
   'forget-removals': { run: forgetRemovals, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
   'forget-requests': { run: forgetRequests, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'render-stock': { run: renderStock, everySeconds: 5, atOnce: 1, waitsSeconds: [5, minute] },
+  'judge-mappings': { run: judgeMappingsAgain, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
   'expire-vouchers': { run: expireVouchers, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
 }
 

@@ -8,7 +8,8 @@ import { figures } from './figures.ts'
 import { paymentGateways } from './gateways.ts'
 import { imports } from './imports.ts'
 import { inventory } from './inventory.ts'
-import { mappings } from './mappings.ts'
+import { mappingDoctor } from './mappings/doctor.ts'
+import { mappings } from './mappings/mappings.ts'
 import { orders } from './orders.ts'
 import { privacy } from './privacy.ts'
 import { products } from './products.ts'
@@ -48,5 +49,6 @@ export const resources = [
   service,
   accounts,
   mappings,
+  mappingDoctor,
   audit,
 ]

@@ -51,6 +51,12 @@ const exceptions: Exception[] = [
     faults: ['a sort'],
     why: 'An SKU in a store is one record.',
   },
+  ...['stores', 'skus', 'customers'].map(kind => ({
+    list: `/mappings/doctor/${kind}`,
+    filters: [],
+    faults: ['a whole table'] satisfies Fault[],
+    why: 'When they were judged is told in three rows of a service.',
+  })),
   { list: '/orders', filters: ['order_number'], faults: ['a sort'], why: 'A number is of one order.' },
   { list: '/orders/{id}/returns', filters: [], faults: ['a sort'], why: 'By id or by number, an order is one of two.' },
   {

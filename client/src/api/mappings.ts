@@ -2,7 +2,7 @@
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
-import type { CustomerMapping, CustomerMappingChange, SkuMapping, SkuMappingChange, StoreMapping, StoreMappingChange } from '../shapes/mappings.ts'
+import type { CustomerMapping, CustomerMappingChange, MappingFinding, MappingFix, MappingFixInput, MappingHealth, SkuMapping, SkuMappingChange, StoreMapping, StoreMappingChange } from '../shapes/mappings.ts'
 
 /** What stores, SKUs and customers are in the e-commerce platform. */
 export interface MappingsApi {
@@ -33,6 +33,31 @@ export interface MappingsApi {
   customer(id: string, options?: CallOptions): Promise<CustomerMapping>
   /** Says what one customer is in the e-commerce platform. What the body does not mention stays; null takes it away. Customers show them. The back office is not asked, nor told. */
   mapCustomer(id: string, body: CustomerMappingChange, options?: WriteOptions): Promise<CustomerMapping>
+  /** How the mappings stand: of each kind how many records are in which state. Judged when a file of the e-commerce platform has come (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`), every six hours from then on, and where a mapping is changed at once. */
+  check(options?: CallOptions): Promise<MappingHealth[]>
+  /** Judges all mappings now. As soon as a worker has time. `GET /mappings/doctor` tells when it is done. */
+  runDoctor(options?: WriteOptions): Promise<MappingHealth[]>
+  /** What was found of the stores, and of the locations that nobody here is mapped to. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
+  storeFindings(query?: Paging & {
+    /** Only what is in this state. */
+    state?: 'missing' | 'unclaimed' | 'twice' | 'orphan' | 'nearMiss' | 'matched' | 'unchecked' | undefined
+  }, options?: CallOptions): Walk<MappingFinding>
+  /** What was found of the SKUs, and of the SKUs of variants that nobody here is mapped to. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
+  skuFindings(query?: Paging & {
+    /** Only what is in this state. */
+    state?: 'missing' | 'unclaimed' | 'twice' | 'orphan' | 'nearMiss' | 'matched' | 'unchecked' | undefined
+  }, options?: CallOptions): Walk<MappingFinding>
+  /** What was found of the customers, and of the customers that nobody here is mapped to. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
+  customerFindings(query?: Paging & {
+    /** Only what is in this state. */
+    state?: 'missing' | 'unclaimed' | 'twice' | 'orphan' | 'nearMiss' | 'matched' | 'unchecked' | undefined
+  }, options?: CallOptions): Walk<MappingFinding>
+  /** The mappings that were changed by the doctor, the newest first. Of the last 90 days. */
+  fixes(query?: Paging, options?: CallOptions): Walk<MappingFix>
+  /** Maps a record to something of the e-commerce platform, or to nothing, so that it can be undone. As `PUT /mappings/…` does. Of a customer the legacy form is set; the admin form stays where it ends with the same, and is taken away elsewhere. */
+  fix(body: MappingFixInput, options?: WriteOptions): Promise<MappingFix>
+  /** Undoes a fix: the mapping is again what it was. As long as nobody has changed it since. One that is undone stays so. */
+  undoFix(id: string, options?: WriteOptions): Promise<MappingFix>
 }
 
 export const mappings = (call: Calls): MappingsApi => ({
@@ -45,4 +70,12 @@ export const mappings = (call: Calls): MappingsApi => ({
   customers: (query, options) => call.list('/mappings/customers', query, options),
   customer: (id, options) => call.get(`/mappings/customers/${segment(id)}`, {}, options),
   mapCustomer: (id, body, options) => call.put(`/mappings/customers/${segment(id)}`, body, options),
+  check: (options) => call.get('/mappings/doctor', {}, options),
+  runDoctor: (options) => call.post('/mappings/doctor/run', undefined, options),
+  storeFindings: (query, options) => call.list('/mappings/doctor/stores', query, options),
+  skuFindings: (query, options) => call.list('/mappings/doctor/skus', query, options),
+  customerFindings: (query, options) => call.list('/mappings/doctor/customers', query, options),
+  fixes: (query, options) => call.list('/mappings/doctor/fixes', query, options),
+  fix: (body, options) => call.post('/mappings/doctor/fixes', body, options),
+  undoFix: (id, options) => call.post(`/mappings/doctor/fixes/${segment(id)}/undo`, undefined, options),
 })

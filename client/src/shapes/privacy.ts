@@ -19,6 +19,8 @@ export interface PersonalData {
   rewardAccount: RewardAccount | null
   /** Vouchers that were sent to the customer's e-mail address, sold with an order of theirs, or sent by somebody of their name and address. */
   vouchers: VoucherSale[]
+  /** What the e-commerce platform has told of them (`ecommerce-customers`). */
+  ecommerce: EcommerceCopy[]
 }
 
 export interface ConsentChange {
@@ -90,6 +92,13 @@ export interface VoucherSale {
   createdAt: string
   /** Those to the receiver, the newest first. */
   emails: ReceiverEmail[]
+}
+
+export interface EcommerceCopy {
+  /** The identifier there. */
+  ecommerceId: string
+  /** The e-mail address there. */
+  email: string | null
 }
 
 export interface Erasure {

@@ -93,8 +93,9 @@ const bare = (/** @type {string} */ name) => name.toLowerCase().replace(/[^\p{L}
 /** Which column of the file each of ours seems to be: `{ storeNumber: 'Store number' }`. @param {Column[]} columns @param {string[]} header */
 export const matched = (columns, header) =>
   Object.fromEntries(
-    columns.flatMap(({ name }) => {
-      const found = header.find(theirs => theirs === name) ?? header.find(theirs => bare(theirs) === bare(name))
+    columns.flatMap(({ name, titles = [] }) => {
+      const known = [name, ...titles].map(bare)
+      const found = header.find(theirs => theirs === name) ?? header.find(theirs => known.includes(bare(theirs)))
       return found === undefined ? [] : [[name, found]]
     }),
   )

@@ -11,7 +11,11 @@ export const rejectedColumns = ['line', 'column', 'reason'] as const
 export const isRejectedFile = (header: readonly string[]) => rejectedColumns.every((name, i) => header[i] === name)
 
 /** What the file is expected to call our columns. */
-function headersOf(kind: Kind, { map = new Map(), set = new Map(), clocks = new Map() }: Dialect) {
+function headersOf(
+  kind: Kind,
+  { map = new Map(), set = new Map(), clocks = new Map() }: Dialect,
+  names: readonly string[] = [],
+) {
   const columns = columnsOf(kind)
   for (const [option, given] of [
     ['map', map],
@@ -23,7 +27,14 @@ function headersOf(kind: Kind, { map = new Map(), set = new Map(), clocks = new 
         throw new ImportError(`--${option} ${ours}=${value}: there is no column ${ours}. ${listOf(kind)}`)
   for (const ours of set.keys())
     if (map.has(ours)) throw new ImportError(`--map and --set both say what ${ours} is: leave one of them out.`)
-  return columns.map(column => ({ ...column, header: map.get(column.name) ?? column.name }))
+  return columns.map(column => ({ ...column, header: map.get(column.name) ?? titleOf(kind, column.name, names) }))
+}
+
+/** What a file calls a column of ours where nobody has said: its own name, or else one that exports of other systems have for it. */
+function titleOf({ titles = {} }: Kind, column: string, names: readonly string[]) {
+  if (names.includes(column)) return column
+  const known = [column, ...(titles[column] ?? [])].map(title => title.toLowerCase())
+  return (titles[column] && names.find(name => known.includes(name.toLowerCase()))) ?? column
 }
 
 type Wanted = ReturnType<typeof headersOf>[number]
@@ -77,8 +88,10 @@ export const everyField = (kind: Kind, dialect: Dialect, currency: string): Fiel
 export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect, currency: string) {
   const skipped = isRejectedFile(header) ? rejectedColumns.length : 0
   const names = header.map((name, i) => (i < skipped ? '' : name.trim()))
-  const wanted = headersOf(kind, dialect)
+  const wanted = headersOf(kind, dialect, names)
   const { ignore = [], set = new Map(), clocks = new Map() } = dialect
+  const { passesOver = [] } = kind
+  const besides = passesOver === 'all' ? names : passesOver
   const known = new Set([...wanted.map(column => column.header), ...ignore, ...clocks.values()])
   // What is taken for the names of the columns may be a line with its secret: it is not repeated.
   const hasSecret = wanted.some(({ shape }) => shape.format === 'secret')
@@ -94,7 +107,7 @@ export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect
     if (!known.has(name) && dialect.ignoresUnknown) continue
     if (name === '') wrong.push(`Column ${i + 1} has no name.`)
     else if (!known.has(name)) {
-      if (!isOurs(name))
+      if (!isOurs(name) && !besides.includes(name))
         strange.push(hasSecret ? { column: i + 1 } : { column: i + 1, name, near: nearTo(name, wanted) })
     } else if (names.indexOf(name) < i) wrong.push(`The column ${name} is there twice.`)
   }

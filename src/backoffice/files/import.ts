@@ -7,7 +7,7 @@ import { holdKind } from '../rows/hold.ts'
 import { importSheet, type Left } from '../rows/import.ts'
 import { ImportError } from '../rows/import-error.ts'
 import { kindNamed, kinds } from '../rows/kinds.ts'
-import { nothingTaken, type Taken } from '../rows/taken.ts'
+import { note, nothingTaken, type Taken } from '../rows/taken.ts'
 import type { Dialect } from './dialect.ts'
 import { asRun } from './noted.ts'
 import { behind, reachedIn } from './reached.ts'
@@ -96,8 +96,11 @@ export async function importFile(
         if (taken.refused >= stopAfter) enough.abort()
       }
       const rest = from ? behind(from, sheet) : sheet
+      const end = dryRun ? undefined : await kind.open?.(db, service)
       const left = await importSheet(rest, { db, service, kind, keys, dryRun, rejected, onBatch, signal }, taken)
       await (left.stoppedAfter === undefined ? reached?.end() : reached?.left(Math.max(from, left.stoppedAfter)))
+      const gone = await end?.(!from && !sheet.isRest && left.stoppedAfter === undefined && taken.refused === 0)
+      if (gone) note(taken.notes, 'are not in the file any more: gone', gone)
       const unchanged = taken.read - taken.refused - taken.inserted - taken.changed
       return { ...taken, ...left, unchanged, resumedAfter: from, canResume: reached !== undefined }
     } finally {

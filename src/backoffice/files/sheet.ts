@@ -52,6 +52,7 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
     header: names.slice(skipped),
     fields: fields.map(field => movedBy(-skipped, field)),
     sparse: false,
+    isRest: skipped > 0,
     lines: (async function* () {
       for (const lines of [rest]) yield trimmed(lines)
       for await (const lines of blocks) yield trimmed(lines)

@@ -34,16 +34,21 @@ interface Conditions {
   required: boolean
   /** The table demands a value, so that an empty cell leaves what is stored. */
   kept: boolean
+  /** Where it is required, an empty cell is null all the same. */
+  mayBeEmpty: boolean
   /** It is an identifier that the API has in paths. */
   inPath: boolean
 }
 
 /** Makes the check of a column, once an import. */
-export function checkOf(shape: ColumnShape, { currency, script, required, kept, inPath }: Conditions): Check {
+export function checkOf(
+  shape: ColumnShape,
+  { currency, script, required, kept, mayBeEmpty, inPath }: Conditions,
+): Check {
   const valid = valueCheck(shape, currency, script)
   const check: Check = inPath ? text => pathOf(valid(text)) : valid
   const left = kept || shape.type === 'boolean' || shape.enum !== undefined
-  const empty = required ? new Reason('is required') : left ? undefined : emptyOf(shape)
+  const empty = required && !mayBeEmpty ? new Reason('is required') : left ? undefined : emptyOf(shape)
   return text => (text === '' || text.trim() === '' ? empty : check(text))
 }
 

@@ -27,6 +27,7 @@ export function columnsOf(kind: Kind) {
     shape: shape as ColumnShape,
     required: required.has(name),
     kept: kind.kept?.includes(name) ?? false,
+    mayBeEmpty: kind.mayBeEmpty === name,
     inPath: kind.inPaths?.includes(name) ?? false,
   }))
 }

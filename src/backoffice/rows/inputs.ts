@@ -1,5 +1,5 @@
 import type { TransactionParts } from '../../domain/orders/merge-lines.ts'
-import type { Row } from './row.ts'
+import type { Row } from './intake.ts'
 
 /** The given ones of these columns, each under the name that the store knows it by. */
 function pick(row: Row, names: Readonly<Record<string, string>>) {

@@ -5,6 +5,9 @@ import type { List, Upserted } from '../../store/lists/change.ts'
 import type { Reason } from './reason.ts'
 import type { Notes } from './taken.ts'
 
+/** A validated row by our column names; a column that is not given is missing, null clears. */
+export type Row = Readonly<Record<string, unknown>>
+
 /** What rows come to. */
 export interface Prepared {
   /** What the store takes, or why it cannot. Where rows have lines, there is one for each, in their order. */

@@ -1,8 +1,8 @@
 import { textOf } from './cells.ts'
 import type { Field } from './columns.ts'
+import type { Row } from './intake.ts'
 import type { Kind } from './kind.ts'
 import { Reason } from './reason.ts'
-import type { Row } from './row.ts'
 import type { Line } from './sheet.ts'
 import { withClock } from './times.ts'
 

@@ -1,6 +1,7 @@
-import type { Intake } from './intake.ts'
+import type { Database } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import type { Intake, Row } from './intake.ts'
 import type { Reason } from './reason.ts'
-import type { Row } from './row.ts'
 import type { Rule } from './rules.ts'
 
 /** What lines can be imported: one table of a back office. */
@@ -22,6 +23,17 @@ export interface Kind extends Intake<Row> {
   movesIn?: true
   /** Optional columns that the table cannot do without: an empty cell leaves what is stored. */
   kept?: readonly string[]
+  /** What exports of other systems call columns of ours, in whatever case. */
+  titles?: Readonly<Record<string, readonly string[]>>
+  /** Columns of CSV files that need not be known, beside those that an option names. */
+  passesOver?: readonly string[] | 'all'
+  /** The required column whose cells may be empty: that is null. */
+  mayBeEmpty?: string
+  /**
+   * Called before the first line of a file; what it answers is called once the last one is in, and returns how many records are gone
+   * because the file does not have them. `isWhole`: no line of it was refused or left out.
+   */
+  open?: (db: Database, service: Service) => Promise<(isWhole: boolean) => Promise<number>>
   /** Identifiers that the API has in paths. */
   inPaths?: readonly string[]
   rule?: Rule

@@ -3,6 +3,7 @@ import { StockRow } from '../../domain/goods/inventory.ts'
 import { ProductRow, SkuMappingRow } from '../../domain/goods/products.ts'
 import { StaffRow } from '../../domain/goods/staff.ts'
 import { StoreMappingRow, StoreRow } from '../../domain/goods/stores.ts'
+import { findingColumns } from '../../domain/mappings/finding-csv.ts'
 import { TransactionRow } from '../../domain/orders/transactions.ts'
 import { ReferenceRow } from '../../domain/references.ts'
 import {
@@ -18,10 +19,12 @@ import { upsertReferences } from '../../store/goods/references.ts'
 import { upsertStaff } from '../../store/goods/staff.ts'
 import { upsertStock } from '../../store/goods/stock.ts'
 import { upsertStores } from '../../store/goods/stores.ts'
+import { openMappings } from '../../store/mappings/ecommerce.ts'
 import { mapSkus } from '../../store/mappings/writes.ts'
 import { upsertTransactions } from '../../store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
 import { upsertGateways } from '../../store/running/gateways.ts'
+import { ecommerceKinds } from './ecommerce.ts'
 import { customerFrom, customerMappingFrom, productFrom, programFrom } from './inputs.ts'
 import { asTheyAre } from './intake.ts'
 import type { Kind } from './kind.ts'
@@ -31,6 +34,9 @@ import { lotRule, namesSku, transactionRule } from './rules.ts'
 
 const inStock =
   'What stock shows of it follows; where that is more than 2,000 rows, within seconds, some thousand at a time.'
+
+/** Columns that the mapping doctor has beside those of a mapping. */
+const ofMappings = { passesOver: findingColumns, open: openMappings }
 
 /** The kinds of rows, in the order in which they are best imported. */
 export const kinds = {
@@ -189,6 +195,7 @@ export const kinds = {
     shape: StoreMappingRow,
     key: ['storeId'],
     prepare: ofStores,
+    ...ofMappings,
     write: upsertStores,
     examples: [{}, { storeId: '1002', ecommerceLocationId: '6884556843' }],
   },
@@ -197,7 +204,9 @@ export const kinds = {
     remarks: inStock,
     shape: SkuMappingRow,
     key: ['skuId'],
+    mayBeEmpty: 'ecommerceSku',
     prepare: ofSkus,
+    ...ofMappings,
     write: mapSkus,
     examples: [{}, { skuId: '12002', ecommerceSku: 'MH01-S-Black' }],
   },
@@ -206,9 +215,11 @@ export const kinds = {
     shape: CustomerMappingRow,
     key: ['customerId'],
     prepare: ofCustomers(customerMappingFrom),
+    ...ofMappings,
     write: mapCustomers,
     examples: [{}, { customerId: '73152', ecommerceLegacyId: '6477890125897' }],
   },
+  ...ecommerceKinds,
 } as const satisfies Record<string, Kind>
 
 export type KindName = keyof typeof kinds

@@ -5,8 +5,8 @@ import { lineValue, refundFor, sum, units } from '../../domain/orders/pricing.ts
 import type { BroughtLine, BroughtOrder } from '../../store/orders/moving-in.ts'
 import type { SoldVariant } from '../../store/orders/placing.ts'
 import { discountsOf } from './inputs.ts'
+import type { Row } from './intake.ts'
 import { Reason } from './reason.ts'
-import type { Row } from './row.ts'
 
 /** What a line of an order is looked up for. */
 export interface SoldItems {

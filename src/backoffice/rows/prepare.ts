@@ -9,10 +9,9 @@ import type { BroughtOrder } from '../../store/orders/moving-in.ts'
 import { variantsOf } from '../../store/orders/placing.ts'
 import { broughtVoucher } from '../../store/vouchers/moving-in.ts'
 import { type Names, transactionFrom } from './inputs.ts'
-import type { Prepare } from './intake.ts'
+import type { Prepare, Row } from './intake.ts'
 import { orderFrom, rowsByOrder, type SoldItems, soldItem } from './orders.ts'
 import { Reason } from './reason.ts'
-import type { Row } from './row.ts'
 import { type Notes, note } from './taken.ts'
 
 /** The rows, each translated by itself. */

@@ -1,5 +1,5 @@
+import type { Row } from './intake.ts'
 import { Reason } from './reason.ts'
-import type { Row } from './row.ts'
 
 /** What the columns of a row must keep among themselves; undefined where they do. */
 export type Rule = (row: Row) => Reason | undefined

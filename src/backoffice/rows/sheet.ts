@@ -25,5 +25,7 @@ export interface Sheet {
   fields: Field[]
   /** A line may leave out columns that another one gives. */
   sparse: boolean
+  /** The lines are what an earlier import has refused. */
+  isRest?: boolean
   lines: AsyncIterable<Line[]>
 }

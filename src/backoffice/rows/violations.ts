@@ -1,5 +1,5 @@
+import type { Row } from './intake.ts'
 import { Reason } from './reason.ts'
-import type { Row } from './row.ts'
 
 /** What the database refuses a row for. */
 export interface Violation {

@@ -50,6 +50,14 @@ const VoucherSale = Type.Object(
   { $id: 'VoucherSale', additionalProperties: false },
 )
 
+const EcommerceCopy = Type.Object(
+  {
+    ecommerceId: Text('The identifier there.', '6477890125896', 100),
+    email: Nullable(Text('The e-mail address there.', 'john.smith@example.com')),
+  },
+  { $id: 'EcommerceCopy', additionalProperties: false },
+)
+
 /** Everything that is kept of a person (contract 15). */
 export const PersonalData = Type.Object(
   {
@@ -62,6 +70,9 @@ export const PersonalData = Type.Object(
     vouchers: Type.Array(VoucherSale, {
       description:
         "Vouchers that were sent to the customer's e-mail address, sold with an order of theirs, or sent by somebody of their name and address.",
+    }),
+    ecommerce: Type.Array(EcommerceCopy, {
+      description: 'What the e-commerce platform has told of them (`ecommerce-customers`).',
     }),
   },
   { $id: 'PersonalData', additionalProperties: false },

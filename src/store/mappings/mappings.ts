@@ -1,4 +1,5 @@
 import { type Db, type Sql, sql } from '../../db.ts'
+import type { MappedKind } from '../../domain/mappings/doctor.ts'
 import type { MappingState } from '../../domain/mappings/mappings.ts'
 import type { Service } from '../../settings.ts'
 import type { List } from '../lists/change.ts'
@@ -60,8 +61,7 @@ const customers: Mapped = {
   hold: (service, id) => sql`select from customer where service_id = ${service.id} and id = ${id} for no key update`,
 }
 
-const mapped = { stores, skus, customers }
-export type MappedKind = keyof typeof mapped
+const mapped: Readonly<Record<MappedKind, Mapped>> = { stores, skus, customers }
 
 /** What is mapped to what, by the back office's identifiers; all of it, or what is in one state. */
 export function mappingPage(

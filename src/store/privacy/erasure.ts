@@ -3,6 +3,7 @@ import type { Erasure } from '../../domain/customers/privacy.ts'
 import type { Service } from '../../settings.ts'
 import { leave } from '../customers/leaving.ts'
 import { localTime } from '../lists/change.ts'
+import { forgetCustomer } from '../mappings/ecommerce.ts'
 import { addJob } from '../running/jobs.ts'
 import { boughtBy, eraseBuyer, eraseReceiver } from '../vouchers/persons.ts'
 
@@ -27,6 +28,7 @@ export async function erase(tx: Db, service: Service, id: string): Promise<Erasu
     select email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${mine} for update`)
   const isFormer = await tx.row(sql`select true as former from former_customer where ${mine} for update`)
   if (person || isFormer) {
+    await forgetCustomer(tx, service, id)
     await leave(tx, service, [id])
     await tx.run(sql`delete from former_customer where ${mine}`)
     await tx.run(sql`insert into erasure (service_id, customer_id) values (${service.id}, ${id})`)

@@ -3,6 +3,7 @@ import type { Service } from '../../settings.ts'
 import { customerRecord } from '../customers/customers.ts'
 import { localTime } from '../lists/change.ts'
 import type { Page, PageRequest } from '../lists/page.ts'
+import { ecommerceItemsOf } from '../mappings/ecommerce.ts'
 import { arrayOf, orderPage } from '../orders/orders.ts'
 import { returnPage } from '../orders/returns.ts'
 import { transactionPage } from '../orders/transactions.ts'
@@ -28,9 +29,9 @@ export async function personalData(db: Db, service: Service, id: string): Promis
     returns.push(...(await whole(asked => returnPage(db, service, { orderId }, asked))))
   const transactions = await whole(asked => transactionPage(db, service, { customerId: id }, asked))
   const account = await rewardAccount(db, service, { customerId: id })
-  const { consent, vouchers } = (await besides(db, service, id)) ?? {}
+  const { consent, vouchers, ecommerce } = (await besides(db, service, id)) ?? {}
   return {
-    record: `{"customer":${customer?.record ?? 'null'},"consent":${consent},"orders":[${orders}],"returns":[${returns}],"transactions":[${transactions}],"rewardAccount":${account?.record ?? 'null'},"vouchers":${vouchers}}`,
+    record: `{"customer":${customer?.record ?? 'null'},"consent":${consent},"orders":[${orders}],"returns":[${returns}],"transactions":[${transactions}],"rewardAccount":${account?.record ?? 'null'},"vouchers":${vouchers},"ecommerce":${ecommerce}}`,
   }
 }
 
@@ -45,9 +46,9 @@ async function whole(page: (asked: PageRequest) => Promise<Page>): Promise<strin
   }
 }
 
-/** What was agreed to, and the vouchers that were bought or received, as JSON texts of arrays. */
+/** What was agreed to, the vouchers that were bought or received, and what the e-commerce platform has told, as JSON texts of arrays. */
 const besides = (db: Db, service: Service, id: string) =>
-  db.row<{ consent: string; vouchers: string }>(sql`
+  db.row<{ consent: string; vouchers: string; ecommerce: string }>(sql`
     with c as (select * from customer where service_id = ${service.id} and id = ${id})
     select ${arrayOf(sql`
              select ${localTime(sql`at`, service)} as at, channel, old_value as old, new_value as new, username, request_id as "requestId"
@@ -61,4 +62,5 @@ const besides = (db: Db, service: Service, id: string) =>
                 and (lower(normalize(receiver_email, NFC)) = (select lower(normalize(email, NFC)) from c)
                      or (lower(sender_name), lower(billing_address->>'addressLine1')) = (select lower(concat_ws(' ', firstname, surname)), lower(address_line1) from c)
                      or order_number in (select order_number from sales_order where service_id = ${service.id} and customer_id = ${id}))
-              order by created_at, number`)}::text as vouchers`)
+              order by created_at, number`)}::text as vouchers,
+           ${arrayOf(ecommerceItemsOf(service, id))}::text as ecommerce`)

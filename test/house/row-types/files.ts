@@ -4,8 +4,9 @@ import { nothingTaken } from '../../../src/backoffice/rows/taken.ts'
 import { beginFileRun, endFileRun, noteFileRun } from '../../../src/store/sync/file-runs.ts'
 import { interruptedAt, noteReached } from '../../../src/store/sync/imports.ts'
 import type { TestService } from '../../support/service.ts'
+import { askMappingDoctor } from './mappings.ts'
 
-/** A file was taken in, and another one was interrupted. */
+/** A file was taken in, another one was interrupted, and one told what the e-commerce platform has. */
 export async function tookAFile(api: TestService) {
   const { db, service } = api
   const run = { kind: 'stores', id: 'toured' }
@@ -17,4 +18,6 @@ export async function tookAFile(api: TestService) {
   const file = { kind: 'staff', digest: createHash('sha256').digest() }
   await noteReached(db, service, file, 12)
   assert.equal((await interruptedAt(db, service, file))?.line, 12)
+
+  await askMappingDoctor(api)
 }

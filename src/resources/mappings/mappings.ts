@@ -1,6 +1,5 @@
-import type { Db } from '../db.ts'
-import { ecommerceIdsOf } from '../domain/customers/input.ts'
-import { Words } from '../domain/fields.ts'
+import { Words } from '../../domain/fields.ts'
+import type { MappedKind } from '../../domain/mappings/doctor.ts'
 import {
   CustomerMapping,
   CustomerMappingChange,
@@ -9,16 +8,13 @@ import {
   SkuMappingChange,
   StoreMapping,
   StoreMappingChange,
-} from '../domain/mappings/mappings.ts'
-import { type ErrorCode, notFound } from '../errors.ts'
-import type { Api } from '../http/api.ts'
-import { refuse } from '../refuse.ts'
-import type { Service } from '../settings.ts'
-import { type Static, type TSchema, Type } from '../shapes/shapes.ts'
-import { mergeCustomers } from '../store/customers/customers.ts'
-import { mergeStores } from '../store/goods/stores.ts'
-import { heldMapping, type MappedKind, mappingPage, mappingRecord } from '../store/mappings/mappings.ts'
-import { mapSku } from '../store/mappings/writes.ts'
+} from '../../domain/mappings/mappings.ts'
+import { type ErrorCode, notFound } from '../../errors.ts'
+import type { Api } from '../../http/api.ts'
+import { type TSchema, Type } from '../../shapes/shapes.ts'
+import type { MappingFields } from '../../store/mappings/fixes.ts'
+import { heldMapping, mappingPage, mappingRecord } from '../../store/mappings/mappings.ts'
+import { changeMapping } from './applying.ts'
 
 /** What stores, SKUs and customers are in the e-commerce platform (contract 15). */
 export function mappings(api: Api) {
@@ -31,9 +27,6 @@ export function mappings(api: Api) {
     about: 'Inventory and stores show it as `ecommerceLocationId`.',
     item: StoreMapping,
     body: StoreMappingChange,
-    async map(tx, service, storeId, change) {
-      await mergeStores(tx, service, [{ storeId, ...change }])
-    },
   })
 
   mapping(api, {
@@ -47,11 +40,6 @@ export function mappings(api: Api) {
     item: SkuMapping,
     body: SkuMappingChange,
     errors: ['sku_taken'],
-    async map(tx, service, skuId, change) {
-      if (await mapSku(tx, service, { skuId, ...change })) return
-      const detail = `Another SKU goes by ${change.ecommerceSku ?? skuId}.`
-      refuse([{ pointer: '/ecommerceSku', code: 'sku_taken', detail }])
-    },
   })
 
   mapping(api, {
@@ -63,13 +51,10 @@ export function mappings(api: Api) {
     about: 'Customers show them. The back office is not asked, nor told.',
     item: CustomerMapping,
     body: CustomerMappingChange,
-    async map(tx, service, id, change) {
-      await mergeCustomers(tx, service, [{ id, ...ecommerceIdsOf(change) }])
-    },
   })
 }
 
-interface Mapped<B extends TSchema> {
+interface Mapped {
   kind: MappedKind
   /** What it is in the names of its operations. */
   name: string
@@ -79,15 +64,11 @@ interface Mapped<B extends TSchema> {
   state: string
   about: string
   item: TSchema
-  body: B
+  body: TSchema
   errors?: readonly ErrorCode[]
-  map: (tx: Db, service: Service, id: string, change: Static<B>) => Promise<void>
 }
 
-function mapping<B extends TSchema>(
-  api: Api,
-  { kind, name, one, id, state, about, item, body, errors = [], map }: Mapped<B>,
-) {
+function mapping(api: Api, { kind, name, one, id, state, about, item, body, errors = [] }: Mapped) {
   const [tag, role] = ['Mappings', 'admin'] as const
   const path = `/mappings/${kind}/:id`
 
@@ -142,10 +123,9 @@ function mapping<B extends TSchema>(
         const before = await heldMapping(tx, service, kind, params.id)
         if (!before) throw notFound(one)
         requireMatch(before.record)
-        await map(tx, service, params.id, body)
-        const after = await mappingRecord(tx, service, kind, params.id)
-        if (!after) throw new Error('what is held stays')
-        return { record: after.record, subject: `/mappings/${kind}/${encodeURIComponent(params.id)}` }
+        const change = { id: params.id, before: before.record, change: body as MappingFields }
+        const record = await changeMapping(tx, service, kind, change)
+        return { record, subject: `/mappings/${kind}/${encodeURIComponent(params.id)}` }
       },
   )
 }

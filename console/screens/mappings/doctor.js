@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks'
+import { ask } from '../../ground/api.js'
+import { html } from '../../ground/html.js'
+import { goTo, linkTo } from '../../ground/route.js'
+import { Action } from '../../parts/action.js'
+import { Dialog } from '../../parts/dialog.js'
+import { Choice, Field, submitted } from '../../parts/field.js'
+import { Moment } from '../../parts/format.js'
+import { List } from '../../parts/list.js'
+import { Problem } from '../../parts/problem.js'
+import { useAction, useLoad } from '../../parts/use-load.js'
+import { columnsOf, stateNames } from './columns.js'
+
+const kinds = { stores: 'Stores', skus: 'SKUs', customers: 'Customers' }
+const files = { stores: 'ecommerce-locations', skus: 'ecommerce-variants', customers: 'ecommerce-customers' }
+
+/**
+ * What is wrong between what is here and what the e-commerce platform has, and its mending.
+ * @param {{ kind?: string, state?: string }} props
+ */
+export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
+  const kind = /** @type {keyof typeof kinds} */ (asked in kinds ? asked : 'skus')
+  const [version, setVersion] = useState(0)
+  const [fixed, setFixed] = useState(/** @type {any} */ (undefined))
+  const [mending, setMending] = useState(/** @type {any} */ (undefined))
+  const { data, error, reload } = useLoad(signal => ask('/mappings/doctor', { signal }), [version])
+  const health = data?.data.find((/** @type {any} */ one) => one.kind === kind)
+  const again = () => setVersion(version + 1)
+
+  const fix = async (/** @type {string} */ id, /** @type {string | null} */ to) => {
+    const { data: made } = await ask('/mappings/doctor/fixes', { method: 'POST', body: { kind, id, to } })
+    setFixed(made)
+    setMending(undefined)
+    again()
+  }
+  const undo = async () => {
+    await ask(`/mappings/doctor/fixes/${fixed.fixId}/undo`, { method: 'POST', body: {} })
+    setFixed(undefined)
+    again()
+  }
+  const judge = async () => {
+    await ask('/mappings/doctor/run', { method: 'POST', body: {} })
+    reload()
+  }
+  return html`<h1>Mapping doctor</h1>
+    <p class="lead">Where stores, SKUs and customers are not what they should be in the e-commerce platform. <a href=${linkTo('mappings')}>All mappings</a></p>
+    ${error && html`<${Problem} error=${error} />`}
+    ${health && html`<${Standing} health=${health} file=${files[kind]} judge=${judge} />`}
+    ${
+      fixed &&
+      html`<p class="note" role="status">${fixed.id} is mapped anew. <${Action} label="Undo" role="admin" work=${undo} /></p>`
+    }
+    <div class="tabs" role="group" aria-label="States">
+      ${Object.entries(stateNames).map(
+        ([each, title]) =>
+          html`<a key=${each} href=${linkTo('mappings', 'doctor', kind, each)} aria-current=${each === state ? 'page' : undefined}>${title} <b>${health ? health.states[each].toLocaleString('en') : ''}</b></a>`,
+      )}
+    </div>
+    <${List}
+      key=${`${kind} ${state}`}
+      path=${`/mappings/doctor/${kind}?state=${state}`}
+      caption=${`${kinds[kind]}: ${stateNames[state]}`}
+      columns=${columnsOf(kind, { fix, open: setMending })}
+      version=${version}
+      keyOf=${(/** @type {any} */ row) => row.id ?? `there ${row.ecommerceId}`}
+      file=${`mappings-${kind}-${state}`}
+      empty=${health?.judgedAt ? 'None of them is in this state.' : 'They have not been judged yet.'}
+      tools=${html`<${Choice} inline label="Of" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', 'doctor', next, state)} options=${Object.entries(kinds)} />`}
+    />
+    ${
+      mending &&
+      html`<${Dialog} title=${`Map ${mending.name ?? mending.id}`} close=${() => setMending(undefined)}>
+        <${Mending} row=${mending} fix=${fix} />
+      <//>`
+    }`
+}
+
+/** @param {{ health: any, file: string, judge: () => Promise<void> }} props */
+const Standing = ({ health, file, judge }) => html`<p class="note">
+  ${
+    health.listedAt
+      ? html`The platform has ${health.listed.toLocaleString('en')}, told <${Moment} moment=${health.listedAt} />.`
+      : html`What the platform has is not known: <a href=${linkTo('import')}>import</a> its export as <code>${file}</code>.`
+  }
+  ${' '}Judged <${Moment} moment=${health.judgedAt} />. <${Action} label=${health.isJudging ? 'Being judged' : 'Judge now'} role="admin" work=${judge} />
+</p>`
+
+/** @param {{ row: any, fix: (id: string, to: string | null) => Promise<void> }} props */
+function Mending({ row, fix }) {
+  const [to, setTo] = useState(row.suggestion ?? row.ecommerceId ?? '')
+  const { busy, error, run } = useAction()
+  return html`<form onSubmit=${submitted(() => run(() => fix(row.id, to.trim() || null)))}>
+    <${Field} label="Is there" value=${to} change=${setTo} hint="Empty: not mapped." />
+    ${error && html`<${Problem} error=${error} />`}
+    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Saving…' : 'Save'}</button></p>
+  </form>`
+}

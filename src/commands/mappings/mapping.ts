@@ -1,0 +1,74 @@
+import { type Command, Option } from 'commander'
+import type { Database } from '../../db.ts'
+import { findingStates, mappedKinds } from '../../domain/mappings/doctor.ts'
+import type { Service } from '../../settings.ts'
+import { judgeMappings } from '../../store/mappings/judging.ts'
+import { examples } from '../terminal/examples.ts'
+import { display } from '../terminal/progress.ts'
+import { withDatabase } from '../terminal/session.ts'
+import { stopBySignal } from '../terminal/stop.ts'
+import { report, type Shown, writeCsv } from './report.ts'
+
+interface Options extends Shown {
+  csv?: boolean
+}
+
+/** `tillbridge mapping`. Exit code of the doctor: 0 all is matched, 2 something is not, 1 a failure. */
+export function mappingCommand(program: Command) {
+  const mapping = program
+    .command('mapping')
+    .description('Mappings: what stores, SKUs and customers are in the e-commerce platform.')
+    .addHelpText('after', examples(['mapping doctor luma', 'what is wrong with them']))
+
+  mapping
+    .command('doctor')
+    .argument('[service]', 'the service; not needed where there is only one')
+    .description('Compare the mappings with what the e-commerce platform has, and show what is wrong, the worst first.')
+    .addOption(new Option('--kind <kind>', 'of these alone').choices(mappedKinds))
+    .addOption(new Option('--state <state>', 'only what is in this state').choices(findingStates))
+    .option('--limit <n>', 'rows of each kind', '20')
+    .option('--json', 'counts and rows as JSON')
+    .option('--csv', 'all rows of one kind as CSV, with what is suggested: to be mended and imported')
+    .addHelpText(
+      'after',
+      `${examples(
+        [
+          'import ecommerce-variants products_export.csv',
+          'first, tell it what the platform has: a product export of Shopify',
+        ],
+        ['mapping doctor luma', 'how all of it stands, and the worst rows'],
+        ['mapping doctor luma --kind skus --state nearMiss', 'SKUs that are almost the same there'],
+        [
+          'mapping doctor luma --kind skus --state nearMiss --csv > skus.csv',
+          'the same to be looked through, and then:',
+        ],
+        ['import sku-mapping skus.csv --service luma', 'mapped as the file says'],
+      )}
+Exit code: 0 when nothing is wrong, 2 when something is, 1 when it could not be found out.
+`,
+    )
+    .action((name: string | undefined, options: Options) =>
+      withDatabase(async ({ db, services }) => {
+        const service = await services.find(name)
+        if (options.csv && !options.kind)
+          throw new Error(`--csv takes one kind: --kind ${mappedKinds.join(', --kind ')}.`)
+        await judge(db, service)
+        if (options.csv && options.kind) return writeCsv(db, service, options.kind, options.state)
+        await report(db, service, options)
+      }),
+    )
+}
+
+async function judge(db: Database, service: Service) {
+  const stop = stopBySignal()
+  const shown = display<{ what: string; done: number }>('judging', ({ what, done }) => ({
+    share: undefined,
+    text: `${done.toLocaleString('en')} ${what}`,
+  }))
+  try {
+    await judgeMappings(db, service, { signal: stop.signal, onPortion: portion => shown.show(portion) })
+  } finally {
+    shown.end()
+    stop.end()
+  }
+}

@@ -1,0 +1,74 @@
+import type { Db } from '../../db.ts'
+import { ecommerceIdsOf } from '../../domain/customers/input.ts'
+import type { MappedKind } from '../../domain/mappings/doctor.ts'
+import type { CustomerMappingChange, SkuMappingChange, StoreMappingChange } from '../../domain/mappings/mappings.ts'
+import { refuse } from '../../refuse.ts'
+import type { Service } from '../../settings.ts'
+import type { Static, TSchema } from '../../shapes/shapes.ts'
+import { mergeCustomers } from '../../store/customers/customers.ts'
+import { mergeStores } from '../../store/goods/stores.ts'
+import type { MappingFields } from '../../store/mappings/fixes.ts'
+import { judgeChanged } from '../../store/mappings/judgement.ts'
+import { mappingRecord } from '../../store/mappings/mappings.ts'
+import { mapSku } from '../../store/mappings/writes.ts'
+
+type Apply<B extends TSchema> = (tx: Db, service: Service, id: string, change: Static<B>) => Promise<void>
+
+/** How a mapping is changed: what is not mentioned stays, null takes it away. */
+export const apply: {
+  stores: Apply<typeof StoreMappingChange>
+  skus: Apply<typeof SkuMappingChange>
+  customers: Apply<typeof CustomerMappingChange>
+} = {
+  async stores(tx, service, storeId, change) {
+    await mergeStores(tx, service, [{ storeId, ...change }])
+  },
+  async skus(tx, service, skuId, change) {
+    if (await mapSku(tx, service, { skuId, ...change })) return
+    const detail = `Another SKU goes by ${change.ecommerceSku ?? skuId}.`
+    refuse([{ pointer: '/ecommerceSku', code: 'sku_taken', detail }])
+  },
+  async customers(tx, service, id, change) {
+    await mergeCustomers(tx, service, [{ id, ...ecommerceIdsOf(change) }])
+  },
+}
+
+/** The fields of a mapping that a fix changes. */
+const fields: Readonly<Record<MappedKind, readonly string[]>> = {
+  stores: ['ecommerceLocationId'],
+  skus: ['ecommerceSku'],
+  customers: ['ecommerceAdminId', 'ecommerceLegacyId'],
+}
+
+/** What a mapping says, of its record. */
+export function fieldsIn(kind: MappedKind, record: string): MappingFields {
+  const told = JSON.parse(record) as Record<string, string | null>
+  return Object.fromEntries(fields[kind].map(name => [name, told[name] ?? null]))
+}
+
+const tailOf = (adminId: string | null | undefined) => adminId?.replace(/^.*\//, '')
+
+/** The fields that map a record to something there. The admin form of a customer stays where it names the same one. */
+export function fieldsTo(kind: MappedKind, before: MappingFields, to: string | null): MappingFields {
+  if (kind === 'stores') return { ecommerceLocationId: to }
+  if (kind === 'skus') return { ecommerceSku: to }
+  const { ecommerceAdminId = null } = before
+  return { ecommerceAdminId: tailOf(ecommerceAdminId) === to ? ecommerceAdminId : null, ecommerceLegacyId: to }
+}
+
+/** Changes the mapping of a record that is held, whose record is `before`, and has the doctor see it. Returns its record. */
+export async function changeMapping(
+  tx: Db,
+  service: Service,
+  kind: MappedKind,
+  { id, before, change }: { id: string; before: string; change: MappingFields },
+): Promise<string> {
+  await apply[kind](tx, service, id, change as never)
+  const after = await mappingRecord(tx, service, kind, id)
+  if (!after) throw new Error('what is held stays')
+  const there = [before, after.record].flatMap(record => Object.values(fieldsIn(kind, record)))
+  const known = there.flatMap(one => (one === null ? [] : [one, tailOf(one) ?? one]))
+  // A SKU that is not mapped goes by its own identifier.
+  await judgeChanged(tx, service, kind, id, [...new Set(kind === 'skus' ? [id, ...known] : known)])
+  return after.record
+}

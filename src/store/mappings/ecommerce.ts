@@ -1,0 +1,98 @@
+import { type Database, type Db, sql } from '../../db.ts'
+import type { MappedKind } from '../../domain/mappings/doctor.ts'
+import type { Service } from '../../settings.ts'
+import type { Upserted } from '../lists/change.ts'
+import { upserted } from '../lists/change.ts'
+import { addJob } from '../running/jobs.ts'
+
+/** Something that the e-commerce platform has. */
+export interface EcommerceItem {
+  itemKey: string
+  /** Null: it cannot be mapped to, and is left out. */
+  ecommerceId: string | null
+  name: string | null
+  other: string | null
+}
+
+/** The job that judges the mappings of a service. */
+export const judgeJob = 'judge-mappings'
+
+/** Takes in what the platform has of one kind. The last one of several with one key counts; what is there just so is only seen again. */
+export const upsertItems =
+  (kind: MappedKind) =>
+  (db: Database, service: Service, items: readonly EcommerceItem[]): Promise<Upserted> => {
+    const told = [
+      ...new Map(items.filter(item => item.ecommerceId !== null).map(item => [item.itemKey, item])).values(),
+    ]
+    return db.transaction(async tx => {
+      const seen = await upserted(
+        tx,
+        sql`
+          insert into ecommerce_item as e (service_id, kind, item_key, ecommerce_id, name, other, seen_at)
+          select ${service.id}, ${kind}, i."itemKey", i."ecommerceId", i.name, i.other, now()
+            from json_to_recordset(${JSON.stringify(told)}) i ("itemKey" text, "ecommerceId" text, name text, other text)
+           order by i."itemKey" collate "C"
+          on conflict (service_id, kind, item_key) do update
+             set (ecommerce_id, name, other, seen_at) = row(excluded.ecommerce_id, excluded.name, excluded.other, excluded.seen_at)
+           where (e.ecommerce_id, e.name, e.other) is distinct from (excluded.ecommerce_id, excluded.name, excluded.other)
+          returning (xmax = 0) as inserted`,
+      )
+      await tx.run(sql`
+        update ecommerce_item set seen_at = now()
+         where service_id = ${service.id} and kind = ${kind} and item_key = any(${told.map(item => item.itemKey)}) and seen_at < now()`)
+      return seen
+    })
+  }
+
+/**
+ * A file of what the platform has of one kind: once it is in, what a whole one does not have is gone, and the mappings are judged anew.
+ */
+export const openList = (kind: MappedKind) => async (db: Database, service: Service) => {
+  const began = await db.row<{ at: string }>(sql`select now()::text as at`)
+  return (isWhole: boolean) =>
+    db.transaction(async tx => {
+      const mine = sql`service_id = ${service.id} and kind = ${kind}`
+      const gone = isWhole
+        ? await tx.run(sql`delete from ecommerce_item where ${mine} and seen_at < ${began?.at ?? null}::timestamptz`)
+        : 0
+      await tx.run(sql`
+        insert into mapping_judgement (service_id, kind, listed_at, listed)
+        values (${service.id}, ${kind}, now(), (select count(*) from ecommerce_item where ${mine}))
+        on conflict (service_id, kind) do update set (listed_at, listed) = row(excluded.listed_at, excluded.listed)`)
+      await addJob(tx, service.id, judgeJob)
+      return gone
+    })
+}
+
+/** Mappings came in a file: where the doctor looks after them, they are judged anew. */
+export const openMappings = async (db: Database, service: Service) => async () => {
+  if (await isLookedAfter(db, service)) await addJob(db, service.id, judgeJob)
+  return 0
+}
+
+/** Whether anybody has ever had mappings of the service judged. */
+export const isLookedAfter = async (db: Db, service: Service) =>
+  (await db.run(sql`select from mapping_judgement where service_id = ${service.id}`)) > 0
+
+/** Who somebody is there, by what they are mapped to or by their e-mail address: rows of `ecommerce_item`. */
+const isThem = (service: Service, id: string) => sql`
+  (ecommerce_id in (select coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$')) from customer where service_id = ${service.id} and id = ${id}
+                    union select coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$')) from former_customer where service_id = ${service.id} and id = ${id})
+   or near_other in (select near_form(email) from customer where service_id = ${service.id} and id = ${id}))`
+
+/** What the platform has told of a customer. */
+export const ecommerceItemsOf = (service: Service, id: string) => sql`
+  select ecommerce_id as "ecommerceId", other as email from ecommerce_item
+   where service_id = ${service.id} and kind = 'customers' and ${isThem(service, id)} order by item_key`
+
+/** Forgets what the platform says of customers who are erased, and what was found and done about their mappings. */
+export async function forgetCustomer(tx: Db, service: Service, id: string): Promise<void> {
+  const mine = sql`service_id = ${service.id} and kind = 'customers'`
+  await tx.run(sql`
+    with gone as (delete from ecommerce_item where ${mine} and ${isThem(service, id)} returning ecommerce_id)
+    delete from mapping_finding
+     where ${mine} and (side = 'here' and id = ${id} or side = 'there' and id in (select ecommerce_id from gone)
+                        or suggestion in (select ecommerce_id from gone))`)
+  await tx.run(sql`delete from recent_sale where ${mine} and name = ${id}`)
+  await tx.run(sql`delete from mapping_fix where ${mine} and id = ${id}`)
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { pino } from 'pino'
+import { sql } from '../../../src/db.ts'
+import { postOf } from '../../../src/mail/post.ts'
+import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
+import { startWorker } from '../../../src/worker.ts'
+import { unmappedShop } from '../../support/mapping-shop.ts'
+import { directory } from '../../support/processes.ts'
+import { startTestService } from '../../support/service.ts'
+import { put } from '../../support/write.ts'
+import { bring, findings, judged, shown } from './looked-after.ts'
+import { customerExport, inventoryExport, productExport } from './shopify.ts'
+
+const api = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+const log = pino({ level: 'silent' })
+const mails = postOf({ smtpUrl: undefined, dataDir: directory() })
+const worker = startWorker({ db: api.db, keys: api.keys, log, post: mails })
+after(async () => {
+  await worker.stop(1_000)
+  await api.stop()
+})
+
+test('exports of Shopify go in as they are, twice the same, and what a whole one does not have any more is gone', async () => {
+  const shop = await unmappedShop(api)
+  const first = await bring(
+    shop,
+    'ecommerce-variants',
+    productExport([
+      ['S', "'0012001"],
+      ['M', 'MH01-M', "'9300000000001"],
+    ]),
+  )
+  assert.deepEqual([first.state, first.read, first.new, first.refused], ['ok', 3, 2, 0])
+  assert.deepEqual(first.notes, [{ note: 'have no SKU: left out', count: 1 }])
+  const again = await bring(shop, 'ecommerce-variants', productExport([['S', "'0012001"]]))
+  assert.deepEqual([again.new, again.changed, again.unchanged], [0, 0, 2])
+  assert.ok(
+    again.notes.some(({ note }: { note: string }) => /any more: gone/.test(note)),
+    JSON.stringify(again.notes),
+  )
+  const locations = await bring(shop, 'ecommerce-locations', inventoryExport(['Collins Street', 'Harbour'], ['a', 'b']))
+  assert.deepEqual([locations.read, locations.new, locations.refused], [4, 2, 0])
+  const refused = await bring(
+    shop,
+    'ecommerce-customers',
+    customerExport([
+      ['1', 'a@example.com'],
+      ['2', 'b@example.com'],
+    ]),
+  )
+  assert.deepEqual([refused.new, refused.refused], [2, 0])
+  const partly = await bring(shop, 'ecommerce-customers', `Customer ID,Email\n3,c@example.com\n${'4'.repeat(101)},\n`)
+  assert.deepEqual([partly.new, partly.refused, partly.notes], [1, 1, []], 'where a line is refused nothing goes')
+  const { stores, skus, customers } = await judged(shop)
+  assert.deepEqual([stores.listed, skus.listed, customers.listed], [2, 1, 3])
+})
+
+test('each record has its state, with why, and what is sold most stands first', async () => {
+  const shop = await unmappedShop(api)
+  const { service, db } = Object.assign(shop, { db: api.db })
+  const sale = {
+    channel: 'store',
+    saleDate: new Date().toISOString().slice(0, 19).replace('T', ' '),
+    storeNumber: '102',
+    type: 'sale',
+  }
+  await upsertTransactions(db, service, [
+    {
+      header: { id: 't1', number: '1', ...sale, customerId: '65433' },
+      line: { id: '1', sku: '12003', quantity: '4', price: '10.00', value: '40.00' },
+    },
+  ] as never)
+  await put(shop, '/mappings/stores/1001', { ecommerceLocationId: '111' })
+  await put(shop, '/mappings/skus/12001', { ecommerceSku: 'MH01-S' })
+  await put(shop, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/77', ecommerceLegacyId: '77' })
+  const before = await judged(shop)
+  assert.deepEqual([before.stores.states.unchecked, before.stores.states.missing, before.stores.listedAt], [1, 1, null])
+
+  await bring(shop, 'ecommerce-locations', 'Location ID,Name\n222,bourke  street\n333,Harbour\n')
+  await bring(
+    shop,
+    'ecommerce-variants',
+    productExport([
+      ['S', 'MH01-S'],
+      ['again', 'MH01-S'],
+      ['M', '012002'],
+      ['XL', 'MH01-XL'],
+    ]),
+  )
+  await bring(
+    shop,
+    'ecommerce-customers',
+    customerExport([
+      ['77', 'john@example.com'],
+      ['88', 'other@example.com'],
+    ]),
+  )
+  const { stores, skus, customers } = await judged(shop)
+  assert.deepEqual(stores.states, {
+    missing: 0,
+    unclaimed: 1,
+    twice: 0,
+    orphan: 1,
+    nearMiss: 1,
+    matched: 0,
+    unchecked: 0,
+  })
+  assert.deepEqual(await shown(shop, 'stores'), [
+    ['1002', 'nearMiss', null, '222', 'name'],
+    ['1001', 'orphan', '111', null, ''],
+    [null, 'unclaimed', '333', null, ''],
+  ])
+  const [bourke] = await findings(shop, 'stores')
+  assert.deepEqual(
+    [bourke?.name, bourke?.ecommerceName, bourke?.unitsInStock, bourke?.unitsSold],
+    ['102 Bourke Street', 'bourke  street', 21, 4],
+  )
+  assert.equal(skus.states.twice, 1)
+  assert.deepEqual(await shown(shop, 'skus'), [
+    ['12003', 'missing', null, null, ''],
+    ['12001', 'twice', 'MH01-S', null, 'double'],
+    ['12002', 'nearMiss', null, '012002', 'leadingZeros'],
+    [null, 'unclaimed', 'MH01-XL', null, ''],
+  ])
+  assert.deepEqual(await shown(shop, 'customers'), [
+    ['65433', 'missing', null, null, ''],
+    [null, 'unclaimed', '88', null, ''],
+    ['65432', 'matched', '77', null, ''],
+  ])
+  assert.equal(customers.states.matched, 1)
+  const first = (await shop.get('/mappings/doctor/skus?limit=1')).json
+  const next = (await shop.get(`/mappings/doctor/skus?limit=1&after_cursor=${first.meta.endCursor}`)).json
+  assert.deepEqual([first.data[0].id, next.data[0].id], ['12003', '12001'])
+  assert.deepEqual((await findings(shop, 'skus', '?state=orphan')).length, 0)
+})
+
+test('what is almost the same is suggested by what differs: case, blanks, zeros, form, barcode, e-mail', async () => {
+  const shop = await unmappedShop(api)
+  await api.db.run(
+    sql`update variant set barcode = '0930001' where service_id = ${shop.service.id} and sku_id = '12003'`,
+  )
+  await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
+  await put(shop, '/mappings/skus/12002', { ecommerceSku: 'MH01 M' })
+  await put(shop, '/mappings/stores/1001', { ecommerceLocationId: 'gid://shopify/Location/111' })
+  await bring(
+    shop,
+    'ecommerce-variants',
+    productExport([
+      ['S', 'MH01-S'],
+      ['M', 'MH01M'],
+      ['L', 'other', "'930001"],
+    ]),
+  )
+  await bring(shop, 'ecommerce-locations', 'ID,Name\n111,Somewhere\n')
+  await bring(shop, 'ecommerce-customers', customerExport([['99', 'JOHN@example.com']]))
+  await judged(shop)
+  const why = async (kind: string) =>
+    Object.fromEntries(
+      (await findings(shop, kind, '?state=nearMiss')).map(one => [one.id, [one.suggestion, one.evidence[0]?.why]]),
+    )
+  assert.deepEqual(await why('skus'), {
+    12001: ['MH01-S', 'case'],
+    12002: ['MH01M', 'blanks'],
+    12003: ['other', 'barcode'],
+  })
+  assert.deepEqual(await why('stores'), { 1001: ['111', 'form'] })
+  assert.deepEqual(await why('customers'), { 65432: ['99', 'email'] })
+})

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { pino } from 'pino'
+import { sql } from '../../../src/db.ts'
+import { postOf } from '../../../src/mail/post.ts'
+import { startWorker } from '../../../src/worker.ts'
+import { unmappedShop } from '../../support/mapping-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { directory } from '../../support/processes.ts'
+import { startTestService } from '../../support/service.ts'
+import { post, put, remove } from '../../support/write.ts'
+import { bring, findings, fix, judged, shown, told } from './looked-after.ts'
+import { customerExport, productExport } from './shopify.ts'
+
+const api = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+const log = pino({ level: 'silent' })
+const mails = postOf({ smtpUrl: undefined, dataDir: directory() })
+const worker = startWorker({ db: api.db, keys: api.keys, log, post: mails })
+after(async () => {
+  await worker.stop(1_000)
+  await api.stop()
+})
+
+test('a fix maps at once and can be undone, unless somebody has changed the mapping since', async () => {
+  const shop = await unmappedShop(api)
+  await bring(
+    shop,
+    'ecommerce-variants',
+    productExport([
+      ['S', 'MH01-S'],
+      ['M', 'MH01-M'],
+    ]),
+  )
+  await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
+  await judged(shop)
+  const fixed = await fix(shop, 'skus', '12001', 'MH01-S')
+  assert.equal(fixed.status, 201, fixed.text)
+  const { fixId, before, after: now, username } = fixed.json.data
+  assert.deepEqual([before, now, username], [{ ecommerceSku: 'mh01-s' }, { ecommerceSku: 'MH01-S' }, shop.username])
+  assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, 'MH01-S')
+  assert.deepEqual((await findings(shop, 'skus', '?state=matched')).map(told), [
+    ['12001', 'matched', 'MH01-S', null, ''],
+  ])
+  isProblem(await fix(shop, 'skus', '12002', 'MH01-S'), 'sku_taken', api.baseUrl)
+  isProblem(await fix(shop, 'skus', 'none', 'MH01-M'), 'not_found', api.baseUrl)
+
+  const undo = (of: string) => post(shop, `/mappings/doctor/fixes/${of}/undo`, {})
+  const undone = await undo(fixId)
+  assert.equal(undone.status, 200, undone.text)
+  assert.ok(undone.json.data.undoneAt)
+  assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, 'mh01-s')
+  assert.deepEqual((await findings(shop, 'skus', '?state=nearMiss')).map(told), [
+    ['12001', 'nearMiss', 'mh01-s', 'MH01-S', 'case'],
+  ])
+  assert.deepEqual((await undo(fixId)).json.data, undone.json.data, 'and stays so')
+
+  const other = (await fix(shop, 'skus', '12002', 'MH01-M')).json.data
+  await put(shop, '/mappings/skus/12002', { ecommerceSku: null })
+  isProblem(await undo(other.fixId), 'mapping_changed', api.baseUrl)
+  isProblem(await undo('none'), 'not_found', api.baseUrl)
+  const listed = (await shop.get('/mappings/doctor/fixes')).json.data
+  assert.deepEqual(
+    listed.map((one: { fixId: string }) => one.fixId),
+    [other.fixId, fixId],
+  )
+  const [line] = (await shop.get('/audit')).json.data.filter(({ operation }: { operation: string }) =>
+    /fixes$/.test(operation),
+  )
+  assert.deepEqual(
+    [line.operation, line.fields, line.username],
+    ['POST /mappings/doctor/fixes', ['kind', 'id', 'to'], shop.username],
+  )
+})
+
+test('two that are mapped to one are both told, and both well once one of them is not', async () => {
+  const shop = await unmappedShop(api)
+  await bring(shop, 'ecommerce-locations', 'ID,Name\n1,One\n')
+  for (const id of ['1001', '1002']) await put(shop, `/mappings/stores/${id}`, { ecommerceLocationId: '1' })
+  for (const [id, legacy] of [
+    ['65432', '5'],
+    ['65433', '6'],
+  ])
+    await put(shop, `/mappings/customers/${id}`, {
+      ecommerceAdminId: 'gid://shop/Customer/5',
+      ecommerceLegacyId: legacy,
+    })
+  await judged(shop)
+  assert.deepEqual((await shown(shop, 'stores')).toSorted(), [
+    ['1001', 'twice', '1', null, 'shared 1002'],
+    ['1002', 'twice', '1', null, 'shared 1001'],
+  ])
+  assert.deepEqual(await findings(shop, 'customers', '?state=twice').then(all => all.map(told)), [
+    ['65433', 'twice', '6', null, 'clash,clash'],
+  ])
+  await fix(shop, 'stores', '1002', null)
+  assert.deepEqual((await shown(shop, 'stores')).toSorted(), [
+    ['1001', 'matched', '1', null, ''],
+    ['1002', 'missing', null, null, ''],
+  ])
+  const mended = await fix(shop, 'customers', '65433', '6')
+  assert.deepEqual(mended.json.data.after, { ecommerceAdminId: null, ecommerceLegacyId: '6' })
+})
+
+test('who is erased is erased from what the platform has told, too; and only admins see any of it', async () => {
+  const shop = await unmappedShop(api)
+  await put(shop, '/mappings/customers/65432', { ecommerceLegacyId: '77' })
+  await bring(
+    shop,
+    'ecommerce-customers',
+    customerExport([
+      ['77', 'first@example.com'],
+      ['78', 'john@example.com'],
+      ['79', 'jane@example.com'],
+    ]),
+  )
+  await judged(shop)
+  await fix(shop, 'customers', '65432', '78')
+  await fix(shop, 'customers', '65432', '77')
+  assert.equal((await remove(shop, '/customers/65432')).status, 200)
+  const left = await api.db.rows<{ other: string }>(
+    sql`select other from ecommerce_item where service_id = ${shop.service.id}`,
+  )
+  assert.deepEqual(left, [{ other: 'jane@example.com' }])
+  assert.deepEqual((await shop.get('/mappings/doctor/fixes')).json.data, [])
+  assert.ok((await findings(shop, 'customers')).every(({ id }) => id !== '65432'))
+  const maintainer = await api.account('maintainer', shop.service)
+  for (const path of ['', '/stores', '/fixes'])
+    isProblem(await maintainer.get(`/mappings/doctor${path}`), 'insufficient_role', api.baseUrl)
+  const stranger = await unmappedShop(api)
+  const { fixId } = (await fix(shop, 'stores', '1001', '1')).json.data
+  isProblem(await post(stranger, `/mappings/doctor/fixes/${fixId}/undo`, {}), 'not_found', api.baseUrl)
+})

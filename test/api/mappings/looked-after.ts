@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { until } from '../../support/processes.ts'
+import type { Caller } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
+
+/** Sends a file, and waits until it is in. */
+export async function bring(shop: Caller, kind: string, body: string) {
+  const sent = await shop.request(`/imports/${kind}`, { method: 'POST', headers: { 'content-type': 'text/csv' }, body })
+  assert.equal(sent.status, 202, sent.text)
+  const path = String(sent.headers.location)
+  await until(async () => (await shop.get(path)).json.data.state !== 'running', 'it is in', 30_000)
+  return (await shop.get(path)).json.data
+}
+/** Has all judged, and answers how it stands by kind. */
+export async function judged(shop: Caller) {
+  assert.equal((await post(shop, '/mappings/doctor/run', {})).status, 202)
+  const health = async () => (await shop.get('/mappings/doctor')).json.data
+  await until(
+    async () => (await health()).every((one: Record<string, unknown>) => one.judgedAt && !one.isJudging),
+    'it is judged',
+    60_000,
+  )
+  return Object.fromEntries((await health()).map(({ kind, ...rest }: Record<string, unknown>) => [kind, rest]))
+}
+export type Found = Record<string, unknown> & {
+  evidence: { why: string; ecommerceId: string | null; id: string | null }[]
+}
+export const findings = async (shop: Caller, kind: string, query = ''): Promise<Found[]> =>
+  (await shop.get(`/mappings/doctor/${kind}${query}`)).json.data
+export const told = ({ id, state, ecommerceId, suggestion, evidence }: Found) => [
+  ...[id, state, ecommerceId, suggestion],
+  evidence.map(one => [one.why, one.id].filter(Boolean).join(' ')).join(),
+]
+export const shown = async (shop: Caller, kind: string) => (await findings(shop, kind)).map(told)
+export const fix = (shop: Caller, kind: string, id: string, to: string | null) =>
+  post(shop, '/mappings/doctor/fixes', { kind, id, to })

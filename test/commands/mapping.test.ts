@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { productExport } from '../api/mappings/shopify.ts'
+import { environmentOf } from '../import/import-command.ts'
+import { unmappedShop } from '../support/mapping-shop.ts'
+import { directory, run } from '../support/processes.ts'
+import { startTestService } from '../support/service.ts'
+
+const api = await startTestService()
+after(() => api.stop())
+const place = directory()
+const environment = environmentOf(api, place)
+
+test('the doctor shows what is wrong, and its CSV goes in again as the mapping that it suggests', async () => {
+  const shop = await unmappedShop(api)
+  const { name } = shop.service
+  const products = join(place, 'products.csv')
+  const variants = [
+    ['S', '012001'],
+    ['M', '12002'],
+  ] as const
+  await writeFile(products, productExport(variants))
+  const taken = await run(['import', 'ecommerce-variants', products, '--service', name], environment)
+  assert.match(taken.out, /1 lines have no SKU: left out/, taken.err)
+
+  const report = await run(['mapping', 'doctor', name], environment)
+  assert.equal(report.code, 2, report.err)
+  assert.match(report.out, /^skus +1 +0 +0 +0 +1 +1 +0$/m)
+  assert.match(report.out, /^12001 +MH01 BLK S +nearMiss +012001 +leadingZeros +14 +0$/m)
+  assert.match(report.out, /has of stores is not known: tillbridge import ecommerce-locations <file>/)
+  const json = await run(['mapping', 'doctor', name, '--kind', 'skus', '--state', 'nearMiss', '--json'], environment)
+  const { kinds, findings } = JSON.parse(json.out)
+  assert.deepEqual([kinds[0].states.nearMiss, findings.skus.length, findings.skus[0].suggestion], [1, 1, '012001'])
+
+  const csv = await run(['mapping', 'doctor', name, '--kind', 'skus', '--csv'], environment)
+  assert.equal(csv.out.split('\n')[1], '12001,012001,MH01 BLK S,nearMiss,hoodie: S,leadingZeros 012001,14,0')
+  const mended = join(place, 'skus.csv')
+  await writeFile(mended, csv.out)
+  const mapped = await run(['import', 'sku-mapping', mended, '--service', name], environment)
+  assert.equal(mapped.code, 0, mapped.out + mapped.err)
+  assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, '012001')
+  assert.equal((await shop.get('/mappings/skus/12003')).json.data.ecommerceSku, null)
+})
+
+test('what it cannot do it says', async () => {
+  const without = await run(['mapping', 'doctor', api.service.name, '--csv'], environment)
+  assert.match(without.err, /--csv takes one kind: --kind stores, --kind skus, --kind customers/)
+  assert.equal(without.code, 1)
+})
