@@ -417,6 +417,8 @@ create table customer (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 create index customer_changed on customer (service_id, changed_at, id);
+-- By what a customer is in the e-commerce platform: the legacy form, which the admin form ends with.
+create index customer_ecommerce_id on customer (service_id, coalesce(ecommerce_legacy_id, "substring"(ecommerce_admin_id, '[^/]*$')));
 create index customer_joined_store on customer (service_id, joined_store_id);
 create index customer_mapped on customer (service_id, id) where ecommerce_admin_id is not null or ecommerce_legacy_id is not null;
 create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
@@ -1379,3 +1381,125 @@ begin
   end loop;
   return dropped;
 end $$;
+
+
+-- 0013_mappings.sql
+-- Mappings: what the e-commerce platform has, and what the mapping doctor finds of it (docs/decisions/0026).
+
+-- What of an identifier, a name or an address is left where case, blanks, zeros in front and the way in which a platform writes global
+-- identifiers do not count: two that are the same in this form are near to each other.
+create function near_form(said text) returns text language sql immutable as $$$$;
+
+-- In what one of several identifiers differs from another one that is near to it. Null: none is near.
+create function likeness(own text[], there text) returns text language sql immutable as $$$$;
+
+-- What the e-commerce platform has, as its exports tell it: locations, by the kind of what they are here (stores), variants (skus),
+-- customers. A copy that the next whole file replaces; what it says of a customer goes when they are erased.
+create table ecommerce_item (
+  service_id integer not null,
+  kind text collate "C" not null,
+  item_key text collate "C" not null,      -- What tells it from others of its kind: variants may share a SKU.
+  ecommerce_id text collate "C" not null,  -- What a mapping would say: the location, the SKU, the customer's identifier.
+  name text,                               -- What it is called there.
+  other text,                              -- What else it may be known by: the name of a location, the barcode of a variant, the e-mail
+                                           -- address of a customer.
+  seen_at timestamptz not null,            -- When a file last had it.
+  near_id text not null generated always as (near_form(ecommerce_id)) stored,
+  near_other text generated always as (near_form(other)) stored,
+  primary key (service_id, kind, item_key),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (kind in ('stores', 'skus', 'customers'))
+);
+create index ecommerce_item_id on ecommerce_item (service_id, kind, ecommerce_id, item_key);
+create index ecommerce_item_near_id on ecommerce_item (service_id, kind, near_id);
+create index ecommerce_item_near_other on ecommerce_item (service_id, kind, near_other);
+
+-- When the mappings of a service were judged, and against what.
+create table mapping_judgement (
+  service_id integer not null,
+  kind text collate "C" not null,
+  changed_at timestamptz,             -- When all of them were last judged. Null: not yet.
+  listed_at timestamptz,              -- When a file of the other side last came. Null: none has, so that nobody knows what is there.
+  listed integer not null default 0,  -- What of the other side is known since then.
+  primary key (service_id, kind),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (kind in ('stores', 'skus', 'customers'))
+);
+
+-- Units that were sold in 90 days, less what came back: by store number, SKU and customer. Counted anew when mappings are judged.
+create table recent_sale (
+  service_id integer not null,
+  kind text collate "C" not null,
+  name text collate "C" not null,
+  units numeric not null,
+  counted_at timestamptz not null,  -- When the count began that it is of.
+  primary key (service_id, kind, name),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (kind in ('stores', 'skus', 'customers'))
+);
+
+-- What the mapping doctor has found of each store, SKU and customer, and of what the platform has and nobody here is.
+create table mapping_finding (
+  service_id integer not null,
+  kind text collate "C" not null,
+  side text collate "C" not null,        -- Whose identifier `id` is: here the back office's, there the e-commerce platform's.
+  id text collate "C" not null,
+  state text collate "C" not null,
+  ecommerce_id text collate "C",         -- What it is mapped to.
+  suggestion text collate "C",           -- What it probably is: the nearest of what nobody else is mapped to.
+  evidence jsonb not null default '[]',  -- Why it is in its state: [{"why", "ecommerceId", "id"}]. No names and no addresses.
+  units_in_stock bigint,                 -- In all stores, or of all SKUs. Null where it has no stock: customers, and what is only there.
+  units_sold numeric,
+  place text collate "C" not null generated always as ((((case state when 'matched' then '9' when 'unchecked' then '8' else '1' end || lpad(('999999999999'::bigint - least(greatest(coalesce(units_sold, 0), 0), '999999999999'::bigint::numeric)::bigint)::text, 12, '0')) || lpad(('999999999999'::bigint - least(greatest(coalesce(units_in_stock, 0::bigint), 0::bigint), '999999999999'::bigint))::text, 12, '0')) || case state when 'unclaimed' then 'b' else 'a' end) || id) stored,  -- Where
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- it
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- stands
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- in
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- the
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- lists:
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- what
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- is
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- not
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- well
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- first,
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- and
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- of
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- that
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- what
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- was
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- sold
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- most,
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- and
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- then
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- what
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- most
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- is
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- left
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- of.
+  primary key (service_id, kind, side, id),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (kind in ('stores', 'skus', 'customers')),
+  check (side in ('here', 'there')),
+  check (state in ('matched', 'missing', 'unclaimed', 'twice', 'orphan', 'nearMiss', 'unchecked'))
+);
+create index mapping_finding_place on mapping_finding (service_id, kind, place);
+create index mapping_finding_state on mapping_finding (service_id, kind, state, place);
+create index mapping_finding_suggestion on mapping_finding (service_id, kind, suggestion) where suggestion is not null;
+
+-- Mappings that were changed by the doctor, and can be undone: for 90 days, as long as nobody has changed them since.
+create table mapping_fix (
+  service_id integer not null,
+  fix_id text collate "C" not null default gen_random_uuid()::text,
+  changed_at timestamptz not null default clock_timestamp(),
+  kind text collate "C" not null,
+  id text collate "C" not null,
+  before jsonb not null,  -- The fields of the mapping as they were, and in `after` as they became.
+  after jsonb not null,
+  username text not null,
+  request_id text not null,
+  undone_at timestamptz,
+  primary key (service_id, fix_id),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  check (kind in ('stores', 'skus', 'customers'))
+);
+create index mapping_fix_changed on mapping_fix (service_id, changed_at, fix_id);
+create index mapping_fix_of on mapping_fix (service_id, kind, id);
