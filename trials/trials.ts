@@ -18,6 +18,10 @@ export const trials = {
     file: 'faults/failover.ts',
     what: 'the primary is killed under load, and its synchronous standby promoted',
   },
+  replicas: {
+    file: 'faults/replicas.ts',
+    what: 'lists and changes are followed through replicas that are late, stop, jump and stand still',
+  },
   crowds: {
     file: 'faults/crowds.ts',
     what: 'clients that stall, and what is held for them: files, memory, sessions of the database',

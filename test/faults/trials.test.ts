@@ -56,6 +56,12 @@ test('the primary is killed under load and its standby promoted: the service com
   assert.equal((await holds('failover', '--seconds', '1', '--clients', '3')).length, 5)
 })
 
+test('through replicas that are late, stop, jump and stand still, whoever follows lists and changes holds what the primary holds', {
+  timeout: 600_000,
+}, async () => {
+  assert.equal((await holds('replicas', '--seconds', '3', '--clients', '2', '--late', '1')).length, 5)
+})
+
 test('of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left', {
   timeout: 200_000,
 }, async () => {
