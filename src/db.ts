@@ -136,7 +136,9 @@ function inOneLine(ask: Ask): Line {
       const ended = observed('commit', () => ask({ text: 'commit', name: nameOf('commit') }))
       const [failed] = (await Promise.allSettled(rest)).flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
       const { command } = await ended.catch(error => {
-        throw isOutage(error) && isOutage(failed ?? error) ? new CommitUnknown(error) : told(failed ?? error)
+        // Behind a statement that PostgreSQL itself has ended nothing is committed.
+        const isKnown = failed instanceof pg.DatabaseError || !isOutage(failed ?? error)
+        throw isOutage(error) && !isKnown ? new CommitUnknown(error) : told(failed ?? error)
       })
       if (failed !== undefined) throw told(failed)
       // PostgreSQL's answer to `commit` where a statement failed whose failure somebody has put up with.

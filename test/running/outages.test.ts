@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { addAccount, addService } from '../../src/accounts.ts'
-import { type Database, openDatabase, sql } from '../../src/db.ts'
-import { DatabaseAway } from '../../src/outages.ts'
+import { type Database, openDatabase, sql, unawaited } from '../../src/db.ts'
+import { CommitUnknown, DatabaseAway } from '../../src/outages.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { keysFrom } from '../../src/secrets.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
@@ -128,6 +128,16 @@ test('what follows another failure, after one that a savepoint undid, fails for 
     return tx.row(sql`select 1`)
   })
   await assert.rejects(work, { code: '22P02' })
+})
+
+test('a transaction whose last statement PostgreSQL ends, with the commit behind it, is known not to be kept', async () => {
+  const hasty = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
+  try {
+    const work = hasty.transaction(async tx => unawaited(tx.run(sql`select pg_sleep(60)`)))
+    await assert.rejects(work, error => error instanceof DatabaseAway && !(error instanceof CommitUnknown))
+  } finally {
+    await hasty.close()
+  }
 })
 
 test('an unexpected fault tells the request id alone', async () => {
