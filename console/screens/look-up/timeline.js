@@ -80,7 +80,7 @@ export function eventsOf({
       voucher.emails.map((/** @type {any} */ email) => emailEvent(voucher, email)),
     ),
   ]
-  return events.sort((a, b) => (a.at < b.at ? 1 : -1))
+  return events.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
 }
 
 /** What became of an e-mail to the receiver of a voucher. @param {any} voucher @param {any} email @returns {Event} */
