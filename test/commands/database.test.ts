@@ -71,6 +71,7 @@ test('doctor leads from an empty installation to one where all is well', async (
       ['ok', 'Data'],
       ['ok', 'Certificate'],
       ['ok', 'Database'],
+      ['ok', 'Replicas'],
       ['ok', 'Clock'],
       ['ok', 'Disk'],
       ['ok', 'Files'],
