@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { childrenOf } from './children.ts'
 
 const debian = '/usr/lib/postgresql'
 const [newest] = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
@@ -52,8 +53,7 @@ function serverIn({ home, port }: Place): DebianServer {
     },
     kill() {
       const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
-      const below = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
-      for (const each of [pid, ...below.map(Number)]) process.kill(each, 'SIGKILL')
+      for (const each of [pid, ...childrenOf(pid)]) process.kill(each, 'SIGKILL')
     },
     promote: () => control('promote'),
     stop: () => control('-m', 'immediate', 'stop'),

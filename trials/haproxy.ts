@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Certificate } from '../src/tls/tls.ts'
+import { freePort } from './free-port.ts'
 
 const program = '/usr/sbin/haproxy'
 const example = fileURLToPath(new URL('../deploy/haproxy.cfg', import.meta.url))
@@ -16,16 +17,6 @@ export const noHaproxy = existsSync(program) ? undefined : `there is no ${progra
 /** What shifts the clock of a process. */
 export const faketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
 export const noFaketime = existsSync(faketime) ? undefined : `there is no ${faketime}: apt-get install libfaketime`
-
-/** A port that nothing listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** What HAProxy thinks of each server. */
 async function statusesAt(socket: string): Promise<string[]> {

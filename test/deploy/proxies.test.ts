@@ -5,10 +5,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { freePort } from '../../trials/free-port.ts'
 import { checkout, directory, until } from '../support/processes.ts'
 import { credentials } from '../support/servers.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { freePort } from '../support/sshd.ts'
 
 let service: TestService
 const home = directory(0o755)

@@ -10,6 +10,7 @@ import { addAccount, addService } from '../../src/accounts.ts'
 import { sql } from '../../src/db.ts'
 import { keysFrom } from '../../src/secrets.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { madeUp } from '../../trials/faults/customers.ts'
 import { freshDatabase } from '../support/database.ts'
 import { cli, directory, type Serving, serve, stop, until } from '../support/processes.ts'
 import { askAt, credentials } from '../support/servers.ts'
@@ -24,17 +25,7 @@ const secret = randomBytes(32).toString('hex')
 const service = (await addService(db, 'luma', { readsPerMinute: 'off', writesPerMinute: 'off' })) ?? assert.fail()
 const password = (await addAccount(db, keysFrom(secret), 'luma', service, 'maintainer')) ?? assert.fail()
 const street = 'A street whose name takes all the room that it has'
-await upsertCustomers(
-  db,
-  service,
-  Array.from({ length: 100 }, (_, i) => ({
-    id: `c${i}`,
-    firstname: 'A',
-    surname: 'B',
-    email: `c${i}@example.com`,
-    address: { addressLine1: street, addressLine2: street, city: street },
-  })),
-)
+await upsertCustomers(db, service, madeUp(100, street))
 const page = '/customers/search?limit=100'
 
 /** A process of the installation, with a little less of something. */

@@ -4,9 +4,9 @@ import { chmodSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, wri
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../trials/free-port.ts'
 import { startPostgresProxy } from '../../trials/postgres-proxy.ts'
 import { until } from './processes.ts'
-import { freePort } from './sshd.ts'
 
 const program = '/usr/sbin/pgbouncer'
 

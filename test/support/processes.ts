@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { Access } from '../../src/running/access.ts'
+import { childrenOf } from '../../trials/children.ts'
 import { isRunning } from './postgres/processes.ts'
 
 export const checkout = fileURLToPath(new URL('../..', import.meta.url))
@@ -202,12 +203,7 @@ export function postgresOf(dataDir: string): number | undefined {
 
 /** The processes that serve below one that was started with WORKERS. */
 export const workersOf = ({ pid }: Running): number[] =>
-  fs
-    .readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .map(Number)
-    .filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.js'))
+  childrenOf(pid).filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.js'))
 
 export async function until(condition: () => unknown, what: string, withinMs = 10_000): Promise<void> {
   const end = Date.now() + withinMs

@@ -10,6 +10,7 @@ import { askOnce } from '../asking.ts'
 import { seeded } from '../random.ts'
 import { waysTo } from '../reaching.ts'
 import { verdict } from '../verdict.ts'
+import { madeUp } from './customers.ts'
 import { processOf } from './held.ts'
 import { openInstallation } from './installation.ts'
 import { whole } from './options.ts'
@@ -33,18 +34,9 @@ const { handshakes, slow, readers, keep } = new Command('npm run trial -- crowds
 const long = 'A street whose name takes all the room it has .....'.slice(0, 50)
 const installation = await openInstallation({
   environment: { NODE_OPTIONS: `--import=${new URL('active.ts', import.meta.url)}` },
-  prepare: ({ db, service }) =>
-    upsertCustomers(
-      db,
-      service,
-      Array.from({ length: 500 }, (_, i) => ({
-        id: `c${i}`,
-        firstname: 'A',
-        surname: 'B',
-        email: `c${i}@example.com`,
-        address: { addressLine1: long, addressLine2: long, city: long },
-      })),
-    ).then(() => {}),
+  prepare: async ({ db, service }) => {
+    await upsertCustomers(db, service, madeUp(500, long))
+  },
 })
 const { db, headers, apis } = installation
 const [api] = apis

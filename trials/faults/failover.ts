@@ -7,10 +7,11 @@ import { Command } from 'commander'
 import { openDatabase, sql } from '../../src/db.ts'
 import { askOnce } from '../asking.ts'
 import { makePrimary, makeStandby, noDebianPostgres } from '../debian-postgres.ts'
-import { freePort } from '../haproxy.ts'
+import { freePort } from '../free-port.ts'
 import { seeded } from '../random.ts'
 import { waysTo } from '../reaching.ts'
 import { verdict } from '../verdict.ts'
+import { creating } from './customers.ts'
 import { openInstallation } from './installation.ts'
 import { whole } from './options.ts'
 import { tell } from './telling.ts'
@@ -36,78 +37,80 @@ await chmod(home, 0o711)
 const one = { home: join(home, 'one'), port: await freePort() }
 const two = { home: join(home, 'two'), port: await freePort() }
 const primary = makePrimary(one)
-primary.start()
-const standby = makeStandby(two, one, 'standby')
-standby.start()
-const url = `postgres://tillbridge@127.0.0.1:${one.port},127.0.0.1:${two.port}/postgres`
-
-/** Has the primary wait for the standby with each commit, from now on. */
-async function synchronise() {
-  const db = openDatabase(url, { max: 1 })
-  try {
-    await db.pool.query(`alter system set synchronous_standby_names = 'standby'`)
-    await db.pool.query('select pg_reload_conf()')
-    for (const begun = performance.now(); ; await delay(100)) {
-      if (await db.row(sql`select from pg_stat_replication where sync_state = 'sync'`)) return
-      if (performance.now() - begun > 60_000) throw new Error('the standby does not follow')
-    }
-  } finally {
-    await db.close()
-  }
-}
-
-if (!asynchronous) await synchronise()
-const installation = await openInstallation({
-  apis: 2,
-  at: {
-    url,
-    stop: async () => {
-      standby.stop()
-    },
-  },
-})
-const { db, headers, apis } = installation
-const ways = waysTo(apis, headers, seeded(1))
-const acknowledged: string[] = []
-const statuses = new Map<string, number>()
+/** What has to end, the last one first. */
+const ends: (() => unknown)[] = [() => rm(home, { recursive: true, force: true })]
+let isKilled = false
 let isOver = false
 
-/** Creates customers one after the other, each until it is known to be. */
-async function create(client: number) {
-  for (let i = 0; !isOver; i++) {
-    const email = `c${client}-${i}@example.com`
-    const body = { firstname: 'A', surname: 'B', contact: { email } }
-    for (;;) {
-      const way = ways.any()
-      if (!way) throw new Error('the processes have ended')
-      const answer = await askOnce({ method: 'POST', path: '/customers', key: email, body }, way, 40_000).catch(
-        () => undefined,
-      )
-      const status = String(answer?.status ?? 'broken')
-      statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      if (status === '201') break
-      await delay(100)
-    }
-    acknowledged.push(email)
-    await delay(5)
-  }
-}
-
-const untilCreated = async () => {
-  const [count, since] = [acknowledged.length, performance.now()]
-  while (acknowledged.length === count) {
-    if (performance.now() - since > 90_000) throw new Error('nothing was created for 90 s')
-    await delay(10)
-  }
-}
-
 try {
+  primary.start()
+  ends.push(() => isKilled || primary.stop())
+  const standby = makeStandby(two, one, 'standby')
+  standby.start()
+  ends.push(() => standby.stop())
+  const url = `postgres://tillbridge@127.0.0.1:${one.port},127.0.0.1:${two.port}/postgres`
+
+  /** Has the primary wait for the standby with each commit, from now on. */
+  async function synchronise() {
+    const db = openDatabase(url, { max: 1 })
+    try {
+      await db.pool.query(`alter system set synchronous_standby_names = 'standby'`)
+      await db.pool.query('select pg_reload_conf()')
+      for (const begun = performance.now(); ; await delay(100)) {
+        if (await db.row(sql`select from pg_stat_replication where sync_state = 'sync'`)) return
+        if (performance.now() - begun > 60_000) throw new Error('the standby does not follow')
+      }
+    } finally {
+      await db.close()
+    }
+  }
+
+  if (!asynchronous) await synchronise()
+  const installation = await openInstallation({
+    apis: 2,
+    // It is stopped below.
+    at: { url, stop: async () => {} },
+  })
+  ends.push(() => installation.close())
+  const { db, headers, apis } = installation
+  const ways = waysTo(apis, headers, seeded(1))
+  ends.push(() => ways.close())
+  const acknowledged: string[] = []
+  const statuses = new Map<string, number>()
+
+  /** Creates customers one after the other, each until it is known to be. */
+  async function create(client: number) {
+    for (let i = 0; !isOver; i++) {
+      const email = `c${client}-${i}@example.com`
+      for (;;) {
+        const way = ways.any()
+        if (!way) throw new Error('the processes have ended')
+        const answer = await askOnce(creating(email), way, 40_000).catch(() => undefined)
+        const status = String(answer?.status ?? 'broken')
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        if (status === '201') break
+        await delay(100)
+      }
+      acknowledged.push(email)
+      await delay(5)
+    }
+  }
+
+  const untilCreated = async () => {
+    const [count, since] = [acknowledged.length, performance.now()]
+    while (acknowledged.length === count) {
+      if (performance.now() - since > 90_000) throw new Error('nothing was created for 90 s')
+      await delay(10)
+    }
+  }
+
   const working = Promise.all(Array.from({ length: clients }, (_, i) => create(i)))
   await untilCreated()
   await delay(seconds * 1_000)
   const before = acknowledged.length
   const killed = performance.now()
   primary.kill()
+  isKilled = true
   await delay(500)
   standby.promote()
   const promoted = performance.now()
@@ -143,7 +146,5 @@ try {
   })
 } finally {
   isOver = true
-  ways.close()
-  await installation.close()
-  await rm(home, { recursive: true, force: true })
+  for (const end of ends.toReversed()) await end()
 }

@@ -5,6 +5,7 @@ import { type Answered, askOnce } from '../asking.ts'
 import { seeded } from '../random.ts'
 import { waysTo } from '../reaching.ts'
 import { verdict } from '../verdict.ts'
+import { creating } from './customers.ts'
 import { halting } from './halting.ts'
 import { openInstallation } from './installation.ts'
 import { whole } from './options.ts'
@@ -38,12 +39,7 @@ let broken = 0
 async function create(client: number) {
   for (let i = 0; phase !== 'over'; i++) {
     const email = `c${client}-${i}@example.com`
-    const asked = {
-      method: 'POST',
-      path: '/customers',
-      key: email,
-      body: { firstname: 'A', surname: 'B', contact: { email } },
-    } as const
+    const asked = creating(email)
     for (;;) {
       const begun = performance.now()
       const answer: Answered<unknown> | undefined = await askOnce(asked, await way(), 40_000).catch(() => undefined)

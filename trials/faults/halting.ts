@@ -1,18 +1,8 @@
-import { readFileSync } from 'node:fs'
-
-/** The numbers of PostgreSQL's process and all below it. */
-export function processesOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .filter(Boolean)
-    .map(Number)
-  return [pid, ...children]
-}
+import { childrenOf } from '../children.ts'
 
 /** Has all of PostgreSQL stand still for as long as the work takes. */
 export async function halting<T>(pid: number, work: () => Promise<T>): Promise<T> {
-  const processes = processesOf(pid)
+  const processes = [pid, ...childrenOf(pid)]
   try {
     for (const each of processes) process.kill(each, 'SIGSTOP')
     return await work()

@@ -5,6 +5,7 @@ import { askOnce } from '../asking.ts'
 import { seeded } from '../random.ts'
 import { waysTo } from '../reaching.ts'
 import { verdict } from '../verdict.ts'
+import { creating, madeUp } from './customers.ts'
 import { openInstallation } from './installation.ts'
 import { whole } from './options.ts'
 import { tell } from './telling.ts'
@@ -23,13 +24,7 @@ const { from, to, seconds, keep } = new Command('npm run trial -- step')
 
 const installation = await openInstallation({
   prepare: async ({ db, service }) => {
-    const customers = Array.from({ length: 200 }, (_, i) => ({
-      id: `c${i}`,
-      firstname: 'A',
-      surname: 'B',
-      email: `c${i}@example.com`,
-    }))
-    await upsertCustomers(db, service, customers)
+    await upsertCustomers(db, service, madeUp(200))
   },
 })
 const { headers, apis, db } = installation
@@ -52,14 +47,8 @@ async function phase(clients: number): Promise<Phase> {
   const client = async () => {
     while (performance.now() < end) {
       const email = `new${made++}@example.com`
-      const creating = {
-        method: 'POST',
-        path: '/customers',
-        key: email,
-        body: { firstname: 'A', surname: 'New', contact: { email } },
-      } as const
       const asked = random.chance(0.1)
-        ? creating
+        ? creating(email)
         : ({ method: 'GET', path: `/customers/c${random.whole(0, 199)}` } as const)
       const begun = performance.now()
       const answer = await askOnce(asked, await way(), 60_000).catch(() => undefined)
