@@ -1,5 +1,5 @@
 import { oneOf, type Setting, Unfit, whole } from './config-values.ts'
-import { serversIn } from './servers.ts'
+import { nameOf, serversIn } from './servers.ts'
 
 /** The database, and the way to it. */
 export const databaseSettings = {
@@ -17,8 +17,11 @@ export const databaseSettings = {
     read(given: string | undefined) {
       if (given === undefined) return
       if (!/^postgres(ql)?:\/\//.test(given)) throw new Unfit('begins with postgres://')
-      const names = serversIn(given).map(({ connectionString = '' }) => connectionString)
-      if (new Set(names).size < names.length) throw new Unfit('names a replica twice')
+      const servers = serversIn(given)
+      // A `#` in a password would make a name of what stands before it.
+      if (!servers.every(isWhole))
+        throw new Unfit('is a URL in which special characters of the password are written as %XX')
+      if (new Set(servers.map(nameOf)).size < servers.length) throw new Unfit('names a replica twice')
       return given
     },
   } satisfies Setting<string | undefined>,
@@ -33,3 +36,10 @@ export const databaseSettings = {
     ['off', 'transaction'],
   ),
 } as const
+
+/** Whether all of an address is where a URL has it. */
+function isWhole({ connectionString = '' }: { connectionString?: string | undefined }) {
+  if (!URL.canParse(connectionString)) return false
+  const { pathname, search, hash } = new URL(connectionString)
+  return !(pathname + search + hash).includes('@')
+}

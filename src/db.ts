@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { watchStandstill } from './connections/standstill.ts'
-import { pastDeadlock, streamOf, watchStatements } from './connections/statements.ts'
+import { pastDeadlock, processOf, streamOf, watchStatements } from './connections/statements.ts'
 import { CommitUnknown, DatabaseAway, isOutage, told } from './outages.ts'
 import { type Connection, lend, primaryAmong, serversIn, straightTo } from './servers.ts'
 import { asOptions, asStatement, settingsFor } from './session-settings.ts'
@@ -63,8 +63,11 @@ export interface Db {
 export interface Database extends Db {
   /** Runs `work` in one transaction: all of it, or nothing. What it asks last need not be waited for: it goes out with the commit. */
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
-  /** Asks over one connection, which is the same value each time; behind a pooler in one transaction, by a value of its own. */
-  together<T>(work: (db: Db) => T | Promise<T>): Promise<T>
+  /**
+   * Asks over one connection, which is the same value each time, of the server's process `pid`; behind a pooler in one transaction, by a
+   * value of its own, of whichever.
+   */
+  together<T>(work: (db: Db, pid: number | undefined) => T | Promise<T>): Promise<T>
   /** The pool underneath, for COPY and LISTEN. */
   pool: pg.Pool
   close(): Promise<void>
@@ -233,7 +236,10 @@ export function openDatabase(connection: Connection, connecting: Connecting = {}
     ...runner(config => pastDeadlock(() => (pooled ? inItsOwn : alone)(config))),
     pool,
     transaction: work => inTransaction(({ tx }) => work(tx)),
-    together: work => (pooled ? inTransaction(({ tx }) => work(tx)) : lent(async client => work(overIt(client)))),
+    together: work =>
+      pooled
+        ? inTransaction(({ tx }) => work(tx, undefined))
+        : lent(async client => work(overIt(client), processOf(client))),
     async close() {
       watch.end()
       await pool.end()

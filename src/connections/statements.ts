@@ -6,6 +6,9 @@ import { suspectMs, type watchStandstill } from './standstill.ts'
 export const streamOf = (client: pg.ClientBase) =>
   (client as unknown as { connection: { stream: Duplex } }).connection.stream
 
+/** The server's process that greeted a connection. */
+export const processOf = (client: pg.ClientBase) => (client as unknown as { processID: number }).processID
+
 /** A fault without the row that it was about: what it says there is personal, and errors reach logs. */
 function withoutValues(error: Error & { detail?: unknown; where?: unknown }) {
   delete error.detail

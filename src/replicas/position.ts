@@ -1,8 +1,8 @@
 import { type Sql, sql } from '../db.ts'
 
-/** A place in the write-ahead log of a primary. As a text: `<system>.<timeline>.<lsn>`. */
+/** A place in the write-ahead log of a primary. As a text: `<system>.<database>.<timeline>.<lsn>`. */
 export interface Position {
-  /** Which log it is: PostgreSQL's system identifier, and the timeline, of which a promotion begins another one. */
+  /** Which log it is: PostgreSQL's system identifier, the database's oid, and the timeline, of which a promotion begins another one. */
   log: string
   /** Bytes from its beginning. */
   at: bigint
@@ -14,27 +14,33 @@ export function positionIn(text: string): Position {
   return { log: text.slice(0, border), at: (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`) }
 }
 
+/** Oids are the same on a standby: of two databases of one server only one is ours. */
+const database = sql`(select oid from pg_database where datname = current_database())`
+
 /**
  * Where the primary's log is now. What is inserted counts, flushed or not: without `synchronous_commit` a transaction ends, and its locks
- * go, before its commit is on the disk.
+ * go, before its commit is on the disk. At the beginning of a page PostgreSQL tells the place behind the header that the next record will
+ * have there (40 bytes in the first page of a file, else 24), where a standby tells the end of the last record.
  */
 export const currentPosition: Sql = sql`
-  (select to_hex(system_identifier) from pg_control_system()) || '.' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) || '.' || pg_current_wal_insert_lsn()`
+  (select to_hex(system_identifier) || '.' || ${database} || '.' || left(pg_walfile_name(lsn), 8) || '.'
+          || lsn - case when o.file_offset = 40 then 40 when o.file_offset % 8192 = 24 then 24 else 0 end
+     from pg_control_system(), pg_current_wal_insert_lsn() lsn, pg_walfile_name_offset(lsn) o)`
 
 /** How far a standby has come. */
 export interface Reached {
   isStandby: boolean
-  /** Null: it is none, or has replayed nothing yet. */
+  /** Null: it is none, has replayed nothing yet, or does not tell whose log it receives. */
   position: string | null
 }
 
 /**
- * How far a standby has come: its timeline is that of whom it receives from, which only a role of pg_read_all_stats may see. Others
- * learn it from the last restart point, which after a promotion may be some minutes late; it is too early, never too late.
+ * How far a standby has come. Its timeline is that of whom it receives from: what its control file says of it is some minutes old after a
+ * promotion, so that a standby of one that was promoted beside our primary could pass for ours.
  */
 export const reached: Sql = sql`
-  select pg_is_in_recovery() as "isStandby",
-         to_hex(s.system_identifier) || '.'
-           || upper(lpad(to_hex(coalesce((select received_tli from pg_stat_wal_receiver), greatest(r.min_recovery_end_timeline, c.timeline_id))), 8, '0'))
+  select pg_is_in_recovery() as "isStandby", pg_backend_pid() as pid,
+         to_hex(s.system_identifier) || '.' || ${database} || '.'
+           || upper(lpad(to_hex((select received_tli from pg_stat_wal_receiver)), 8, '0'))
            || '.' || pg_last_wal_replay_lsn() as position
-    from pg_control_system() s, pg_control_recovery() r, pg_control_checkpoint() c`
+    from pg_control_system() s`

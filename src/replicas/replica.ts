@@ -3,8 +3,8 @@ import type pg from 'pg'
 import { type Db, openDatabase } from '../db.ts'
 import { DatabaseAway } from '../outages.ts'
 import { nameOf } from '../servers.ts'
-import { type Position, positionIn, type Reached } from './position.ts'
-import { isAt, reachedBy, type Standing, standingOf, whyOf } from './standing.ts'
+import { type Position, positionIn } from './position.ts'
+import { isAt, type Looked, reachedBy, type Standing, standingOf, whyOf } from './standing.ts'
 import type { Trail } from './trail.ts'
 
 /** What became of reads that a replica was asked for. */
@@ -34,6 +34,8 @@ const lookMs = 1_000
 const rarelyMs = 15_000
 /** Milliseconds without an answer after which it is asked whether it is there at all, and that it has to say so. */
 const patienceMs = 100
+/** Milliseconds that an answer may take of one that is there: its disk may hang, which looks do not need. */
+const longestMs = 1_000
 /** Milliseconds for which one that has not come so far is not asked for more than it has. */
 const restMs = 50
 /** Of one that is nearly there: looks a millisecond apart, and how many bytes that is at most. */
@@ -58,6 +60,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
   let standing: Standing = { state: 'unknown' }
   let replayed: Position | undefined
   let restsUntil = 0
+  let [pausedUntil, pauseMs] = [0, 0]
   let busy = 0
 
   function stand(now: Standing) {
@@ -68,10 +71,10 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     else if (before !== 'unknown') onNotice(`The replica ${name} answers again.`)
   }
 
-  let look: Promise<Reached> | undefined
+  let look: Promise<Looked> | undefined
   /** Looks at it, over a connection of its own; many share a look. */
-  function lookOnce(): Promise<Reached> {
-    look ??= reachedBy(looks).finally(() => {
+  function lookOnce(): Promise<Looked> {
+    look ??= looks.together(reachedBy).finally(() => {
       look = undefined
     })
     return look
@@ -95,9 +98,9 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
   /** How far each connection was seen to have come: it goes on to the same server, which never goes back. */
   const seen = new WeakMap<Db, Position>()
 
-  async function hasReplayed(db: Db, wanted: Position): Promise<boolean> {
+  async function hasReplayed(db: Db, pid: number | undefined, wanted: Position): Promise<boolean> {
     if (isAt(seen.get(db), wanted)) return true
-    const isThere = await comesTo(db, wanted)
+    const isThere = await comesTo(db, pid, wanted)
     if (!isThere) {
       counts.behind++
       restsUntil = performance.now() + restMs
@@ -106,10 +109,10 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
   }
 
   /** Whether it has come there, or does within a few milliseconds. */
-  async function comesTo(db: Db, wanted: Position): Promise<boolean> {
+  async function comesTo(db: Db, pid: number | undefined, wanted: Position): Promise<boolean> {
     for (let left = looksMore; ; left--) {
-      const { isStandby, position } = await reachedBy(db)
-      const now = isStandby && position !== null ? positionIn(position) : undefined
+      const { isStandby, isLent, position } = await reachedBy(db, pid)
+      const now = isStandby && !isLent && position !== null ? positionIn(position) : undefined
       if (!now) return false
       seen.set(db, now)
       replayed = now
@@ -119,14 +122,25 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     }
   }
 
-  /** What is asked, unless the replica turns out to be silent: one that is slow, once it has begun, says that it is there. */
+  /** Has it rest after an answer that did not come, which looks do not end: more than the last time, until one comes. */
+  function pause() {
+    if (performance.now() < pausedUntil) return
+    pauseMs = Math.min(Math.max(2 * pauseMs, lookMs), rarelyMs)
+    pausedUntil = performance.now() + pauseMs
+  }
+
+  /** What is asked, unless the replica turns out to be silent, or is not soon connected to: one that is slow says that it is there. */
   async function unlessSilent<T>(asked: Promise<T>, hasBegun: () => boolean): Promise<T | undefined> {
-    while (!(await isSettled(asked, patienceMs)))
-      if (!hasBegun() || !(await isSettled(lookOnce(), patienceMs))) {
-        counts.failed++
-        stand({ state: 'away', fault: new Error('it does not answer') })
-        return
-      }
+    const latest = performance.now() + longestMs
+    while (!(await isSettled(asked, patienceMs))) {
+      const isThere = !hasBegun() || (await isSettled(lookOnce(), patienceMs))
+      if (isThere && hasBegun() && performance.now() < latest) continue
+      counts.failed++
+      if (isThere) pause()
+      else stand({ state: 'away', fault: new Error('it does not answer') })
+      return
+    }
+    pauseMs = 0
     return asked
   }
 
@@ -142,14 +156,16 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
       return busy
     },
     mayHave: position =>
-      standing.state === 'ready' && busy < max && (isAt(replayed, position) || performance.now() >= restsUntil),
+      standing.state === 'ready' &&
+      busy < max &&
+      performance.now() >= (isAt(replayed, position) ? pausedUntil : Math.max(pausedUntil, restsUntil)),
     async answer(position, work) {
       busy++
       let hasBegun = false
       const asked = reads
-        .together(async db => {
+        .together(async (db, pid) => {
           hasBegun = true
-          return (await hasReplayed(db, position)) ? { value: await work(db) } : undefined
+          return (await hasReplayed(db, pid, position)) ? { value: await work(db) } : undefined
         })
         .finally(() => busy--)
       try {

@@ -2,8 +2,10 @@ import type { Position } from './position.ts'
 
 /** How far a replica is behind the primary. */
 export interface Lag {
-  /** Since it has all that the primary had then; at least so many, where it is longer than the trail reaches. */
+  /** Since it has all that the primary had then. */
   seconds: number
+  /** It may be longer: it has not come to where the trail begins. */
+  isAtLeast: boolean
   bytes: number
 }
 
@@ -29,10 +31,11 @@ export function trailOf(): Trail {
     lagAt({ log, at }) {
       const newest = marks.at(-1)
       if (newest?.position.log !== log) return
-      if (at >= newest.position.at) return { seconds: 0, bytes: 0 }
-      const passed = marks.findLast(mark => mark.position.at <= at) ?? marks[0]
+      if (at >= newest.position.at) return { seconds: 0, isAtLeast: false, bytes: 0 }
+      const passed = marks.findLast(mark => mark.position.at <= at)
       return {
-        seconds: (performance.now() - (passed?.since ?? 0)) / 1_000,
+        seconds: (performance.now() - (passed ?? marks[0] ?? newest).since) / 1_000,
+        isAtLeast: !passed,
         bytes: Number(newest.position.at - at),
       }
     },

@@ -160,6 +160,40 @@ describe('two replicas', () => {
     assert.match(notices.join('\n'), /The replica .* answers again\./)
   })
 
+  test('a primary that is quiet behind a new file of its log has nothing that replicas lack', async () => {
+    await tell(primary.postgres, 'checkpoint')
+    await tell(primary.postgres, 'select pg_switch_wal()')
+    await until(async () => {
+      const { answered } = counted()
+      await seenBy(service)
+      return counted().answered > answered
+    }, 'a replica answers')
+  })
+
+  test('another database of the same servers answers nothing', async () => {
+    await tell(primary.postgres, 'create database another')
+    const config = readConfig({ ...environment(), DATABASE_READ_URL: urlOf(standbys, 'another') })
+    const other = await connect(config, config.databaseUrl ?? '', { replicas: true, asItIs: true })
+    after(() => other.close())
+    const states = () => (other.replicas ?? []).map(({ standing }) => standing.state)
+    await until(() => states().every(state => state === 'another_log'), 'they are left out', 60_000)
+  })
+
+  test('a role that is not told whose log a replica receives is answered by the primary', async () => {
+    const { database } = primary.postgres.connection
+    await tell(
+      primary.postgres,
+      `create role reader login password 'reader' in role ${primary.postgres.connection.user}`,
+    )
+    const url = urlOf(standbys, database).replace(/\/\/[^@]*@/, '//reader:reader@')
+    const config = readConfig({ ...environment(), DATABASE_READ_URL: url })
+    const other = await connect(config, config.databaseUrl ?? '', { replicas: true, asItIs: true })
+    after(() => other.close())
+    await until(() => (other.replicas ?? []).some(({ standing }) => standing.state === 'unknown'), 'it is unknown')
+    await tell(primary.postgres, 'grant pg_read_all_stats to reader')
+    await until(() => (other.replicas ?? []).every(({ standing }) => standing.state === 'ready'), 'they answer', 60_000)
+  })
+
   test('one that was promoted answers nothing any more, nor does one that follows it', async () => {
     const [one, two] = standbys as [Postgres, Postgres]
     // Of the other one, of which it has no more than that has.

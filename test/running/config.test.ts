@@ -168,6 +168,12 @@ test('replicas are of a database that is named, each once', () => {
   assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:hunter2@two:1,two:1/c' }), [
     'DATABASE_READ_URL names a replica twice.',
   ])
+  assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:b@two,two:5432/c' }), [
+    'DATABASE_READ_URL names a replica twice.',
+  ])
+  assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:12#hunter2@two/c' }), [
+    'DATABASE_READ_URL is a URL in which special characters of the password are written as %XX.',
+  ])
   assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'mysql://a:hunter2@two/c' }), [
     'DATABASE_READ_URL begins with postgres://.',
   ])

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../../config.ts'
 import { type Database, openDatabase, sql } from '../../db.ts'
 import { currentPosition, positionIn } from '../../replicas/position.ts'
@@ -28,10 +29,17 @@ async function standing(
   const pooled = databasePooler === 'transaction'
   const db = openDatabase(server, { max: 1, straight: true, pooled, statementTimeoutMs: 5_000 })
   try {
-    const stands: Standing = await reachedBy(db).then(
-      reached => standingOf(reached, trail),
-      fault => ({ state: 'away', fault: fault.cause ?? fault }),
-    )
+    const look = (): Promise<Standing> =>
+      db.together(reachedBy).then(
+        reached => standingOf(reached, trail),
+        fault => ({ state: 'away', fault: fault.cause ?? fault }),
+      )
+    let stands = await look()
+    // What the primary has written just now may be on its way.
+    for (let left = 40; stands.state === 'unknown' && left > 0; left--) {
+      await delay(50)
+      stands = await look()
+    }
     return { name: nameOf(server), stands }
   } finally {
     await db.close()

@@ -1,25 +1,39 @@
-import { type Db, raw, sql } from '../../db.ts'
+import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
 import { numberOf } from '../lists/change.ts'
-import { type Horizons, horizons } from '../lists/moment.ts'
+import { type Horizons, horizons, positionOf } from '../lists/moment.ts'
 import { written } from '../lists/page.ts'
 import { inTime, union } from './page.ts'
 import { behind, type Places, stampOf, textOf } from './places.ts'
 import { sources } from './sources.ts'
 
 /** Where a reader stands who has been told everything: behind the newest change of each kind that the feed tells. */
-export const placesNow = async (db: Db, service: Service, kinds: readonly Kind[]): Promise<Places> =>
-  (await standNow(db, service, kinds)).places
+export async function placesNow(db: Db, service: Service, kinds: readonly Kind[]): Promise<Places> {
+  const { moments, position } = await horizons(db, service)
+  return placesIn(kinds, await db.rows<Newest>(newestOfEach(service, kinds, moments), { position }))
+}
 
-/** The same, and the horizons that all of it lies within. */
+/** The same, asked of the primary, and the horizons that all of it lies within, with the position behind all that it saw. */
 export async function standNow(
   db: Db,
   service: Service,
   kinds: readonly Kind[],
 ): Promise<{ places: Places; within: Horizons }> {
-  const within = await horizons(db, service)
-  const { moments, position } = within
+  const { moments } = await horizons(db, service)
+  // Of a statement before it a first load that it finds to be over might lie behind the position.
+  const rows = await db.rows<Newest & { position: string | null }>(sql`
+    with seen as materialized (${newestOfEach(service, kinds, moments)})
+    select kind, newest, ${positionOf(db)} as position from seen`)
+  return { places: placesIn(kinds, rows), within: { moments, position: rows[0]?.position ?? undefined } }
+}
+
+interface Newest {
+  kind: Kind
+  newest: string | null
+}
+
+function newestOfEach(service: Service, kinds: readonly Kind[], moments: readonly string[]): Sql {
   const newestOf = kinds.map(kind => {
     const mine = sql`service_id = ${service.id}`
     const newest = sql`greatest(
@@ -28,15 +42,17 @@ export async function standNow(
     const isHidden = sql`exists (select from first_load where ${mine} and kind = ${kind})`
     return sql`select ${kind}::text as kind, case when not ${isHidden} then ${written(newest)} end as newest`
   })
-  const rows = await db.rows<{ kind: Kind; newest: string | null }>(union(newestOf), { position })
+  return union(newestOf)
+}
+
+function placesIn(kinds: readonly Kind[], rows: readonly Newest[]): Places {
   const newest = new Map(rows.map(row => [row.kind, row.newest]))
-  const places = new Map(
+  return new Map(
     kinds.map(kind => {
       const stamp = newest.get(kind) ?? null
       return [kind, behind(stamp === null ? 0 : stampOf(stamp))] as const
     }),
   )
-  return { places, within }
 }
 
 /** The moments at which a reader stands who has been told everything, as a walk's end. */

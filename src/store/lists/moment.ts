@@ -45,11 +45,12 @@ interface Told {
 /** The same as a text, asked for by itself: many who begin to walk a list share the question, and read as who goes on does. */
 const newest = (db: Db, service: Service, list: List, withRemovals: boolean): Promise<Told> =>
   shared(db, `${service.id} ${list} ${withRemovals}`, async () => {
-    const { moment: within, position } = await horizon(db, service, list)
-    const row = await db.row<{ moment: string }>(
-      sql`select (${newestWithin(list, service, within, withRemovals)})::text as moment`,
-    )
-    return { moment: row?.moment ?? '-infinity', position }
+    const { moment: within } = await horizon(db, service, list)
+    // The position is of this statement, which sees whether a first load is over: of one before it, that load might lie behind it.
+    const row = await db.row<{ moment: string; position: string | null }>(sql`
+      with seen as materialized (select (${newestWithin(list, service, within, withRemovals)})::text as moment)
+      select moment, ${positionOf(db)} as position from seen`)
+    return { moment: row?.moment ?? '-infinity', position: row?.position ?? undefined }
   })
 
 /**
@@ -81,12 +82,15 @@ async function horizon(db: Db, service: Service, stamps: Stamps): Promise<Told> 
   return { moment: moments[stamps instanceof Sql ? 0 : numberOf(stamps)] ?? '-infinity', position }
 }
 
+/** Where the primary's log is once a statement has seen what it sees; null where nobody needs it. */
+export const positionOf = (db: Db): Sql => db.position ?? sql`null::text`
+
 /** They are asked of the primary alone (`list_horizons` in the migrations), and only then where its log is: behind all that had ended. */
 export const horizons = (db: Db, { id }: Service): Promise<Horizons> =>
   shared(db, String(id), async () => {
     const row = await db.row<{ moments: string[]; position: string | null }>(sql`
       with seen as materialized (select list_horizons(${id})::text[] as moments)
-      select moments, ${db.position ?? sql`null::text`} as position from seen`)
+      select moments, ${positionOf(db)} as position from seen`)
     return { moments: row?.moments ?? [], position: row?.position ?? undefined }
   })
 

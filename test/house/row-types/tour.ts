@@ -13,7 +13,7 @@ import { migrate } from '../../../src/migrate.ts'
 import { requireOneServer } from '../../../src/running/one-server.ts'
 import { makeLink, sessionsOf } from '../../../src/sessions.ts'
 import { forgetRemovals } from '../../../src/store/changes/forgetting.ts'
-import { placesNow } from '../../../src/store/changes/newest.ts'
+import { placesNow, standNow } from '../../../src/store/changes/newest.ts'
 import { readSubscriptions } from '../../../src/store/customers/subscriptions.ts'
 import { empty } from '../../../src/store/ending/emptying.ts'
 import { beginEmptying, end, shut } from '../../../src/store/ending/ending.ts'
@@ -84,6 +84,7 @@ export async function tour(api: TestService) {
 
   await leaveOpen(api)
   await placesNow(db, service, ['customer', 'reward-account'])
+  await standNow(db, service, ['customer', 'reward-account'])
   const { data } = (await api.get('/changes?limit=1000&records=true')).json
   await forgottenAfter(db, service, 'product', '2026-01-01T00:00:00Z')
   for (const kind of ['inventory', 'transaction']) {
