@@ -1,13 +1,30 @@
 import { oneOf, type Setting, Unfit, whole } from './config-values.ts'
 import { nameOf, serversIn } from './servers.ts'
 
+/** The servers that a URL names, as people know them. A part of its password is none. */
+function namesIn(given: string): string[] {
+  if (!/^postgres(ql)?:\/\//.test(given)) throw new Unfit('begins with postgres://')
+  return serversIn(given).map(server => {
+    // Without a host, as of a socket, it is read as `pg` does.
+    const text = server.connectionString?.replace('@/', '@localhost/') ?? ''
+    const { pathname = '@', search = '', hash = '' } = URL.parse(text) ?? {}
+    if (`${pathname}${search}${hash}`.includes('@'))
+      throw new Unfit('is no URL: special characters of the password are written as %XX, as %23 for #')
+    try {
+      return nameOf(server)
+    } catch (error) {
+      throw new Unfit(`is not understood: ${(error as Error).message}`)
+    }
+  })
+}
+
 /** The database, and the way to it. */
 export const databaseSettings = {
   DATABASE_URL: {
     why: 'A PostgreSQL of yours (15 or later); of several, separated by commas, the one that is the primary. Without it the bundled one runs under DATA_DIR.',
     example: 'postgres://tillbridge:password@db-1.example.com,db-2.example.com/tillbridge',
     read(given: string | undefined) {
-      if (given !== undefined && !/^postgres(ql)?:\/\//.test(given)) throw new Unfit('begins with postgres://')
+      if (given !== undefined) namesIn(given)
       return given
     },
   } satisfies Setting<string | undefined>,
@@ -16,12 +33,8 @@ export const databaseSettings = {
     example: 'postgres://tillbridge:password@db-2.example.com,db-3.example.com/tillbridge',
     read(given: string | undefined) {
       if (given === undefined) return
-      if (!/^postgres(ql)?:\/\//.test(given)) throw new Unfit('begins with postgres://')
-      const servers = serversIn(given)
-      // A `#` in a password would make a name of what stands before it.
-      if (!servers.every(isWhole))
-        throw new Unfit('is a URL in which special characters of the password are written as %XX')
-      if (new Set(servers.map(nameOf)).size < servers.length) throw new Unfit('names a replica twice')
+      const names = namesIn(given)
+      if (new Set(names).size < names.length) throw new Unfit('names a replica twice')
       return given
     },
   } satisfies Setting<string | undefined>,
@@ -36,10 +49,3 @@ export const databaseSettings = {
     ['off', 'transaction'],
   ),
 } as const
-
-/** Whether all of an address is where a URL has it. */
-function isWhole({ connectionString = '' }: { connectionString?: string | undefined }) {
-  if (!URL.canParse(connectionString)) return false
-  const { pathname, search, hash } = new URL(connectionString)
-  return !(pathname + search + hash).includes('@')
-}

@@ -84,13 +84,13 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     for (let waitMs = lookMs; !ending.signal.aborted; ) {
       const looked = lookOnce()
       if (!(await isSettled(looked, lookMs))) stand({ state: 'away', fault: new Error('it does not answer') })
-      stand(
-        await looked.then(
-          found => standingOf(found, trail),
-          fault => ({ state: 'away', fault }),
-        ),
+      const now = await looked.then(
+        (found): Standing => standingOf(found, trail),
+        (fault): Standing => ({ state: 'away', fault }),
       )
-      waitMs = standing.state === 'away' ? Math.min(2 * waitMs, rarelyMs) : lookMs
+      // That it can be looked at does not say that it reads.
+      if (now.state !== 'ready' || performance.now() >= pausedUntil) stand(now)
+      waitMs = now.state === 'away' ? Math.min(2 * waitMs, rarelyMs) : lookMs
       await delay(waitMs, undefined, { ref: false, signal: ending.signal }).catch(() => {})
     }
   }
@@ -127,20 +127,23 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     if (performance.now() < pausedUntil) return
     pauseMs = Math.min(Math.max(2 * pauseMs, lookMs), rarelyMs)
     pausedUntil = performance.now() + pauseMs
+    stand({ state: 'away', fault: new Error('it says that it is there, and does not end what it reads') })
   }
 
   /** What is asked, unless the replica turns out to be silent, or is not soon connected to: one that is slow says that it is there. */
   async function unlessSilent<T>(asked: Promise<T>, hasBegun: () => boolean): Promise<T | undefined> {
     const latest = performance.now() + longestMs
     while (!(await isSettled(asked, patienceMs))) {
-      const isThere = !hasBegun() || (await isSettled(lookOnce(), patienceMs))
-      if (isThere && hasBegun() && performance.now() < latest) continue
+      const answers = isSettled(lookOnce(), patienceMs)
+      void answers.then(is => is || stand({ state: 'away', fault: new Error('it does not answer') }))
+      // What is slow to connect says nothing of the server.
+      if (hasBegun() && (await answers)) {
+        if (performance.now() < latest) continue
+        pause()
+      }
       counts.failed++
-      if (isThere) pause()
-      else stand({ state: 'away', fault: new Error('it does not answer') })
       return
     }
-    pauseMs = 0
     return asked
   }
 
@@ -170,7 +173,10 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
         .finally(() => busy--)
       try {
         const answer = await unlessSilent(asked, () => hasBegun)
-        if (answer) counts.answered++
+        if (answer) {
+          counts.answered++
+          pauseMs = 0
+        }
         return answer
       } catch (fault) {
         // The primary has the last word: it fails where the statement is to blame.

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../db.ts'
 import { migrate } from '../migrate.ts'
 import type { Postgres } from '../postgres/postgres.ts'
 import type { Replica } from '../replicas/replica.ts'
-import { withReplicas } from '../replicas/replicas.ts'
+import { type Replicated, withReplicas } from '../replicas/replicas.ts'
 import type { Connection } from '../servers.ts'
 import { requireServer } from './server-required.ts'
 
@@ -55,16 +55,15 @@ export async function connect(
     })
   // Reads have connections that no crowd of writes can take from them, and plans for what they filter by.
   const [reads, writes] = [opened(false), opened(true)]
-  const replicated =
-    wanted && config.databaseReadUrl !== undefined
-      ? withReplicas(reads, config.databaseReadUrl, { max: config.databasePool, pooled, onNotice })
-      : undefined
-  const replicas = replicated?.replicas ?? []
+  let replicated: Replicated | undefined
   const close = async () => {
     await Promise.all([reads.close(), writes.close(), replicated?.close()])
   }
-  const db = { ...reads, ...replicated?.db, transaction: writes.transaction, close }
   try {
+    if (wanted && config.databaseReadUrl !== undefined)
+      replicated = withReplicas(reads, config.databaseReadUrl, { max: config.databasePool, pooled, onNotice })
+    const replicas = replicated?.replicas ?? []
+    const db = { ...reads, ...replicated?.db, transaction: writes.transaction, close }
     return {
       db,
       pools: {
@@ -83,7 +82,7 @@ export async function connect(
       },
     }
   } catch (error) {
-    await db.close()
+    await close()
     throw error
   }
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
-import { openDatabase, raw } from '../../src/db.ts'
+import { openDatabase, raw, sql } from '../../src/db.ts'
 import type { Postgres } from '../../src/postgres/postgres.ts'
+import { currentPosition, positionIn } from '../../src/replicas/position.ts'
 import { connect, type OpenedDatabase } from '../../src/running/connecting.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { halting } from '../../trials/faults/halting.ts'
@@ -161,8 +162,12 @@ describe('two replicas', () => {
   })
 
   test('a primary that is quiet behind a new file of its log has nothing that replicas lack', async () => {
-    await tell(primary.postgres, 'checkpoint')
-    await tell(primary.postgres, 'select pg_switch_wal()')
+    await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: 'Bo' }])
+    await until(async () => {
+      const row = await primary.db.row<{ position: string }>(sql`
+        with begun as materialized (select pg_switch_wal()) select ${currentPosition} as position from begun`)
+      return positionIn(row?.position ?? '').at % (1n << 20n) === 0n
+    }, 'behind the header of the file there is nothing')
     await until(async () => {
       const { answered } = counted()
       await seenBy(service)
@@ -189,7 +194,9 @@ describe('two replicas', () => {
     const config = readConfig({ ...environment(), DATABASE_READ_URL: url })
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, asItIs: true })
     after(() => other.close())
-    await until(() => (other.replicas ?? []).some(({ standing }) => standing.state === 'unknown'), 'it is unknown')
+    const { out } = await run(['doctor'], { ...environment(), DATABASE_READ_URL: url, DATA_DIR: join(home, 'data') })
+    assert.match(out, /^MISSING {2}Replicas +.*: it does not tell whose log it receives: its role needs/m)
+    assert.ok((other.replicas ?? []).every(({ standing }) => standing.state === 'unknown'))
     await tell(primary.postgres, 'grant pg_read_all_stats to reader')
     await until(() => (other.replicas ?? []).every(({ standing }) => standing.state === 'ready'), 'they answer', 60_000)
   })

@@ -172,12 +172,23 @@ test('replicas are of a database that is named, each once', () => {
     'DATABASE_READ_URL names a replica twice.',
   ])
   assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:12#hunter2@two/c' }), [
-    'DATABASE_READ_URL is a URL in which special characters of the password are written as %XX.',
+    'DATABASE_READ_URL is no URL: special characters of the password are written as %XX, as %23 for #.',
   ])
   assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'mysql://a:hunter2@two/c' }), [
     'DATABASE_READ_URL begins with postgres://.',
   ])
   assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:b@two:1,two:2/c' }), [])
+})
+
+test('of a password that is not encoded nothing is taken for a server', () => {
+  const DATABASE_URL = 'postgres://a@one/c'
+  const fault = 'is no URL: special characters of the password are written as %XX, as %23 for #.'
+  for (const url of ['postgres://u:12#9x@two/c', 'postgres://u:12/9x@two/c', 'postgres://u:hunter/2@two/c']) {
+    assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: url }), [`DATABASE_READ_URL ${fault}`])
+    assert.deepEqual(faultsOf({ DATABASE_URL: url }), [`DATABASE_URL ${fault}`])
+  }
+  for (const url of ['postgres://u:12%239x@two/c', 'postgres://u@%2Ftmp%2Fa:5433/c', 'postgres://u@/c?host=/tmp'])
+    assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: url }), [])
 })
 
 test('secrets are not repeated in what is said of them', () => {
