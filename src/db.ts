@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
 import pg from 'pg'
+import { rollback } from './connections/batches.ts'
+import { nameOf, raw, type Sql, written } from './connections/sql.ts'
 import { watchStandstill } from './connections/standstill.ts'
 import { pastDeadlock, processOf, streamOf, watchStatements } from './connections/statements.ts'
 import { CommitUnknown, DatabaseAway, isOutage, told } from './outages.ts'
@@ -7,40 +8,7 @@ import { type Connection, lend, primaryAmong, serversIn, straightTo } from './se
 import { asOptions, asStatement, settingsFor } from './session-settings.ts'
 import { observed } from './telemetry/statement.ts'
 
-/** SQL text with its values apart; made by the `sql` tag only. */
-export class Sql {
-  readonly strings: readonly string[]
-  readonly params: readonly unknown[]
-  constructor(strings: readonly string[], params: readonly unknown[]) {
-    this.strings = strings
-    this.params = params
-  }
-}
-
-/** SQL as it is written; each `${value}` becomes a bound parameter, each `${sql`…`}` is put in its place. */
-export const sql = (strings: TemplateStringsArray, ...params: unknown[]) => new Sql(strings, params)
-
-/** Text from this code base, never from outside, as SQL. */
-export const raw = (text: string) => new Sql([text], [])
-
-function write(query: Sql, values: unknown[]): string {
-  let text = query.strings[0] ?? ''
-  query.params.forEach((param, i) => {
-    text += param instanceof Sql ? write(param, values) : `$${values.push(param)}`
-    text += query.strings[i + 1]
-  })
-  return text
-}
-
-const names = new Map<string, string>()
-/** A statement's name is its text's digest, so that PostgreSQL prepares each text once a connection, and soon plans it no more. */
-function nameOf(text: string) {
-  const known = names.get(text)
-  if (known !== undefined) return known
-  const name = createHash('sha1').update(text).digest('hex')
-  names.set(text, name)
-  return name
-}
+export { raw, Sql, sql } from './connections/sql.ts'
 
 interface QueryOptions {
   /** Planned anew for the values of each call: for statements whose best plan depends on them. */
@@ -84,7 +52,7 @@ type Ask = (config: pg.QueryConfig) => Promise<pg.QueryResult>
 function runner(ask: Ask): Db {
   const query = async (statement: Sql, { planned = false }: QueryOptions = {}) => {
     const values: unknown[] = []
-    const text = write(statement, values)
+    const text = written(statement, values)
     try {
       return await observed(text, () => ask({ text, values, ...(planned ? {} : { name: nameOf(text) }) }))
     } catch (error) {
@@ -112,6 +80,8 @@ interface Line {
    * thrown. A connection that breaks here leaves open whether the work is kept.
    */
   commit(): Promise<void>
+  /** Undoes it. What a part of the work that nobody has waited for asks from now on is asked of nobody. */
+  undo(): Promise<unknown>
 }
 
 function inOneLine(ask: Ask): Line {
@@ -124,7 +94,9 @@ function inOneLine(ask: Ask): Line {
     cause = error
     throw error
   }
+  let isOver = false
   const asked: Ask = config => {
+    if (isOver) return Promise.reject(new Error('The transaction is over.'))
     const answer = ask(config).catch(orCause)
     unanswered.add(answer)
     const answered = () => unanswered.delete(answer)
@@ -136,16 +108,22 @@ function inOneLine(ask: Ask): Line {
     tx: runner(asked),
     async commit() {
       const rest = [...unanswered]
+      isOver = true
       const ended = observed('commit', () => ask({ text: 'commit', name: nameOf('commit') }))
       const [failed] = (await Promise.allSettled(rest)).flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
       const { command } = await ended.catch(error => {
-        // Behind a statement that PostgreSQL itself has ended nothing is committed.
-        const isKnown = failed instanceof pg.DatabaseError || !isOutage(failed ?? error)
+        // Behind a statement that PostgreSQL itself has ended nothing is committed. Of class 08 is what a pooler says that has lost PostgreSQL.
+        const isEnded = failed instanceof pg.DatabaseError && !failed.code?.startsWith('08')
+        const isKnown = isEnded || !isOutage(failed ?? error)
         throw isOutage(error) && !isKnown ? new CommitUnknown(error) : told(failed ?? error)
       })
       if (failed !== undefined) throw told(failed)
       // PostgreSQL's answer to `commit` where a statement failed whose failure somebody has put up with.
       if (command !== 'COMMIT') throw new Error('A transaction in which a statement had failed was to be committed.')
+    },
+    undo() {
+      isOver = true
+      return observed('rollback', () => ask({ text: rollback, name: nameOf(rollback) }))
     },
   }
 }
@@ -214,8 +192,11 @@ export function openDatabase(connection: Connection, connecting: Connecting = {}
         await line.commit()
         return result
       } catch (error) {
-        // The end of a connection undoes all of it too.
-        await line.tx.run(sql`rollback`).catch(() => streamOf(client).destroy())
+        await line.undo().catch(fault => {
+          // The end of a connection undoes all of it too, and its pool is told: nobody is lent it any more.
+          streamOf(client).destroy()
+          client.emit('error', fault)
+        })
         throw error
       }
     })

@@ -28,11 +28,16 @@ export const told = (error: unknown) =>
 
 const isFull = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '53100'
 
-/** Whether the database is away or too busy, rather than the statement wrong (SQLSTATE classes 08, 53, 57P; sockets). */
+/** Whether the database is away or too busy, rather than the statement wrong (SQLSTATE classes 08, 53, 57P; sockets, of which we may have none left). */
 export function isOutage(error: unknown) {
   if (!(error instanceof Error)) return false
   const code = String((error as { code?: unknown }).code ?? '')
-  if (/^(08|53|57)|^(ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/.test(code)) return true
+  if (
+    /^(08|53|57)|^(ECONN|ENOENT|EPIPE|EMFILE|ENFILE|EAGAIN|EADDRNOTAVAIL|ENOBUFS|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_)/.test(
+      code,
+    )
+  )
+    return true
   return /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered|Cannot use a pool after)/.test(
     error.message,
   )

@@ -4,10 +4,12 @@ import pg from 'pg'
 type Query = Omit<pg.Query, 'submit'> & {
   text?: string | undefined
   name?: string | undefined
-  submit(connection: Connection): void
+  submit(connection: Connection): Error | null
+  _result: { command: string | null }
   handleRowDescription(message: object): void
   handleDataRow(message: object): void
   handleCommandComplete(message: object, connection: Connection): void
+  handleEmptyQuery(connection: Connection): void
   handleReadyForQuery(connection: Connection): void
   handleError(error: Error, connection: Connection): void
 }
@@ -45,14 +47,18 @@ class Batch extends Query {
     this.#open.add(query)
   }
 
-  override submit(connection: Connection) {
+  override submit(connection: Connection): null {
     const messages: Buffer[] = []
     const collecting = { stream: {}, _send: (message: Buffer) => messages.push(message), sync() {} }
     const collector: Connection = Object.assign(Object.create(connection), collecting)
-    for (const query of this.#open) query.submit(collector)
+    for (const query of this.#open) {
+      const refusal = query.submit(collector)
+      if (refusal) query.handleError(refusal, connection)
+    }
     connection.sync.call(collector)
     connection._send(Buffer.concat(messages))
     this.#turn()
+    return null
   }
 
   /** `pg` keeps what is prepared by the name and the text of the query whose answer is coming in. */
@@ -82,12 +88,21 @@ class Batch extends Query {
     this.#turn()
   }
 
+  override handleEmptyQuery(connection: Connection) {
+    this.handleCommandComplete({ text: '' }, connection)
+  }
+
   override handleReadyForQuery(connection: Connection) {
     for (const query of this.#done) query.handleReadyForQuery(connection)
   }
 
   override handleError(error: Error, connection: Connection) {
+    // A statement in no transaction is committed by the `Sync`, behind its answer: where that fails it is not kept.
+    const last = this.#open.size ? undefined : this.#done.at(-1)
+    const isLost = last !== undefined && last._result.command !== 'COMMIT'
+    if (isLost) this.#done.pop()
     this.handleReadyForQuery(connection)
+    if (isLost) last.handleError(error, connection)
     const { submittedNamedStatements: submitted } = connection
     for (const query of this.#open) {
       // It was not even parsed.
@@ -96,6 +111,9 @@ class Batch extends Query {
     }
   }
 }
+
+/** What undoes a transaction. */
+export const rollback = 'rollback'
 
 /** A connection that asks together what it is asked in one turn of the event loop, each with a function that is answered. */
 export class BatchingClient extends pg.Client {
@@ -111,6 +129,8 @@ export class BatchingClient extends pg.Client {
   }
 
   #ask(config: pg.QueryConfig, answered: Answered): never {
+    // Behind a statement that fails it would be left out.
+    if (config.text === rollback) this.#send()
     if (!this.#batch) {
       this.#batch = new Batch()
       process.nextTick(() => this.#send())

@@ -140,6 +140,46 @@ test('a transaction whose last statement PostgreSQL ends, with the commit behind
   }
 })
 
+test('a statement in no transaction whose commit fails has failed', async () => {
+  await db.run(sql`create table late (a integer unique deferrable initially deferred)`)
+  try {
+    await assert.rejects(db.run(sql`insert into late values (1), (1)`), { code: '23505' })
+    assert.equal(await db.run(sql`select from late`), 0)
+  } finally {
+    await db.run(sql`drop table late`)
+  }
+})
+
+test('a transaction that is undone while a part of it goes on is undone whole, and leaves its connection to the next one', async () => {
+  const one = openDatabase(postgres.connection, { max: 1 })
+  const process = () => one.row(sql`select pg_backend_pid() as pid`)
+  await one.run(sql`create table parts (a integer)`)
+  try {
+    const before = await process()
+    // Where a statement fails, what goes on with the answer of one before it is asked in the same moment as the rollback.
+    const failing = one.transaction(async tx => {
+      tx.run(sql`insert into parts values (1)`)
+        .then(() => tx.run(sql`insert into parts values (2)`))
+        .catch(() => {})
+      await tx.row(sql`select 1 / 0`)
+    })
+    await assert.rejects(failing, { code: '22012' })
+    let part: Promise<unknown> = Promise.resolve()
+    const thrown = one.transaction(async tx => {
+      part = tx.run(sql`insert into parts values (3)`).then(() => tx.run(sql`insert into parts values (4)`))
+      part.catch(() => {})
+      throw new Error('on second thoughts')
+    })
+    await assert.rejects(thrown, /on second thoughts/)
+    await assert.rejects(part, /The transaction is over/)
+    assert.deepEqual(await process(), before)
+    assert.equal(await one.run(sql`select from parts`), 0)
+  } finally {
+    await one.run(sql`drop table parts`)
+    await one.close()
+  }
+})
+
 test('an unexpected fault tells the request id alone', async () => {
   assert.equal((await get('/customers/search')).status, 200)
   await db.run(sql`alter table customer rename to customer_away`)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../db.ts'
+import { type Db, sql } from '../../db.ts'
 import type { Finish } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
@@ -29,6 +29,8 @@ export async function tryOut<T>(
       return await transact(site, service, async tx => {
         const done = await of(tx)
         if (done instanceof ApiError) return done
+        // What nobody has waited for would fail with the commit, which does not come: this fails behind it.
+        await tx.run(sql`select`)
         throw new Undone(done)
       })
     } catch (error) {
