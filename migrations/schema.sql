@@ -1419,6 +1419,8 @@ create table mapping_judgement (
   service_id integer not null,
   kind text collate "C" not null,
   changed_at timestamptz,             -- When all of them were last judged. Null: not yet.
+  asked_at timestamptz,               -- When somebody, or a file that came in, last wanted them judged: a judgement that had begun before
+                                      -- is followed by another one.
   listed_at timestamptz,              -- When a file of the other side last came. Null: none has, so that nobody knows what is there.
   listed integer not null default 0,  -- What of the other side is known since then.
   primary key (service_id, kind),

@@ -59,7 +59,11 @@ test('two installations may share a database', async () => {
 for (const [title, url, why] of [
   ['a server that is away', () => `postgres://tillbridge:hunter2@127.0.0.1:${somePort()}/tillbridge`, /ECONNREFUSED/],
   ['a host that nobody knows', () => 'postgres://tillbridge:hunter2@db.invalid/tillbridge', /ENOTFOUND|EAI_AGAIN/],
-  ['an address that cannot be read', () => 'postgres://tillbridge:hunter2@db:port/tillbridge', /Invalid URL/],
+  [
+    'an address that cannot be read',
+    () => 'postgres://tillbridge:hunter2@db:port/tillbridge',
+    /DATABASE_URL is no URL/,
+  ],
   ['a database that is missing', () => addressesAt(database.connection)('nowhere'), /"nowhere" does not exist/],
 ] as const)
   test(`${title} stops start and command with one line that does not show the password`, async () => {
@@ -67,7 +71,7 @@ for (const [title, url, why] of [
       const { code, out, err } = await run(args, { ...environment, DATABASE_URL: url(), PORT: '0' })
       assert.equal(code, 1)
       assert.equal(out, '')
-      assert.match(err, /^tillbridge: The database cannot be reached: .*Check DATABASE_URL\.\n$/)
+      assert.match(err, /^tillbridge: .*DATABASE_URL.*\n$/)
       assert.match(err, why)
       assert.doesNotMatch(err, /hunter2/)
     }

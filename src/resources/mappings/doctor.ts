@@ -11,11 +11,10 @@ import { ApiError, notFound } from '../../errors.ts'
 import type { Api } from '../../http/api.ts'
 import { NoBody } from '../../http/body/body.ts'
 import { Type } from '../../shapes/shapes.ts'
-import { judgeJob } from '../../store/mappings/ecommerce.ts'
+import { askForJudgement } from '../../store/mappings/ecommerce.ts'
 import { findingPage, mappingHealth } from '../../store/mappings/findings.ts'
 import { fixPage, heldFix, noteFix, noteUndone } from '../../store/mappings/fixes.ts'
 import { heldMapping } from '../../store/mappings/mappings.ts'
-import { addJob } from '../../store/running/jobs.ts'
 import { changeMapping, fieldsIn, fieldsTo } from './applying.ts'
 
 const [tag, role] = ['Mappings', 'admin'] as const
@@ -56,7 +55,7 @@ export function mappingDoctor(api: Api) {
     },
     ({ service }) =>
       async tx => {
-        await addJob(tx, service.id, judgeJob)
+        await askForJudgement(tx, service)
         return { ...(await mappingHealth(tx, service)), subject: '/mappings/doctor' }
       },
   )

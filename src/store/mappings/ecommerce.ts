@@ -1,5 +1,5 @@
 import { type Database, type Db, sql } from '../../db.ts'
-import type { MappedKind } from '../../domain/mappings/doctor.ts'
+import { type MappedKind, mappedKinds } from '../../domain/mappings/doctor.ts'
 import type { Service } from '../../settings.ts'
 import type { Upserted } from '../lists/change.ts'
 import { upserted } from '../lists/change.ts'
@@ -16,6 +16,21 @@ export interface EcommerceItem {
 
 /** The job that judges the mappings of a service. */
 export const judgeJob = 'judge-mappings'
+
+/** Has the mappings of a service judged; where that is under way, once more behind it. */
+export async function askForJudgement(tx: Db, service: Service): Promise<void> {
+  await tx.run(sql`
+    insert into mapping_judgement (service_id, kind, asked_at)
+    select ${service.id}, kind, clock_timestamp() from unnest(${mappedKinds}::text[]) kind order by kind
+    on conflict (service_id, kind) do update set asked_at = excluded.asked_at`)
+  await addJob(tx, service.id, judgeJob)
+}
+
+/** Whether that was asked for since a moment. */
+export const isAskedSince = async (db: Db, service: Service, moment: string) =>
+  (await db.run(
+    sql`select from mapping_judgement where service_id = ${service.id} and asked_at >= ${moment}::timestamptz limit 1`,
+  )) > 0
 
 /** Takes in what the platform has of one kind. The last one of several with one key counts; what is there just so is only seen again. */
 export const upsertItems =
@@ -59,14 +74,14 @@ export const openList = (kind: MappedKind) => async (db: Database, service: Serv
         insert into mapping_judgement (service_id, kind, listed_at, listed)
         values (${service.id}, ${kind}, now(), (select count(*) from ecommerce_item where ${mine}))
         on conflict (service_id, kind) do update set (listed_at, listed) = row(excluded.listed_at, excluded.listed)`)
-      await addJob(tx, service.id, judgeJob)
+      await askForJudgement(tx, service)
       return gone
     })
 }
 
 /** Mappings came in a file: where the doctor looks after them, they are judged anew. */
 export const openMappings = async (db: Database, service: Service) => async () => {
-  if (await isLookedAfter(db, service)) await addJob(db, service.id, judgeJob)
+  if (await isLookedAfter(db, service)) await db.transaction(tx => askForJudgement(tx, service))
   return 0
 }
 
@@ -76,9 +91,10 @@ export const isLookedAfter = async (db: Db, service: Service) =>
 
 /** Who somebody is there, by what they are mapped to or by their e-mail address: rows of `ecommerce_item`. */
 const isThem = (service: Service, id: string) => sql`
-  (ecommerce_id in (select coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$')) from customer where service_id = ${service.id} and id = ${id}
-                    union select coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$')) from former_customer where service_id = ${service.id} and id = ${id})
-   or near_other in (select near_form(email) from customer where service_id = ${service.id} and id = ${id}))`
+  (ecommerce_id = any(array(
+     select coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$')) from customer where service_id = ${service.id} and id = ${id}
+     union select coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$')) from former_customer where service_id = ${service.id} and id = ${id}))
+   or near_other = any(array(select near_form(nullif(email, '')) from customer where service_id = ${service.id} and id = ${id})))`
 
 /** What the platform has told of a customer. */
 export const ecommerceItemsOf = (service: Service, id: string) => sql`
@@ -88,11 +104,13 @@ export const ecommerceItemsOf = (service: Service, id: string) => sql`
 /** Forgets what the platform says of customers who are erased, and what was found and done about their mappings. */
 export async function forgetCustomer(tx: Db, service: Service, id: string): Promise<void> {
   const mine = sql`service_id = ${service.id} and kind = 'customers'`
+  const gone = await tx.rows<{ ecommerceId: string }>(
+    sql`delete from ecommerce_item where ${mine} and ${isThem(service, id)} returning ecommerce_id as "ecommerceId"`,
+  )
+  const there = gone.map(({ ecommerceId }) => ecommerceId)
   await tx.run(sql`
-    with gone as (delete from ecommerce_item where ${mine} and ${isThem(service, id)} returning ecommerce_id)
     delete from mapping_finding
-     where ${mine} and (side = 'here' and id = ${id} or side = 'there' and id in (select ecommerce_id from gone)
-                        or suggestion in (select ecommerce_id from gone))`)
+     where ${mine} and (side = 'here' and id = ${id} or side = 'there' and id = any(${there}) or suggestion = any(${there}))`)
   await tx.run(sql`delete from recent_sale where ${mine} and name = ${id}`)
   await tx.run(sql`delete from mapping_fix where ${mine} and id = ${id}`)
 }

@@ -22,6 +22,9 @@ const record = sql`
      fix_id as "fixId", kind, id, before, after, username, request_id as "requestId",
      ${rfc3339(sql`mapping_fix.changed_at`)} as "fixedAt", ${rfc3339(sql`undone_at`)} as "undoneAt") r)`
 
+/** Whether a fix is one of the last 90 days, in which it can be undone; a judgement forgets older ones. */
+export const isKept = sql`changed_at >= now() - interval '90 days'`
+
 /** Writes down what a fix has changed; its record. */
 export const noteFix = (tx: Db, service: Service, { kind, id, before, after, username, requestId }: Fixed) =>
   tx.row<{ fixId: string; record: string }>(sql`
@@ -33,7 +36,7 @@ export const noteFix = (tx: Db, service: Service, { kind, id, before, after, use
 export const heldFix = (tx: Db, service: Service, fixId: string) =>
   tx.row<Pick<Fixed, 'kind' | 'id' | 'before' | 'after'> & { isUndone: boolean; record: string }>(sql`
     select kind, id, before, after, undone_at is not null as "isUndone", ${record} as record
-      from mapping_fix where service_id = ${service.id} and fix_id = ${fixId} for update`)
+      from mapping_fix where service_id = ${service.id} and fix_id = ${fixId} and ${isKept} for update`)
 
 /** Writes down that it was undone; its record. */
 export const noteUndone = (tx: Db, service: Service, fixId: string) =>
@@ -45,6 +48,14 @@ export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
   readPage(
     db,
     service,
-    { table: sql`mapping_fix`, record, order: byChange, key: sql`fix_id`, live: true, descending: true },
+    {
+      table: sql`mapping_fix`,
+      record,
+      order: byChange,
+      key: sql`fix_id`,
+      where: sql`and ${isKept}`,
+      live: true,
+      descending: true,
+    },
     asked,
   )

@@ -8,6 +8,11 @@ import { mappedTo, sides } from './sides.ts'
 export const holdJudgement = (tx: Db, service: Service, kind: MappedKind) =>
   tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext(${`judge ${kind}`}))`)
 
+/** The same where anybody looks after the mappings. */
+export async function holdJudgementOf(tx: Db, service: Service, kind: MappedKind): Promise<void> {
+  if (await isLookedAfter(tx, service)) await holdJudgement(tx, service, kind)
+}
+
 /** How many things that are almost it are told of a record. */
 const candidatesTold = sql`5`
 
@@ -80,7 +85,7 @@ export async function judgeThere(tx: Db, service: Service, kind: MappedKind, ids
     on conflict do nothing`)
 }
 
-/** A mapping was changed, of which these identifiers there were told before and after: judges all whom it concerns. */
+/** A mapping was changed under `holdJudgementOf`, of which these identifiers there were told before and after: judges all whom it concerns. */
 export async function judgeChanged(
   tx: Db,
   service: Service,
@@ -89,7 +94,6 @@ export async function judgeChanged(
   ecommerceIds: readonly string[],
 ): Promise<void> {
   if (!(await isLookedAfter(tx, service))) return
-  await holdJudgement(tx, service, kind)
   const before = await tx.rows<{ id: string; suggestion: string | null }>(sql`
     select id, suggestion from mapping_finding
      where service_id = ${service.id} and kind = ${kind} and side = 'here' and (id = ${id} or suggestion = any(${ecommerceIds}))`)

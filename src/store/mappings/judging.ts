@@ -3,13 +3,13 @@ import { type Database, type Sql, sql } from '../../db.ts'
 import { type MappedKind, mappedKinds } from '../../domain/mappings/doctor.ts'
 import type { Service } from '../../settings.ts'
 import { persistently } from '../running/contention.ts'
+import { isKept } from './fixes.ts'
 import { holdJudgement, judgeHere, judgeThere } from './judgement.ts'
 import { sides } from './sides.ts'
 
-const recordsAtOnce = 1_000
+/** Records of a portion: a store is looked at with all of its stock. */
+const atOnce = { stores: 20, skus: 1_000, customers: 1_000 }
 const salesAtOnce = 5_000
-/** For how long a fix can be undone. */
-const fixesKept = sql`interval '90 days'`
 
 interface Judging {
   /** Hears what is being done, and how much of it is done. */
@@ -21,9 +21,9 @@ interface Judging {
 
 /**
  * Compares all that a service has mapped with what the e-commerce platform has, a thousand records in a transaction. Whoever is killed
- * is gone on with by beginning anew: what is found a second time is not written again.
+ * is gone on with by beginning anew: what is found a second time is not written again. Returns when it began.
  */
-export async function judgeMappings(db: Database, service: Service, judging: Judging = {}): Promise<void> {
+export async function judgeMappings(db: Database, service: Service, judging: Judging = {}): Promise<string> {
   const { signal, onPortion = () => {}, isPatient = false } = judging
   const paced = async <T>(work: () => Promise<T>) => {
     signal?.throwIfAborted()
@@ -32,7 +32,7 @@ export async function judgeMappings(db: Database, service: Service, judging: Jud
     if (isPatient) await delay(performance.now() - began, undefined, { signal })
     return done
   }
-  await countSales(db, service, paced, done => onPortion({ what: 'sales', done }))
+  const began = await countSales(db, service, paced, done => onPortion({ what: 'sales', done }))
   for (const kind of mappedKinds) {
     const { table, key } = sides[kind]
     await walk(db, service, { kind, side: 'here', table, key, where: sql`` }, paced, done =>
@@ -44,7 +44,8 @@ export async function judgeMappings(db: Database, service: Service, judging: Jud
       insert into mapping_judgement (service_id, kind, changed_at) values (${service.id}, ${kind}, now())
       on conflict (service_id, kind) do update set changed_at = excluded.changed_at`)
   }
-  await db.run(sql`delete from mapping_fix where service_id = ${service.id} and changed_at < now() - ${fixesKept}`)
+  await db.run(sql`delete from mapping_fix where service_id = ${service.id} and not ${isKept}`)
+  return began
 }
 
 type Paced = <T>(work: () => Promise<T>) => Promise<T>
@@ -67,6 +68,7 @@ async function walk(
   onPortion: (done: number) => void,
 ) {
   let done = 0
+  const recordsAtOnce = atOnce[kind]
   for (let last = '', isMore = true; isMore; ) {
     const ids = await paced(() =>
       persistently(() =>
@@ -94,7 +96,7 @@ async function walk(
   }
 }
 
-/** Counts what was sold in 90 days, by store, SKU and customer. */
+/** Counts what was sold in 90 days, by store, SKU and customer. Returns when it began. */
 async function countSales(db: Database, service: Service, paced: Paced, onPortion: (done: number) => void) {
   const began = await db.row<{ at: string; since: string }>(sql`
     select now()::text as at, (now() at time zone ${service.settings.timeZone} - interval '90 days')::text as since`)
@@ -119,6 +121,8 @@ async function countSales(db: Database, service: Service, paced: Paced, onPortio
             select ${service.id}, kind, name, units, ${began.at}::timestamptz from units order by kind, name
             on conflict (service_id, kind, name) do update
                set (units, counted_at) = row(case when r.counted_at = excluded.counted_at then r.units else 0 end + excluded.units, excluded.counted_at)
+             -- Of two who count at a time the later one has the word.
+             where r.counted_at <= excluded.counted_at
           )
           select (select count(*)::integer from portion) as sales, newest.sale_date::text as "saleDate", newest.id
             from (values (1)) one left join (select sale_date, id from portion order by sale_date desc, id desc limit 1) newest on true`),
@@ -132,4 +136,5 @@ async function countSales(db: Database, service: Service, paced: Paced, onPortio
         : undefined
   }
   await db.run(sql`delete from recent_sale where service_id = ${service.id} and counted_at < ${began.at}::timestamptz`)
+  return began.at
 }

@@ -170,6 +170,7 @@ export async function eraseMails(
   await tx.run(sql`
     update mail set sealed = null, status = 'failed', last_fault = ${why}
      where service_id = ${service.id} and mail_id = any(${ids}) and status <> 'sent'`)
+  for (const subject of ids) await settleAlert(tx, service.id, { kind: 'mail_failed', subject })
   // A worker that is at it finds nothing to send, or has just sent it.
   await tx.run(sql`
     delete from job

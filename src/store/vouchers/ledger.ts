@@ -149,6 +149,10 @@ export const personsOf = (db: Db, service: Service, number: string) =>
            expiry_date::text as "expiryDate"
       from voucher_sale join voucher using (service_id, number) where service_id = ${service.id} and number = ${number}`)
 
+/** Holds who has bought a voucher, and whom it is for: an erasure of either waits, and sees what is sent meanwhile. */
+export const holdPersons = (tx: Db, service: Service, number: string) =>
+  tx.run(sql`select from voucher_sale where service_id = ${service.id} and number = ${number} for no key update`)
+
 /** From now on a voucher goes to another address. */
 export const redirect = (tx: Db, service: Service, number: string, receiverEmail: string) =>
   tx.run(

@@ -1,6 +1,5 @@
 import { type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { settleAlert } from '../running/alerts.ts'
 import { addJob } from '../running/jobs.ts'
 import { eraseMails, mailsOf } from '../running/mails.ts'
 
@@ -17,10 +16,7 @@ export async function eraseReceiver(tx: Db, service: Service, email: string): Pr
     service,
     sales.map(({ number }) => number),
   )
-  for (const subject of mails) {
-    await settleAlert(tx, service.id, { kind: 'mail_failed', subject })
-    await addJob(tx, service.id, eraseMailJob, { subject })
-  }
+  for (const subject of mails) await addJob(tx, service.id, eraseMailJob, { subject })
 }
 
 /** The vouchers that were sold with some orders, and those that somebody at an address has sent. */

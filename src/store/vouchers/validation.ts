@@ -20,3 +20,9 @@ export const endValidation = (tx: Db, service: Service, number: string) =>
   tx.run(sql`
     update voucher set validation_hash = null, validated_until = null, superseded_hashes = ${superseded}
      where service_id = ${service.id} and number = ${number}`)
+
+/** Ends the newest validation of a voucher that is locked once the lock does: whoever holds it goes on until then. */
+export const endValidationWithLock = (tx: Db, service: Service, number: string) =>
+  tx.run(sql`
+    update voucher set validated_until = least(validated_until, locked_until)
+     where service_id = ${service.id} and number = ${number}`)

@@ -6,9 +6,9 @@ import type { Voucher } from '../../../domain/vouchers/vouchers.ts'
 import type { Finishing, Write } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import { eraseMails, queueVoucherMail, retryWithin, takeUnsent } from '../../../store/running/mails.ts'
-import { personsOf, redirect } from '../../../store/vouchers/ledger.ts'
+import { holdPersons, personsOf, redirect } from '../../../store/vouchers/ledger.ts'
 import { pinHash, putPin } from '../../../store/vouchers/pin.ts'
-import { endValidation } from '../../../store/vouchers/validation.ts'
+import { endValidation, endValidationWithLock } from '../../../store/vouchers/validation.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import { takeVoucher } from './steps.ts'
 
@@ -36,6 +36,7 @@ export async function sendAgain(
   const { settings } = service
   const against = unusable(voucher, settings)
   if (against) throw against
+  await holdPersons(tx, service, number)
   const persons = await personsOf(tx, service, number)
   if (!persons?.receiverEmail || persons.receiverName === null || persons.senderName === null)
     throw new ApiError(
@@ -52,7 +53,8 @@ export async function sendAgain(
   const pin = makePin()
   await eraseMails(tx, service, [number], instead)
   await putPin(tx, service, number, pinHash(keys, service, number, pin))
-  if (voucher.state === 'active') await endValidation(tx, service, number)
+  const end = voucher.state === 'locked' ? endValidationWithLock : endValidation
+  await end(tx, service, number)
   if (to !== persons.receiverEmail) await redirect(tx, service, number, to)
   await queueVoucherMail(tx, keys, service, {
     message: null,
@@ -67,7 +69,7 @@ export async function sendAgain(
     receiverEmail: to,
     senderName: persons.senderName,
     deliveryDate: persons.deliveryDate,
-    renewed: true,
+    renewed: unsent === undefined,
   })
   return readVoucher(tx, service, number)
 }
