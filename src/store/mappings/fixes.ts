@@ -53,7 +53,6 @@ export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
       record,
       order: byChange,
       key: sql`fix_id`,
-      where: sql`and ${isKept}`,
       live: true,
       descending: true,
     },
