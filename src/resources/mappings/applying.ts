@@ -8,7 +8,7 @@ import type { Static, TSchema } from '../../shapes/shapes.ts'
 import { mergeCustomers } from '../../store/customers/customers.ts'
 import { mergeStores } from '../../store/goods/stores.ts'
 import type { MappingFields } from '../../store/mappings/fixes.ts'
-import { holdJudgementOf, judgeChanged } from '../../store/mappings/judgement.ts'
+import { holdJudgement, judgeChanged } from '../../store/mappings/judgement.ts'
 import { mappingRecord } from '../../store/mappings/mappings.ts'
 import { mapSku } from '../../store/mappings/writes.ts'
 
@@ -63,8 +63,7 @@ export async function changeMapping(
   kind: MappedKind,
   { id, before, change }: { id: string; before: string; change: MappingFields },
 ): Promise<string> {
-  // Before a change is open, which others wait for.
-  await holdJudgementOf(tx, service, kind)
+  await holdJudgement(tx, service, kind)
   await apply[kind](tx, service, id, change as never)
   const after = await mappingRecord(tx, service, kind, id)
   if (!after) throw new Error('what is held stays')

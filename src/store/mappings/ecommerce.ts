@@ -4,6 +4,7 @@ import type { Service } from '../../settings.ts'
 import type { Upserted } from '../lists/change.ts'
 import { upserted } from '../lists/change.ts'
 import { addJob } from '../running/jobs.ts'
+import { ofCustomer } from './sides.ts'
 
 /** Something that the e-commerce platform has. */
 export interface EcommerceItem {
@@ -92,8 +93,8 @@ export const isLookedAfter = async (db: Db, service: Service) =>
 /** Who somebody is there, by what they are mapped to or by their e-mail address: rows of `ecommerce_item`. */
 const isThem = (service: Service, id: string) => sql`
   (ecommerce_id = any(array(
-     select coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$')) from customer where service_id = ${service.id} and id = ${id}
-     union select coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$')) from former_customer where service_id = ${service.id} and id = ${id}))
+     select ${ofCustomer(sql`c`)} from customer c where service_id = ${service.id} and id = ${id}
+     union select ${ofCustomer(sql`f`)} from former_customer f where service_id = ${service.id} and id = ${id}))
    or near_other = any(array(select near_form(nullif(email, '')) from customer where service_id = ${service.id} and id = ${id})))`
 
 /** What the platform has told of a customer. */

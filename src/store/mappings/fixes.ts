@@ -43,7 +43,7 @@ export const noteUndone = (tx: Db, service: Service, fixId: string) =>
   tx.row<{ record: string }>(sql`
     update mapping_fix set undone_at = now() where service_id = ${service.id} and fix_id = ${fixId} returning ${record} as record`)
 
-/** The fixes of a service, the newest first. */
+/** The fixes of a service that are kept, the newest first. */
 export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
   readPage(
     db,
@@ -53,6 +53,7 @@ export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
       record,
       order: byChange,
       key: sql`fix_id`,
+      where: sql`and ${isKept}`,
       live: true,
       descending: true,
     },

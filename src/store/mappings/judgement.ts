@@ -4,14 +4,12 @@ import type { Service } from '../../settings.ts'
 import { isLookedAfter } from './ecommerce.ts'
 import { mappedTo, sides } from './sides.ts'
 
-/** One at a time judges a kind: of two, the one that has read the older state could write last. */
+/**
+ * One at a time judges a kind, or changes a mapping of it: of two, the one that has read the older state could write last. To be held
+ * before a mapping is changed: others would wait for a change that waits itself.
+ */
 export const holdJudgement = (tx: Db, service: Service, kind: MappedKind) =>
   tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext(${`judge ${kind}`}))`)
-
-/** The same where anybody looks after the mappings. */
-export async function holdJudgementOf(tx: Db, service: Service, kind: MappedKind): Promise<void> {
-  if (await isLookedAfter(tx, service)) await holdJudgement(tx, service, kind)
-}
 
 /** How many things that are almost it are told of a record. */
 const candidatesTold = sql`5`
@@ -85,7 +83,7 @@ export async function judgeThere(tx: Db, service: Service, kind: MappedKind, ids
     on conflict do nothing`)
 }
 
-/** A mapping was changed under `holdJudgementOf`, of which these identifiers there were told before and after: judges all whom it concerns. */
+/** A mapping was changed under `holdJudgement`, of which these identifiers there were told before and after: judges all whom it concerns. */
 export async function judgeChanged(
   tx: Db,
   service: Service,

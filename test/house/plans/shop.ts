@@ -4,6 +4,9 @@ import type { Service } from '../../../src/settings.ts'
 /** A moment of the year 2024: the same one for the same `i`, scattered as changes are. */
 const moment = sql`(timestamptz '2025-01-01Z' - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '366 days')`
 
+/** A moment at which what is kept for 60 days may have been made. */
+const recently = sql`now() - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '60 days'`
+
 /** JSON text as long as a record is; no list looks into it. */
 const record = (length: number) => sql`json_build_object('id', i::text, 'text', repeat('x', ${length}::integer))::text`
 
@@ -73,7 +76,7 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, kind, 'here', left(kind, 1) || i, case when i % 3 = 0 then 'missing' else 'matched' end, i % 100
       ${upTo(times(3_000))}, unnest(array['stores', 'skus', 'customers']) kind`,
     'mapping_fix (service_id, fix_id, changed_at, kind, id, before, after, username, request_id)': sql`
-      select ${service}, 'x' || i, ${moment}, 'skus', 'k' || i, '{}', '{}', 'u1', 'r1' ${upTo(times(2_000))}`,
+      select ${service}, 'x' || i, ${recently}, 'skus', 'k' || i, '{}', '{}', 'u1', 'r1' ${upTo(times(2_000))}`,
     'alert (service_id, kind, subject, detail, begun_at, changed_at)': sql`
       select ${service}, 'mail_failed', i::text, 'refused', ${moment}, ${moment} ${upTo(times(2_000))}`,
     'request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, code, key_hash, milliseconds, statements, database_ms)': sql`
