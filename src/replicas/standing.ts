@@ -3,7 +3,7 @@ import { type Position, positionIn, type Reached, reached } from './position.ts'
 import type { Lag, Trail } from './trail.ts'
 
 /** Whether a replica is asked, and if not, why. */
-export type State = 'unknown' | 'ready' | 'away' | 'behind' | 'no_standby' | 'another_log' | 'behind_pooler'
+type State = 'unknown' | 'ready' | 'away' | 'behind' | 'no_standby' | 'another_log' | 'behind_pooler'
 
 export interface Standing {
   state: State
@@ -13,7 +13,7 @@ export interface Standing {
 }
 
 /** Seconds that a replica may be behind at most, and still answers: what was erased, and settings, are seen no later. */
-export const mostBehindSeconds = 30
+const mostBehindSeconds = 30
 
 /** What a server says of itself, over a connection that the server's process `pid` has greeted. */
 export interface Looked extends Reached {

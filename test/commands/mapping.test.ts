@@ -34,7 +34,11 @@ test('the doctor shows what is wrong, and its CSV goes in again as the mapping t
   const { kinds, findings } = JSON.parse(json.out)
   assert.deepEqual([kinds[0].states.nearMiss, findings.skus.length, findings.skus[0].suggestion], [1, 1, '012001'])
 
+  const elsewhere = await run(['mapping', 'doctor', name, '--kind', 'skus', '--state', 'matched'], environment)
+  assert.equal(elsewhere.code, 2, 'whatever is shown')
+
   const csv = await run(['mapping', 'doctor', name, '--kind', 'skus', '--csv'], environment)
+  assert.equal(csv.code, 0, 'all rows are written')
   assert.equal(csv.out.split('\n')[1], '12001,012001,MH01 BLK S,nearMiss,hoodie: S,leadingZeros 012001,14,0')
   const mended = join(place, 'skus.csv')
   await writeFile(mended, csv.out)
@@ -44,8 +48,21 @@ test('the doctor shows what is wrong, and its CSV goes in again as the mapping t
   assert.equal((await shop.get('/mappings/skus/12003')).json.data.ecommerceSku, null)
 })
 
+test('what only the platform has, and what no file has told of, is nothing to be mended', async () => {
+  const { service } = await api.tenant()
+  const locations = join(place, 'locations.csv')
+  await writeFile(locations, 'Location ID,Name\n111,Somewhere\n')
+  await run(['import', 'ecommerce-locations', locations, '--service', service.name], environment)
+  const report = await run(['mapping', 'doctor', service.name, '--kind', 'stores'], environment)
+  assert.match(report.out, /^stores +0 +1 +0 +0 +0 +0 +0$/m)
+  assert.equal(report.code, 0, report.err)
+})
+
 test('what it cannot do it says', async () => {
   const without = await run(['mapping', 'doctor', api.service.name, '--csv'], environment)
   assert.match(without.err, /--csv takes one kind: --kind stores, --kind skus, --kind customers/)
   assert.equal(without.code, 1)
+  const tooMany = await run(['mapping', 'doctor', api.service.name, '--limit', '101'], environment)
+  assert.match(tooMany.err, /'--limit <n>' argument '101' is invalid\. It is a number of rows, 1 to 100\./)
+  assert.equal(tooMany.code, 1)
 })

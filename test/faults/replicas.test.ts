@@ -73,7 +73,7 @@ describe('two replicas', () => {
     await primary?.drop()
   })
 
-  /** The same, before and after: what a caller of both services is shown. */
+  /** The customers that a walk through their list shows, page by page. */
   const seenBy = async (caller: TestService) => (await walk(caller, '/customers/search?limit=100')).ids
 
   test('answer the pages of lists, changes and whole lists once they have what these need, and what was just written is seen', async () => {
@@ -94,7 +94,6 @@ describe('two replicas', () => {
     )
     assert.deepEqual(feed?.json.data, known?.json.data)
     assert.equal(feed?.json.data.length, 251)
-    assert.match(JSON.stringify(await tell(standbys[0] as Postgres, 'select pg_is_in_recovery()::text as is')), /true/)
   })
 
   test('cursors go from a process without replicas to one with them, and back', async () => {

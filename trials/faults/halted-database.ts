@@ -9,7 +9,7 @@ import { creating } from './customers.ts'
 import { halting } from './halting.ts'
 import { openInstallation } from './installation.ts'
 import { whole } from './options.ts'
-import { tell } from './telling.ts'
+import { quantile, tell } from './telling.ts'
 
 const { seconds, clients, keep } = new Command('npm run trial -- halted-database')
   .description(
@@ -65,7 +65,6 @@ async function lookAlive() {
   }
 }
 
-const p99 = (of: number[]) => of.toSorted((a, b) => a - b)[Math.floor(of.length * 0.99)] ?? 0
 const untilCreated = async () => {
   const [count, since] = [acknowledged.length, performance.now()]
   while (acknowledged.length === count) {
@@ -102,7 +101,7 @@ try {
       ['clients', clients],
       ['customers created', acknowledged.length],
       ...[...statuses].sort().map(([each, count]) => [`answers, ${each}`, count] as const),
-      ['p99 of what needs no database, meanwhile, ms', Math.round(p99(waits.live))],
+      ['p99 of what needs no database, meanwhile, ms', Math.round(quantile(waits.live, 0.99))],
       ['longest wait for a refusal, ms', Math.round(Math.max(0, ...waits.refused))],
       ['first write after it goes on, ms', Math.round(recovery)],
       ['first write after a session was killed, ms', Math.round(afterKill)],

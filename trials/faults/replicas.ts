@@ -17,7 +17,7 @@ import { halting } from './halting.ts'
 import { openInstallation } from './installation.ts'
 import { whole } from './options.ts'
 import { countedBy, type Follower, followChanges, followList } from './replicas/following.ts'
-import { tell } from './telling.ts'
+import { quantile, tell } from './telling.ts'
 
 const { clients, seconds, late, keep } = new Command('npm run trial -- replicas')
   .description(
@@ -148,9 +148,6 @@ async function untilAllHaveAnswered() {
     if ((await answeredBy()).every(count => count > 0)) return
 }
 
-const percentile = (of: number[], share: number) =>
-  of.toSorted((a, b) => a - b)[Math.floor(of.length * share)]?.toFixed(0) ?? ''
-
 try {
   await upsertCustomers(
     db,
@@ -186,6 +183,7 @@ try {
       )
   const counts = await countedBy(ports)
   const [byLate = 0, byUnsteady = 0] = await answeredBy()
+  const inWords = (times: number[]) => [0.5, 0.99].map(part => quantile(times, part).toFixed(0)).join(', ')
   tell('replicas', {
     keep: keep === true,
     figures: [
@@ -198,11 +196,8 @@ try {
       ['answered by the unsteady one', byUnsteady],
       ['asked in vain: not come so far', counts('', 'behind')],
       ['asked in vain: failed, or silent', counts('', 'failed')],
-      ['wait for an answer, p50 and p99, ms', `${percentile(waits, 0.5)}, ${percentile(waits, 0.99)}`],
-      [
-        'of those asked while a replica stood still, ms',
-        `${percentile(stillWaits, 0.5)}, ${percentile(stillWaits, 0.99)}`,
-      ],
+      ['wait for an answer, p50 and p99, ms', inWords(waits)],
+      ['of those asked while a replica stood still, ms', inWords(stillWaits)],
     ],
     verdicts: [
       verdict('who follows the list holds what the primary holds', wrongOf('/customers/search'), rows.length),

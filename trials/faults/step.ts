@@ -8,7 +8,7 @@ import { verdict } from '../verdict.ts'
 import { creating, madeUp } from './customers.ts'
 import { openInstallation } from './installation.ts'
 import { whole } from './options.ts'
-import { tell } from './telling.ts'
+import { quantile, tell } from './telling.ts'
 
 const { from, to, seconds, keep } = new Command('npm run trial -- step')
   .description(
@@ -64,8 +64,6 @@ async function phase(clients: number): Promise<Phase> {
   return { times, statuses }
 }
 
-const share = ({ times }: Phase, of: number) => times.toSorted((a, b) => a - b)[Math.floor(times.length * of)] ?? 0
-
 try {
   const phases = { before: await phase(from), meanwhile: await phase(to), after: await phase(from) }
   const odd = Object.values(phases).flatMap(({ statuses }) =>
@@ -73,7 +71,7 @@ try {
   )
   const rows = await db.pool.query<{ email: string }>('select email from customer')
   const there = new Set(rows.rows.map(({ email }) => email))
-  const [before, after] = [share(phases.before, 0.5), share(phases.after, 0.5)]
+  const [before, after] = [phases.before, phases.after].map(({ times }) => quantile(times, 0.5)) as [number, number]
   tell('step', {
     keep: keep === true,
     figures: Object.entries(phases).flatMap(([name, of]) => [
@@ -81,7 +79,7 @@ try {
       [`${name}: a second`, Math.round(of.times.length / seconds)] as const,
       [
         `${name}: p50, p99, longest, ms`,
-        [0.5, 0.99, 0.999_999].map(part => share(of, part).toFixed(0)).join(', '),
+        [0.5, 0.99, 0.999_999].map(part => quantile(of.times, part).toFixed(0)).join(', '),
       ] as const,
     ]),
     verdicts: [

@@ -8,6 +8,10 @@ const results = fileURLToPath(new URL('../../bench/results/', import.meta.url))
 
 export type Figures = readonly (readonly [what: string, figure: string | number])[]
 
+/** The value below which a share of them lies; 0 of none. */
+export const quantile = (values: readonly number[], share: number) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0
+
 /** Says what was measured and what holds; with `keep`, also in `bench/results/`. A fact that does not hold is exit code 1. */
 export function tell(
   trial: string,

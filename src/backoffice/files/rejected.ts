@@ -4,13 +4,11 @@ import type { Field } from '../rows/columns.ts'
 import type { Rejected } from '../rows/import.ts'
 import type { Reason } from '../rows/reason.ts'
 import type { Line, Sheet } from '../rows/sheet.ts'
+import { csvLine } from './csv-line.ts'
 import { mark, removeMarked, unedited, unused } from './edits.ts'
 import { withoutFormula } from './formulas.ts'
 import { rejectedColumns } from './header.ts'
 import { csvLines } from './lines.ts'
-
-const csvLine = (texts: readonly string[]) =>
-  `${texts.map(text => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(',')}\n`
 
 const textIn = (cell: unknown) =>
   typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '')

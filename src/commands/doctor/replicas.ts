@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
 import type { Config } from '../../config.ts'
 import { type Database, openDatabase, sql } from '../../db.ts'
 import { currentPosition, positionIn } from '../../replicas/position.ts'
 import { reachedBy, type Standing, standingOf, whyOf } from '../../replicas/standing.ts'
-import { trailOf } from '../../replicas/trail.ts'
+import { type Trail, trailOf } from '../../replicas/trail.ts'
 import { nameOf, serversIn } from '../../servers.ts'
 
 /** How far each replica has come. Throws where one would not be asked. */
@@ -21,11 +22,7 @@ export async function replicas(config: Config, primary: Database) {
   return lines.join('\n')
 }
 
-async function standing(
-  server: ReturnType<typeof serversIn>[number],
-  { databasePooler }: Config,
-  trail: ReturnType<typeof trailOf>,
-) {
+async function standing(server: pg.ClientConfig, { databasePooler }: Config, trail: Trail) {
   const pooled = databasePooler === 'transaction'
   const db = openDatabase(server, { max: 1, straight: true, pooled, statementTimeoutMs: 5_000 })
   try {

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Database } from '../../db.ts'
 import { findingStates, mappedKinds } from '../../domain/mappings/doctor.ts'
 import type { Service } from '../../settings.ts'
@@ -13,7 +13,7 @@ interface Options extends Shown {
   csv?: boolean
 }
 
-/** `tillbridge mapping`. Exit code of the doctor: 0 all is matched, 2 something is not, 1 a failure. */
+/** `tillbridge mapping`. */
 export function mappingCommand(program: Command) {
   const mapping = program
     .command('mapping')
@@ -26,7 +26,7 @@ export function mappingCommand(program: Command) {
     .description('Compare the mappings with what the e-commerce platform has, and show what is wrong, the worst first.')
     .addOption(new Option('--kind <kind>', 'of these alone').choices(mappedKinds))
     .addOption(new Option('--state <state>', 'only what is in this state').choices(findingStates))
-    .option('--limit <n>', 'rows of each kind', '20')
+    .option('--limit <n>', 'rows of each kind, 1 to 100', rows, 20)
     .option('--json', 'counts and rows as JSON')
     .option('--csv', 'all rows of one kind as CSV, with what is suggested: to be mended and imported')
     .addHelpText(
@@ -44,7 +44,8 @@ export function mappingCommand(program: Command) {
         ],
         ['import sku-mapping skus.csv --service luma', 'mapped as the file says'],
       )}
-Exit code: 0 when nothing is wrong, 2 when something is, 1 when it could not be found out.
+Exit code: 2 when something is missing, mapped twice, to what is gone (orphan) or almost right (nearMiss), whatever --state shows; otherwise 0: what only the platform
+has (unclaimed) may be meant so, and what no file has told of (unchecked) nobody knows. With --csv 0 once all rows are written. 1 when it could not be found out.
 `,
     )
     .action((name: string | undefined, options: Options) =>
@@ -57,6 +58,11 @@ Exit code: 0 when nothing is wrong, 2 when something is, 1 when it could not be 
         await report(db, service, options)
       }),
     )
+}
+
+function rows(text: string) {
+  if (!/^[1-9]\d?$|^100$/.test(text)) throw new InvalidArgumentError('It is a number of rows, 1 to 100.')
+  return Number(text)
 }
 
 async function judge(db: Database, service: Service) {

@@ -12,6 +12,16 @@ import { holdJudgement, judgeChanged } from '../../store/mappings/judgement.ts'
 import { mappingRecord } from '../../store/mappings/mappings.ts'
 import { mapSku } from '../../store/mappings/writes.ts'
 
+/** What each kind is called: in the names of operations, one, several, and what they are there. */
+export const names = {
+  stores: { name: 'Store', one: 'store', many: 'stores', there: 'locations' },
+  skus: { name: 'Sku', one: 'SKU', many: 'SKUs', there: 'SKUs of variants' },
+  customers: { name: 'Customer', one: 'customer', many: 'customers', there: 'customers' },
+} as const satisfies Record<MappedKind, object>
+
+/** Where the mapping of a record is. */
+export const pathOf = (kind: MappedKind, id: string) => `/mappings/${kind}/${encodeURIComponent(id)}`
+
 type Apply<B extends TSchema> = (tx: Db, service: Service, id: string, change: Static<B>) => Promise<void>
 
 /** How a mapping is changed: what is not mentioned stays, null takes it away. */

@@ -15,15 +15,9 @@ import { askForJudgement } from '../../store/mappings/ecommerce.ts'
 import { findingPage, mappingHealth } from '../../store/mappings/findings.ts'
 import { fixPage, heldFix, noteFix, noteUndone } from '../../store/mappings/fixes.ts'
 import { heldMapping } from '../../store/mappings/mappings.ts'
-import { changeMapping, fieldsIn, fieldsTo } from './applying.ts'
+import { changeMapping, fieldsIn, fieldsTo, names, pathOf } from './applying.ts'
 
 const [tag, role] = ['Mappings', 'admin'] as const
-const names = {
-  stores: { one: 'Store', many: 'stores', there: 'locations' },
-  skus: { one: 'Sku', many: 'SKUs', there: 'SKUs of variants' },
-  customers: { one: 'Customer', many: 'customers', there: 'customers' },
-} as const
-const pathOf = (kind: string, id: string) => `/mappings/${kind}/${encodeURIComponent(id)}`
 
 /** The mapping doctor: what is wrong between what is here and what the e-commerce platform has, and its mending. */
 export function mappingDoctor(api: Api) {
@@ -61,11 +55,11 @@ export function mappingDoctor(api: Api) {
   )
 
   for (const kind of mappedKinds) {
-    const { one, many, there } = names[kind]
+    const { name, many, there } = names[kind]
     api.list(
       `/mappings/doctor/${kind}`,
       {
-        operationId: `list${one}Findings`,
+        operationId: `list${name}Findings`,
         tag,
         role,
         summary: `What was found of the ${many}, and of the ${there} that nobody here is mapped to.`,
@@ -108,7 +102,7 @@ export function mappingDoctor(api: Api) {
     ({ service, body: { kind, id, to }, username, requestId }) =>
       async tx => {
         const held = await heldMapping(tx, service, kind, id)
-        if (!held) throw notFound(kind === 'skus' ? 'SKU' : kind.slice(0, -1))
+        if (!held) throw notFound(names[kind].one)
         const before = fieldsIn(kind, held.record)
         const change = fieldsTo(kind, before, to)
         const after = fieldsIn(kind, await changeMapping(tx, service, kind, { id, before: held.record, change }))

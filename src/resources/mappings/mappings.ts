@@ -14,14 +14,12 @@ import type { Api } from '../../http/api.ts'
 import { type TSchema, Type } from '../../shapes/shapes.ts'
 import type { MappingFields } from '../../store/mappings/fixes.ts'
 import { heldMapping, mappingPage, mappingRecord } from '../../store/mappings/mappings.ts'
-import { changeMapping } from './applying.ts'
+import { changeMapping, names, pathOf } from './applying.ts'
 
 /** What stores, SKUs and customers are in the e-commerce platform (contract 15). */
 export function mappings(api: Api) {
   mapping(api, {
     kind: 'stores',
-    name: 'Store',
-    one: 'store',
     id: { description: "The back office's identifier of the store.", example: '1001' },
     state: 'has a location',
     about: 'Inventory and stores show it as `ecommerceLocationId`.',
@@ -31,8 +29,6 @@ export function mappings(api: Api) {
 
   mapping(api, {
     kind: 'skus',
-    name: 'Sku',
-    one: 'SKU',
     id: { description: "The back office's own identifier of the SKU.", example: '12001' },
     state: 'has a SKU there, other than its `skuId`',
     about:
@@ -44,8 +40,6 @@ export function mappings(api: Api) {
 
   mapping(api, {
     kind: 'customers',
-    name: 'Customer',
-    one: 'customer',
     id: { description: 'The customer.', example: '65432' },
     state: 'has an identifier there, in either form',
     about: 'Customers show them. The back office is not asked, nor told.',
@@ -56,9 +50,6 @@ export function mappings(api: Api) {
 
 interface Mapped {
   kind: MappedKind
-  /** What it is in the names of its operations. */
-  name: string
-  one: string
   id: { description: string; example: string }
   /** What a mapped one does. */
   state: string
@@ -68,7 +59,8 @@ interface Mapped {
   errors?: readonly ErrorCode[]
 }
 
-function mapping(api: Api, { kind, name, one, id, state, about, item, body, errors = [] }: Mapped) {
+function mapping(api: Api, { kind, id, state, about, item, body, errors = [] }: Mapped) {
+  const { name, one, many } = names[kind]
   const [tag, role] = ['Mappings', 'admin'] as const
   const path = `/mappings/${kind}/:id`
 
@@ -78,7 +70,7 @@ function mapping(api: Api, { kind, name, one, id, state, about, item, body, erro
       operationId: `list${name}Mappings`,
       tag,
       role,
-      summary: `The ${kind === 'skus' ? 'SKUs' : kind}, with what each is in the e-commerce platform.`,
+      summary: `The ${many}, with what each is in the e-commerce platform.`,
       description: 'Ordered by the identifier.',
       query: Type.Object({
         state: Type.Optional(Words(`Only those of which it is so: a \`mapped\` one ${state}.`, mappingStates)),
@@ -125,7 +117,7 @@ function mapping(api: Api, { kind, name, one, id, state, about, item, body, erro
         requireMatch(before.record)
         const change = { id: params.id, before: before.record, change: body as MappingFields }
         const record = await changeMapping(tx, service, kind, change)
-        return { record, subject: `/mappings/${kind}/${encodeURIComponent(params.id)}` }
+        return { record, subject: pathOf(kind, params.id) }
       },
   )
 }

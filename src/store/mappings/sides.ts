@@ -3,7 +3,8 @@ import type { MappedKind } from '../../domain/mappings/doctor.ts'
 import type { Service } from '../../settings.ts'
 
 /** The identifier of a customer in the legacy form, whichever form there is; as the index `customer_ecommerce_id` has it. */
-export const ofCustomer = (c: Sql) => sql`coalesce(${c}.ecommerce_legacy_id, substring(${c}.ecommerce_admin_id from '[^/]*$'))`
+export const ofCustomer = (c: Sql) =>
+  sql`coalesce(${c}.ecommerce_legacy_id, substring(${c}.ecommerce_admin_id from '[^/]*$'))`
 
 /** What the doctor needs to know of one kind of what is mapped. */
 interface Side {

@@ -1,25 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
-import { pino } from 'pino'
+import { test } from 'node:test'
 import { sql } from '../../../src/db.ts'
-import { postOf } from '../../../src/mail/post.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
-import { startWorker } from '../../../src/worker.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
-import { directory } from '../../support/processes.ts'
-import { startTestService } from '../../support/service.ts'
 import { put } from '../../support/write.ts'
-import { bring, findings, judged, shown } from './looked-after.ts'
+import { bring, findings, judged, shown, startWithWorker } from './looked-after.ts'
 import { customerExport, inventoryExport, productExport } from './shopify.ts'
 
-const api = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
-const log = pino({ level: 'silent' })
-const mails = postOf({ smtpUrl: undefined, dataDir: directory() })
-const worker = startWorker({ db: api.db, keys: api.keys, log, post: mails })
-after(async () => {
-  await worker.stop(1_000)
-  await api.stop()
-})
+const api = await startWithWorker()
 
 test('exports of Shopify go in as they are, twice the same, and what a whole one does not have any more is gone', async () => {
   const shop = await unmappedShop(api)
@@ -58,14 +46,13 @@ test('exports of Shopify go in as they are, twice the same, and what a whole one
 
 test('each record has its state, with why, and what is sold most stands first', async () => {
   const shop = await unmappedShop(api)
-  const { service, db } = Object.assign(shop, { db: api.db })
   const sale = {
     channel: 'store',
     saleDate: new Date().toISOString().slice(0, 19).replace('T', ' '),
     storeNumber: '102',
     type: 'sale',
   }
-  await upsertTransactions(db, service, [
+  await upsertTransactions(api.db, shop.service, [
     {
       header: { id: 't1', number: '1', ...sale, customerId: '65433' },
       line: { id: '1', sku: '12003', quantity: '4', price: '10.00', value: '40.00' },

@@ -1,25 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
-import { pino } from 'pino'
+import { test } from 'node:test'
 import { sql } from '../../../src/db.ts'
-import { postOf } from '../../../src/mail/post.ts'
-import { startWorker } from '../../../src/worker.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
 import { isProblem } from '../../support/problem.ts'
-import { directory } from '../../support/processes.ts'
-import { startTestService } from '../../support/service.ts'
 import { post, put, remove } from '../../support/write.ts'
-import { bring, findings, fix, judged, shown, told } from './looked-after.ts'
+import { bring, findings, fix, judged, shown, startWithWorker, told } from './looked-after.ts'
 import { customerExport, productExport } from './shopify.ts'
 
-const api = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
-const log = pino({ level: 'silent' })
-const mails = postOf({ smtpUrl: undefined, dataDir: directory() })
-const worker = startWorker({ db: api.db, keys: api.keys, log, post: mails })
-after(async () => {
-  await worker.stop(1_000)
-  await api.stop()
-})
+const api = await startWithWorker()
 
 test('a fix maps at once and can be undone, unless somebody has changed the mapping since', async () => {
   const shop = await unmappedShop(api)
@@ -63,6 +51,14 @@ test('a fix maps at once and can be undone, unless somebody has changed the mapp
     listed.map((one: { fixId: string }) => one.fixId),
     [other.fixId, fixId],
   )
+  await api.db.run(sql`update mapping_fix set changed_at = now() - interval '91 days' where fix_id = ${fixId}`)
+  const kept = (await shop.get('/mappings/doctor/fixes')).json.data
+  assert.deepEqual(
+    kept.map((one: { fixId: string }) => one.fixId),
+    [other.fixId],
+    'for 90 days',
+  )
+  isProblem(await undo(fixId), 'not_found', api.baseUrl)
   const [line] = (await shop.get('/audit')).json.data.filter(({ operation }: { operation: string }) =>
     /fixes$/.test(operation),
   )

@@ -1,7 +1,22 @@
 import assert from 'node:assert/strict'
+import { after } from 'node:test'
+import { pino } from 'pino'
+import { startWorker } from '../../../src/worker.ts'
 import { until } from '../../support/processes.ts'
-import type { Caller } from '../../support/service.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
+
+/** A service with a worker, both until the tests of the file have ended. */
+export async function startWithWorker() {
+  const api = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
+  const log = pino({ level: 'silent' })
+  const worker = startWorker({ db: api.db, keys: api.keys, log, post: { send: async () => {} } })
+  after(async () => {
+    await worker.stop(1_000)
+    await api.stop()
+  })
+  return api
+}
 
 /** Sends a file, and waits until it is in. */
 export async function bring(shop: Caller, kind: string, body: string) {
