@@ -45,14 +45,12 @@ create table mapping_judgement (
   service_id integer not null references service on delete cascade,
   kind text collate "C" not null check (kind in ('stores', 'skus', 'customers')),
   changed_at timestamptz,
-  asked_at timestamptz,
   listed_at timestamptz,
   listed integer not null default 0,
   primary key (service_id, kind)
 );
 comment on table mapping_judgement is 'When the mappings of a service were judged, and against what.';
 comment on column mapping_judgement.changed_at is 'When all of them were last judged. Null: not yet.';
-comment on column mapping_judgement.asked_at is 'When somebody, or a file that came in, last wanted them judged: a judgement that had begun before is followed by another one.';
 comment on column mapping_judgement.listed_at is 'When a file of the other side last came. Null: none has, so that nobody knows what is there.';
 comment on column mapping_judgement.listed is 'What of the other side is known since then.';
 

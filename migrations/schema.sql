@@ -1057,6 +1057,8 @@ create table job (
   name text collate "C" not null,                -- What to do: the name of its file in src/jobs.
   subject text collate "C" not null default '',  -- What it is about, where there are several of a name: a mail, a feed.
   due_at timestamptz not null default now(),
+  again_at timestamptz,                          -- When it was asked for once more while it is being done: it comes again then, at the
+                                                 -- latest.
   attempts integer not null default 0,           -- How often it was begun since it last succeeded.
   lease uuid,                                    -- Another one each time that it is taken: only who knows it may finish the job.
   leased_until timestamptz,                      -- Nobody else may take it before. A worker that lives renews it.
@@ -1419,8 +1421,6 @@ create table mapping_judgement (
   service_id integer not null,
   kind text collate "C" not null,
   changed_at timestamptz,             -- When all of them were last judged. Null: not yet.
-  asked_at timestamptz,               -- When somebody, or a file that came in, last wanted them judged: a judgement that had begun before
-                                      -- is followed by another one.
   listed_at timestamptz,              -- When a file of the other side last came. Null: none has, so that nobody knows what is there.
   listed integer not null default 0,  -- What of the other side is known since then.
   primary key (service_id, kind),

@@ -1,4 +1,3 @@
-import { isAskedSince } from '../store/mappings/ecommerce.ts'
 import { judgeMappings } from '../store/mappings/judging.ts'
 import type { Work } from './job.ts'
 
@@ -11,6 +10,6 @@ const againSeconds = 6 * 3_600
  */
 export async function judgeMappingsAgain({ db, service, signal, comeAgain }: Work): Promise<void> {
   if (!service) return
-  const began = await judgeMappings(db, service, { signal, isPatient: true })
-  comeAgain((await isAskedSince(db, service, began)) ? 0 : againSeconds)
+  await judgeMappings(db, service, { signal, isPatient: true })
+  comeAgain(againSeconds)
 }

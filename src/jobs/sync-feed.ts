@@ -3,7 +3,6 @@ import { pullFeed } from '../backoffice/sync/pull.ts'
 import { ApiError } from '../errors.ts'
 import { DatabaseAway } from '../outages.ts'
 import { raiseAlert, settleAlert } from '../store/running/alerts.ts'
-import { isAskedFor } from '../store/sync/feeds.ts'
 import { failingAlert, stalledAlert } from '../store/sync/plan.ts'
 import type { Job, Work } from './job.ts'
 
@@ -49,6 +48,5 @@ async function run(offices: Offices, work: Work): Promise<void> {
     throw error
   }
   for (const kind of [failingAlert, stalledAlert] as const) await settleAlert(db, service.id, { kind, subject })
-  if (await isAskedFor(db, service, subject)) return comeAgain(1)
   comeAgain(Math.max(1, Math.round(feed.everySeconds * (1 - scatter * Math.random()))))
 }

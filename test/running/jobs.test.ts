@@ -170,6 +170,34 @@ describe('jobs', { concurrency: true }, () => {
     await Promise.all(workers.map(worker => worker.stop(1_000)))
   })
 
+  for (const [what, seconds] of [
+    ['is done once', undefined],
+    ['comes each hour', 3_600],
+  ] as const)
+    test(`a job that ${what} and is asked for while it runs comes once more behind it`, async t => {
+      const { db, work, state } = await workplace(t)
+      const ends: (() => void)[] = []
+      const worker = work({
+        asked: job(async ({ comeAgain }) => {
+          if (seconds) comeAgain(seconds)
+          await new Promise<void>(resolve => ends.push(resolve))
+        }),
+      })
+      const isRunning = (times: number) => until(() => ends.length === times, `run ${times}`)
+      await addJob(db, null, 'asked')
+      await isRunning(1)
+      await addJob(db, null, 'asked')
+      await addJob(db, null, 'asked')
+      ends[0]?.()
+      await isRunning(2)
+      ends[1]?.()
+      await until(async () => !(await state('asked'))?.lease, 'the second one has ended')
+      const left = await state('asked')
+      assert.equal(left && Math.ceil(left.wait / 60), seconds && 60)
+      await worker.stop(1_000)
+      assert.equal(ends.length, 2)
+    })
+
   test('a worker whose job was taken over is told to break off', async t => {
     const { db, work, state } = await workplace(t)
     const taken = Promise.withResolvers<Work>()

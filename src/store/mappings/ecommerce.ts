@@ -1,5 +1,5 @@
 import { type Database, type Db, sql } from '../../db.ts'
-import { type MappedKind, mappedKinds } from '../../domain/mappings/doctor.ts'
+import type { MappedKind } from '../../domain/mappings/doctor.ts'
 import type { Service } from '../../settings.ts'
 import type { Upserted } from '../lists/change.ts'
 import { upserted } from '../lists/change.ts'
@@ -19,19 +19,7 @@ export interface EcommerceItem {
 export const judgeJob = 'judge-mappings'
 
 /** Has the mappings of a service judged; where that is under way, once more behind it. */
-export async function askForJudgement(tx: Db, service: Service): Promise<void> {
-  await tx.run(sql`
-    insert into mapping_judgement (service_id, kind, asked_at)
-    select ${service.id}, kind, clock_timestamp() from unnest(${mappedKinds}::text[]) kind order by kind
-    on conflict (service_id, kind) do update set asked_at = excluded.asked_at`)
-  await addJob(tx, service.id, judgeJob)
-}
-
-/** Whether that was asked for since a moment. */
-export const isAskedSince = async (db: Db, service: Service, moment: string) =>
-  (await db.run(
-    sql`select from mapping_judgement where service_id = ${service.id} and asked_at >= ${moment}::timestamptz limit 1`,
-  )) > 0
+export const askForJudgement = (tx: Db, service: Service) => addJob(tx, service.id, judgeJob)
 
 /** Takes in what the platform has of one kind. The last one of several with one key counts; what is there just so is only seen again. */
 export const upsertItems =
@@ -86,9 +74,11 @@ export const openMappings = async (db: Database, service: Service) => async () =
   return 0
 }
 
-/** Whether anybody has ever had mappings of the service judged. */
+/** Whether anybody has ever had mappings of the service judged, or is about to. */
 export const isLookedAfter = async (db: Db, service: Service) =>
-  (await db.run(sql`select from mapping_judgement where service_id = ${service.id}`)) > 0
+  (await db.run(sql`
+    select from job where service_id = ${service.id} and name = ${judgeJob}
+    union all select from mapping_judgement where service_id = ${service.id}`)) > 0
 
 /** Who somebody is there, by what they are mapped to or by their e-mail address: rows of `ecommerce_item`. */
 const isThem = (service: Service, id: string) => sql`

@@ -21,9 +21,9 @@ interface Judging {
 
 /**
  * Compares all that a service has mapped with what the e-commerce platform has, a thousand records in a transaction. Whoever is killed
- * is gone on with by beginning anew: what is found a second time is not written again. Returns when it began.
+ * is gone on with by beginning anew: what is found a second time is not written again.
  */
-export async function judgeMappings(db: Database, service: Service, judging: Judging = {}): Promise<string> {
+export async function judgeMappings(db: Database, service: Service, judging: Judging = {}): Promise<void> {
   const { signal, onPortion = () => {}, isPatient = false } = judging
   const paced = async <T>(work: () => Promise<T>) => {
     signal?.throwIfAborted()
@@ -32,7 +32,7 @@ export async function judgeMappings(db: Database, service: Service, judging: Jud
     if (isPatient) await delay(performance.now() - began, undefined, { signal })
     return done
   }
-  const began = await countSales(db, service, paced, done => onPortion({ what: 'sales', done }))
+  await countSales(db, service, paced, done => onPortion({ what: 'sales', done }))
   for (const kind of mappedKinds) {
     const { table, key } = sides[kind]
     await walk(db, service, { kind, side: 'here', table, key, where: sql`` }, paced, done =>
@@ -45,7 +45,6 @@ export async function judgeMappings(db: Database, service: Service, judging: Jud
       on conflict (service_id, kind) do update set changed_at = excluded.changed_at`)
   }
   await db.run(sql`delete from mapping_fix where service_id = ${service.id} and not ${isKept}`)
-  return began
 }
 
 type Paced = <T>(work: () => Promise<T>) => Promise<T>
@@ -96,7 +95,7 @@ async function walk(
   }
 }
 
-/** Counts what was sold in 90 days, by store, SKU and customer. Returns when it began. */
+/** Counts what was sold in 90 days, by store, SKU and customer. */
 async function countSales(db: Database, service: Service, paced: Paced, onPortion: (done: number) => void) {
   const began = await db.row<{ at: string; since: string }>(sql`
     select now()::text as at, (now() at time zone ${service.settings.timeZone} - interval '90 days')::text as since`)
@@ -136,5 +135,4 @@ async function countSales(db: Database, service: Service, paced: Paced, onPortio
         : undefined
   }
   await db.run(sql`delete from recent_sale where service_id = ${service.id} and counted_at < ${began.at}::timestamptz`)
-  return began.at
 }

@@ -24,7 +24,10 @@ interface Wanted {
   dueAt?: string | null
 }
 
-/** Asks for a job, in the transaction of what it follows from: both are committed, or neither. One that is there stays, but is due no later. */
+/**
+ * Asks for a job, in the transaction of what it follows from: both are committed, or neither. One that is there stays, but is due no later;
+ * one that is being done comes once more behind that.
+ */
 export async function addJob(
   tx: Db,
   serviceId: number | null,
@@ -35,7 +38,9 @@ export async function addJob(
     insert into job as j (service_id, name, subject, due_at, traceparent)
     values (${serviceId}, ${name}, ${subject}, coalesce(${dueAt}::timestamptz, now()), ${traceparentHere() ?? null})
     on conflict (service_id, name, subject) do update
-       set due_at = least(j.due_at, excluded.due_at), traceparent = coalesce(j.traceparent, excluded.traceparent)`)
+       set due_at = least(j.due_at, excluded.due_at),
+           again_at = case when j.lease is not null then least(j.again_at, excluded.due_at) end,
+           traceparent = coalesce(j.traceparent, excluded.traceparent)`)
 }
 
 /** The jobs of set times that are missing, of the installation. They are due at once. */
@@ -70,7 +75,7 @@ export interface Slots {
 export const takeDue = (db: Db, slots: Readonly<Record<string, Slots>>, leaseSeconds: number): Promise<Taken[]> => {
   const each = Object.values(slots)
   return db.rows<Taken>(sql`
-    update job set lease = gen_random_uuid(), leased_until = now() + ${leaseSeconds} * interval '1 s', attempts = attempts + 1
+    update job set lease = gen_random_uuid(), leased_until = now() + ${leaseSeconds} * interval '1 s', attempts = attempts + 1, again_at = null
       from unnest(${Object.keys(slots)}::text[], ${each.map(({ free }) => free)}::integer[], ${each.map(({ ofService }) => ofService ?? null)}::integer[])
              of_name (name, free, of_service)
      cross join lateral (
@@ -92,12 +97,15 @@ export async function renewLeases(db: Db, leases: readonly string[], leaseSecond
   return new Set(rows.map(({ lease }) => lease))
 }
 
-/** It is done: it goes, or comes again in so many seconds. */
-export const finishJob = (db: Db, { lease }: Taken, againInSeconds: number | undefined) =>
-  againInSeconds === undefined
-    ? db.run(sql`delete from job where lease = ${lease}`)
-    : db.run(sql`
-        update job set lease = null, leased_until = null, attempts = 0, traceparent = null, due_at = now() + ${againInSeconds} * interval '1 s' where lease = ${lease}`)
+/** It is done: it goes, or comes again in so many seconds; sooner where it was asked for meanwhile. */
+export async function finishJob(db: Db, { lease }: Taken, againInSeconds: number | undefined): Promise<void> {
+  if (againInSeconds === undefined && (await db.run(sql`delete from job where lease = ${lease} and again_at is null`)))
+    return
+  await db.run(sql`
+    update job set lease = null, leased_until = null, attempts = 0, traceparent = null, again_at = null,
+           due_at = least(again_at, now() + ${againInSeconds ?? null} * interval '1 s')
+     where lease = ${lease}`)
+}
 
 /** It came to nothing, and is tried again in so many seconds. */
 export const postponeJob = (db: Db, { lease }: Taken, seconds: number) =>

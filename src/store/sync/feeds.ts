@@ -58,9 +58,3 @@ export async function askForRun(tx: Db, service: Service, feed: string, isWhole:
     on conflict (service_id, feed) do update set asked_at = excluded.asked_at, asks_whole = s.asks_whole or excluded.asks_whole`)
   await addJob(tx, service.id, syncJob, { subject: feed })
 }
-
-/** Whether somebody waits for a run of a feed. */
-export const isAskedFor = async (db: Db, service: Service, feed: string): Promise<boolean> =>
-  (await db.run(
-    sql`select from sync_state where service_id = ${service.id} and feed = ${feed} and asked_at is not null`,
-  )) > 0

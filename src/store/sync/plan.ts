@@ -30,16 +30,15 @@ export async function planJobs(db: Db, name: string, wanted: readonly Job[]): Pr
 }
 
 /**
- * Brings forward the feeds that would come later than their schedule has it, which is another one than when they ended, and those that
- * were asked for in the moment in which they ended. Returns them. One that waits after a failure is left to that.
+ * Brings forward the feeds that would come later than their schedule has it, which is another one than when they ended. Returns them. One that waits after a failure is left to that.
  */
 export const hastenFeeds = (db: Db, name: string, planned: readonly Planned[]) =>
   db.rows<Pick<Planned, 'serviceId' | 'feed'>>(sql`
-    update job j set due_at = case when s.asked_at is null then greatest(now(), s.finished_at + p."everySeconds" * interval '1 s') else now() end
+    update job j set due_at = greatest(now(), s.finished_at + p."everySeconds" * interval '1 s')
       from ${asRows(planned)} as p ("serviceId" integer, feed text, "everySeconds" integer)
       join sync_state s on s.service_id = p."serviceId" and s.feed = p.feed
      where j.service_id = p."serviceId" and j.name = ${name} and j.subject = p.feed and j.lease is null and j.attempts = 0
-       and j.due_at > greatest(now(), s.finished_at) + case when s.asked_at is null then p."everySeconds" else 0 end * interval '1 s'
+       and j.due_at > greatest(now(), s.finished_at) + p."everySeconds" * interval '1 s'
     returning j.service_id as "serviceId", j.subject as feed`)
 
 /** A feed that has not ended well for three times as long as it should. */
