@@ -91,9 +91,9 @@ export function setUpHooks({ settings = {} } = {}) {
     shown: async (id: string) => (await api.get(`/webhooks/${id}`)).json.data,
     /** As if the next attempt were due. */
     hasten: () =>
-      api.db.run(
-        sql`with due as (update job set due_at = now() where name = 'deliver-webhook') update webhook set not_before = now()`,
-      ),
+      api.db.run(sql`
+        with due as (update job set due_at = now(), again_at = case when lease is not null then now() end where name = 'deliver-webhook')
+        update webhook set not_before = now()`),
   }
 }
 
