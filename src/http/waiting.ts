@@ -11,13 +11,28 @@ export interface Waiting {
   stillAdmitted(): Promise<Service>
 }
 
+/** What ends the waits of a process; a signal of the platform compares each listener that it gets with all that it has. */
+const waits = new WeakMap<AbortSignal, Set<() => void>>()
+
+function waitsUntil(ending: AbortSignal) {
+  const known = waits.get(ending)
+  if (known) return known
+  const begun = new Set<() => void>()
+  waits.set(ending, begun)
+  ending.addEventListener('abort', () => {
+    for (const end of begun) end()
+  })
+  return begun
+}
+
 export function waitingOf(gate: Gate, request: FastifyRequest, reply: FastifyReply, role: Role): Waiting {
   const over = new AbortController()
+  const ends = waitsUntil(gate.ending)
   const end = () => {
-    gate.ending.removeEventListener('abort', end)
+    ends.delete(end)
     over.abort()
   }
-  gate.ending.addEventListener('abort', end)
+  ends.add(end)
   reply.raw.once('close', end)
   if (gate.ending.aborted || reply.raw.destroyed) end()
   return { over: over.signal, stillAdmitted: () => admittedStill(gate, request, role) }

@@ -10,14 +10,14 @@ import { Return } from '../domain/orders/returns.ts'
 import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { RewardAccount } from '../domain/rewards/rewards.ts'
 import type { Api } from '../http/api.ts'
-import { cursorAt, type Following, toldOf } from '../http/following.ts'
+import { cursorAt, toldOf } from '../http/following.ts'
 import { paging } from '../http/lists.ts'
 import { type Static, Type } from '../shapes/shapes.ts'
-import { changesAfter, type Told } from '../store/changes/feed.ts'
+import { changesAfter } from '../store/changes/feed.ts'
 import { placesNow } from '../store/changes/newest.ts'
 import { textOf, toldUpTo } from '../store/changes/places.ts'
-import { changesBehind } from '../store/changes/waiting.ts'
-import { eventsOf, faultsOfKinds, followingOf, kindsOf, orExpired, placesOf } from './following.ts'
+import { changesBehind, firstChangesAfter } from '../store/changes/waiting.ts'
+import { eventsOf, faultsOfKinds, followingOf, kindsOf, madeOnce, orExpired, placesOf } from './following.ts'
 import { everyChange } from './whole-feed.ts'
 
 const ChangeShape = Type.Object(
@@ -141,7 +141,8 @@ export function changes(api: Api) {
       const { limit = 100, records = false, wait = 0 } = query
       const one = followingOf(service, keys, query)
       const asked = { limit, records }
-      let told = await changesAfter(db, service, placesOf(one, query), asked)
+      const read = wait ? firstChangesAfter : changesAfter
+      let told = await read(db, service, placesOf(one, query), asked)
       if (told && !told.changes.length && wait) {
         const { over, stillAdmitted } = waits()
         told = await changesBehind(db, service, told, asked, { ms: wait * 1_000, over })
@@ -180,13 +181,13 @@ export function changes(api: Api) {
       const told =
         after_cursor === undefined
           ? { changes: [], hasMore: false, places: await placesNow(db, service, kindsOf(query)) }
-          : await changesAfter(db, service, placesOf(one, { ...query, after_cursor }), asked)
+          : await firstChangesAfter(db, service, placesOf(one, { ...query, after_cursor }), asked)
       return eventsOf(db, one, orExpired(told), asked, waiting)
     },
   )
 }
 
-function answerOf(following: Following, { changes, hasMore, places }: Told) {
+const answerOf = madeOnce((following, { changes, hasMore, places }) => {
   const meta: Static<typeof Meta> = {
     hasNextPage: hasMore,
     endCursor: cursorAt(following, places),
@@ -194,4 +195,4 @@ function answerOf(following: Following, { changes, hasMore, places }: Told) {
     timeZone: following.service.settings.timeZone,
   }
   return { record: `[${changes.map(toldOf).join(',')}]`, meta }
-}
+})

@@ -41,8 +41,24 @@ export async function* eventsOf(
   }
 }
 
+/**
+ * What is made of changes that were read for many at once is made once for all of them. They follow the same kinds of one service;
+ * what else `make` takes of them is of the first who asks, but for cursors, which are of the data that somebody began in.
+ */
+export function madeOnce<T>(make: (following: Following, told: Told) => T): typeof make {
+  const made = new WeakMap<Told, { restoredAt: string | undefined; it: T }>()
+  return (following, told) => {
+    const { restoredAt } = following.service
+    const known = made.get(told)
+    if (known && known.restoredAt === restoredAt) return known.it
+    const it = make(following, told)
+    made.set(told, { restoredAt, it })
+    return it
+  }
+}
+
 /** The last change stands where all do who have been told everything; where there is none, they are told that place all the same. */
-function eventsIn(following: Following, { changes, places }: Told): string {
+const eventsIn = madeOnce((following, { changes, places }) => {
   const idOf = (at: Places) => cursorAt(following, at)
   if (!changes.length) return comment + eventText({ id: idOf(places) })
   const last = changes.at(-1)
@@ -50,7 +66,7 @@ function eventsIn(following: Following, { changes, places }: Told): string {
     eventText({ id: idOf(change === last ? places : change.places), event: 'change', data: toldOf(change) }),
   )
   return texts.join('')
-}
+})
 
 export function orExpired(told: Told | undefined): Told {
   if (!told) throw new ApiError('cursor_expired')

@@ -27,6 +27,9 @@ export interface EventStream {
   next(): Promise<Event>
   /** Resolves once the server has ended it, or it broke. */
   ended: Promise<void>
+  /** Leaves what comes unread, until it is read again. */
+  pause(): void
+  resume(): void
   /** Hangs up. */
   close(): void
 }
@@ -59,6 +62,8 @@ export async function openEvents({ at, caller, path, headers = {}, http2 = false
       return stream.events[taken++] as Event
     },
     ended: new Promise(resolve => opened.body.once('close', resolve)),
+    pause: () => opened.body.pause(),
+    resume: () => opened.body.resume(),
     close: opened.close,
   }
   opened.body.on('error', () => {})

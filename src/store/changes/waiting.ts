@@ -9,12 +9,29 @@ import type { Places } from './places.ts'
 
 /** Between two looks at a service whose changes somebody waits for. */
 const lookMs = 250
+/** Looks that go on once nobody waits any more: who was told asks again. */
+const looksBehind = 4
 
 /** How long somebody waits. */
 export interface Wait {
   ms: number
   /** Ends the wait before. */
   over: AbortSignal
+}
+
+/**
+ * What whoever goes on to wait is told first, as in `changesAfter`. Who has been told everything joins those who wait, and nothing is
+ * asked for it: they are told of what has come since the last look with the next one, as all are.
+ */
+export async function firstChangesAfter(
+  db: Db,
+  service: Service,
+  places: Places,
+  asked: Asked,
+): Promise<Told | undefined> {
+  const newest = watched.get(db)?.get(service.id)?.newest
+  if (newest && !lieBeyond(newest, places)) return { changes: [], hasMore: false, places }
+  return readTogether(db, service, places, asked)
 }
 
 /**
@@ -56,13 +73,20 @@ interface Waiter {
   /** Told whether there is something, once. */
   tell: (isBeyond: boolean) => void
 }
-const waiting = new WeakMap<Db, Map<number, Set<Waiter>>>()
+
+/** A service that somebody waits for. */
+interface Watched {
+  waiters: Set<Waiter>
+  /** What was newest at the last look; undefined before the first one, and where it failed. */
+  newest?: Places | undefined
+}
+const watched = new WeakMap<Db, Map<number, Watched>>()
 
 /** Waits until something may be told beyond these places; whether there is, before the wait ends. */
 async function isBeyond(db: Db, service: Service, places: Places, { ms, over }: Wait): Promise<boolean> {
   if (over.aborted || ms <= 0) return false
   const { promise, resolve: tell } = Promise.withResolvers<boolean>()
-  const waiters = waitersOf(db, service)
+  const { waiters } = watchedOf(db, service)
   const waiter = { places, tell }
   const end = () => tell(false)
   const timer = setTimeout(end, ms)
@@ -75,25 +99,26 @@ async function isBeyond(db: Db, service: Service, places: Places, { ms, over }: 
   return told
 }
 
-/** Who waits for a service. It is looked at as long as there is anybody, once for all in this process. */
-function waitersOf(db: Db, service: Service): Set<Waiter> {
-  const services = waiting.get(db) ?? new Map<number, Set<Waiter>>()
-  waiting.set(db, services)
+/** A service is looked at as long as anybody waits for it, and a little longer, once for all in this process. */
+function watchedOf(db: Db, service: Service): Watched {
+  const services = watched.get(db) ?? new Map<number, Watched>()
+  watched.set(db, services)
   const known = services.get(service.id)
   if (known) return known
-  const waiters = new Set<Waiter>()
-  services.set(service.id, waiters)
-  void look(db, service, waiters, () => services.delete(service.id))
-  return waiters
+  const begun: Watched = { waiters: new Set() }
+  services.set(service.id, begun)
+  void look(db, service, begun, () => services.delete(service.id))
+  return begun
 }
 
-async function look(db: Db, service: Service, waiters: ReadonlySet<Waiter>, nobodyWaits: () => void) {
-  do {
-    await delay(lookMs)
+async function look(db: Db, service: Service, watched: Watched, nobodyWaits: () => void) {
+  const { waiters } = watched
+  for (let left = looksBehind; left; left = waiters.size ? looksBehind : left - 1) {
+    await delay(lookMs, undefined, { ref: false })
     // While the database is away there is nothing new.
-    const now = waiters.size ? await placesNow(db, service, kinds).catch(() => undefined) : undefined
-    if (now) for (const { places, tell } of waiters) if (lieBeyond(now, places)) tell(true)
-  } while (waiters.size)
+    watched.newest = await placesNow(db, service, kinds).catch(() => undefined)
+    if (watched.newest) for (const { places, tell } of waiters) if (lieBeyond(watched.newest, places)) tell(true)
+  }
   nobodyWaits()
 }
 

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { upsertStaff } from '../../../src/store/goods/staff.ts'
+import { type EventStream, openEvents } from '../../support/event-stream.ts'
+import { until } from '../../support/processes.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
+import type { Told } from './following.ts'
+
+// Those who wait in one process are told by one look, and those who stand at the same place by one read and one text.
+
+const api = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => api.stop())
+const { db } = api
+
+const write = ({ service }: Pick<Caller, 'service'>, firstname: string, ids: readonly string[] = ['1']) =>
+  upsertCustomers(
+    db,
+    service,
+    ids.map(id => ({ id, firstname })),
+  )
+
+/** Where somebody stands who has been told everything. */
+const endOf = async (who: Pick<Caller, 'get'>, how = '') =>
+  (await who.get(`/changes?limit=1000${how}`)).json.meta.endCursor
+
+const idsIn = (changes: readonly Told[]) => changes.map(({ kind, id }) => `${kind} ${id}`)
+
+test('each of those who are told at once is told what they would read by themselves', async () => {
+  const shop = await api.tenant({ readsPerMinute: 'off' })
+  const elsewhere = await api.tenant({ readsPerMinute: 'off', timeZone: 'Pacific/Auckland' })
+  const colleague = await api.account('visitor', shop.service)
+  await write(shop, 'Ann')
+  await write(elsewhere, 'Ann')
+  const asking = ['', '&records=true', '&kinds=customer', '&kinds=customer&records=true', '&kinds=staff']
+  const ways = [...asking.map(how => [how, '']), ['', '&limit=1']] as [string, string][]
+  const readers = await Promise.all(
+    [shop, colleague, elsewhere].flatMap(who =>
+      ways.map(async ([how, limit]) => ({ who, how, limit, at: await endOf(who, how) })),
+    ),
+  )
+  for (const turn of ['first', 'second']) {
+    const streams = await Promise.all(
+      readers.map(({ who, how, at }) =>
+        openEvents({ at: api, caller: who, path: `/changes/stream?after_cursor=${at}${how}` }),
+      ),
+    )
+    const ask = ({ who, how, limit, at }: (typeof readers)[number], wait: number) =>
+      who.get(`/changes?after_cursor=${at}${how}${limit}&wait=${wait}`)
+    const waiting = readers.map(reader => ask(reader, 20))
+    // Most wait by now; who does not is told the same.
+    await delay(400)
+    await db.transaction(async tx => {
+      const inTx = { ...db, transaction: <T>(work: (same: typeof tx) => Promise<T>) => work(tx) }
+      for (const { service } of [shop, elsewhere]) {
+        const people = ['1', '2'].map(id => ({ id, firstname: `${turn} of ${service.name}` }))
+        await upsertCustomers(inTx, service, people)
+        await upsertStaff(inTx, service, [{ id: '1', code: turn, surname: 'Lee' }])
+      }
+    })
+    for (const [i, reader] of readers.entries()) {
+      const { how, limit, who } = reader
+      // Staff has had nothing before the first turn, and its changes nobody is told twice.
+      const { json } = (await waiting[i]) as Awaited<ReturnType<typeof ask>>
+      assert.deepEqual(json, (await ask(reader, 0)).json)
+      assert.equal(json.meta.timeZone, who.service.settings.timeZone)
+      const all = ['customer 1', 'customer 2', 'staff 1'].filter(
+        name => !how.includes('kinds=') || how.includes(name.slice(0, 5)),
+      )
+      assert.deepEqual(idsIn(json.data), limit ? all.slice(0, 1) : all)
+      const { events, close } = streams[i] as EventStream
+      await until(() => events.length === all.length, 'the stream has told as much')
+      assert.deepEqual(
+        events.slice(0, json.data.length).map(({ data = '' }) => JSON.parse(data)),
+        json.data,
+      )
+      reader.at = await endOf(who, how)
+      assert.equal(events.at(-1)?.id, reader.at)
+      close()
+    }
+  }
+})
+
+test('who has been told everything and asks again joins those who wait: nothing is asked of the database for it', async () => {
+  const followers = 200
+  const end = await endOf(api)
+  const waiting = Array.from({ length: followers }, () => api.get(`/changes?wait=30&after_cursor=${end}`))
+  await quiet()
+  let asked = 0
+  const count = () => void asked++
+  db.pool.on('acquire', count)
+  await write(api, 'Zoe')
+  const answers = await Promise.all(
+    waiting.map(async answer => {
+      const { json } = await answer
+      assert.deepEqual(idsIn(json.data), ['customer 1'])
+      return (await api.get(`/changes?wait=1&after_cursor=${json.meta.endCursor}`)).json
+    }),
+  )
+  db.pool.off('acquire', count)
+  for (const { data } of answers) assert.deepEqual(data, [])
+  assert.ok(asked < followers / 2, `${asked} statements`)
+})
+
+test('one who reads slowly holds up nobody, and is told everything, in order, as it is by then', async () => {
+  const shop = await api.tenant({ readsPerMinute: 'off' })
+  const open = () => openEvents({ at: api, caller: shop, path: '/changes/stream?records=true&kinds=customer' })
+  const [slow, ...others] = await Promise.all([open(), open(), open()])
+  slow.pause()
+  const ids = Array.from({ length: 1_000 }, (_, i) => `c${i}`)
+  const isTold = ({ events }: EventStream, id: string) => events.some(({ data = '' }) => JSON.parse(data).id === id)
+  // In all more than what may be on its way to somebody who does not read.
+  for (let turn = 0; turn < 4; turn++) {
+    await write(shop, `${turn}`.repeat(4_000), [...ids, `last of ${turn}`])
+    for (const other of others) await until(() => isTold(other, `last of ${turn}`), 'the others are told', 20_000)
+  }
+  slow.resume()
+  await until(() => isTold(slow, 'last of 3'), 'the slow one is told everything', 20_000)
+  const { json } = await shop.get('/changes?kinds=customer&limit=1000')
+  const { json: rest } = await shop.get(`/changes?kinds=customer&limit=1000&after_cursor=${json.meta.endCursor}`)
+  const standing = new Map([...json.data, ...rest.data].map(({ id, changedAt }: Told) => [id, changedAt]))
+  for (const { events, close } of [slow, ...others]) {
+    const told = events.map(({ data = '' }) => JSON.parse(data) as Told)
+    const stamps = told.map(({ changedAt }) => changedAt)
+    assert.deepEqual(stamps, stamps.toSorted())
+    assert.deepEqual(new Map(told.map(({ id, changedAt }) => [id, changedAt])), standing)
+    close()
+  }
+  for (const { events } of others)
+    assert.ok(slow.events.length < events.length, 'it is told of what has changed since once')
+})
+
+/** Until all have begun to wait: only looks are left. */
+async function quiet() {
+  for (let asked = Number.POSITIVE_INFINITY; asked > 6; ) {
+    asked = 0
+    const count = () => void asked++
+    db.pool.on('acquire', count)
+    await delay(500)
+    db.pool.off('acquire', count)
+  }
+}
