@@ -1,32 +1,32 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { documents } from '../src/commands/docs.ts'
 import { installedByNpm, installedByPip, openApiTypeScript } from './installed.ts'
 
 // Gives the OpenAPI document to what others make clients with, and to Spectral: none of them may have anything to warn of. What
 // cannot be installed here is skipped, and said to be.
 
-const spectral = () => installedByNpm('@stoplight/spectral-cli@6.16.3')
-const openApiPythonClient = () => installedByPip('openapi-python-client==0.29.1')
-
 interface Trial {
   name: string
-  programs: string | undefined
+  programs: Promise<string | undefined>
   program: string
   args: string[]
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-generators-'))
 const inside = (name: string) => join(directory, name)
+const config = fileURLToPath(new URL('../docs/openapi-python-client.yaml', import.meta.url))
 
 function trials(): Trial[] {
   const document = inside('openapi.json')
   return [
     {
       name: 'spectral:oas',
-      programs: spectral(),
+      programs: installedByNpm('@stoplight/spectral-cli@6.16.3'),
       program: 'spectral',
       args: ['lint', document, '--ruleset', inside('ruleset.yaml'), '--fail-severity', 'hint'],
     },
@@ -38,22 +38,37 @@ function trials(): Trial[] {
     },
     {
       name: 'openapi-python-client',
-      programs: openApiPythonClient(),
+      programs: installedByPip('openapi-python-client==0.29.1'),
       program: 'openapi-python-client',
-      args: ['generate', '--path', document, '--output-path', inside('python'), '--fail-on-warning'],
+      args: [
+        'generate',
+        '--path',
+        document,
+        '--output-path',
+        inside('python'),
+        '--config',
+        config,
+        '--fail-on-warning',
+      ],
     },
   ]
 }
 
-/** What the tool says, and whether that is a warning. */
-function tried({ name, programs, program, args }: Trial): boolean {
-  if (!programs) {
+const run = promisify(execFile)
+
+/** Says what the tool says; whether that is no warning. */
+async function isContent({ name, programs, program, args }: Trial): Promise<boolean> {
+  const folder = await programs
+  if (!folder) {
     console.error(`SKIPPED: ${name} cannot be had here.`)
     return true
   }
-  const path = `${programs}:${process.env.PATH}`
-  const { status, stdout, stderr } = spawnSync(program, args, { cwd: directory, env: { PATH: path }, encoding: 'utf8' })
-  const warned = status !== 0 || /warn/i.test(stderr)
+  const env = { PATH: `${folder}:${process.env.PATH}` }
+  const { code, stdout, stderr } = await run(program, args, { cwd: directory, env }).then(
+    said => ({ code: 0, ...said }),
+    (failure: { code: unknown; stdout: string; stderr: string }) => failure,
+  )
+  const warned = code !== 0 || /warn/i.test(stderr)
   console.log(warned ? `${name}:\n${stdout}${stderr}` : `${name}: nothing to warn of.`)
   return !warned
 }
@@ -62,7 +77,8 @@ try {
   const { 'openapi.json': document = '' } = await documents()
   writeFileSync(inside('openapi.json'), document)
   writeFileSync(inside('ruleset.yaml'), 'extends: spectral:oas\n')
-  if (!trials().map(tried).every(Boolean)) process.exitCode = 1
+  const content = await Promise.all(trials().map(isContent))
+  if (!content.every(Boolean)) process.exitCode = 1
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +16,7 @@ export const installedByPip = (...packages: string[]) =>
 /** The same of packages of npm, `name@version`: too big for what everybody installs. */
 export const installedByNpm = (...packages: string[]) =>
   installed(packages, programsOfNpm, home => [
-    ['npm', 'install', '--silent', '--prefix', home, '--ignore-scripts', ...packages],
+    ['npm', 'install', '--silent', '--no-audit', '--no-fund', '--prefix', home, '--ignore-scripts', ...packages],
   ])
 
 /** TypeScript 5 comes with it: its programs are called as those of the TypeScript that we have, so it is no dependency. */
@@ -33,14 +34,13 @@ const whole = 'installed'
 const homeOf = (packages: string[]) => join(cache, packages.join('-').replace(/[^\w.-]+/g, '-'))
 
 /** Made at the first run, and kept. */
-function installed(packages: string[], programs: string, stepsInto: (home: string) => string[][]) {
+async function installed(packages: string[], programs: string, stepsInto: (home: string) => string[][]) {
   const home = homeOf(packages)
   if (existsSync(join(home, whole))) return join(home, programs)
   console.log(`Installing ${packages.join(', ')} …`)
   rmSync(home, { recursive: true, force: true })
   for (const [command = '', ...args] of stepsInto(home)) {
-    const { status } = spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] })
-    if (status === 0) continue
+    if (await succeeds(command, args)) continue
     rmSync(home, { recursive: true, force: true })
     console.error(`${packages.join(', ')} cannot be installed: \`${[command, ...args].join(' ')}\` failed.`)
     return
@@ -48,3 +48,10 @@ function installed(packages: string[], programs: string, stepsInto: (home: strin
   writeFileSync(join(home, whole), '')
   return join(home, programs)
 }
+
+/** False, too, where there is no such command. */
+const succeeds = (command: string, args: string[]) =>
+  once(spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close').then(
+    ([code]) => code === 0,
+    () => false,
+  )

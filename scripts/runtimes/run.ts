@@ -26,16 +26,16 @@ function fileOf(name: string, text: string) {
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 
 /** How a program is run, trusting the certificates of a file; undefined where the runtime cannot be had. */
-const runtimes: Record<string, (main: string, caFile: string) => string[] | undefined> = {
-  node: main => [process.execPath, main],
-  deno: (main, caFile) => {
-    const programs = installedByNpm('deno@2.9.6')
+const runtimes: Record<string, (main: string, caFile: string) => Promise<string[] | undefined>> = {
+  node: async main => [process.execPath, main],
+  deno: async (main, caFile) => {
+    const programs = await installedByNpm('deno@2.9.6')
     return programs === undefined
       ? undefined
       : [join(programs, 'deno'), 'run', '--quiet', '--no-config', '--allow-net', '--cert', caFile, main]
   },
-  bun: main => {
-    const programs = installedByNpm(`@oven/bun-${platform}@1.4.5`)
+  bun: async main => {
+    const programs = await installedByNpm(`@oven/bun-${platform}@1.4.5`)
     return programs === undefined
       ? undefined
       : [join(programs, '..', '@oven', `bun-${platform}`, 'bin', 'bun'), 'run', main]
@@ -45,8 +45,8 @@ const runtimes: Record<string, (main: string, caFile: string) => string[] | unde
 const isRight = ({ stores, title, written, missing, followed, unbelieved }: Outcome) =>
   stores > 0 && [title, written, missing, followed, unbelieved].join(' ') === 'Dr 1 not_found changed timestamp_off'
 
-function tried(name: string, main: string, caFile: string): boolean {
-  const [command, ...args] = runtimes[name]?.(main, caFile) ?? []
+async function tried(name: string, main: string, caFile: string): Promise<boolean> {
+  const [command, ...args] = (await runtimes[name]?.(main, caFile)) ?? []
   if (command === undefined) {
     console.error(`SKIPPED: ${name} cannot be had here.`)
     return true
@@ -101,12 +101,7 @@ try {
 console.log('OUTCOME ' + JSON.stringify(await program(${JSON.stringify(connection)})))
 `,
   )
-  if (
-    !Object.keys(runtimes)
-      .map(name => tried(name, main, caFile))
-      .every(Boolean)
-  )
-    process.exitCode = 1
+  for (const name of Object.keys(runtimes)) if (!(await tried(name, main, caFile))) process.exitCode = 1
 } finally {
   service.kill('SIGTERM')
   await ended

@@ -20,7 +20,7 @@ function end(why: string): never {
   process.exit(1)
 }
 
-const programs = installedByPip('schemathesis==4.32.5')
+const programs = await installedByPip('schemathesis==4.32.5')
 if (!programs) end('Schemathesis is written in Python: it needs python3, 3.10 or later, with venv.')
 const directory = mkdtempSync(join(tmpdir(), 'tillbridge-schemathesis-'))
 const dataDir = join(directory, 'data')

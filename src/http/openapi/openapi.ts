@@ -143,15 +143,15 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
   }
 }
 
-/** A file, of each of the types that it may have. */
+/** A file, of each of the types that it may have. A client in Python that is generated sends any as the last one. */
 const fileExamples: Readonly<Record<keyof typeof fileTypes, string>> = {
-  'text/csv': 'storeId,storeNumber,name\n1001,101,Collins Street\n',
   'application/x-ndjson': '{"storeId":"1001","storeNumber":"101","name":"Collins Street"}\n',
+  'text/csv': 'storeId,storeNumber,name\n1001,101,Collins Street\n',
 }
 const fileContent = Object.fromEntries(
   Object.entries(fileExamples).map(([type, example]) => [
     type,
-    { schema: { type: 'string', examples: [example] }, example },
+    { schema: { type: 'string', format: 'binary', examples: [example] }, example },
   ]),
 )
 

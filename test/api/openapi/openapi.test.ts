@@ -227,7 +227,7 @@ test('every tag is described, and there is no description of another', () => {
 test('nothing of ours that OpenAPI does not know is in it', () => {
   for (const key of ['$id', '~kind', '~optional']) assert.deepEqual([...places(document, key)], [], key)
   const formats = new Set([...places(document, 'format')].map(([, schema]) => schema.format))
-  assert.deepEqual([...formats].sort(), ['date', 'date-time', 'email', 'ipv4', 'ipv6', 'uri'])
+  assert.deepEqual([...formats].sort(), ['binary', 'date', 'date-time', 'email', 'ipv4', 'ipv6', 'uri'])
 })
 
 test('it names its version and its address', async () => {
