@@ -10,13 +10,18 @@ const kinds = {
 /** A number of the form that is made here; its digits apart. */
 const formOf = (kind: keyof typeof kinds) => `^${kinds[kind].letter}(\\d{7,9})$`
 
-/** Makes the next number of a kind, which is this transaction's until it ends. */
-export const nextNumber = async (tx: Db, service: Service, kind: keyof typeof kinds): Promise<Made> =>
-  (await advance(tx, service, kind)) ?? (await begin(tx, service, kind))
+/** Makes the next number of a kind that callers, who give numbers of this form as well, have left free: it is this transaction's until it ends. */
+export async function nextNumber(tx: Db, service: Service, kind: keyof typeof kinds): Promise<Made> {
+  for (;;) {
+    const made = (await advance(tx, service, kind)) ?? (await begin(tx, service, kind))
+    if (!made.isTaken) return made
+    await pass(tx, service, kind, made)
+  }
+}
 
 /**
- * Has a number that was made taken, as `W0000001` or `R0000001`: `take` answers undefined where somebody has it already, and is asked
- * again with one that is free.
+ * Has a number that was made taken, as `W0000001` or `R0000001`: `take` answers undefined where somebody has given it since, and is asked
+ * again with the next one.
  */
 export async function takeNumber<T>(
   tx: Db,
@@ -25,21 +30,27 @@ export async function takeNumber<T>(
   made: Made,
   take: (number: string) => Promise<T | undefined>,
 ): Promise<T> {
-  const { letter, table, column } = kinds[kind]
-  for (let { stream, last } = made; ; { stream, last } = await nextNumber(tx, service, kind)) {
-    const taken = await take(letter + last.padStart(7, '0'))
+  for (let { last } = made; ; { last } = await nextNumber(tx, service, kind)) {
+    const taken = await take(kinds[kind].letter + last.padStart(7, '0'))
     if (taken !== undefined) return taken
-    // Callers give numbers of this form as well: the next one that they have left free.
-    await tx.run(sql`
-      update order_counter set last_number = free.number - ${streams}
-        from (select number from generate_series(${last}::bigint + ${streams}, ${last}::bigint + 100000 * ${streams}, ${streams}) number
-               where not exists (select from ${table}
-                                  where service_id = ${service.id}
-                                    and ${column} = ${letter}::text || lpad(number::text, greatest(7, length(number::text)), '0'))
-               order by number limit 1) free
-       where service_id = ${service.id} and kind = ${kind} and stream = ${stream}`)
   }
 }
+
+/** A number that somebody has: as a condition on the text of its digits. */
+const isTaken = (service: Service, kind: keyof typeof kinds, digits: Sql) => {
+  const { letter, table, column } = kinds[kind]
+  return sql`exists (
+    select from ${table} where service_id = ${service.id} and ${column} = ${letter}::text || lpad(${digits}, greatest(7, length(${digits})), '0'))`
+}
+
+/** Has a stream go on before the next one of its numbers that is free. */
+const pass = (tx: Db, service: Service, kind: keyof typeof kinds, { stream, last }: Made) =>
+  tx.run(sql`
+    update order_counter set last_number = free.number - ${streams}
+      from (select number from generate_series(${last}::bigint + ${streams}, ${last}::bigint + 100000 * ${streams}, ${streams}) number
+             where not ${isTaken(service, kind, sql`number::text`)}
+             order by number limit 1) free
+     where service_id = ${service.id} and kind = ${kind} and stream = ${stream}`)
 
 /**
  * How many numbers of a kind may be in the making at once: nobody waits for the commit of an order before. Each has a stream of its own,
@@ -47,20 +58,21 @@ export async function takeNumber<T>(
  */
 const streams = 32
 
-/** A number, and the stream that it is of. */
+/** A number, the stream that it is of, and whether somebody has it already. */
 interface Made {
   stream: number
   last: string
+  isTaken: boolean
 }
 
 /** Takes a number until the transaction ends. Where all streams are taken one of them is waited for; undefined: there is none yet. */
-async function advance(tx: Db, service: Service, kind: string) {
+async function advance(tx: Db, service: Service, kind: keyof typeof kinds) {
   const lowestOf = (wait: Sql) =>
     tx.row<Made>(sql`
       update order_counter set last_number = last_number + ${streams}
        where service_id = ${service.id} and kind = ${kind}
          and stream = (select stream from order_counter where service_id = ${service.id} and kind = ${kind} order by last_number limit 1 for update ${wait})
-      returning stream, last_number::text as last`)
+      returning stream, last_number::text as last, ${isTaken(service, kind, sql`last_number::text`)} as "isTaken"`)
   return (await lowestOf(sql`skip locked`)) ?? lowestOf(sql``)
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import {
   giveBack,
@@ -13,7 +14,11 @@ import {
   stockOf,
 } from '../../support/order-shop.ts'
 import { detailsIn, faultsIn, isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
 import { post } from '../../support/write.ts'
+
+const waitingForALock = sql`
+  select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and pid <> pg_backend_pid()`
 
 const { api, another: shop } = await startOrderShop()
 after(() => api.stop())
@@ -32,6 +37,29 @@ test('orders without a number are counted, past numbers that were given and past
   assert.equal(await number(), 'W0000046')
   assert.equal(await number(), 'W0000047')
   assert.equal((await placed(await shop(), [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
+})
+
+test('an order whose next number was given before has the one after it before it waits for stock', async () => {
+  const own = await shop()
+  const numbered = (orderNumber: string) =>
+    post(own, '/orders', orderOf([{ sku: 'HOOD-M', quantity: 1 }], { orderNumber }))
+  assert.equal((await placed(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
+  made(await numbered('W0000002'))
+  const [counted, given] = await api.db.transaction(async tx => {
+    await tx.run(sql`select from stock where service_id = ${own.service.id} and sku_id = 'id-TEE' for update`)
+    const waiting = async () => (await api.db.rows(waitingForALock)).length
+    const first = post(own, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }]))
+    await until(async () => (await waiting()) === 1, 'the order waits for its stock')
+    const second = numbered('W0000003')
+    let isAnswered = false
+    second.then(() => {
+      isAnswered = true
+    })
+    await until(async () => isAnswered || (await waiting()) === 2, 'who gives that number waits for it')
+    return [first, second]
+  })
+  assert.equal(made(await counted).orderNumber, 'W0000003')
+  isProblem(await given, 'order_number_taken', api.baseUrl, '/orders')
 })
 
 test('of twenty orders with one number at once one is taken, and the number is free in another service', async () => {
