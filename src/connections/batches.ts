@@ -4,6 +4,7 @@ import pg from 'pg'
 type Query = Omit<pg.Query, 'submit'> & {
   text?: string | undefined
   name?: string | undefined
+  queryMode?: string
   submit(connection: Connection): Error | null
   _result: { command: string | null }
   handleRowDescription(message: object): void
@@ -14,7 +15,7 @@ type Query = Omit<pg.Query, 'submit'> & {
   handleError(error: Error, connection: Connection): void
 }
 type Answered = (error: Error | undefined, result: pg.QueryResult) => void
-const Query = pg.Query as unknown as new (config: pg.QueryConfig & { queryMode?: string }, answered?: Answered) => Query
+const Query = pg.Query as unknown as new (text: string, values?: unknown[], answered?: Answered) => Query
 
 /** The same of a connection. */
 type Connection = pg.Connection & {
@@ -35,15 +36,18 @@ class Batch extends Query {
   readonly #done: Query[] = []
 
   constructor() {
-    super({ text: '' })
+    super('')
   }
 
-  add(config: pg.QueryConfig, answered: Answered) {
-    // A text without values would go out as a simple query, which is answered as if it were a batch of its own.
-    const query = new Query({ ...config, queryMode: 'extended' }, (error, result) => {
+  add({ text, values = [], name }: pg.QueryConfig, answered: Answered) {
+    // Not as a config: `pg` copies that property by property, which takes longer than all else here.
+    const query = new Query(text, values, (error, result) => {
       this.#open.delete(query)
       answered(error, result)
     })
+    query.name = name
+    // A text without values would go out as a simple query, which is answered as if it were a batch of its own.
+    query.queryMode = 'extended'
     this.#open.add(query)
   }
 
