@@ -152,8 +152,8 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
               from (select "storeId", "skuId", sum(quantity) as quantity from ${moved(moves)} group by 1, 2) m
               cross join lateral (select service_id, store_id, sku_id, buffer, least(greatest(free_stock + m.quantity, -2147483648), 2147483647)::integer as free_stock
                                     from stock where service_id = ${service.id} and store_id = m."storeId" and sku_id = m."skuId") s
-              join store c on c.service_id = s.service_id and c.store_id = s.store_id
-              join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id) r
+              cross join lateral (select * from store where service_id = s.service_id and store_id = s.store_id offset 0) c
+              cross join lateral (select * from variant where service_id = s.service_id and sku_id = s.sku_id offset 0) v) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id and stock.free_stock <> r.free_stock`)
 }
 

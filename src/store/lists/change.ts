@@ -41,16 +41,16 @@ export async function beginChange(tx: Db, service: Service, lists: readonly (Lis
 /** The stamp of now, for a statement that is all of a transaction's change of these lists: one that announces the change itself. */
 export function stampOfNow(service: Service, lists: readonly (List | 'audit')[]): Sql {
   const newest = lists.flatMap(list => {
-    const ofRecords = `(select max(changed_at) from ${list} where service_id = ${service.id})`
+    const ofRecords = newestOf(sql`${raw(list)} where service_id = ${service.id}`)
     if (list === 'audit') return [ofRecords]
     // What has left the list had the newest stamp, perhaps.
-    return [
-      ofRecords,
-      `(select max(changed_at) from removal where service_id = ${service.id} and kind = '${kindOf[list]}')`,
-    ]
+    return [ofRecords, newestOf(sql`removal where service_id = ${service.id} and kind = ${raw(`'${kindOf[list]}'`)}`)]
   })
-  return sql`begin_change(${service.id}, greatest(${raw(newest.join(', '))}))`
+  return sql`begin_change(${service.id}, greatest(${newest.reduce((all, one) => sql`${all}, ${one}`)}))`
 }
+
+/** The newest stamp of these, at the end of their index: of `max(changed_at)` a plan that was made while they were few goes on reading all of them. */
+const newestOf = (rows: Sql) => sql`(select changed_at from ${rows} order by changed_at desc limit 1)`
 
 /** A `timestamptz` as the wall clock of the service's time zone (contract 1.2). */
 export const localTime = (moment: Sql, service: Service) =>

@@ -24,13 +24,14 @@ export interface SoldVariant {
   sizeCode: string
 }
 
+/** Each by its keys: a plan that was made while there were few would go on reading all colours of the service. */
 export const variantsOf = (tx: Db, service: Service, skus: readonly string[], decimals: number) =>
   tx.rows<SoldVariant>(sql`
     select v.sku, v.sku_id as "skuId", round(v.price, ${decimals}::integer)::text as price, p.product_code as "productCode", p.name as "productName",
            c.code as "colourCode", c.name as "colourName", v.size_code as "sizeCode"
       from variant v
-      join product p on p.service_id = v.service_id and p.product_id = v.product_id
-      join colour c on c.service_id = v.service_id and c.product_id = v.product_id and c.colour_id = v.colour_id
+     cross join lateral (select * from product where service_id = v.service_id and product_id = v.product_id offset 0) p
+     cross join lateral (select * from colour where service_id = v.service_id and product_id = v.product_id and colour_id = v.colour_id offset 0) c
      where v.service_id = ${service.id} and v.sku = any(${skus})`)
 
 export const orderNumberTaken = async (tx: Db, service: Service, number: string) =>

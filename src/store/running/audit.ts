@@ -1,5 +1,6 @@
 import { type Db, type Sql, sql } from '../../db.ts'
 import { defaultSettings, type Service } from '../../settings.ts'
+import { stampOfNow } from '../lists/change.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 
 /** A write as the audit keeps it. */
@@ -21,7 +22,7 @@ export async function record(tx: Db, service: Service, { username, requestId, op
   await tx.run(sql`
     insert into audit (service_id, id, changed_at, record)
     select ${service.id}, id, changed_at, row_to_json(r)::text
-      from begin_change(${service.id}, (select max(changed_at) from audit where service_id = ${service.id})) changed_at
+      from ${stampOfNow(service, ['audit'])} changed_at
      cross join lateral (
        select gen_random_uuid()::text as id, to_char(changed_at at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
               ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(fieldsOf(body))}::json as fields, ${requestId}::text as "requestId") r`)
