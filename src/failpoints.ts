@@ -13,6 +13,8 @@ export const failpoints = [
   'before_post',
   'after_post',
   'after_stale_stock',
+  'rows_carried_over',
+  'older_data_moved',
 ] as const
 export type Failpoint = (typeof failpoints)[number]
 

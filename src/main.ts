@@ -41,6 +41,7 @@ interface Starting {
 
 /** Runs the service until SIGTERM or Ctrl-C. In a worker process of its own it only serves. */
 export async function start(config: Config, starting: Starting): Promise<void> {
+  armFailpoint(config.failpoint)
   const log = logger(config)
   if (cluster.isWorker) return serveAsWorker(config, log)
 
@@ -91,6 +92,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
 
 /** Does jobs until SIGTERM or Ctrl-C, beside the processes that serve. */
 export async function work(config: Config, { onReady }: { onReady: () => void }): Promise<void> {
+  armFailpoint(config.failpoint)
   const log = logger(config)
   const endTraces = await sendTraces(config, log)
   const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
@@ -125,7 +127,6 @@ async function beginJobs(
     import('./mail/post.ts'),
     import('./webhooks/sender.ts'),
   ])
-  armFailpoint(config.failpoint)
   const table = { ...jobs, ...officeJobs(offices), ...webhookJobs(senderWithin(config.webhookNetworks)) }
   return startWorker({ db, keys, log, post: postOf(config) }, table)
 }

@@ -16,7 +16,7 @@ import {
 import type { Work } from './job.ts'
 import { sendAlertJob, subjectOf } from './send-alert.ts'
 
-/** Seconds until the next look where there is no endpoint. Whoever makes one asks for a look, but not one that is under way: this is what it waits then. */
+/** Seconds until the next look where there is no endpoint. Whoever makes one asks for a look. */
 const idleSeconds = 5
 
 /** Looks which endpoints have something to be told, and whether somebody is to be told of one that takes nothing. */

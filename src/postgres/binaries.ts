@@ -16,6 +16,10 @@ export function findBinaries(): Binaries {
   return { initdb: join(root, 'native/bin/initdb'), postgres: join(root, 'native/bin/postgres') }
 }
 
+/** The server of another major version, where this machine has it: Debian's and Red Hat's packages keep them side by side. */
+export const findServerOf = (major: string): string | undefined =>
+  [`/usr/lib/postgresql/${major}/bin/postgres`, `/usr/pgsql-${major}/bin/postgres`].find(file => existsSync(file))
+
 function packageRoot(name: string): string {
   try {
     return dirname(dirname(fileURLToPath(import.meta.resolve(name))))

@@ -17,26 +17,52 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { failpoint } from '../failpoints.ts'
 import { killInitdb } from './orphans.ts'
 import { environment, type RunAs } from './run-as.ts'
+import type { Connection } from './server.ts'
+import { port } from './socket.ts'
 
 /** The name of the database, and of its only user. */
-export const databaseName = 'tillbridge'
+const databaseName = 'tillbridge'
 
-/** The data directory in `<directory>`: made if missing, of this major version, and owned by the server's user. */
-export async function openCluster(directory: string, initdb: string, major: string, runAs: RunAs): Promise<string> {
+/** What the names begin with of what is being made: the next start removes what is left of it. */
+export const beginning = 'data.new-'
+
+export const connectionTo = (socket: string): Connection => ({
+  host: socket,
+  port,
+  user: databaseName,
+  database: databaseName,
+  ssl: false,
+})
+
+/** The data directory in `<directory>`, made if missing, and the major version that has written it. */
+export async function openCluster(directory: string, initdb: string, runAs: RunAs) {
   const data = join(directory, 'data')
   removeUnfinished(directory)
-  if (!existsSync(data)) await createCluster(directory, data, initdb, runAs)
-  const found = majorOf(data)
-  if (found !== major) {
-    throw new Error(
-      `${data} was written by PostgreSQL ${found}, and the bundled one is ${major}. Export it with the older release, ` +
-        'move it away and import the export.',
-    )
-  }
-  own(data, runAs)
-  return data
+  if (existsSync(carried(data))) putInPlace(directory, data)
+  if (!existsSync(data)) moveDirectory(directory, await createCluster(directory, initdb, runAs), data)
+  return { data, found: majorOf(data) }
+}
+
+/** What of the older major version is kept, and the newer one, whole, before it takes the place of that. */
+export const kept = (data: string, major: string) => `${data}-${major}`
+export const carried = (data: string) => `${data}.carried`
+
+/** Has the carried one take the place of the other, which is kept. Whoever was killed within goes on here. */
+export function putInPlace(directory: string, data: string): void {
+  if (existsSync(data)) moveDirectory(directory, data, kept(data, majorOf(data)))
+  failpoint('older_data_moved')
+  moveDirectory(directory, carried(data), data)
+}
+
+/** A rename that a power cut does not undo. */
+export function moveDirectory(directory: string, from: string, to: string): void {
+  renameSync(from, to)
+  const handle = openSync(directory, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
 }
 
 /** A directory of the server's user for its log files. */
@@ -47,9 +73,9 @@ export function logDirectory(directory: string, runAs: RunAs): string {
   return logs
 }
 
-// The data directory appears by a rename, so that a kill at any moment leaves either a whole one or none.
-async function createCluster(directory: string, data: string, initdb: string, runAs: RunAs): Promise<void> {
-  const unfinished = mkdtempSync(join(directory, 'data.new-'))
+/** Makes a data directory that has to be moved to where it belongs: a kill at any moment leaves a whole one there, or none. */
+export async function createCluster(directory: string, initdb: string, runAs: RunAs): Promise<string> {
+  const unfinished = mkdtempSync(join(directory, beginning))
   own(unfinished, runAs)
   await run(initdb, runAs, [
     `--pgdata=${unfinished}`,
@@ -64,10 +90,7 @@ async function createCluster(directory: string, data: string, initdb: string, ru
     '--data-checksums',
     '--no-instructions',
   ])
-  renameSync(unfinished, data)
-  const handle = openSync(directory, 'r')
-  fsyncSync(handle)
-  closeSync(handle)
+  return unfinished
 }
 
 async function run(program: string, runAs: RunAs, args: string[]): Promise<void> {
@@ -86,7 +109,7 @@ async function run(program: string, runAs: RunAs, args: string[]): Promise<void>
 
 function removeUnfinished(directory: string): void {
   for (const name of readdirSync(directory)) {
-    if (!name.startsWith('data.new-')) continue
+    if (!name.startsWith(beginning)) continue
     const unfinished = join(directory, name)
     killInitdb(unfinished)
     rmSync(unfinished, { recursive: true, force: true, maxRetries: 5 })
@@ -101,8 +124,9 @@ function majorOf(data: string): string {
   }
 }
 
-// Root may start it as another user than the time before. The top comes last, because it tells whether the rest is done.
-function own(directory: string, { owner }: RunAs): void {
+/** Root may start it as another user than the time before. */
+// The top comes last, because it tells whether the rest is done.
+export function own(directory: string, { owner }: RunAs): void {
   if (process.geteuid?.() !== 0 || statSync(directory).uid === owner.uid) return
   for (const entry of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(directory, entry), owner.uid, owner.gid)

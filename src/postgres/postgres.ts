@@ -1,12 +1,14 @@
 import { mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
-import { databaseName, logDirectory, openCluster } from './cluster.ts'
+import { type Carrying, carryOver } from './carry-over.ts'
+import { connectionTo, logDirectory, openCluster, own } from './cluster.ts'
 import { lockDirectory } from './lock.ts'
 import { endOrphans, ours } from './orphans.ts'
 import { chooseRunAs } from './run-as.ts'
 import { type Connection, type Server, spawnServer, untilReady } from './server.ts'
-import { port, socketDirectory } from './socket.ts'
+import { serverArguments } from './server-settings.ts'
+import { socketDirectory } from './socket.ts'
 
 /** The bundled PostgreSQL, running. */
 export interface Postgres {
@@ -29,6 +31,8 @@ export interface PostgresOptions {
   graceMs?: number
   /** Waits before each further attempt to start a server that has ended by itself; the list's length is their number. */
   restartWaitsMs?: readonly number[]
+  /** How a database that an older major version has written is carried over to this one. Without it, such a one is refused. */
+  carrying?: Carrying | undefined
 }
 
 /** A server that ran this long counts as healthy again. */
@@ -57,7 +61,10 @@ async function startLocked(home: string, options: PostgresOptions, unlock: () =>
   const clusterName = `${ours}${dev}-${ino}`
   const { initdb, postgres } = findBinaries()
   const { runAs, major } = chooseRunAs(postgres, home)
-  const data = await openCluster(home, initdb, major, runAs)
+  const { data, found } = await openCluster(home, initdb, runAs)
+  if (found !== major)
+    await carryOver({ home, clusterName, data, found }, { initdb, postgres, runAs, major }, options.carrying)
+  own(data, runAs)
   const logs = logDirectory(home, runAs)
   const abort = new AbortController()
   let stopping: Promise<void> | undefined
@@ -67,11 +74,9 @@ async function startLocked(home: string, options: PostgresOptions, unlock: () =>
     await endOrphans(data, clusterName)
     const host = socketDirectory(home, runAs)
     if (stopping) throw new Error('PostgreSQL is being stopped.')
-    const settings = { ...settingsFor(host, logs), ...options.settings }
-    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    // The name is followed by something, so that its end can be told from a longer name.
-    server = spawnServer(postgres, ['-c', `cluster_name=${clusterName}`, '-D', data, ...args], runAs, logs)
-    const connection = { host, port, user: databaseName, database: databaseName, ssl: false } as const
+    const args = serverArguments({ clusterName, data, socket: host, logs }, options.settings)
+    server = spawnServer(postgres, args, runAs, logs)
+    const connection = connectionTo(host)
     await untilReady(server, connection).catch(error => {
       throw new Error(`${error.message} (see ${logs})`)
     })
@@ -127,34 +132,3 @@ async function startLocked(home: string, options: PostgresOptions, unlock: () =>
     },
   }
 }
-
-/** Durability is PostgreSQL's default and stays so; these are what one machine with one service needs otherwise. */
-const settingsFor = (socket: string, logs: string) => ({
-  listen_addresses: '',
-  unix_socket_directories: socket,
-  unix_socket_permissions: '0700',
-  port: String(port),
-  fsync: 'on',
-  synchronous_commit: 'on',
-  timezone: 'UTC',
-  log_timezone: 'UTC',
-  // Some service processes with a pool each, the worker, and people with psql.
-  max_connections: '200',
-  // Keeps the index pages of a shop's lists; the rest is left to the machine's file cache. A machine of 1 GB bears it.
-  shared_buffers: '256MB',
-  // A bulk load then is not slowed by a checkpoint each gigabyte. It is also the most that a recovery has to read.
-  max_wal_size: '4GB',
-  // Solid-state disks read at random almost as fast as in order.
-  random_page_cost: '1.1',
-  // Plans that were made while the tables were empty are made anew soon after the first busy seconds, not a minute later.
-  autovacuum_naptime: '5s',
-  // A file per weekday, written over a week later.
-  logging_collector: 'on',
-  log_directory: logs,
-  log_filename: 'postgres-%a.log',
-  log_rotation_age: '1d',
-  log_rotation_size: '0',
-  log_truncate_on_rotation: 'on',
-  // Without the details of an error, which quote records and with them personal data.
-  log_error_verbosity: 'terse',
-})

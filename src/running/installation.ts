@@ -3,8 +3,10 @@ import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Config } from '../config.ts'
+import type { Carrying } from '../postgres/carry-over.ts'
 import { startPostgres } from '../postgres/postgres.ts'
 import type { Keys } from '../secrets.ts'
+import { carryingBy } from './carrying.ts'
 import { connect, type OpenedDatabase, type Opening } from './connecting.ts'
 import { keysOf } from './keys.ts'
 import { requireOneServer } from './one-server.ts'
@@ -17,9 +19,13 @@ export interface Installation extends OpenedDatabase {
 /** Where the process that runs the bundled PostgreSQL tells the others how to reach it. */
 const connectionFile = (config: Config) => resolve(config.dataDir, 'database.json')
 
-/** Opens the installation as its owner: the bundled PostgreSQL is started here, unless DATABASE_URL names another one. */
+/**
+ * Opens the installation as its owner: the bundled PostgreSQL is started here, unless DATABASE_URL names another one. A database of an
+ * older major version is carried over.
+ */
 export async function openInstallation(config: Config, opening: Opening = {}) {
-  const installation = await withKeys(config, await openOwnDatabase(config, opening))
+  const carrying = carryingBy(config, opening.onNotice)
+  const installation = await withKeys(config, await openOwnDatabase(config, opening, carrying))
   try {
     await requireOneServer(installation.db)
     return installation
@@ -46,13 +52,11 @@ async function withKeys(config: Config, opened: OpenedDatabase): Promise<Install
 export const openAsItIs = (config: Config) =>
   openOwnDatabase(config, { asItIs: true, briefly: true, statementTimeoutMs: 0 })
 
-async function openOwnDatabase(config: Config, opening: Opening): Promise<OpenedDatabase> {
+async function openOwnDatabase(config: Config, opening: Opening, carrying?: Carrying): Promise<OpenedDatabase> {
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
-  const postgres = await startPostgres(
-    resolve(config.dataDir, 'postgres'),
-    opening.onNotice ? { onNotice: opening.onNotice } : {},
-  )
+  const { onNotice = () => {} } = opening
+  const postgres = await startPostgres(resolve(config.dataDir, 'postgres'), { onNotice, carrying })
   await writeFile(connectionFile(config), JSON.stringify(postgres.connection), { mode: 0o600 })
   const stop = async () => {
     await rm(connectionFile(config), { force: true })

@@ -8,7 +8,6 @@ import type { Logger } from 'pino'
 import { type Offices, openOffices } from '../backoffice/offices.ts'
 import { backOfficeOf, type Config } from '../config.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
-import { armFailpoint } from '../failpoints.ts'
 import { writeTurns } from '../http/once/turns.ts'
 import { rateLimiter } from '../http/rates.ts'
 import { measureRequests } from '../http/seen/metrics.ts'
@@ -57,7 +56,6 @@ export async function listen(
       ? { ...readCertificate(config.tlsCertFile, config.tlsKeyFile), caFile: undefined }
       : localCertificate(join(config.dataDir, 'tls'))
   createSecureContext({ cert: certificate.cert, key: certificate.key })
-  armFailpoint(config.failpoint)
   const offices = given ?? (await openOffices({ db, keys, defaults: backOfficeOf(config), log }))
   const ending = new AbortController()
   let isLeaving = false

@@ -170,9 +170,10 @@ describe('jobs', { concurrency: true }, () => {
     await Promise.all(workers.map(worker => worker.stop(1_000)))
   })
 
-  for (const [what, seconds] of [
-    ['is done once', undefined],
-    ['comes each hour', 3_600],
+  for (const [what, seconds, fails] of [
+    ['is done once', undefined, false],
+    ['comes each hour', 3_600, false],
+    ['fails', undefined, true],
   ] as const)
     test(`a job that ${what} and is asked for while it runs comes once more behind it`, async t => {
       const { db, work, state } = await workplace(t)
@@ -181,6 +182,7 @@ describe('jobs', { concurrency: true }, () => {
         asked: job(async ({ comeAgain }) => {
           if (seconds) comeAgain(seconds)
           await new Promise<void>(resolve => ends.push(resolve))
+          if (fails && ends.length === 1) throw new Error('not this time')
         }),
       })
       const isRunning = (times: number) => until(() => ends.length === times, `run ${times}`)

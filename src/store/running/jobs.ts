@@ -107,10 +107,11 @@ export async function finishJob(db: Db, { lease }: Taken, againInSeconds: number
      where lease = ${lease}`)
 }
 
-/** It came to nothing, and is tried again in so many seconds. */
+/** It came to nothing, and is tried again in so many seconds; sooner where it was asked for meanwhile. */
 export const postponeJob = (db: Db, { lease }: Taken, seconds: number) =>
   db.run(sql`
-    update job set lease = null, leased_until = null, due_at = now() + ${seconds} * interval '1 s' where lease = ${lease}`)
+    update job set lease = null, leased_until = null, again_at = null, due_at = least(again_at, now() + ${seconds} * interval '1 s')
+     where lease = ${lease}`)
 
 /** It was not begun, and is looked at again in so many seconds. */
 export const deferJob = (db: Db, { lease }: Taken, seconds: number) =>

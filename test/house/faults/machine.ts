@@ -138,7 +138,7 @@ export const machine: Section = {
         'running/start.test.ts',
         'a second start on the data directory is refused in one line, and the first is undisturbed',
       ],
-      ['running/postgres-owners.test.ts', 'of processes that start together exactly one owns the directory'],
+      ['postgres/owners.test.ts', 'of processes that start together exactly one owns the directory'],
     ],
     [
       122,

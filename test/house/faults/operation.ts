@@ -80,7 +80,11 @@ export const operation: Section = {
         'every bad setting is named in a line of its own, secrets are not repeated, and nothing is started',
       ],
       ['running/start-secret.test.ts', 'without any secret it says so, and makes none'],
-      ['running/postgres.test.ts', 'a data directory of another major version is refused in one line'],
+      ['postgres/postgres.test.ts', 'a data directory of another major version is refused in one line'],
+      [
+        'postgres/older.test.ts',
+        'a start carries a database of an older PostgreSQL over, whatever ends it in between, and keeps a copy',
+      ],
     ],
     [
       219,

@@ -136,8 +136,16 @@ test('a data directory of another major version is refused in one line', async t
   fs.writeFileSync(join(home, 'data/PG_VERSION'), '15\n')
   await assert.rejects(
     startPostgres(home),
-    /^Error: .+\/data was written by PostgreSQL 15, and the bundled one is 18\..+$/,
+    /^Error: .+\/data was written by PostgreSQL 15, and this release has 18: tillbridge start carries it over\.$/,
   )
+  const carrying = () => assert.fail('nothing is carried over')
+  for (const [version, wayOut] of [
+    ['99', /newer release/],
+    ['9', /apt install postgresql-9/],
+  ] as const) {
+    fs.writeFileSync(join(home, 'data/PG_VERSION'), `${version}\n`)
+    await assert.rejects(startPostgres(home, { carrying }), wayOut)
+  }
 })
 
 test('library links that the installation did not make are made, or asked for in one line', {

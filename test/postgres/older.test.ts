@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import pg from 'pg'
+import { makePrimary, noDebianPostgres } from '../../trials/debian-postgres.ts'
+import { ask, begin, directory, done, makeAccess, run, serve, somePort, stop, until } from '../support/processes.ts'
+
+const people = ['id,email,firstname', ...Array.from({ length: 40 }, (_, i) => `${100 + i},c${i}@example.com,Ann`)].join(
+  '\n',
+)
+
+/** An installation on a PostgreSQL of Debian's, in the place of the bundled one, which is newer. */
+async function older() {
+  const DATA_DIR = join(directory(), 'data')
+  fs.mkdirSync(DATA_DIR, { mode: 0o711 })
+  const port = Number(somePort())
+  const server = makePrimary({ home: join(DATA_DIR, 'postgres'), port })
+  server.start()
+  try {
+    const address = `postgres://tillbridge@127.0.0.1:${port}`
+    const client = new pg.Client(`${address}/postgres`)
+    await client.connect()
+    await client.query('create database tillbridge')
+    await client.end()
+    const environment = { DATA_DIR, DATABASE_URL: `${address}/tillbridge` }
+    const access = await makeAccess(environment)
+    const file = join(DATA_DIR, 'people.csv')
+    fs.writeFileSync(file, people)
+    await done(['import', 'customers', file, '--service', 'luma'], environment)
+    const service = await serve(['--no-demo'], environment)
+    const { json } = await ask(service, '/customers/search?limit=15', access)
+    await stop(service)
+    return { DATA_DIR, access, first: json }
+  } finally {
+    server.stop()
+    fs.rmSync(join(DATA_DIR, 'postgres/log'))
+  }
+}
+
+test('a start carries a database of an older PostgreSQL over, whatever ends it in between, and keeps a copy', {
+  skip: noDebianPostgres,
+}, async () => {
+  const { DATA_DIR, access, first } = await older()
+  const home = join(DATA_DIR, 'postgres')
+  const had = fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim()
+
+  const refused = await run(['service', 'list'], { DATA_DIR })
+  assert.equal(refused.code, 1)
+  assert.match(refused.err, new RegExp(`was written by PostgreSQL ${had}, .+: tillbridge start carries it over\\.`))
+
+  const isNewerMade = () =>
+    fs.readdirSync(home).some(name => fs.existsSync(join(home, name, 'PG_VERSION')) && name.startsWith('data.new-'))
+  const killed = begin(['start', '--no-demo'], { DATA_DIR, PORT: '0' })
+  await until(isNewerMade, 'the newer one is made', 30_000)
+  killed.child.kill('SIGKILL')
+  await killed.ended
+  assert.equal(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), had)
+
+  for (const FAILPOINT of ['rows_carried_over', 'older_data_moved'])
+    assert.equal((await run(['start', '--no-demo'], { DATA_DIR, PORT: '0', FAILPOINT })).signal, 'SIGKILL')
+
+  const service = await serve(['--no-demo'], { DATA_DIR })
+  const rest = await ask(service, `/customers/search?limit=50&after_cursor=${first.meta.endCursor}`, access)
+  assert.equal(rest.status, 200, rest.text)
+  const ids = [...first.data, ...rest.json.data].map(({ id }: { id: string }) => id)
+  assert.deepEqual([ids.length, new Set(ids).size], [40, 40])
+  assert.notEqual(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), had)
+  assert.equal(fs.readFileSync(join(home, `data-${had}/PG_VERSION`), 'utf8').trim(), had)
+  await stop(service)
+})
