@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { memory } from '../trials/usage.ts'
 import { ask, type Bench } from './rig/bench.ts'
 import { type Loaded, serviceName } from './rig/database.ts'
 import { type Running, startService } from './rig/processes.ts'
 import { median, percent, type Section, tenths, whole } from './rig/report.ts'
 import { scenariosOf } from './rig/scenarios.ts'
-import { memory } from './rig/usage.ts'
 
 const mostMegabytes = 200
 /** Pages a second that other clients ask for meanwhile. */

@@ -34,6 +34,10 @@ export const trials = {
     file: 'faults/tenants.ts',
     what: 'many tenants on few connections, among errors, timeouts and kills: nobody sees, or changes, what is not theirs',
   },
+  millions: {
+    file: 'millions/run.ts',
+    what: 'millions of lines go in through imports that are killed, and come out again as they were, to the byte',
+  },
   step: { file: 'faults/step.ts', what: 'load that grows from 10 clients to 500 at once, and falls again' },
   holder: { file: 'faults/holder.ts', what: 'many histories of shoppers who want one voucher of an Apparel21' },
   load: { file: 'faults/load.ts', what: 'a load of orders at an Apparel21 that is slow, hangs and loses answers' },

@@ -1,3 +1,4 @@
+import { cpuSeconds, memory, memoryOfAll } from '../../trials/usage.ts'
 import type { Fixed, Ports } from './bare.ts'
 import { type Child, startChild } from './child.ts'
 import type { Loaded } from './database.ts'
@@ -5,7 +6,6 @@ import type { Load, Measured } from './generator.ts'
 import type { Running } from './processes.ts'
 import type { Scenario } from './scenarios.ts'
 import type { Ran, Statement } from './sql.ts'
-import { cpuSeconds, memory, memoryOfAll } from './usage.ts'
 
 /** The processes that measure, and the PostgreSQL that is measured. */
 export interface Bench {

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { memory } from '../../trials/usage.ts'
 import type { Bench } from './bench.ts'
 import type { Loaded } from './database.ts'
-import { memory } from './usage.ts'
 
 const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 

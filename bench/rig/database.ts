@@ -23,7 +23,7 @@ import {
   stockRows,
   stores,
   transactions,
-} from './records.ts'
+} from '../../trials/records.ts'
 
 /** How many records the bench's service holds. */
 export interface Size {

@@ -6,8 +6,8 @@ import { customerPage, customerRecord } from '../../src/store/customers/customer
 import { stockPage } from '../../src/store/goods/stock.ts'
 import type { Page, PageRequest, Position } from '../../src/store/lists/page.ts'
 import { transactionPage } from '../../src/store/orders/transactions.ts'
+import { lastHour, productRows, stores } from '../../trials/records.ts'
 import { type Loaded, serviceName } from './database.ts'
-import { lastHour, productRows, stores } from './records.ts'
 
 /** One request that is measured, and the statement behind it. */
 export interface Scenario {

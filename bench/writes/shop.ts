@@ -8,8 +8,8 @@ import { upsertStores } from '../../src/store/goods/stores.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../../src/store/running/gateways.ts'
 import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
+import { productRows, stockRows, stores } from '../../trials/records.ts'
 import type { Loaded } from '../rig/database.ts'
-import { productRows, stockRows, stores } from '../rig/records.ts'
 
 /** Clients that write at once. */
 export const clients = 32

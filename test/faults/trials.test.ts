@@ -67,3 +67,9 @@ test('of clients that do not finish handshakes, headers and bodies, or do not re
 }, async () => {
   assert.equal((await holds('crowds', '--handshakes', '40', '--slow', '40', '--readers', '40')).length, 8)
 })
+
+test('lines go in through imports that are killed, and come out again as they were, to the byte', {
+  timeout: 300_000,
+}, async () => {
+  assert.equal((await holds('millions', '--lines', '8000', '--kills', '1')).length, 5)
+})

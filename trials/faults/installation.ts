@@ -16,6 +16,7 @@ export interface Installation {
   directory: string
   /** The bundled PostgreSQL. */
   postgres: Pick<Postgres, 'pid'>
+  databaseUrl: string
   db: Database
   keys: Keys
   service: Service
@@ -93,6 +94,7 @@ export async function openInstallation({
   return {
     directory,
     postgres,
+    databaseUrl,
     db,
     keys,
     service,

@@ -1,5 +1,5 @@
-import { type Random, randomFor } from '../../src/demo/random.ts'
-import { mergeLines, type TransactionParts } from '../../src/domain/orders/merge-lines.ts'
+import { type Random, randomFor } from '../src/demo/random.ts'
+import { mergeLines, type TransactionParts } from '../src/domain/orders/merge-lines.ts'
 
 /** The columns of a table that are filled, and a value for each: what COPY takes. */
 export interface Generated {
