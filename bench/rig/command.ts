@@ -10,7 +10,7 @@ const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 /** A command of `tillbridge` in a process of its own: how many seconds it takes, what it says, and its most memory in MB. */
 export async function runCommand({ directory }: Bench, { url }: Loaded, args: readonly string[]) {
   const began = performance.now()
-  const child = spawn(process.execPath, [cli, ...args], {
+  const child = spawn(cli, args, {
     cwd: directory,
     env: { PATH: process.env.PATH, DATA_DIR: '.', DATABASE_URL: url },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -232,4 +232,4 @@ const within = (id: string, { service: name }: Options, act: Act) =>
     console.log(told)
   })
 
-const recordsIn = <T>(records: string | null) => JSON.parse(`[${records ?? ''}]`) as T[]
+const recordsIn = <T>(records: readonly string[]) => JSON.parse(`[${records.join(',')}]`) as T[]

@@ -133,5 +133,5 @@ export function envelope(walk: Walk, { after }: PageRequest, page: Page, beside:
     timeZone: walk.service.settings.timeZone,
     ...beside,
   }
-  return `{"data":[${page.records ?? ''}],"meta":${JSON.stringify(meta)}}`
+  return `{"data":[${page.records.join(',')}],"meta":${JSON.stringify(meta)}}`
 }

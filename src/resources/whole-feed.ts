@@ -19,7 +19,7 @@ export async function everyChange(db: Db, following: Following, records: boolean
   const portionBehind = async (at: Places): Promise<Portion> => {
     const read = () => changesAfter(db, following.service, at, { limit: portion, records }, horizonsAt(stand))
     const { changes, places, hasMore } = orExpired(await turn(read))
-    const lines = changes.map(change => `${toldOf(change)}\n`).join('')
+    const lines = changes.length ? [changes.map(change => `${toldOf(change)}\n`).join('')] : []
     return { lines, next: hasMore ? () => portionBehind(places) : undefined }
   }
   const asOf = textOf(Math.max(0, toldUpTo(end)))

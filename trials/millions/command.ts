@@ -27,7 +27,7 @@ export interface Command {
 /** Begins a command in a folder, on a database. */
 export function begin(args: readonly string[], { home, databaseUrl }: { home: string; databaseUrl: string }): Command {
   const began = performance.now()
-  const child = spawn(process.execPath, [cli, ...args], {
+  const child = spawn(cli, args, {
     cwd: home,
     env: { PATH: process.env.PATH, DATA_DIR: '.', DATABASE_URL: databaseUrl },
     stdio: ['ignore', 'ignore', 'pipe'],

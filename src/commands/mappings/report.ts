@@ -34,7 +34,7 @@ export async function report(db: Database, service: Service, { kind, state, limi
   const found: Record<string, MappingFinding[]> = {}
   for (const { kind: of } of health) {
     const { records } = await findingPage(db, service, of, state, { limit })
-    found[of] = JSON.parse(`[${records ?? ''}]`)
+    found[of] = JSON.parse(`[${records.join(',')}]`)
   }
   if (json) console.log(JSON.stringify({ kinds: health, findings: found }, null, 2))
   else {
@@ -71,7 +71,7 @@ export async function writeCsv(db: Database, service: Service, kind: MappedKind,
   process.stdout.write(line(findingHeader(kind)))
   for (let asked: PageRequest = { limit: 100 }; ; ) {
     const { records, asOf, hasNextPage, end } = await findingPage(db, service, kind, state, asked)
-    const rows = JSON.parse(`[${records ?? ''}]`) as MappingFinding[]
+    const rows = JSON.parse(`[${records.join(',')}]`) as MappingFinding[]
     process.stdout.write(
       rows
         .flatMap(row => {

@@ -32,7 +32,7 @@ export async function wholeOf(
 ): Promise<Whole> {
   const pageAt = (place: Partial<PageRequest>) => turn(() => read({ limit: portion, lines: true, ...place }))
   const portionOf = ({ asOf, position, end, hasNextPage, records }: Page): Portion => ({
-    lines: records === null ? '' : `${records}\n`,
+    lines: records.map(text => `${text}\n`),
     next: hasNextPage && end ? async () => portionOf((await pageAt({ asOf, position, after: end })).page) : undefined,
   })
   const { page, beside } = await pageAt({})

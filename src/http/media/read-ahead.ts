@@ -1,6 +1,6 @@
-/** What a read brings: whole lines, if there are any, and how what follows them is read, if anything does. */
+/** What a read brings: whole lines, some to a text, and how what follows them is read, if anything does. */
 export interface Portion {
-  lines: string
+  lines: readonly string[]
   next: (() => Promise<Portion>) | undefined
 }
 
@@ -11,7 +11,7 @@ export async function* readAhead(read: () => Promise<Portion>): AsyncGenerator<s
     const ahead = next?.()
     // Where the client goes while it is read, nobody waits for it.
     ahead?.catch(() => {})
-    if (lines !== '') yield lines
+    yield* lines
     if (!ahead) return
     coming = ahead
   }

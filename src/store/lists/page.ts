@@ -15,8 +15,8 @@ export interface PageRequest extends Fixed {
 }
 
 export interface Page {
-  /** The records' JSON texts joined by commas, or as lines by line breaks; null for an empty page. */
-  records: string | null
+  /** The records' JSON texts, joined by commas, or as lines by line breaks. A page has one text of all, or none; a portion of a whole list several. */
+  records: readonly string[]
   asOf: string
   /** Where in the primary's log all of the walk is; absent where only the primary may go on with it. */
   position?: string | undefined
@@ -24,7 +24,7 @@ export interface Page {
   end: Position | null
 }
 
-export const emptyPage = (asOf: string): Page => ({ records: null, asOf, hasNextPage: false, end: null })
+export const emptyPage = (asOf: string): Page => ({ records: [], asOf, hasNextPage: false, end: null })
 
 /** A list as SQL sees it. */
 export interface Source {
@@ -72,6 +72,7 @@ export async function readPage(
   const table = tableOf(from)
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
+  const texts = lines ? inPieces : asOne
   const { asOf, position } = await momentOf(db, service, stamps, fixed, withRemovals)
   // A look-up is of now, and now is at the primary.
   const replayed = live ? undefined : position
@@ -79,7 +80,7 @@ export async function readPage(
   const onwards = after
     ? sql`and (${order}, ${key}) ${beyond} (${unseen(after[0], type)}, ${unseen(after[1], 'text')})`
     : sql``
-  const page = await db.row<Read>(
+  const reads = await db.rows<Read>(
     sql`
       with walk as materialized (select ${asOf} as as_of)
       select listed.records, listed.last_order::text, listed.last_key, ${written(sql`as_of`)} as as_of,
@@ -87,20 +88,35 @@ export async function readPage(
              coalesce((select true from ${table}
                         where service_id = ${service.id} ${complete} and (${order}, ${key}) ${beyond} (last_order, last_key) ${where}
                         order by ${order} ${direction}, ${key} ${direction} limit 1), false) as more
-        from walk,
-             (select string_agg(record, ${between(lines)}) as records, (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key
-                from (select * from (
+        from walk${texts.join} (
+              select string_agg(record, ${between(lines)}) as records, (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key${texts.number}
+                from (select *${texts.numbering} from (
                       select ${record} as record, ${order} as "order", ${key} as key
                         from ${table}
                        where service_id = ${service.id} ${complete} ${onwards} ${where}
                        order by ${order} ${direction}, ${key} ${direction}
-                       limit ${atMost(limit)}) most limit ${limit}) page) listed`,
+                       limit ${atMost(limit)}) most limit ${limit}) page${texts.each}) listed${texts.inOrder}`,
     { planned, position: replayed },
   )
-  return pageFrom(page, replayed)
+  return pageFrom(reads, replayed)
 }
 
-/** What the statement of a page answers, in one row. */
+/** All records in one text. */
+const asOne = { join: sql`,`, numbering: sql``, number: sql``, each: sql``, inOrder: sql`` }
+
+/**
+ * So many records to a text. V8 copies texts of up to 128 KB while they are young, and soon throws them away; a longer one that is in use when
+ * it collects what is young is old from then on, and some 80 MB of them gather until it collects that.
+ */
+const inPieces = {
+  join: sql` left join`,
+  numbering: sql`, (row_number() over () - 1) / 100 as piece`,
+  number: sql`, piece`,
+  each: sql` group by piece`,
+  inOrder: sql` on true order by piece`,
+}
+
+/** What the statement of a page answers: a row for each text, and one where there is no record. */
 export interface Read {
   records: string | null
   last_order: string | null
@@ -109,9 +125,11 @@ export interface Read {
   more: boolean
 }
 
-export function pageFrom(read: Read | undefined, position: string | undefined): Page {
-  if (!read) throw new Error('an aggregate answers one row')
-  const { records, as_of: asOf, more: hasNextPage, last_order: order, last_key: key } = read
+export function pageFrom(reads: readonly Read[], position: string | undefined): Page {
+  const last = reads.at(-1)
+  if (!last) throw new Error('an aggregate answers one row')
+  const { as_of: asOf, more: hasNextPage, last_order: order, last_key: key } = last
+  const records = reads.flatMap(read => read.records ?? [])
   return { records, asOf, position, hasNextPage, end: order === null || key === null ? null : [order, key] }
 }
 

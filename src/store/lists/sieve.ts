@@ -39,7 +39,7 @@ export async function readSieved(
           where service_id = ${service.id} and changed_at <= (select as_of from walk)`
   const inOrder = sql`order by place ${direction}, key ${direction}`
   return pageFrom(
-    await db.row<Read>(
+    await db.rows<Read>(
       sql`
       with walk as materialized (select ${asOf} as as_of),
       let_through as materialized (select place, key, (true ${where}) as within ${listed} ${sieve.where} order by ${sieve.column} limit ${raw(String(few + 1))}),

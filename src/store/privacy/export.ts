@@ -40,7 +40,7 @@ async function whole(page: (asked: PageRequest) => Promise<Page>): Promise<strin
   const found: string[] = []
   for (let asked: PageRequest = { limit: 100 }; ; ) {
     const { records, asOf, position, hasNextPage, end } = await page(asked)
-    if (records !== null) found.push(records)
+    found.push(...records)
     if (!hasNextPage || !end) return found
     asked = { limit: 100, asOf, position, after: end }
   }
