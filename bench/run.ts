@@ -8,6 +8,7 @@ import { measureChanges } from './following/changes.ts'
 import { measureWebhooks } from './following/webhooks.ts'
 import { measureGrowth } from './growth.ts'
 import { measureImport } from './import.ts'
+import { measureMappings } from './mappings.ts'
 import { measurePages } from './pages.ts'
 import { measureRequestLog } from './requests.ts'
 import { type Bench, startBench } from './rig/bench.ts'
@@ -30,6 +31,7 @@ const parts = [
   'breaker',
   'sync',
   'import',
+  'mappings',
   'traces',
   'requests',
   'changes',
@@ -97,6 +99,7 @@ async function measureServed(cluster: Cluster, size: Size) {
     writes: measureWrites,
     'remote-writes': measureRemoteWrites,
     breaker: measureBreaker,
+    mappings: measureMappings,
     traces: measureTraces,
     requests: measureRequestLog,
     changes: measureChanges,

@@ -25,8 +25,8 @@ create table ecommerce_item (
   name text,
   other text,
   seen_at timestamptz not null,
-  near_id text not null generated always as (near_form(ecommerce_id)) stored,
-  near_other text generated always as (near_form(other)) stored,
+  near_id text collate "C" not null generated always as (near_form(ecommerce_id)) stored,
+  near_other text collate "C" generated always as (near_form(other)) stored,
   primary key (service_id, kind, item_key)
 );
 create index ecommerce_item_id on ecommerce_item (service_id, kind, ecommerce_id, item_key);
@@ -47,12 +47,15 @@ create table mapping_judgement (
   changed_at timestamptz,
   listed_at timestamptz,
   listed integer not null default 0,
+  judged integer not null default 0,
+  to_judge integer not null default 0,
   primary key (service_id, kind)
 );
 comment on table mapping_judgement is 'When the mappings of a service were judged, and against what.';
 comment on column mapping_judgement.changed_at is 'When all of them were last judged. Null: not yet.';
 comment on column mapping_judgement.listed_at is 'When a file of the other side last came. Null: none has, so that nobody knows what is there.';
 comment on column mapping_judgement.listed is 'What of the other side is known since then.';
+comment on column mapping_judgement.judged is 'Of a judgement that is under way: what it has looked at, here and there, of `to_judge`.';
 
 create table recent_sale (
   service_id integer not null references service on delete cascade,
@@ -112,5 +115,5 @@ create index mapping_fix_of on mapping_fix (service_id, kind, id);
 comment on table mapping_fix is 'Mappings that were changed by the doctor, and can be undone: for 90 days, as long as nobody has changed them since.';
 comment on column mapping_fix.before is 'The fields of the mapping as they were, and in `after` as they became.';
 
-create index customer_ecommerce_id on customer (service_id, (coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$'))));
+create index customer_ecommerce_id on customer (service_id, (coalesce(ecommerce_legacy_id, substring(ecommerce_admin_id from '[^/]*$')) collate "C"));
 comment on index customer_ecommerce_id is 'By what a customer is in the e-commerce platform: the legacy form, which the admin form ends with.';

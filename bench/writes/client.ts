@@ -8,6 +8,8 @@ export interface Client {
   send(method: 'POST' | 'PUT', path: string, body: object): Promise<number>
   /** What was written; throws where it was not. */
   write<Data>(method: 'POST' | 'PUT', path: string, body: object): Promise<Data>
+  /** What there is; throws where there is nothing. */
+  read<Data>(path: string): Promise<Data>
   end(): void
 }
 
@@ -18,9 +20,9 @@ export function clientOf({ port, ca }: Running, username: string, password: stri
     'x-service-name': username,
     'content-type': 'application/json',
   }
-  const ask = (method: string, path: string, body: object) =>
+  const ask = (method: string, path: string, body?: object) =>
     new Promise<{ status: number; text: string }>(resolve => {
-      const sent = JSON.stringify(body)
+      const sent = body ? JSON.stringify(body) : ''
       const headers = { ...standing, 'idempotency-key': randomUUID(), 'content-length': Buffer.byteLength(sent) }
       const target = { host: '127.0.0.1', servername: 'localhost', port, agent, method, path, headers }
       const asked = request(target, answer => {
@@ -33,13 +35,15 @@ export function clientOf({ port, ca }: Running, username: string, password: stri
       asked.once('error', () => resolve({ status: 0, text: '' }))
       asked.end(sent)
     })
+  const succeed = async (method: string, path: string, body?: object) => {
+    const { status, text } = await ask(method, path, body)
+    if (status !== 200 && status !== 201) throw new Error(`${method} ${path}: ${status} ${text}`)
+    return JSON.parse(text).data
+  }
   return {
     send: async (method, path, body) => (await ask(method, path, body)).status,
-    async write(method, path, body) {
-      const { status, text } = await ask(method, path, body)
-      if (status !== 200 && status !== 201) throw new Error(`${method} ${path}: ${status} ${text}`)
-      return JSON.parse(text).data
-    },
+    write: succeed,
+    read: path => succeed('GET', path),
     end: () => agent.destroy(),
   }
 }

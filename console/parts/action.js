@@ -7,9 +7,9 @@ import { useAction } from './use-load.js'
 
 /**
  * A button for who may. With `confirm` it says what will happen, and asks.
- * @param {{ label: string, role: string, work: () => Promise<unknown>, confirm?: unknown, main?: boolean, danger?: boolean }} props
+ * @param {{ label: string, name?: string, role: string, work: () => Promise<unknown>, confirm?: unknown, main?: boolean, danger?: boolean }} props `name`: what it is called where several have the label
  */
-export function Action({ label, role, work, confirm, main = false, danger = false }) {
+export function Action({ label, name, role, work, confirm, main = false, danger = false }) {
   const may = useMay(role)
   const [asking, setAsking] = useState(false)
   const { busy, error, run } = useAction()
@@ -20,7 +20,7 @@ export function Action({ label, role, work, confirm, main = false, danger = fals
       await work()
       setAsking(false)
     })
-  return html`<button class=${style} disabled=${busy} onClick=${confirm ? () => setAsking(true) : act}>${busy ? '…' : label}</button>
+  return html`<button class=${style} aria-label=${name} disabled=${busy} onClick=${confirm ? () => setAsking(true) : act}>${busy ? '…' : label}</button>
     ${
       asking &&
       html`<${Dialog} title=${label} close=${() => setAsking(false)}>

@@ -8,6 +8,7 @@ import { Problem } from '../parts/problem.js'
 import { RecordForm } from '../parts/record-form.js'
 import { useAction } from '../parts/use-load.js'
 import { Doctor } from './mappings/doctor.js'
+import { Fixes } from './mappings/fixes.js'
 
 /**
  * What is mapped: where its list is, what says which one a row is, what it is there.
@@ -44,8 +45,11 @@ const sides = {
 }
 
 /** Which stores, SKUs and customers are which in the e-commerce platform. @param {{ parts: string[] }} props */
-export const Screen = ({ parts }) =>
-  parts[0] === 'doctor' ? html`<${Doctor} kind=${parts[1]} state=${parts[2]} />` : html`<${Mappings} parts=${parts} />`
+export function Screen({ parts }) {
+  const [first, kind, state] = parts
+  if (first === 'fixes') return html`<${Fixes} />`
+  return first === 'doctor' ? html`<${Doctor} kind=${kind} state=${state} />` : html`<${Mappings} parts=${parts} />`
+}
 
 /** @param {{ parts: string[] }} props */
 function Mappings({ parts: [asked = 'stores'] }) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type Database, sql } from '../../src/db.ts'
+import { judgeMappings } from '../../src/store/mappings/judging.ts'
 import { freshDatabase } from '../support/database.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { type Asked, documentOf } from './plans/document.ts'
@@ -169,6 +170,20 @@ suite('plans', { skip: await otherPostgres() }, () => {
       return bounds.length && most > Math.max(...bounds) ? [`${each.url}, ${each.page}: ${most}`] : []
     })
     assert.deepEqual(costly, [])
+  })
+
+  test('a judgement of mappings finds each record, and what is near to it, by an index', async () => {
+    const { statements } = await statementsOf(() => judgeMappings(shop.db, shop.service))
+    const judging = new Map(
+      statements.filter(({ text }) => text.includes('mapping_finding')).map(one => [one.text, one]),
+    )
+    const steps: string[] = []
+    for (const each of judging.values()) steps.push(...(await explainer.explain(each)).steps.map(({ does }) => does))
+    assert.ok(steps.some(does => does.includes('ecommerce_item_near_id')))
+    assert.deepEqual(
+      steps.filter(does => /Seq Scan (variant|customer|stock|ecommerce_item|mapping_finding)$/.test(does)),
+      [],
+    )
   })
 
   test('a whole table, a sort and too many rows are seen', async () => {

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { linkTo } from '../../ground/route.js'
+import { follow } from '../../parts/follow.js'
 import { Facts, State } from '../../parts/format.js'
 import { Problem } from '../../parts/problem.js'
 import { runTone } from '../feeds/run.js'
@@ -9,28 +10,14 @@ import { Refused } from './refused.js'
 
 /** @typedef {import('./profile.js').Sent} Sent */
 
-const everyMs = 700
-/** So many looks in a row may fail: the import goes on meanwhile. */
-const mostMissed = 20
-
 /** Sends a file and waits until it is in; what it comes to is told on the way. @param {Sent} sent @param {(run: any) => void} tell @param {AbortSignal} signal */
 async function takeIn({ file, plan, profile, isTrial }, tell, signal) {
   const type = plan.reading.isJson ? 'application/x-ndjson' : 'text/csv'
   /** @type {Record<string, string>} */
   const headers = isTrial ? { prefer: 'tx=rollback' } : {}
   const path = `/imports/${plan.kind}?profile=${encodeURIComponent(JSON.stringify(profile))}`
-  let run = (await ask(path, { method: 'POST', body: file.slice(0, file.size, type), headers, signal })).data
-  for (let missed = 0; run.state === 'running'; ) {
-    tell(run)
-    await new Promise(done => setTimeout(done, everyMs))
-    try {
-      run = (await ask(`/imports/${run.id}`, { signal })).data
-      missed = 0
-    } catch (fault) {
-      if (signal.aborted || ++missed > mostMissed) throw fault
-    }
-  }
-  tell(run)
+  const { data } = await ask(path, { method: 'POST', body: file.slice(0, file.size, type), headers, signal })
+  const run = await follow(data, `/imports/${data.id}`, { isOver: of => of.state !== 'running', tell, signal })
   return run.refused > 0 ? (await ask(`/imports/${run.id}/rejected`, { signal })).data : []
 }
 

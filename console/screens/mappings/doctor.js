@@ -5,14 +5,14 @@ import { goTo, linkTo } from '../../ground/route.js'
 import { Action } from '../../parts/action.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Choice, Field, submitted } from '../../parts/field.js'
-import { Moment } from '../../parts/format.js'
 import { List } from '../../parts/list.js'
 import { Problem } from '../../parts/problem.js'
-import { useAction, useLoad } from '../../parts/use-load.js'
+import { useAction } from '../../parts/use-load.js'
 import { columnsOf, stateNames } from './columns.js'
+import { undo } from './fixes.js'
+import { Standing, useHealth } from './health.js'
 
 const kinds = { stores: 'Stores', skus: 'SKUs', customers: 'Customers' }
-const files = { stores: 'ecommerce-locations', skus: 'ecommerce-variants', customers: 'ecommerce-customers' }
 
 /**
  * What is wrong between what is here and what the e-commerce platform has, and its mending.
@@ -23,9 +23,9 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
   const [version, setVersion] = useState(0)
   const [fixed, setFixed] = useState(/** @type {any} */ (undefined))
   const [mending, setMending] = useState(/** @type {any} */ (undefined))
-  const { data, error, reload } = useLoad(signal => ask('/mappings/doctor', { signal }), [version])
-  const health = data?.data.find((/** @type {any} */ one) => one.kind === kind)
-  const again = () => setVersion(version + 1)
+  const again = () => setVersion(before => before + 1)
+  const { kinds: all, error } = useHealth(version, again)
+  const health = all?.find(one => one.kind === kind)
 
   const fix = async (/** @type {string} */ id, /** @type {string | null} */ to) => {
     const { data: made } = await ask('/mappings/doctor/fixes', { method: 'POST', body: { kind, id, to } })
@@ -33,22 +33,22 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
     setMending(undefined)
     again()
   }
-  const undo = async () => {
-    await ask(`/mappings/doctor/fixes/${fixed.fixId}/undo`, { method: 'POST', body: {} })
+  const undoIt = async () => {
+    await undo(fixed)
     setFixed(undefined)
     again()
   }
   const judge = async () => {
     await ask('/mappings/doctor/run', { method: 'POST', body: {} })
-    reload()
+    again()
   }
   return html`<h1>Mapping doctor</h1>
-    <p class="lead">Where stores, SKUs and customers are not what they should be in the e-commerce platform. <a href=${linkTo('mappings')}>All mappings</a></p>
+    <p class="lead">Where stores, SKUs and customers are not what they should be in the e-commerce platform. <a href=${linkTo('mappings')}>All mappings</a> · <a href=${linkTo('mappings', 'fixes')}>Fixes</a></p>
     ${error && html`<${Problem} error=${error} />`}
-    ${health && html`<${Standing} health=${health} file=${files[kind]} judge=${judge} />`}
+    ${all && html`<${Standing} kinds=${all} kind=${kind} judge=${judge} />`}
     ${
       fixed &&
-      html`<p class="note" role="status">${fixed.id} is mapped anew. <${Action} label="Undo" role="admin" work=${undo} /></p>`
+      html`<p class="note" role="status">${fixed.id} is mapped anew. <${Action} label="Undo" role="admin" work=${undoIt} /></p>`
     }
     <div class="tabs" role="group" aria-label="States">
       ${Object.entries(stateNames).map(
@@ -74,16 +74,6 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
       <//>`
     }`
 }
-
-/** @param {{ health: any, file: string, judge: () => Promise<void> }} props */
-const Standing = ({ health, file, judge }) => html`<p class="note">
-  ${
-    health.listedAt
-      ? html`The platform has ${health.listed.toLocaleString('en')}, told <${Moment} moment=${health.listedAt} />.`
-      : html`What the platform has is not known: <a href=${linkTo('import')}>import</a> its export as <code>${file}</code>.`
-  }
-  ${' '}Judged <${Moment} moment=${health.judgedAt} />. <${Action} label=${health.isJudging ? 'Being judged' : 'Judge now'} role="admin" work=${judge} />
-</p>`
 
 /** @param {{ row: any, fix: (id: string, to: string | null) => Promise<void> }} props */
 function Mending({ row, fix }) {

@@ -26,6 +26,15 @@ const states = {
   unchecked: Count('Mapped, while no file has told what is there.', 0),
 }
 
+const Progress = Type.Object(
+  { done: Count('Looked at until now.', 40_000), of: Count('What there is.', 131_000) },
+  {
+    $id: 'JudgementProgress',
+    additionalProperties: false,
+    description: 'How far a judgement has come, in records here and there; null: none is under way.',
+  },
+)
+
 /** How the mappings of one kind stand. */
 export type MappingHealth = Static<typeof MappingHealth>
 export const MappingHealth = Type.Object(
@@ -35,6 +44,7 @@ export const MappingHealth = Type.Object(
     listedAt: Nullable(Moment('When a file of the e-commerce platform last came; null: none has.')),
     listed: Count('How much the e-commerce platform has, by that file.', 1210),
     isJudging: Flag('Whether they are being judged, or are about to be.', false),
+    progress: Nullable(Progress),
     states: Type.Object(states, { $id: 'FindingCounts', additionalProperties: false }),
   },
   { $id: 'MappingHealth', additionalProperties: false },

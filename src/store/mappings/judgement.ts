@@ -13,19 +13,24 @@ export const holdJudgement = (tx: Db, service: Service, kind: MappedKind) =>
 
 /** How many things that are almost it are told of a record. */
 const candidatesTold = sql`5`
+/** What more have in common than this, such as a barcode that stands for none, says nothing of one of them. */
+const mostAlike = sql`50`
 
 /** The evidence of a row `h` that is found nowhere as it is mapped: what is near to it, the best first, of what nobody else goes by. */
 const nearTo = (service: Service, kind: MappedKind): Sql => {
   const { isClaimed, known } = sides[kind]
+  const alike = (column: Sql, forms: Sql) => sql`
+    select alike.* from unnest(${forms}) form cross join lateral (
+      select service_id, ecommerce_id, near_other from ecommerce_item
+       where service_id = ${service.id} and kind = ${kind} and ${column} = form limit ${mostAlike}) alike`
   return sql`
     select jsonb_agg(jsonb_build_object('why', why, 'ecommerceId', ecommerce_id, 'id', null) order by rank, ecommerce_id) as evidence,
            (array_agg(ecommerce_id order by rank, ecommerce_id))[1] as best
       from (select ecommerce_id, why, array_position(array['same', ${known}, 'case', 'blanks', 'leadingZeros', 'form'], why) as rank
               from (select distinct e.ecommerce_id,
                            coalesce(case when e.near_other = any(h.others) then ${known}::text end, likeness(h.own, e.ecommerce_id), ${known}) as why
-                      from ecommerce_item e
-                     where e.service_id = ${service.id} and e.kind = ${kind}
-                       and (e.near_id = any(h.near) or e.near_other = any(h.others)) and not ${isClaimed}) candidate
+                      from (${alike(sql`near_id`, sql`h.near`)} union all ${alike(sql`near_other`, sql`h.others`)}) e
+                     where not ${isClaimed}) candidate
              order by rank, ecommerce_id limit ${candidatesTold}) best`
 }
 
@@ -37,8 +42,14 @@ const unlessSaid = sql`
    where (f.state, f.ecommerce_id, f.suggestion, f.evidence, f.units_in_stock, f.units_sold)
          is distinct from (excluded.state, excluded.ecommerce_id, excluded.suggestion, excluded.evidence, excluded.units_in_stock, excluded.units_sold)`
 
-/** Judges the records here that have these identifiers. */
-export const judgeHere = (tx: Db, service: Service, kind: MappedKind, ids: readonly string[]): Promise<number> =>
+/** Judges the records here that have these identifiers. `stock`: units of stores, by identifier, as JSON. */
+export const judgeHere = (
+  tx: Db,
+  service: Service,
+  kind: MappedKind,
+  ids: readonly string[],
+  stock = '{}',
+): Promise<number> =>
   tx.run(sql`
     insert into mapping_finding as f (service_id, kind, side, id, state, ecommerce_id, suggestion, evidence, units_in_stock, units_sold)
     select ${service.id}, ${kind}, 'here', j.id, j.state, case when j.is_mapped or j.times > 0 then j.mapped end,
@@ -57,13 +68,15 @@ export const judgeHere = (tx: Db, service: Service, kind: MappedKind, ids: reado
                         when n.best is not null then 'nearMiss' when not h.is_mapped then 'missing' when t.is_listed then 'orphan'
                         else 'unchecked' end as state
               from (select one.*, one.others || array(select near_form(o) from unnest(one.own) o) as near
-                      from (${sides[kind].here(service, ids)}) one) h
+                      from (${sides[kind].here(service, ids, stock)}) one
+                     -- Worked out once: what is read of it twice would be worked out twice.
+                    offset 0) h
               cross join lateral (
                 select (select count(*) from ecommerce_item e
                          where e.service_id = ${service.id} and e.kind = ${kind} and e.ecommerce_id = h.mapped) as times,
                        exists (select from mapping_judgement m
-                                where m.service_id = ${service.id} and m.kind = ${kind} and m.listed_at is not null) as is_listed) t
-              left join lateral (${nearTo(service, kind)}) n on t.times = 0) j
+                                where m.service_id = ${service.id} and m.kind = ${kind} and m.listed_at is not null) as is_listed offset 0) t
+              left join lateral (${nearTo(service, kind)}) n on t.times = 0 offset 0) j
      order by j.id
     ${unlessSaid}`)
 

@@ -5,10 +5,10 @@ import type { Service } from '../../settings.ts'
 import { persistently } from '../running/contention.ts'
 import { isKept } from './fixes.ts'
 import { holdJudgement, judgeHere, judgeThere } from './judgement.ts'
-import { sides } from './sides.ts'
+import { sides, unitsIn } from './sides.ts'
 
-/** Records of a portion: a store is looked at with all of its stock. */
-const atOnce = { stores: 20, skus: 1_000, customers: 1_000 }
+/** Records of a portion. */
+const recordsAtOnce = 1_000
 const salesAtOnce = 5_000
 
 interface Judging {
@@ -32,19 +32,31 @@ export async function judgeMappings(db: Database, service: Service, judging: Jud
     if (isPatient) await delay(performance.now() - began, undefined, { signal })
     return done
   }
+  await beginJudgement(db, service)
   await countSales(db, service, paced, done => onPortion({ what: 'sales', done }))
+  const stock = await countStock(db, service, paced, done => onPortion({ what: 'stores counted', done }))
   for (const kind of mappedKinds) {
+    const tell = (done: number) => onPortion({ what: kind, done })
     const { table, key } = sides[kind]
-    await walk(db, service, { kind, side: 'here', table, key, where: sql`` }, paced, done =>
-      onPortion({ what: kind, done }),
-    )
-    const there = { table: sql`ecommerce_item`, key: sql`ecommerce_id`, where: sql`and kind = ${kind}` }
-    await walk(db, service, { kind, side: 'there', ...there }, paced, done => onPortion({ what: kind, done }))
+    const here = await walk(db, service, { kind, side: 'here', table, key, where: sql``, stock }, paced, tell)
+    const there = { table: sql`ecommerce_item`, key: sql`ecommerce_id`, where: sql`and kind = ${kind}`, stock }
+    await walk(db, service, { kind, side: 'there', ...there }, paced, done => tell(here + done))
     await db.run(sql`
       insert into mapping_judgement (service_id, kind, changed_at) values (${service.id}, ${kind}, now())
       on conflict (service_id, kind) do update set changed_at = excluded.changed_at`)
   }
+  await db.run(sql`update mapping_judgement set (judged, to_judge) = row(0, 0) where service_id = ${service.id}`)
   await db.run(sql`delete from mapping_fix where service_id = ${service.id} and not ${isKept}`)
+}
+
+/** Writes down how much there is to be judged. */
+async function beginJudgement(db: Database, service: Service) {
+  for (const kind of mappedKinds)
+    await db.run(sql`
+      insert into mapping_judgement (service_id, kind, to_judge)
+      select ${service.id}, ${kind}, (select count(*) from ${sides[kind].table} where service_id = ${service.id})
+             + (select count(distinct ecommerce_id) from ecommerce_item where service_id = ${service.id} and kind = ${kind})
+      on conflict (service_id, kind) do update set (judged, to_judge) = row(0, excluded.to_judge)`)
 }
 
 type Paced = <T>(work: () => Promise<T>) => Promise<T>
@@ -56,18 +68,19 @@ interface Walk {
   key: Sql
   /** Begins with `and`. */
   where: Sql
+  /** Units of stores, as JSON. */
+  stock: string
 }
 
 /** Judges all records of one side in the order of their identifiers, and forgets what was found of those that are gone. */
 async function walk(
   db: Database,
   service: Service,
-  { kind, side, table, key, where }: Walk,
+  { kind, side, table, key, where, stock }: Walk,
   paced: Paced,
   onPortion: (done: number) => void,
 ) {
   let done = 0
-  const recordsAtOnce = atOnce[kind]
   for (let last = '', isMore = true; isMore; ) {
     const ids = await paced(() =>
       persistently(() =>
@@ -82,8 +95,11 @@ async function walk(
             delete from mapping_finding
              where service_id = ${service.id} and kind = ${kind} and side = ${side} and id > ${last}
                and (${end}::text is null or id <= ${end}) and not id = any(${ids})`)
-          if (side === 'here') await judgeHere(tx, service, kind, ids)
+          if (side === 'here') await judgeHere(tx, service, kind, ids, stock)
           else await judgeThere(tx, service, kind, ids)
+          await tx.run(
+            sql`update mapping_judgement set judged = judged + ${ids.length} where service_id = ${service.id} and kind = ${kind}`,
+          )
           return ids
         }),
       ),
@@ -93,6 +109,22 @@ async function walk(
     done += ids.length
     onPortion(done)
   }
+  return done
+}
+
+/** Units in stock by store, as JSON: counted while nothing is held, since a store may have a hundred thousand SKUs. */
+async function countStock(db: Database, service: Service, paced: Paced, onPortion: (done: number) => void) {
+  const units: Record<string, string> = {}
+  const stores = await db.rows<{ id: string }>(sql`select store_id as id from store where service_id = ${service.id}`)
+  for (const [i, { id }] of stores.entries()) {
+    const found = await paced(() =>
+      db.row<{ units: string }>(sql`
+        select (${unitsIn(sql`s`)})::text as units from store s where service_id = ${service.id} and store_id = ${id}`),
+    )
+    if (found) units[id] = found.units
+    onPortion(i + 1)
+  }
+  return JSON.stringify(units)
 }
 
 /** Counts what was sold in 90 days, by store, SKU and customer. */

@@ -4,7 +4,7 @@ import type { Service } from '../../settings.ts'
 
 /** The identifier of a customer in the legacy form, whichever form there is; as the index `customer_ecommerce_id` has it. */
 export const ofCustomer = (c: Sql) =>
-  sql`coalesce(${c}.ecommerce_legacy_id, substring(${c}.ecommerce_admin_id from '[^/]*$'))`
+  sql`(coalesce(${c}.ecommerce_legacy_id, substring(${c}.ecommerce_admin_id from '[^/]*$')) collate "C")`
 
 /** What the doctor needs to know of one kind of what is mapped. */
 interface Side {
@@ -13,9 +13,10 @@ interface Side {
   /**
    * The records `h` with these identifiers, each with what it goes by there (`mapped`), whether somebody has said so, whether it says two
    * things at once, identifiers that it might have there (`own`), near forms of what else it may be known by (`others`), who else is
-   * mapped to the same, its units in stock, and what recent sales know it by.
+   * mapped to the same, its units in stock, and what recent sales know it by. `stock`: JSON of units, by identifier, that were counted
+   * before; a record that it does not have keeps what was counted last.
    */
-  here: (service: Service, ids: readonly string[]) => Sql
+  here: (service: Service, ids: readonly string[], stock: string) => Sql
   /** Whether some record here goes by the `ecommerce_id` of `e`. */
   isClaimed: Sql
   /** What it is called when one of `others` is the same there. */
@@ -26,18 +27,25 @@ interface Side {
 
 const given = (...texts: string[]) => raw(`array_remove(array[${texts.join(', ')}]::text[], null)`)
 
+/** All that a store has: a long look at a large one. */
+export const unitsIn = (s: Sql) => sql`
+  select coalesce(sum(greatest(k.free_stock, 0)), 0)::bigint from stock k where k.service_id = ${s}.service_id and k.store_id = ${s}.store_id`
+
 export const sides: Readonly<Record<MappedKind, Side>> = {
   stores: {
     table: sql`store`,
     key: sql`store_id`,
-    here: (service, ids) => sql`
+    here: (service, ids, stock) => sql`
       select s.store_id as id, s.ecommerce_location_id as mapped, s.ecommerce_location_id is not null as is_mapped, false as is_clash,
              ${given('s.ecommerce_location_id')} as own,
              ${given('near_form(s.name)', 'near_form(s.store_number)', 'near_form(s.code)')} as others,
              array(select o.store_id from store o
                     where o.service_id = s.service_id and o.ecommerce_location_id = s.ecommerce_location_id and o.store_id <> s.store_id
                     order by 1 limit 5) as shared,
-             (select coalesce(sum(greatest(k.free_stock, 0)), 0)::bigint from stock k where k.service_id = s.service_id and k.store_id = s.store_id) as in_stock,
+             coalesce((${stock}::json->>s.store_id)::bigint,
+                      (select f.units_in_stock from mapping_finding f
+                        where f.service_id = s.service_id and f.kind = 'stores' and f.side = 'here' and f.id = s.store_id),
+                      (${unitsIn(sql`s`)})) as in_stock,
              array[s.store_number] as sold_as
         from store s where s.service_id = ${service.id} and s.store_id = any(${ids})`,
     isClaimed: sql`exists (select from store s where s.service_id = e.service_id and s.ecommerce_location_id = e.ecommerce_id)`,

@@ -1,0 +1,122 @@
+import { addAccount, addService } from '../src/accounts.ts'
+import { raw, type Sql, sql } from '../src/db.ts'
+import type { Service } from '../src/settings.ts'
+import { judgeMappings } from '../src/store/mappings/judging.ts'
+import type { Bench } from './rig/bench.ts'
+import type { Loaded } from './rig/database.ts'
+import { startService } from './rig/processes.ts'
+import { median, type Section, tenths, whole } from './rig/report.ts'
+import { clientOf } from './writes/client.ts'
+
+const name = 'bench-mappings'
+const stores = 20
+const skus = 100_000
+const customers = 100_000
+const sales = 200_000
+/** How long the page of the console, and mending something, may take. */
+const mostMs = 100
+
+/** How long the mapping doctor takes for a judgement, for the page that shows it, and for mending one mapping. */
+export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Section> {
+  const { db, keys } = loaded
+  await db.run(sql`delete from service where name = ${name}`)
+  const service = await addService(db, name, { currency: 'AUD', readsPerMinute: 'off', writesPerMinute: 'off' })
+  const password = service && (await addAccount(db, keys, name, service, 'admin'))
+  if (!service || !password) throw new Error('it was just deleted')
+  bench.say(`  ${whole(stores * skus)} rows of stock`)
+  await fill(loaded, service)
+  const served = await startService(bench.directory, { DATABASE_URL: loaded.url, JOBS: 'off' })
+  const client = clientOf(served, name, password)
+  try {
+    const judgements: [what: string, seconds: number][] = []
+    for (const what of ['the first one', 'again, with nothing new']) {
+      bench.say(`  a judgement, ${what}`)
+      const begun = performance.now()
+      await judgeMappings(db, service)
+      judgements.push([what, (performance.now() - begun) / 1_000])
+    }
+    await db.run(sql`analyze mapping_finding`)
+    const requests: [what: string, send: (round: number) => Promise<unknown>][] = [
+      ['how all of it stands', () => client.read('/mappings/doctor')],
+      ['a page of findings', () => client.read('/mappings/doctor/skus?state=nearMiss&limit=50')],
+      ['a SKU is mapped', round => fix(client, 'skus', `k${round * 3 + 1}`, `S${round * 3 + 1}`)],
+      ['a store is mapped to what all of them share', round => fix(client, 'stores', `s${round + 1}`, 'all')],
+      ['and to something of its own', round => fix(client, 'stores', `s${round + 1}`, `own${round}`)],
+    ]
+    const times: [what: string, ms: number][] = []
+    for (const [what, send] of requests) {
+      bench.say(`  ${what}`)
+      const taken = []
+      for (let round = 0; round < bench.rounds; round++) {
+        const begun = performance.now()
+        await send(round)
+        taken.push(performance.now() - begun)
+      }
+      times.push([what, median(taken)])
+    }
+    return {
+      title: 'The mapping doctor',
+      about: `A service with ${whole(skus)} SKUs, all of them in each of ${stores} stores, which share one location of the platform, ${whole(customers)} customers and ${whole(sales)} sales of 90 days; a third of the SKUs and customers is mapped, a third almost. Requests one at a time, the median of ${bench.rounds}.`,
+      tables: [
+        {
+          caption: 'A judgement of all of it',
+          head: ['which', 'seconds'],
+          rows: judgements.map(([what, s]) => [what, tenths(s)]),
+        },
+        { caption: 'Requests', head: ['request', 'ms'], rows: times.map(([what, ms]) => [what, tenths(ms)]) },
+      ],
+      targets: times.map(([what, ms]) => ({
+        what,
+        wanted: `≤ ${mostMs} ms`,
+        found: `${whole(ms)} ms`,
+        met: ms <= mostMs,
+      })),
+    }
+  } finally {
+    client.end()
+    await served.stop()
+    await db.run(sql`delete from service where name = ${name}`)
+  }
+}
+
+const fix = (client: ReturnType<typeof clientOf>, kind: string, id: string, to: string) =>
+  client.write('POST', '/mappings/doctor/fixes', { kind, id, to })
+
+/** The rows as their imports would leave them, as far as the doctor reads them. */
+export async function fill({ db }: Loaded, { id }: Service) {
+  const service = sql`${id}::integer`
+  const upTo = (count: number) => sql`from generate_series(1, ${count}::integer) i`
+  const day = sql`(now() - i % 89 * interval '1 day') at time zone 'UTC'`
+  const rows: Record<string, Sql> = {
+    'store (service_id, store_id, changed_at, record, store_number, name, ecommerce_location_id)': sql`
+      select ${service}, 's' || i, now(), '{}', i::text, 'Store ' || i, 'all' ${upTo(stores)}`,
+    'product (service_id, product_id, changed_at, record, product_code, name)': sql`
+      select ${service}, 'p' || i, now(), '{}', 'code' || i, 'Product ' || i ${upTo(skus / 10)}`,
+    'colour (service_id, product_id, colour_id)': sql`select ${service}, 'p' || i, 'black' ${upTo(skus / 10)}`,
+    'variant (service_id, sku_id, product_id, colour_id, sku, size_code, original_price, price, barcode)': sql`
+      select ${service}, 'k' || i, 'p' || 1 + (i - 1) / 10, 'black', (array['S', 's', 'k'])[1 + i % 3] || i, 'M', 10, 10, '93' || i ${upTo(skus)}`,
+    'stock (service_id, store_id, sku_id, changed_at, record, free_stock)': sql`
+      select ${service}, 's' || s, 'k' || i, now(), json_build_object('id', i, 'text', repeat('x', 200))::text, i % 50
+      ${upTo(skus)}, generate_series(1, ${stores}::integer) s`,
+    'customer (service_id, id, changed_at, record, ecommerce_ids, email, ecommerce_legacy_id)': sql`
+      select ${service}, 'c' || i, now(), '{', '}', 'c' || i || '@example.com', case when i % 3 = 0 then i::text end ${upTo(customers)}`,
+    'retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)': sql`
+      select ${service}, 't' || i, 'c' || 1 + i % ${customers}::integer, ${day}, now(),
+             json_build_object('storeNumber', (1 + i % ${stores}::integer)::text, 'lines', json_build_array(
+               json_build_object('sku', 'k' || 1 + i % ${skus}::integer, 'quantity', 1),
+               json_build_object('sku', 'k' || 1 + i * 7 % ${skus}::integer, 'quantity', 2)))::text
+      ${upTo(sales)}`,
+    'mapping_judgement (service_id, kind, listed_at)': sql`
+      select ${service}, kind, now() from unnest(array['stores', 'skus', 'customers']) kind`,
+    'ecommerce_item (service_id, kind, item_key, ecommerce_id, name, other, seen_at)': sql`
+      select ${service}, 'skus', i::text, 'S' || i, 'Product: ' || i, null::text, now() ${upTo(skus)}
+      union all select ${service}, 'customers', i::text, i::text, null, 'C' || i || '@example.com', now() ${upTo(customers)} where i % 3 < 2
+      union all select ${service}, 'stores', i::text, (array['all', 'own' || i])[1 + (i > 1)::integer], 'Location ' || i, null, now() ${upTo(stores)}`,
+  }
+  await db.transaction(async tx => {
+    // What foreign keys would look up is right by the way it is made.
+    await tx.run(sql`set local session_replication_role = replica`)
+    for (const [columns, source] of Object.entries(rows)) await tx.run(sql`insert into ${raw(columns)} ${source}`)
+  })
+  await db.run(sql`analyze`)
+}

@@ -1,0 +1,65 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ask } from '../../ground/api.js'
+import { html } from '../../ground/html.js'
+import { linkTo } from '../../ground/route.js'
+import { Action } from '../../parts/action.js'
+import { follow } from '../../parts/follow.js'
+import { Moment } from '../../parts/format.js'
+
+const files = { stores: 'ecommerce-locations', skus: 'ecommerce-variants', customers: 'ecommerce-customers' }
+
+const path = '/mappings/doctor'
+/** @param {any[]} kinds */
+const isOver = kinds => !kinds.some(({ isJudging }) => isJudging)
+
+/**
+ * How the mappings stand; while they are judged, looked at again and again.
+ * @param {number} version asked anew where it changes
+ * @param {() => void} judged told when a judgement that was seen has ended
+ * @returns {{ kinds?: any[], error?: unknown }}
+ */
+export function useHealth(version, judged) {
+  const [found, setFound] = useState(/** @type {{ kinds?: any[], error?: unknown }} */ ({}))
+  useEffect(() => {
+    const gone = new AbortController()
+    const { signal } = gone
+    let wasJudging = false
+    const tell = (/** @type {any[]} */ kinds) => {
+      if (signal.aborted) return
+      setFound({ kinds })
+      if (wasJudging && isOver(kinds)) judged()
+      wasJudging = !isOver(kinds)
+    }
+    ask(path, { signal })
+      .then(({ data }) => follow(data, path, { isOver, tell, signal }))
+      .catch(error => signal.aborted || setFound(before => ({ ...before, error })))
+    return () => gone.abort()
+  }, [version])
+  return found
+}
+
+/** @param {{ kinds: any[], kind: keyof typeof files, judge: () => Promise<void> }} props */
+export function Standing({ kinds, kind, judge }) {
+  const { listed, listedAt, judgedAt } = kinds.find(one => one.kind === kind)
+  return html`<div class="standing">
+    <p class="note">
+      ${
+        listedAt
+          ? html`The platform has ${listed.toLocaleString('en')}, told <${Moment} moment=${listedAt} />.`
+          : html`What the platform has is not known: <a href=${linkTo('import')}>import</a> its export as <code>${files[kind]}</code>.`
+      }
+      ${' '}${judgedAt ? html`Judged <${Moment} moment=${judgedAt} />.` : 'Not judged yet.'} <${Action} label="Judge now" role="admin" work=${judge} />
+    </p>
+    ${!isOver(kinds) && html`<${Judging} kinds=${kinds} />`}
+  </div>`
+}
+
+/** @param {{ kinds: any[] }} props */
+function Judging({ kinds }) {
+  const sum = (/** @type {'done' | 'of'} */ what) =>
+    kinds.reduce((all, { progress }) => all + (progress?.[what] ?? 0), 0)
+  const [done, of] = [sum('done'), sum('of')]
+  const far = of > 0 && `${done.toLocaleString('en')} of ${of.toLocaleString('en')} records`
+  return html`<p><span role="status">${of ? 'Being judged.' : 'It is judged as soon as a worker has time.'}</span> ${far}</p>
+    <progress aria-label="How far it has come" max=${Math.max(of, 1)} value=${of ? done : undefined}></progress>`
+}
