@@ -96,7 +96,7 @@ export async function fill({ db }: Loaded, { id }: Service) {
     'variant (service_id, sku_id, product_id, colour_id, sku, size_code, original_price, price, barcode)': sql`
       select ${service}, 'k' || i, 'p' || 1 + (i - 1) / 10, 'black', (array['S', 's', 'k'])[1 + i % 3] || i, 'M', 10, 10, '93' || i ${upTo(skus)}`,
     'stock (service_id, store_id, sku_id, changed_at, record, free_stock)': sql`
-      select ${service}, 's' || s, 'k' || i, now(), json_build_object('id', i, 'text', repeat('x', 200))::text, i % 50
+      select ${service}, 's' || s, 'k' || i, now(), json_build_object('id', 's' || s || '-' || i, 'text', repeat('x', 200))::text, i % 50
       ${upTo(skus)}, generate_series(1, ${stores}::integer) s`,
     'customer (service_id, id, changed_at, record, ecommerce_ids, email, ecommerce_legacy_id)': sql`
       select ${service}, 'c' || i, now(), '{', '}', 'c' || i || '@example.com', case when i % 3 = 0 then i::text end ${upTo(customers)}`,

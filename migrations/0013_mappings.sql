@@ -97,6 +97,33 @@ comment on column mapping_finding.evidence is 'Why it is in its state: [{"why", 
 comment on column mapping_finding.units_in_stock is 'In all stores, or of all SKUs. Null where it has no stock: customers, and what is only there.';
 comment on column mapping_finding.place is 'Where it stands in the lists: what is not well first, and of that what was sold most, and then what most is left of.';
 
+create table mapping_count (
+  service_id integer not null references service on delete cascade,
+  kind text collate "C" not null,
+  state text collate "C" not null,
+  findings integer not null,
+  primary key (service_id, kind, state)
+);
+comment on table mapping_count is 'How many findings of a kind are in which state, kept by a trigger of mapping_finding: who looks at them does not count a million.';
+
+create function count_findings() returns trigger language plpgsql as $$
+begin
+  if tg_op <> 'DELETE' then
+    insert into mapping_count as c (service_id, kind, state, findings)
+    select service_id, kind, state, count(*) from came group by 1, 2, 3 order by 1, 2, 3
+    on conflict (service_id, kind, state) do update set findings = c.findings + excluded.findings;
+  end if;
+  if tg_op <> 'INSERT' then
+    update mapping_count c set findings = c.findings - w.count
+      from (select service_id, kind, state, count(*) from went group by 1, 2, 3) w
+     where (c.service_id, c.kind, c.state) = (w.service_id, w.kind, w.state);
+  end if;
+  return null;
+end $$;
+create trigger mapping_finding_came after insert on mapping_finding referencing new table as came for each statement execute function count_findings();
+create trigger mapping_finding_changed after update on mapping_finding referencing old table as went new table as came for each statement execute function count_findings();
+create trigger mapping_finding_went after delete on mapping_finding referencing old table as went for each statement execute function count_findings();
+
 create table mapping_fix (
   service_id integer not null references service on delete cascade,
   fix_id text collate "C" not null default gen_random_uuid()::text,

@@ -418,7 +418,7 @@ create table customer (
 );
 create index customer_changed on customer (service_id, changed_at, id);
 -- By what a customer is in the e-commerce platform: the legacy form, which the admin form ends with.
-create index customer_ecommerce_id on customer (service_id, coalesce(ecommerce_legacy_id, "substring"(ecommerce_admin_id, '[^/]*$')));
+create index customer_ecommerce_id on customer (service_id, coalesce(ecommerce_legacy_id, "substring"(ecommerce_admin_id, '[^/]*$')) collate "C");
 create index customer_joined_store on customer (service_id, joined_store_id);
 create index customer_mapped on customer (service_id, id) where ecommerce_admin_id is not null or ecommerce_legacy_id is not null;
 create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
@@ -1406,8 +1406,8 @@ create table ecommerce_item (
   other text,                              -- What else it may be known by: the name of a location, the barcode of a variant, the e-mail
                                            -- address of a customer.
   seen_at timestamptz not null,            -- When a file last had it.
-  near_id text not null generated always as (near_form(ecommerce_id)) stored,
-  near_other text generated always as (near_form(other)) stored,
+  near_id text collate "C" not null generated always as (near_form(ecommerce_id)) stored,
+  near_other text collate "C" generated always as (near_form(other)) stored,
   primary key (service_id, kind, item_key),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (kind in ('stores', 'skus', 'customers'))
@@ -1423,6 +1423,8 @@ create table mapping_judgement (
   changed_at timestamptz,             -- When all of them were last judged. Null: not yet.
   listed_at timestamptz,              -- When a file of the other side last came. Null: none has, so that nobody knows what is there.
   listed integer not null default 0,  -- What of the other side is known since then.
+  judged integer not null default 0,  -- Of a judgement that is under way: what it has looked at, here and there, of `to_judge`.
+  to_judge integer not null default 0,
   primary key (service_id, kind),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (kind in ('stores', 'skus', 'customers'))
@@ -1486,6 +1488,34 @@ create table mapping_finding (
 create index mapping_finding_place on mapping_finding (service_id, kind, place);
 create index mapping_finding_state on mapping_finding (service_id, kind, state, place);
 create index mapping_finding_suggestion on mapping_finding (service_id, kind, suggestion) where suggestion is not null;
+create trigger mapping_finding_came after insert on mapping_finding referencing new table as came for each statement execute function count_findings();
+create trigger mapping_finding_changed after update on mapping_finding referencing old table as went new table as came for each statement execute function count_findings();
+create trigger mapping_finding_went after delete on mapping_finding referencing old table as went for each statement execute function count_findings();
+
+-- How many findings of a kind are in which state, kept by a trigger of mapping_finding: who looks at them does not count a million.
+create table mapping_count (
+  service_id integer not null,
+  kind text collate "C" not null,
+  state text collate "C" not null,
+  findings integer not null,
+  primary key (service_id, kind, state),
+  foreign key (service_id) references service(service_id) on delete cascade
+);
+
+create function count_findings() returns trigger language plpgsql as $$
+begin
+  if tg_op <> 'DELETE' then
+    insert into mapping_count as c (service_id, kind, state, findings)
+    select service_id, kind, state, count(*) from came group by 1, 2, 3 order by 1, 2, 3
+    on conflict (service_id, kind, state) do update set findings = c.findings + excluded.findings;
+  end if;
+  if tg_op <> 'INSERT' then
+    update mapping_count c set findings = c.findings - w.count
+      from (select service_id, kind, state, count(*) from went group by 1, 2, 3) w
+     where (c.service_id, c.kind, c.state) = (w.service_id, w.kind, w.state);
+  end if;
+  return null;
+end $$;
 
 -- Mappings that were changed by the doctor, and can be undone: for 90 days, as long as nobody has changed them since.
 create table mapping_fix (

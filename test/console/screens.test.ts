@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ecommerceKinds } from '../../src/backoffice/rows/ecommerce.ts'
 import { sql } from '../../src/db.ts'
-import { judgeMappings } from '../../src/store/mappings/judging.ts'
 import { raiseAlert } from '../../src/store/running/alerts.ts'
 import { setBackOffice } from '../../src/store/running/back-office.ts'
 import { browserMissing } from '../support/browser.ts'
@@ -125,37 +123,6 @@ test('an endpoint is made, tried, paused, rewound, given a new secret and remove
   await page.until(`document.querySelector('dialog')`)
   await page.press('Remove')
   await page.says('No endpoint is told of changes yet.')
-})
-
-test('a SKU is mapped to what it is in the shop', { skip }, async () => {
-  await page.show('mappings/skus')
-  await page.press('Map id-TEE')
-  await isAccessible(page, 'a mapping')
-  await page.fill('E-commerce SKU', 'tee-black-s')
-  await page.press('Save')
-  await page.until(`!document.querySelector('dialog')`)
-  assert.equal((await shop.get('/mappings/skus/id-TEE')).json.data.ecommerceSku, 'tee-black-s')
-})
-
-test('the mapping doctor suggests what a SKU is in the shop; a click maps it, and another undoes it', {
-  skip,
-}, async () => {
-  const { open, write } = ecommerceKinds['ecommerce-variants']
-  const end = await open(shop.db, shop.service)
-  const item = { itemKey: 'tee', ecommerceId: 'TEE-Black-S', name: 'tee: S', other: null }
-  await write(shop.db, shop.service, [item])
-  await end(true)
-  await judgeMappings(shop.db, shop.service)
-  await page.show('mappings/doctor/skus')
-  await page.says('TEE-Black-S has other capitals')
-  await isAccessible(page, 'the mapping doctor')
-  const mapped = async () => (await shop.get('/mappings/skus/id-TEE')).json.data.ecommerceSku
-  await page.press('Use TEE-Black-S')
-  await page.says('id-TEE is mapped anew.')
-  assert.equal(await mapped(), 'TEE-Black-S')
-  await page.press('Undo')
-  await page.says('TEE-Black-S has other capitals')
-  assert.equal(await mapped(), 'tee-black-s')
 })
 
 test('an account is made with its key, given another role and revoked', { skip }, async () => {

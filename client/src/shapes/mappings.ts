@@ -79,7 +79,16 @@ export interface MappingHealth {
   listed: number
   /** Whether they are being judged, or are about to be. */
   isJudging: boolean
+  progress: JudgementProgress | null
   states: FindingCounts
+}
+
+/** How far a judgement has come, in records here and there; null: none is under way. */
+export interface JudgementProgress {
+  /** Looked at until now. */
+  done: number
+  /** What there is. */
+  of: number
 }
 
 export interface FindingCounts {

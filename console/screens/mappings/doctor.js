@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { goTo, linkTo } from '../../ground/route.js'
@@ -23,6 +23,9 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
   const [version, setVersion] = useState(0)
   const [fixed, setFixed] = useState(/** @type {any} */ (undefined))
   const [mending, setMending] = useState(/** @type {any} */ (undefined))
+  const done = useRef(/** @type {HTMLElement | null} */ (null))
+  // What was mended has left the list, and the focus with it.
+  useEffect(() => done.current?.querySelector('button')?.focus(), [fixed])
   const again = () => setVersion(before => before + 1)
   const { kinds: all, error } = useHealth(version, again)
   const health = all?.find(one => one.kind === kind)
@@ -48,7 +51,7 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
     ${all && html`<${Standing} kinds=${all} kind=${kind} judge=${judge} />`}
     ${
       fixed &&
-      html`<p class="note" role="status">${fixed.id} is mapped anew. <${Action} label="Undo" role="admin" work=${undoIt} /></p>`
+      html`<p class="note" role="status" ref=${done}>${fixed.id} is mapped anew. <${Action} label="Undo" role="admin" work=${undoIt} /></p>`
     }
     <div class="tabs" role="group" aria-label="States">
       ${Object.entries(stateNames).map(

@@ -43,8 +43,8 @@ export async function mappingHealth(db: Db, service: Service): Promise<{ record:
              'kind', k.kind, 'judgedAt', ${rfc3339(sql`m.changed_at`)}, 'listedAt', ${rfc3339(sql`m.listed_at`)}, 'listed', coalesce(m.listed, 0),
              'isJudging', exists (select from job where service_id = ${service.id} and name = ${judgeJob} and due_at <= now()),
              'progress', case when m.to_judge > 0 then json_build_object('done', least(m.judged, m.to_judge), 'of', m.to_judge) end,
-             'states', (select ${JSON.stringify(none)}::jsonb || coalesce(jsonb_object_agg(state, count), '{}')
-                          from (select state, count(*) from mapping_finding where service_id = ${service.id} and kind = k.kind group by state) counted))
+             'states', (select ${JSON.stringify(none)}::jsonb || coalesce(jsonb_object_agg(state, findings), '{}')
+                          from mapping_count where service_id = ${service.id} and kind = k.kind))
            order by k.place)::text as record
       from unnest(${[...mappedKinds]}::text[]) with ordinality k (kind, place)
       left join mapping_judgement m on m.service_id = ${service.id} and m.kind = k.kind`)

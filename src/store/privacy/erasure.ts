@@ -3,7 +3,7 @@ import type { Erasure } from '../../domain/customers/privacy.ts'
 import type { Service } from '../../settings.ts'
 import { leave } from '../customers/leaving.ts'
 import { localTime } from '../lists/change.ts'
-import { forgetCustomer } from '../mappings/ecommerce.ts'
+import { forgetCustomer } from '../mappings/customers.ts'
 import { addJob } from '../running/jobs.ts'
 import { boughtBy, eraseBuyer, eraseReceiver } from '../vouchers/persons.ts'
 

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { pino } from 'pino'
+import { sql } from '../../src/db.ts'
+import { judgeJob } from '../../src/store/mappings/ecommerce.ts'
+import { startWorker, type Worker } from '../../src/worker.ts'
+import { productExport } from '../api/mappings/shopify.ts'
+import { browserMissing } from '../support/browser.ts'
+import { isAccessible } from '../support/console/axe.ts'
+import { type Console, openConsole } from '../support/console/console.ts'
+import { unmappedShop } from '../support/mapping-shop.ts'
+import { until } from '../support/processes.ts'
+import { type Caller, startTestService, type TestService } from '../support/service.ts'
+import { put } from '../support/write.ts'
+
+const skip = browserMissing ?? false
+let api: TestService
+let shop: Caller
+let page: Console
+let worker: Worker | undefined
+
+before(async () => {
+  api = await startTestService()
+  shop = await unmappedShop(api)
+  if (!skip) page = await openConsole(api, shop)
+})
+after(async () => {
+  await page?.close()
+  await worker?.stop(1_000)
+  await api.stop()
+})
+
+const work = () =>
+  startWorker({ db: api.db, keys: api.keys, log: pino({ level: 'silent' }), post: { send: async () => {} } })
+const mapped = async (id: string) => (await shop.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
+const focused = () => page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.innerText')
+
+test('a SKU is mapped to what it is in the shop', { skip }, async () => {
+  await page.show('mappings/skus')
+  await page.press('Map 12001')
+  await isAccessible(page, 'a mapping')
+  await page.fill('E-commerce SKU', 'mh01-s')
+  await page.press('Save')
+  await page.until(`!document.querySelector('dialog')`)
+  assert.equal(await mapped('12001'), 'mh01-s')
+  assert.equal(await focused(), 'Map 12001')
+})
+
+test('while a judgement is waited for and carried out the doctor says how far it is, and then shows it by itself', {
+  skip,
+}, async () => {
+  await page.show('mappings/doctor/skus')
+  await page.says('They have not been judged yet.')
+  const body = productExport([
+    ['S', 'MH01-S'],
+    ['M', 'MH01-M'],
+  ])
+  const sent = await shop.request('/imports/ecommerce-variants', {
+    method: 'POST',
+    headers: { 'content-type': 'text/csv' },
+    body,
+  })
+  await until(
+    async () => (await shop.get(String(sent.headers.location))).json.data.state === 'ok',
+    'what the platform has is in',
+  )
+  await page.press('Judge now')
+  await page.says('It is judged as soon as a worker has time.')
+  const of = sql`service_id = ${shop.service.id}`
+  await api.db.run(sql`update mapping_judgement set (judged, to_judge) = row(1, 1000) where ${of}`)
+  await page.says('1 of 1,000 records')
+  await isAccessible(page, 'a judgement')
+  worker = work()
+  await page.says('MH01-S has other capitals')
+  assert.doesNotMatch(await page.evaluate<string>('document.body.innerText'), /Being judged/)
+  const jobs = await api.db.rows(sql`select from job where ${of} and name = ${judgeJob} and due_at <= now()`)
+  assert.equal(jobs.length, 0)
+})
+
+test('a click maps to what is suggested and leaves the keyboard at its undoing', { skip }, async () => {
+  await isAccessible(page, 'the mapping doctor')
+  await page.press('Use MH01-S')
+  await page.says('12001 is mapped anew.')
+  assert.equal(await mapped('12001'), 'MH01-S')
+  await page.until(`document.activeElement.innerText === 'Undo'`)
+  await page.press('Undo')
+  await page.says('MH01-S has other capitals')
+  assert.equal(await mapped('12001'), 'mh01-s')
+})
+
+test('any fix can be undone, not only the last one; one whose mapping was changed since says so', {
+  skip,
+}, async () => {
+  await page.press('Use MH01-S')
+  await page.says('12001 is mapped anew.')
+  await page.show('mappings/doctor/skus/missing')
+  await page.press('Map 12002')
+  await page.fill('Is there', 'MH01-M')
+  await page.press('Save')
+  await page.says('12002 is mapped anew.')
+  await page.show('mappings/fixes')
+  await isAccessible(page, 'fixes')
+  const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
+  await page.until(`${rows}.length === 3`)
+  await page.press('Undo 12001')
+  await page.says('is mapped to mh01-s again')
+  await page.press('Undo')
+  await page.until(`!document.querySelector('dialog')`)
+  assert.equal(await mapped('12001'), 'mh01-s')
+  assert.equal(await mapped('12002'), 'MH01-M')
+  await put(shop, '/mappings/skus/12002', { ecommerceSku: null })
+  await page.press('Undo 12002')
+  await page.press('Undo')
+  await page.says('mapping_changed')
+  await page.press('Close')
+  const csv = await page.exported()
+  assert.match(csv, /,SKU,12002,,MH01-M,/)
+  assert.equal(csv.split('\r\n').length, 5)
+})
