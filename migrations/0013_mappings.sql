@@ -120,6 +120,7 @@ begin
   end if;
   return null;
 end $$;
+comment on function count_findings is 'Keeps mapping_count: once a statement, for all findings that it has written.';
 create trigger mapping_finding_came after insert on mapping_finding referencing new table as came for each statement execute function count_findings();
 create trigger mapping_finding_changed after update on mapping_finding referencing old table as went new table as came for each statement execute function count_findings();
 create trigger mapping_finding_went after delete on mapping_finding referencing old table as went for each statement execute function count_findings();

@@ -1502,6 +1502,7 @@ create table mapping_count (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
+-- Keeps mapping_count: once a statement, for all findings that it has written.
 create function count_findings() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'DELETE' then
