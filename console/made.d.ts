@@ -1,4 +1,4 @@
-// Modules that the server makes of its own tables (src/console/assets.ts).
+// Modules that the server makes of its own tables and rules (src/console/assets.ts).
 
 declare module 'tillbridge/remedies' {
   /** What to do about each error, by its code. */
@@ -23,6 +23,13 @@ declare module 'tillbridge/settings' {
 declare module 'tillbridge/changes' {
   /** The kinds of records whose changes are told. */
   export const kinds: string[]
+}
+
+declare module 'tillbridge/formulas' {
+  /** A cell as it can be opened in a spreadsheet: what would be run there has an apostrophe in front. */
+  export const withoutFormula: (text: string) => string
+  /** The cell again that `withoutFormula` was given. */
+  export const asItWas: (text: string) => string
 }
 
 declare module 'tillbridge/kinds' {

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import { withoutFormula } from 'tillbridge/formulas'
 import { everyRecord } from '../ground/api.js'
 import { html } from '../ground/html.js'
 import { Problem } from './problem.js'
@@ -39,22 +40,23 @@ export function Export({ path, columns, file }) {
   ${error && html`<${Problem} error=${error} />`}`
 }
 
-/** Rows as CSV (RFC 4180). @param {import('./table.js').Column[]} columns @param {any[]} rows */
-export function csvOf(columns, rows) {
+/** Rows as CSV that a spreadsheet runs nothing of. @param {import('./table.js').Column[]} columns @param {any[]} rows */
+function csvOf(columns, rows) {
   const told = columns.filter(column => rows.every(row => textOf(column, row) !== undefined))
   const lines = [
     told.map(({ title, name = title }) => name),
     ...rows.map(row => told.map(column => textOf(column, row) ?? '')),
   ]
-  return lines.map(cells => `${cells.map(quoted).join(',')}\r\n`).join('')
+  return csvOfCells(lines.map(cells => cells.map(withoutFormula)))
 }
 
-// A spreadsheet takes what begins so for a formula, and would carry out what a customer has called themselves.
-/** @param {string} text */
-const quoted = text => {
-  const safe = /^[=+@\t\r]|^-(?![\d.]+$)/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
+/** Cells as CSV (RFC 4180) that says the same to whoever reads it. @param {string[][]} lines */
+export const csvOfCells = lines =>
+  lines
+    .map(
+      cells => `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`,
+    )
+    .join('')
 
 /** Saves a text as a file. @param {string} name @param {string} text */
 export function download(name, text) {

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, relative } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
+import { asItWas, withoutFormula } from '../backoffice/files/formulas.ts'
 import { columnsOf } from '../backoffice/rows/columns.ts'
 import type { Kind } from '../backoffice/rows/kind.ts'
 import { kinds } from '../backoffice/rows/kinds.ts'
@@ -31,6 +32,7 @@ const packages = {
   'tillbridge/remedies': 'packages/remedies.js',
   'tillbridge/settings': 'packages/settings.js',
   'tillbridge/kinds': 'packages/kinds.js',
+  'tillbridge/formulas': 'packages/formulas.js',
   'tillbridge/changes': 'packages/changes.js',
 }
 type Package = keyof typeof packages
@@ -57,7 +59,7 @@ const importable = () =>
     ]),
   )
 
-/** What each of them says. Some are not where Node would look, four are made of our own tables. */
+/** What each of them says. Some are not where Node would look, the others are made of our own tables and rules. */
 const says: Record<Package, () => string> = {
   preact: () => read(installed('preact')),
   'preact/hooks': () => read(installed('preact/hooks')),
@@ -67,6 +69,7 @@ const says: Record<Package, () => string> = {
   'tillbridge/settings': () => `export const settings = ${JSON.stringify(Settings.properties)}\n`,
   'tillbridge/changes': () => `export const kinds = ${JSON.stringify(told)}\n`,
   'tillbridge/kinds': () => `export const kinds = ${JSON.stringify(importable())}\n`,
+  'tillbridge/formulas': () => `export const withoutFormula = ${withoutFormula}\nexport const asItWas = ${asItWas}\n`,
 }
 
 const types: Record<string, string> = {

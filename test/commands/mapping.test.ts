@@ -7,6 +7,7 @@ import { environmentOf } from '../import/import-command.ts'
 import { unmappedShop } from '../support/mapping-shop.ts'
 import { directory, run } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
+import { put } from '../support/write.ts'
 
 const api = await startTestService()
 after(() => api.stop())
@@ -46,6 +47,20 @@ test('the doctor shows what is wrong, and its CSV goes in again as the mapping t
   assert.equal(mapped.code, 0, mapped.out + mapped.err)
   assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, '012001')
   assert.equal((await shop.get('/mappings/skus/12003')).json.data.ecommerceSku, null)
+})
+
+test('its CSV comes in again as it went out, what a spreadsheet would run too', async () => {
+  const shop = await unmappedShop(api)
+  await put(shop, '/mappings/skus/12001', { ecommerceSku: '-XL' })
+  await put(shop, '/mappings/skus/12002', { ecommerceSku: "'=M" })
+  const csv = await run(['mapping', 'doctor', shop.service.name, '--kind', 'skus', '--csv'], environment)
+  assert.match(csv.out, /^12001,'-XL,/m)
+  const file = join(place, 'out-and-in.csv')
+  await writeFile(file, csv.out)
+  const again = await run(['import', 'sku-mapping', file, '--service', shop.service.name], environment)
+  assert.equal(again.code, 0, again.out + again.err)
+  const mapped = async (id: string) => (await shop.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
+  assert.deepEqual([await mapped('12001'), await mapped('12002')], ['-XL', "'=M"])
 })
 
 test('what only the platform has, and what no file has told of, is nothing to be mended', async () => {

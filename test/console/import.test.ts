@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { holdKind } from '../../src/backoffice/rows/hold.ts'
+import { sql } from '../../src/db.ts'
+import { customerExport } from '../api/mappings/shopify.ts'
 import { browserMissing } from '../support/browser.ts'
 import { isAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
@@ -140,5 +142,35 @@ test('a connection that fails for some looks hides no import', { skip }, async (
   assert.deepEqual(
     page.complaints.filter(text => !/Failed to load resource/.test(text)),
     [],
+  )
+})
+
+test('an export of Shopify is known by its columns; what is left out of it stays out, and its mended lines take nothing away', {
+  skip,
+}, async () => {
+  const there = () =>
+    shop.db.rows<{ id: string }>(
+      sql`select ecommerce_id as id, other from ecommerce_item where service_id = ${shop.service.id} order by 1`,
+    )
+  const customers = ['1', '2', '4'.repeat(101)].map(id => [id, `${id.slice(0, 1)}@example.com`] as const)
+  await page.drop('customers_export.csv', Buffer.from(customerExport(customers)))
+  await page.says('customers_export.csv')
+  await page.until(`document.querySelector('[aria-label="How it is written"]')`)
+  assert.equal(await page.filled('Its rows are'), 'ecommerce-customers')
+  await page.fill('email is', ' none')
+  await page.press('Import')
+  await page.until(figure('Refused 1'))
+  assert.deepEqual(await there(), [
+    { id: '1', other: null },
+    { id: '2', other: null },
+  ])
+  await page.until(`document.querySelector('details.card table')`)
+  await page.fill('Customer ID of line 4', '=3')
+  await page.press('Send 1 line again')
+  await page.says('customers_export (mended).csv')
+  await page.until(figure('New 1'))
+  assert.deepEqual(
+    (await there()).map(({ id }) => id),
+    ['1', '2', '=3'].toSorted(),
   )
 })

@@ -85,6 +85,14 @@ test('a column that we have too is passed over where that is said', async () => 
   )
 })
 
+test('a column that is known by what other systems call it is passed over where that is said', async () => {
+  const file = 'Customer ID,Email\n1,a@example.com\n'
+  await shop.feed('ecommerce-customers', file, { ignore: ['Email'] })
+  assert.deepEqual(await shop.rows('select ecommerce_id, other from ecommerce_item'), [
+    { ecommerce_id: '1', other: null },
+  ])
+})
+
 test('the same in records, whose other fields stay where they belong', async () => {
   const record = { storeId: '78', storeNumber: '078', name: 'East', ecommerceLocationId: 'L', code: 'E' }
   await shop.feed('stores', JSON.stringify(record), { file: 'stores.ndjson', ignore: ['code'] })

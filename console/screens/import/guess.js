@@ -100,18 +100,23 @@ export const matched = (columns, header) =>
     }),
   )
 
-/** What the rows of a file seem to be: by its name, or by the names of its columns. @param {string} name @param {string[]} header */
+/**
+ * What the rows of a file seem to be: by its name, unless columns that are needed are lacking then, and something else has all of its
+ * own, in at least two. So `customers_export.csv` of another system is not taken for our customers.
+ * @param {string} name @param {string[]} header
+ */
 export function kindOf(name, header) {
-  const known = Object.keys(kinds)
-  const named = known.filter(kind => bare(name).includes(bare(kind))).sort((a, b) => b.length - a.length)
-  const share = (/** @type {string} */ kind) => {
-    const columns = kinds[kind]?.columns ?? []
+  const known = Object.entries(kinds).map(([kind, { columns }]) => {
     const found = matched(columns, header)
     const lacking = columns.filter(({ name, required }) => required && !(name in found)).length
-    return Object.keys(found).length - 3 * lacking
-  }
-  const [likely = ''] = [...known].sort((a, b) => share(b) - share(a))
-  return named[0] ?? likely
+    return { kind, lacking, found: Object.keys(found).length }
+  })
+  const [likely] = known.toSorted((a, b) => b.found - 3 * b.lacking - (a.found - 3 * a.lacking))
+  const [named] = known
+    .filter(({ kind }) => bare(name).includes(bare(kind)))
+    .sort((a, b) => b.kind.length - a.kind.length)
+  const isLikelier = named && likely && named.lacking > 0 && likely.lacking === 0 && likely.found > 1
+  return (isLikelier ? likely : (named ?? likely))?.kind ?? ''
 }
 
 /** @param {Column} column */

@@ -88,11 +88,3 @@ function cellsIn(text, delimiter) {
     at = end + 1
   }
 }
-
-/** Lines as CSV that says the same to whoever reads it. @param {string[][]} lines */
-export const csvOfCells = lines =>
-  lines
-    .map(
-      cells => `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`,
-    )
-    .join('')

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { html } from '../../ground/html.js'
 import { Field, submitted } from '../../parts/field.js'
 import { brief } from './preview.js'
+import { isRest, whyColumns } from './profile.js'
 
 /** So many cells stand beside the one that is mended, so that it is seen which line it is. */
 const beside = 4
@@ -18,8 +19,9 @@ export function Mending({ group, lines, header, isSecret, put }) {
   const numbers = group.numbers.filter(number => lines.has(number))
   const place = header.indexOf(group.column)
   const isOf = place >= 0
-  const others = header.map((_, i) => i).filter(i => i !== place && !isSecret(header[i] ?? ''))
-  const open = isOf ? [place] : header.map((_, i) => i)
+  const own = header.map((_, i) => i).slice(isRest(header) ? whyColumns.length : 0)
+  const others = own.filter(i => i !== place && !isSecret(header[i] ?? ''))
+  const open = isOf ? [place] : own
   const shown = isOf ? others.slice(0, beside) : []
   const putAll = submitted(() => {
     for (const number of numbers) put(number, place, all)

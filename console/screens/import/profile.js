@@ -33,12 +33,18 @@ export function profileOf({ kind, reading, from, set, decimal, dateFormat }, hea
 }
 
 /**
- * The same to be sent in a URL: without the names of columns that are left out. In a file without a header they are somebody's data, and
- * there may be many.
+ * The same to be sent in a URL: of the columns that are left out it names only those that would be taken for one of ours. In a file
+ * without a header the names are somebody's data, and there may be many.
  * @param {Plan} plan @param {string[]} header
  */
 export function sentProfileOf(plan, header) {
   const profile = profileOf(plan, header)
-  const ours = new Set(kinds[plan.kind]?.columns.map(({ name }) => name))
-  return Object.assign(profile, { ignore: ['*', ...profile.ignore.filter(name => ours.has(name))] })
+  const columns = kinds[plan.kind]?.columns ?? []
+  const known = new Set(columns.flatMap(({ name, titles = [] }) => [name, ...titles]).map(name => name.toLowerCase()))
+  return Object.assign(profile, { ignore: ['*', ...profile.ignore.filter(name => known.has(name.toLowerCase()))] })
 }
+
+/** What a file of refused lines has in front of each: by that it is known. */
+export const whyColumns = ['line', 'column', 'reason']
+/** @param {string[]} names */
+export const isRest = names => whyColumns.every((name, i) => names[i] === name)

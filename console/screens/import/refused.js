@@ -1,11 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
+import { asItWas, withoutFormula } from 'tillbridge/formulas'
 import { kinds } from 'tillbridge/kinds'
 import { html } from '../../ground/html.js'
-import { download } from '../../parts/export.js'
+import { csvOfCells, download } from '../../parts/export.js'
 import { Problem } from '../../parts/problem.js'
 import { cellText, recordIn } from './guess.js'
-import { csvOfCells, linesOf } from './lines.js'
+import { linesOf } from './lines.js'
 import { Mending } from './mending.js'
+import { isRest, whyColumns } from './profile.js'
 
 /** @typedef {import('./profile.js').Sent} Sent */
 /** @typedef {import('./profile.js').Group} Group */
@@ -18,40 +20,80 @@ async function keptOf({ file, plan: { reading }, header }, numbers) {
   const found = new Map()
   for await (const { number, text, cells } of linesOf(file, reading)) {
     if (!numbers.has(number)) continue
-    const told = reading.isJson ? header.map(name => cellText(recordIn(text)[name])) : cells
+    const told = reading.isJson
+      ? header.map(name => cellText(recordIn(text)[name]))
+      : isRest(header)
+        ? cells.map(asItWas)
+        : cells
     found.set(number, { text, cells: told, isMended: false })
     if (found.size === numbers.size) break
   }
   return found
 }
 
-/** The lines as a file that is read by the same plan. @param {Sent} sent @param {Kept[]} lines @returns {Sent} */
-function fileOf({ file, plan, profile, header, isTrial }, lines) {
+/**
+ * The lines as a file that is read by the same plan, each behind why it was refused: so it is no whole list, which would take away what
+ * it lacks (docs/feeds.md).
+ * @param {Sent} sent @param {Map<number, Kept>} lines @param {Group[]} groups @returns {Sent}
+ */
+function fileOf({ file, plan, profile, header, isTrial }, lines, groups) {
   const name = file.name.replace(/( \(mended\))?(\.[a-z]+)?(\.gz)?$/i, '')
-  const sent = { header, lines: lines.length, isTrial }
+  const why = whyIn(groups)
+  const sent = { lines: lines.size, isTrial }
   if (plan.reading.isJson) {
-    const text = lines.map(line => `${recordOf(line, header)}\n`).join('')
-    return { file: new File([text], `${name} (mended).ndjson`), plan, profile, ...sent }
+    const text = [...lines].map(([number, line]) => `${recordOf(line, header, why(number))}\n`).join('')
+    return { file: new File([text], `${name} (mended).ndjson`), plan, profile, header, ...sent }
   }
-  // A cell that a line lacks is empty once somebody has seen that it is.
-  const cells = lines.map(line => (line.isMended ? header.map((_, i) => line.cells[i] ?? '') : line.cells))
+  const front = isRest(header) ? whyColumns.length : 0
+  const own = header.slice(front)
+  const rows = [...lines].map(([number, line]) => {
+    const cells = line.cells.slice(front)
+    // A cell that a line lacks is empty once somebody has seen that it is.
+    return [...why(number), ...(line.isMended ? own.map((_, i) => cells[i] ?? '') : cells)]
+  })
+  const names = [...whyColumns, ...own]
   return {
-    file: new File([csvOfCells([header, ...cells])], `${name} (mended).csv`),
+    file: new File([csvOfCells([names, ...rows].map(cells => cells.map(withoutFormula)))], `${name} (mended).csv`),
     plan: Object.assign({}, plan, { reading: { isJson: false, delimiter: ',', encoding: 'utf-8' } }),
     profile: Object.assign({}, profile, { delimiter: ',', encoding: 'utf-8' }),
+    header: names,
     ...sent,
   }
 }
 
-/** A line of NDJSON with what was mended in it; what is not in it stays away, since an empty text would clear it. @param {Kept} line @param {string[]} header */
-function recordOf({ text, cells, isMended }, header) {
-  if (!isMended) return text
-  const record = recordIn(text)
-  for (const [i, name] of header.entries()) {
-    const [before, now] = [record[name], cells[i] ?? '']
-    if (cellText(before) !== now) record[name] = before && typeof before === 'object' ? parsed(now) : now
+/** What stands in front of a line: its number, columns and reasons. @param {Group[]} groups */
+function whyIn(groups) {
+  /** @type {Map<number, Group[]>} */
+  const of = new Map()
+  for (const group of groups) for (const number of group.numbers) of.set(number, [...(of.get(number) ?? []), group])
+  return (/** @type {number} */ number) => {
+    const mine = of.get(number) ?? []
+    return [
+      String(number),
+      mine.map(({ column }) => column).join('; '),
+      mine.map(({ column, reason }) => (mine.length > 1 ? `${column} ${reason}`.trim() : reason)).join('; '),
+    ]
   }
-  return JSON.stringify(record)
+}
+
+/**
+ * A line of NDJSON with what was mended in it; what is not in it stays away, since an empty text would clear it.
+ * @param {Kept} line @param {string[]} header @param {string[]} why
+ */
+function recordOf({ text, cells, isMended }, header, why) {
+  const record = recordIn(text)
+  const isMarked = isRest(Object.keys(record))
+  if (isMended)
+    for (const [i, name] of header.entries()) {
+      const [before, now] = [record[name], cells[i] ?? '']
+      if (cellText(before) !== now) record[name] = before && typeof before === 'object' ? parsed(now) : now
+    }
+  // As it stands: a number that is read and written again may be another one.
+  const told = isMended ? JSON.stringify(record) : text.trim()
+  if (isMarked || !told.startsWith('{')) return told
+  const front = JSON.stringify(Object.fromEntries(whyColumns.map((name, i) => [name, why[i]])))
+  const rest = told.slice(1).trimStart()
+  return `${front.slice(0, -1)}${rest.startsWith('}') ? '' : ','}${rest}`
 }
 
 /** @param {string} text @returns {unknown} */
@@ -90,7 +132,11 @@ export function Refused({ groups, sent, again }) {
     setMended(before => before + 1)
   }
   const rest = groups.some(group => group.lines > group.numbers.length)
-  const next = fileOf(sent, [...lines.values()])
+  const next = () => fileOf(sent, lines, groups)
+  const save = () => {
+    const { file } = next()
+    file.text().then(text => download(file.name, text))
+  }
   return html`<section aria-label="Refused lines">
     <h2>Refused lines</h2>
     <p class="lead">Mend them here and ${isTrial ? 'try' : 'send'} them again. Those that are still wrong come back.</p>
@@ -102,8 +148,8 @@ export function Refused({ groups, sent, again }) {
     )}
     ${rest && html`<p class="note">Of each reason the first 100 lines are here. Once they are in, send the file again for the others: what is there already changes nothing.</p>`}
     <p class="choices">
-      <button class=${mended ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => again(next)}>${isTrial ? 'Try' : 'Send'} ${count(lines.size)} again</button>
-      <button class="quiet" onClick=${() => next.file.text().then(text => download(next.file.name, text))}>Save these lines</button>
+      <button class=${mended ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => again(next())}>${isTrial ? 'Try' : 'Send'} ${count(lines.size)} again</button>
+      <button class="quiet" onClick=${save}>Save these lines</button>
     </p>
   </section>`
 }

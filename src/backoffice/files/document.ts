@@ -94,7 +94,8 @@ imported order adds nothing to it until something happens to the order here.
 
 A line with a fault is refused, with all its faults; the others go in. The refused ones are in \`<file>.rejected.csv\` (or where
 \`--rejected\` says), behind \`line\`, \`column\` and \`reason\`. Mend the cells and import that file, with the same \`--map\`;
-the three columns may stay. PINs are left out, and have to be entered again. For NDJSON the columns are those that some refused line gives; the text of a line that is no object
+the three columns may stay, and for \`ecommerce-…\` they have to: by them the file is known for a part, and not for all that there is.
+Records (NDJSON) with these three as their first fields are known so too; the console puts them in front of what is mended there. PINs are left out, and have to be entered again. For NDJSON the columns are those that some refused line gives; the text of a line that is no object
 stands in \`reason\`. Without a refused line there is no such file, and that of an earlier import is removed.
 
 **What you have edited stays.** Where \`<file>.rejected.csv\` is not as it was written (a hidden file beside it has its digest), the
@@ -104,7 +105,8 @@ writes over it.
 **Cells are as they were, but for formulas.** A cell that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return would be run
 by a spreadsheet: it has an apostrophe in front, and so has one that begins with apostrophes and then one of these. A number or a
 telephone number is left alone: a sign, a digit, then digits, spaces, points and parentheses (\`-5.00\`, \`+61 (03) 9999 1234\`). When a
-file with the three columns in front is imported, that apostrophe is taken away again; in any other file an apostrophe is one.
+file with the three columns in front is imported, or one that has those of \`tillbridge mapping doctor --csv\`, that apostrophe is taken
+away again; in any other file an apostrophe is one.
 
 At the end stands how many lines were refused for which reason, with the first one of each. \`--stop-after 100\` ends an import early
 once so many lines are refused. \`--dry-run\` finds the faults that can be found without writing.

@@ -1,10 +1,11 @@
-/** What a spreadsheet takes for a formula, with the apostrophes that keep it from that. */
-const formula = /^'*[=+\-@\t\r]/
-/** A number, or a telephone number as people write it: to a spreadsheet these are no more than that. */
-const number = /^[+-]\d[\d .()]*$/
+// Each is whole in itself: the console is served their texts (src/console/assets.ts).
 
-/** A cell as it can be opened in a spreadsheet: text that would be run there has an apostrophe in front. */
-export const withoutFormula = (text: string) => (formula.test(text) && !number.test(text) ? `'${text}` : text)
+/**
+ * A cell as it can be opened in a spreadsheet: text that would be run there, also behind apostrophes, has an apostrophe in front. A
+ * number, or a telephone number as people write it, is no more than that there.
+ */
+export const withoutFormula = (text: string) =>
+  /^'*[=+\-@\t\r]/.test(text) && !/^[+-]\d[\d .()]*$/.test(text) ? `'${text}` : text
 
 /** The cell again that `withoutFormula` was given. */
-export const asItWas = (text: string) => (text.startsWith("'") && formula.test(text) ? text.slice(1) : text)
+export const asItWas = (text: string) => (/^'+[=+\-@\t\r]/.test(text) ? text.slice(1) : text)

@@ -8,12 +8,13 @@ import { isNear } from './spelling.ts'
 
 /** The columns that a `.rejected.csv` begins with; reading it again passes over them. */
 export const rejectedColumns = ['line', 'column', 'reason'] as const
-export const isRejectedFile = (header: readonly string[]) => rejectedColumns.every((name, i) => header[i] === name)
+/** Whether these are the columns of a file of refused lines, or the fields of such a record. */
+export const isRejectedFile = (names: readonly string[]) => rejectedColumns.every((name, i) => names[i] === name)
 
 /** What the file is expected to call our columns. */
 function headersOf(
   kind: Kind,
-  { map = new Map(), set = new Map(), clocks = new Map() }: Dialect,
+  { map = new Map(), set = new Map(), clocks = new Map(), ignore = [] }: Dialect,
   names: readonly string[] = [],
 ) {
   const columns = columnsOf(kind)
@@ -27,7 +28,8 @@ function headersOf(
         throw new ImportError(`--${option} ${ours}=${value}: there is no column ${ours}. ${listOf(kind)}`)
   for (const ours of set.keys())
     if (map.has(ours)) throw new ImportError(`--map and --set both say what ${ours} is: leave one of them out.`)
-  return columns.map(column => ({ ...column, header: map.get(column.name) ?? titleOf(kind, column.name, names) }))
+  const read = names.filter(name => !ignore.includes(name))
+  return columns.map(column => ({ ...column, header: map.get(column.name) ?? titleOf(kind, column.name, read) }))
 }
 
 /** What a file calls a column of ours where nobody has said: its own name, or else one that exports of other systems have for it. */

@@ -3,6 +3,7 @@ import { parse } from 'csv-parse/sync'
 import { Reason } from '../rows/reason.ts'
 import type { Line } from '../rows/sheet.ts'
 import { type Block, blocksOf, type Extent } from './blocks.ts'
+import { isRejectedFile, rejectedColumns } from './header.ts'
 import type { RowsOf, Told } from './records.ts'
 
 const invalidText =
@@ -66,6 +67,8 @@ interface Records {
   places: ReadonlyMap<string, number>
   /** Other fields are passed over. */
   ignoresUnknown?: boolean | undefined
+  /** Hears that a record is one that was refused: it has in front why. */
+  onRest?: () => void
   /** Which rows a record is. */
   rowsOf: (record: Told) => ReturnType<RowsOf>
 }
@@ -87,9 +90,16 @@ function jsonLine(text: Buffer, records: Records): Read[] {
   const fields = parsed(text)
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     return [{ cells: [], unreadable: 'The line is not a JSON object:', text: text.toString() }]
-  const rows = records.rowsOf(fields as Told) ?? [fields]
+  const record = withoutWhy(fields as Told, records.onRest)
+  const rows = records.rowsOf(record) ?? [record]
   if (rows instanceof Reason) return [{ cells: [], unreadable: rows.text, text: text.toString() }]
   return rows.map(row => placed(row, records))
+}
+
+function withoutWhy(record: Told, onRest?: () => void): Told {
+  if (!isRejectedFile(Object.keys(record))) return record
+  onRest?.()
+  return Object.fromEntries(Object.entries(record).slice(rejectedColumns.length))
 }
 
 /** Fields of a line that are told as unknown, each by its first 100 characters: names come in no other bounds than those of a line. */

@@ -28,16 +28,21 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
     const places = new Map(fields.map(field => [field.header, field.place]))
     const others = [...(dialect.ignore ?? []), ...(dialect.clocks?.values() ?? [])]
     for (const name of others) if (!places.has(name)) places.set(name, places.size)
-    return {
+    const onRest = () => {
+      sheet.isRest = true
+    }
+    const sheet: Sheet = {
       header: [...places.keys()],
       fields,
       sparse: true,
       lines: jsonLines(bytes, {
         places,
         ignoresUnknown: dialect.ignoresUnknown,
+        onRest,
         rowsOf: record => rowsOfRecords.get(kind)?.(record, currency),
       }),
     }
+    return sheet
   }
   const delimiter = isOurs ? ',' : dialect.delimiter
   const blocks = csvLines(bytes, delimiter)
@@ -47,6 +52,8 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
   if (head.unreadable) throw new ImportError(`The header of ${source.name} cannot be read. ${head.unreadable}`)
   const header = head.cells.map(String)
   const names = isRejectedFile(header) ? header.map(asItWas) : header
+  // Both are written by us, with apostrophes in front of what a spreadsheet would run.
+  const isWritten = isRejectedFile(header) || isDoctors(header, kind)
   const { fields, skipped } = fieldsIn(names, kind, { ...dialect, delimiter }, currency)
   return {
     header: names.slice(skipped),
@@ -64,11 +71,15 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
     for (const line of lines) {
       if (line.cells.length !== names.length)
         line.unreadable ??= `The line has ${count(line.cells.length, 'cell')}, the header ${names.length}.`
-      if (skipped) line.cells = line.cells.slice(skipped).map(cell => asItWas(String(cell)))
+      if (isWritten) line.cells = line.cells.slice(skipped).map(cell => asItWas(String(cell)))
     }
     return lines
   }
 }
+
+/** Whether a file of mappings is the mapping doctor's: it has columns beside those of a mapping. */
+const isDoctors = (header: readonly string[], { passesOver }: Kind) =>
+  Array.isArray(passesOver) && passesOver.every(name => header.includes(name))
 
 /** A field with its cells that many places further on. */
 const movedBy = (places: number, field: Field): Field => ({

@@ -25,7 +25,7 @@ export interface Sheet {
   fields: Field[]
   /** A line may leave out columns that another one gives. */
   sparse: boolean
-  /** The lines are what an earlier import has refused. */
+  /** The lines are what an earlier import has refused; of NDJSON it is known once they are read. */
   isRest?: boolean
   lines: AsyncIterable<Line[]>
 }

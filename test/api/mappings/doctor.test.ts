@@ -44,6 +44,17 @@ test('exports of Shopify go in as they are, twice the same, and what a whole one
   assert.deepEqual([stores.listed, skus.listed, customers.listed], [2, 1, 3])
 })
 
+test('refused lines that are mended are no whole list, as CSV and as NDJSON: nothing goes', async () => {
+  const shop = await unmappedShop(api)
+  await bring(shop, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
+  const why = { line: '2', column: 'customerId', reason: 'is too long' }
+  const csv = await bring(shop, 'ecommerce-customers', 'line,column,reason,Customer ID\n2,ID,is too long,3\n')
+  const record = JSON.stringify({ ...why, customerId: '4' })
+  const json = await bring(shop, 'ecommerce-customers', `${record}\n`, 'application/x-ndjson')
+  assert.deepEqual([csv.new, csv.notes, json.new, json.notes, json.refused], [1, [], 1, [], 0], JSON.stringify(json))
+  assert.equal((await judged(shop)).customers.listed, 4)
+})
+
 test('each record has its state, with why, and what is sold most stands first', async () => {
   const shop = await unmappedShop(api)
   const sale = {

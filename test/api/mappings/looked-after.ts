@@ -19,8 +19,8 @@ export async function startWithWorker() {
 }
 
 /** Sends a file, and waits until it is in. */
-export async function bring(shop: Caller, kind: string, body: string) {
-  const sent = await shop.request(`/imports/${kind}`, { method: 'POST', headers: { 'content-type': 'text/csv' }, body })
+export async function bring(shop: Caller, kind: string, body: string, type = 'text/csv') {
+  const sent = await shop.request(`/imports/${kind}`, { method: 'POST', headers: { 'content-type': type }, body })
   assert.equal(sent.status, 202, sent.text)
   const path = String(sent.headers.location)
   await until(async () => (await shop.get(path)).json.data.state !== 'running', 'it is in', 30_000)
