@@ -34,7 +34,7 @@ export const reaching = ({ connection }: Pick<FreshDatabase, 'connection'>) => (
 let open = 0
 
 /** Clones a migrated, empty database. A cluster of this file's own goes when the last one is dropped. */
-export const freshDatabase = () => makeDatabase(({ template }) => `template "${template}"`)
+export const freshDatabase = () => makeDatabase(({ template }) => `template "${template}" strategy file_copy`)
 
 /** Makes a database in which there is nothing yet. */
 export const emptyDatabase = () => makeDatabase(() => '')

@@ -36,6 +36,10 @@ interface How {
   program?: readonly [string, ...string[]]
 }
 
+/** What of the environment of a run reaches its processes: with the cache programs that do not see to that themselves are not compiled at every start either. */
+const { HOME, NODE_COMPILE_CACHE, PATH, TMPDIR } = process.env
+const surroundings = { HOME, NODE_COMPILE_CACHE, PATH: `${programs}${delimiter}${PATH}`, TMPDIR }
+
 const running = new Set<Running>()
 const directories = new Set<string>()
 
@@ -70,12 +74,12 @@ export function directory(mode = 0o711): string {
   return path
 }
 
-/** Starts `tillbridge …`; of the environment only what is given here reaches it. */
+/** Starts `tillbridge …`; of the environment only what is given here, and `surroundings`, reaches it. */
 export function begin(args: readonly string[], environment: Environment, how: How = {}): Running {
   const [command, ...before] = how.program ?? [process.execPath, cli]
   const child = spawn(command, [...before, ...args], {
     cwd: how.cwd ?? tmpdir(),
-    env: { PATH: `${programs}${delimiter}${process.env.PATH}`, HOME: process.env.HOME, ...environment },
+    env: { ...surroundings, ...environment },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openTestCluster, type TestCluster } from '../cluster.ts'
+import { directoryInMemory } from './memory.ts'
 import { keepTimes } from './times.ts'
 
 const compiled = fileURLToPath(new URL('../../../node_modules/.cache/tillbridge', import.meta.url))
@@ -11,6 +12,8 @@ let installations: string
 
 /** Before all test files: one PostgreSQL for those that need a database of their own and no server of their own; what one file has compiled the next one need not. */
 export async function globalSetup() {
+  const memory = directoryInMemory()
+  if (memory) process.env.TMPDIR = memory
   cluster = await openTestCluster()
   process.env.TEST_DATABASE_URL = cluster.at('postgres')
   process.env.TEST_DATABASE_TEMPLATE = cluster.template
