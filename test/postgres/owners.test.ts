@@ -5,6 +5,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startPostgres } from '../../src/postgres/postgres.ts'
+import { homeWithDatabase } from '../support/installations/installations.ts'
 import {
   cleanUp,
   isRunning,
@@ -21,7 +22,7 @@ import {
 } from '../support/postgres/processes.ts'
 
 test('a second start on one data directory is refused in one line', async t => {
-  const home = temporary(t)
+  const home = await homeWithDatabase(t)
   const first = await start(t, home)
   const line = `${home} is in use by process ${process.pid}; only one process may own it.`
   await assert.rejects(startPostgres(home), { message: line })
@@ -42,13 +43,13 @@ test('of processes that start together exactly one owns the directory', async t 
 })
 
 test('the server of a killed process ends by itself', { skip: needsProc }, async t => {
-  const killed = await owner(t, temporary(t))
+  const killed = await owner(t, await homeWithDatabase(t))
   killed.process.kill('SIGKILL')
   await until(() => !isRunning(killed.pid))
 })
 
 test('after a kill -9 of its owner a directory can be owned at once, with all that was committed', async t => {
-  const home = temporary(t)
+  const home = await homeWithDatabase(t)
   const killed = await owner(t, home)
   await query(killed.connection, 'create table kept as select 1 as value')
   killed.process.kill('SIGKILL')
@@ -61,7 +62,7 @@ test('after a kill -9 of its owner a directory can be owned at once, with all th
 })
 
 test('a server that was left running does not block the next owner', { skip: needsProc }, async t => {
-  const home = temporary(t)
+  const home = await homeWithDatabase(t)
   const killed = await owner(t, home)
   await query(killed.connection, 'create table kept as select 1 as value')
   const watchdog = processes().find(({ line }) => line.includes('read -r') && line.endsWith(` ${killed.pid}`))
@@ -95,14 +96,14 @@ test('a process number that was used again does not look like a running server',
 })
 
 test('Ctrl-C leaves the database to the requests that are being finished', async t => {
-  const finishing = await owner(t, temporary(t), { detached: true })
+  const finishing = await owner(t, await homeWithDatabase(t), { detached: true })
   process.kill(-(finishing.process.pid ?? 0), 'SIGINT')
   assert.equal(await finishing.nextLine(), '{"value":1}')
   assert.deepEqual(await once(finishing.process, 'exit'), [0, null])
 })
 
 test('a process that forgets to stop its server ends all the same', { skip: needsProc }, async t => {
-  const forgetful = await owner(t, temporary(t), { script: 'process.stdin.unref()' })
+  const forgetful = await owner(t, await homeWithDatabase(t), { script: 'process.stdin.unref()' })
   await once(forgetful.process, 'exit')
   await until(() => !isRunning(forgetful.pid))
 })

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../../src/postgres/postgres.ts'
+import { homeWithDatabase } from '../support/installations/installations.ts'
 import {
   isRoot,
   modeOf,
@@ -45,7 +46,7 @@ test('a new directory gets a durable database on a private socket', async t => {
 })
 
 test('data survives a stop, and the next start takes no time worth noting', async t => {
-  const home = temporary(t)
+  const home = await homeWithDatabase(t)
   const first = await start(t, home)
   await query(first.connection, 'create table kept as select 1 as value')
   await Promise.all([first.stop(), first.stop()])
@@ -60,7 +61,7 @@ test('data survives a stop, and the next start takes no time worth noting', asyn
 })
 
 test('a server that is killed comes back on the same connection, even while it is busy', async t => {
-  const home = temporary(t)
+  const home = await homeWithDatabase(t)
   const notices: string[] = []
   const postgres = await start(t, home, { onNotice: notice => notices.push(notice) })
   await query(postgres.connection, 'create table kept as select 1 as value')
@@ -79,7 +80,7 @@ test('a server that is killed comes back on the same connection, even while it i
 })
 
 test('a server that cannot come back is given up, and the directory is free again', async t => {
-  const home = temporary(t)
+  const home = await homeWithDatabase(t)
   const notices: string[] = []
   const postgres = await start(t, home, { restartWaitsMs: [0, 10], onNotice: notice => notices.push(notice) })
   fs.renameSync(join(home, 'data/global/pg_control'), join(home, 'pg_control'))
@@ -92,7 +93,7 @@ test('a server that cannot come back is given up, and the directory is free agai
 })
 
 test('a stop that takes too long becomes an immediate one, and nothing is lost', async t => {
-  const home = temporary(t)
+  const home = await homeWithDatabase(t)
   const postgres = await start(t, home, { graceMs: 200 })
   await query(postgres.connection, 'create table kept as select 1 as value')
   const [row] = await query(postgres.connection, `select pid from pg_stat_activity where backend_type = 'checkpointer'`)
@@ -131,8 +132,7 @@ test('a directory with too long a path for a socket has it in a private one else
 })
 
 test('a data directory of another major version is refused in one line', async t => {
-  const home = temporary(t)
-  await (await start(t, home)).stop()
+  const home = await homeWithDatabase(t)
   fs.writeFileSync(join(home, 'data/PG_VERSION'), '15\n')
   await assert.rejects(
     startPostgres(home),

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { temporary } from '../postgres/processes.ts'
 import { type Credentials, directory, done, type Environment, makeAccess } from '../processes.ts'
 
 /** Those that are copied: of the whole run, or of this file where it runs alone. */
@@ -20,6 +22,12 @@ export async function installedWithAccess(environment: Environment): Promise<Cre
   })
   copy(template, environment)
   return JSON.parse(readFileSync(join(environment.DATA_DIR ?? '', 'access'), 'utf8'))
+}
+
+/** The directory of a PostgreSQL whose database is there already. For tests whose subject is not how one is made. */
+export async function homeWithDatabase(t: TestContext): Promise<string> {
+  const { DATA_DIR } = await installed({ DATA_DIR: join(temporary(t), 'data') })
+  return join(DATA_DIR, 'postgres')
 }
 
 /** A template by its name, made where there is none; of several that are made at once one stays. */
