@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { sql } from '../src/db.ts'
+import { measureBackup } from './backup.ts'
 import { measureBreaker } from './breaker.ts'
 import { measureColdStart } from './cold-start.ts'
 import { measureExport } from './export.ts'
@@ -24,6 +25,7 @@ import { measureWrites } from './writes/writes.ts'
 const parts = [
   'pages',
   'export',
+  'backup',
   'growth',
   'workers',
   'writes',
@@ -94,6 +96,7 @@ async function measureServed(cluster: Cluster, size: Size) {
   const measure: Record<Exclude<Part, 'cold-start'>, (bench: Bench, loaded: Loaded) => Promise<Section>> = {
     pages: measurePages,
     export: measureExport,
+    backup: measureBackup,
     growth: bench => measureGrowth(bench, cluster, size),
     workers: measureWorkers,
     writes: measureWrites,

@@ -1,0 +1,98 @@
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { ask, type Bench } from './rig/bench.ts'
+import { runCommand } from './rig/command.ts'
+import type { Loaded } from './rig/database.ts'
+import { startService } from './rig/processes.ts'
+import { median, type Section, tenths, whole } from './rig/report.ts'
+import { scenariosOf } from './rig/scenarios.ts'
+
+/** Pages a second that others ask for meanwhile. */
+const pagesPerSecond = 20
+const mostMegabytes = 400
+const copyName = 'bench_restored'
+
+/** A backup while pages are served, and its restore into an empty database. */
+export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Section> {
+  const file = join(bench.directory, 'bench.tillbridge')
+  const service = await startService(bench.directory, { DATABASE_URL: loaded.url })
+  const page = (await scenariosOf(loaded)).find(({ name }) => name === 'customers, deepest page')
+  if (!page) throw new Error('the bench has a deepest page')
+  const pages = (seconds: number) => ask(bench, service, page, { connections: 4, rate: pagesPerSecond, seconds })
+  bench.say('  backup')
+  const quiet = await runCommand(bench, loaded, ['backup', file])
+  // As long as the backup takes, and not longer: half of what one takes by itself is within it for certain.
+  const seconds = Math.max(2, Math.floor(quiet.seconds / 2))
+  const tails: number[] = []
+  const taken = [quiet]
+  for (let round = 0; round < bench.rounds; round++) {
+    bench.say(`  round ${round + 1}`)
+    const alone = await pages(seconds)
+    const [backup, beside] = await Promise.all([runCommand(bench, loaded, ['backup', file]), pages(seconds)])
+    taken.push(backup)
+    tails.push(beside.p99 / alone.p99)
+  }
+  await service.stop()
+  const { size } = await stat(file)
+  bench.say('  restore')
+  const restored = await intoEmpty(loaded, target => runCommand(bench, target, ['restore', '--nothing-lost', file]))
+  await rm(file)
+
+  const rows = Number(/([\d,]+) rows/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
+  const peak = Math.max(...taken.map(each => each.peak), restored.peak)
+  const megabytes = Number(/([\d.,]+) MB/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
+  const line = (what: string, seconds: number, most: number) => [
+    what,
+    whole(seconds),
+    whole(rows / seconds),
+    tenths(megabytes / seconds),
+    tenths((1e7 / rows) * (seconds / 60)),
+    whole(most),
+  ]
+  const tail = median(tails)
+  return {
+    title: 'Backup and restore',
+    about:
+      `All of an installation, ${whole(rows)} rows of ${whole(megabytes)} MB as PostgreSQL copies them, by \`tillbridge backup\` to a file of ${whole(size / 1e6)} MB, read back, and by \`tillbridge restore\` into an empty database of the same server, with all indexes. ` +
+      `Pages meanwhile are the deepest of the list of customers, ${pagesPerSecond} a second at even intervals. All processes share the cores.`,
+    tables: [
+      {
+        caption: 'How long',
+        head: ['what', 'seconds', 'rows/s', 'MB/s', 'minutes for 10,000,000 rows', 'memory, at most MB'],
+        rows: [
+          line('backup', quiet.seconds, quiet.peak),
+          line(
+            'backup while pages are served',
+            median(taken.slice(1).map(each => each.seconds)),
+            Math.max(...taken.map(each => each.peak)),
+          ),
+          line('restore', restored.seconds, restored.peak),
+        ],
+      },
+    ],
+    targets: [
+      { what: 'p99 of pages during a backup', wanted: '≤ 1.5 ×', found: `${tenths(tail)} ×`, met: tail <= 1.5 },
+      {
+        what: 'memory, at most',
+        wanted: `≤ ${mostMegabytes} MB`,
+        found: `${whole(peak)} MB`,
+        met: peak <= mostMegabytes,
+      },
+    ],
+  }
+}
+
+/** Gives a database that is empty, and drops it. */
+async function intoEmpty<T>(loaded: Loaded, work: (target: Loaded) => Promise<T>): Promise<T> {
+  const client = new pg.Client(loaded.connection)
+  await client.connect()
+  try {
+    await client.query(`drop database if exists ${copyName}`)
+    await client.query(`create database ${copyName}`)
+    return await work({ ...loaded, url: loaded.url.replace(/[^/]+$/, copyName) })
+  } finally {
+    await client.query(`drop database if exists ${copyName} with (force)`)
+    await client.end()
+  }
+}
