@@ -1,5 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 
+/** Milliseconds on a clock that processes and threads share. */
+export const now = () => Number(process.hrtime.bigint()) / 1e6
+
 /** A process that is asked, one thing at a time. */
 export interface Child<Question, Answer> {
   pid: number

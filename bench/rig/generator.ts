@@ -1,7 +1,7 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { Worker } from 'node:worker_threads'
-import { answerAsks } from './child.ts'
+import { answerAsks, now } from './child.ts'
 
 /** A load on an HTTP server: the same request over and over, on connections that stay open. */
 export interface Load {
@@ -23,9 +23,6 @@ export interface Measured {
 }
 
 const warmSeconds = 0.5
-
-/** Milliseconds on a clock that threads share. */
-const now = () => Number(process.hrtime.bigint()) / 1e6
 
 /** One connection; `ask` calls back when its answer is complete. Answers are counted by their content-length, not looked into. */
 async function openConnection({ port, ca, request }: Load) {
