@@ -7,8 +7,12 @@ create function begin_change(tenant integer, newest timestamptz) returns timesta
 language plpgsql volatile as $$
 declare
   began timestamptz := clock_timestamp();
+  announced bigint := (tenant % 32768)::bigint << 48 | floor(extract(epoch from began) * 1000)::bigint;
 begin
-  perform pg_advisory_xact_lock_shared((tenant % 32768)::bigint << 48 | floor(extract(epoch from began) * 1000)::bigint);
+  -- As a condition it is no query of its own. Nobody has such a lock to himself.
+  if not pg_try_advisory_xact_lock_shared(announced) then
+    perform pg_advisory_xact_lock_shared(announced);
+  end if;
   return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
 end $$;
 comment on function begin_change is

@@ -37,7 +37,7 @@ create index customer_changed on customer (service_id, changed_at, id);
 create index customer_mapped on customer (service_id, id) where ecommerce_admin_id is not null or ecommerce_legacy_id is not null;
 create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
 create unique index customer_email on customer (service_id, lower(normalize(email, NFC)));
-create index customer_joined_store on customer (service_id, joined_store_id);
+create index customer_joined_store on customer (service_id, joined_store_id) where joined_store_id is not null;
 comment on table customer is 'Customers, as GET /customers and /customers/search show them: those of the back office, and those that were made here.';
 comment on column customer.changed_at is 'The stamp.';
 comment on column customer.record is 'Without the e-commerce identifiers and the closing brace: one of the lists has to leave them out.';

@@ -140,8 +140,12 @@ create table installation (
 create function begin_change(tenant integer, newest timestamptz) returns timestamptz language plpgsql as $$
 declare
   began timestamptz := clock_timestamp();
+  announced bigint := (tenant % 32768)::bigint << 48 | floor(extract(epoch from began) * 1000)::bigint;
 begin
-  perform pg_advisory_xact_lock_shared((tenant % 32768)::bigint << 48 | floor(extract(epoch from began) * 1000)::bigint);
+  -- As a condition it is no query of its own. Nobody has such a lock to himself.
+  if not pg_try_advisory_xact_lock_shared(announced) then
+    perform pg_advisory_xact_lock_shared(announced);
+  end if;
   return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
 end $$;
 
@@ -419,7 +423,7 @@ create table customer (
 create index customer_changed on customer (service_id, changed_at, id);
 -- By what a customer is in the e-commerce platform: the legacy form, which the admin form ends with.
 create index customer_ecommerce_id on customer (service_id, coalesce(ecommerce_legacy_id, "substring"(ecommerce_admin_id, '[^/]*$')) collate "C");
-create index customer_joined_store on customer (service_id, joined_store_id);
+create index customer_joined_store on customer (service_id, joined_store_id) where joined_store_id is not null;
 create index customer_mapped on customer (service_id, id) where ecommerce_admin_id is not null or ecommerce_legacy_id is not null;
 create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
 -- No two customers share an address. Addresses that differ only in case, or in how an accent is encoded (NFC, NFD), are the same.
@@ -1002,13 +1006,12 @@ end $$;
 -- Who wrote what, when: a line for each write that was carried out, as GET /audit shows it.
 create table audit (
   service_id integer not null,
-  id text collate "C" not null default gen_random_uuid()::text,
-  changed_at timestamptz not null,  -- The stamp.
+  id text collate "C" not null,
+  changed_at timestamptz not null,  -- The stamp. The key begins with it, as the list is read: each index costs every write.
   record text not null,             -- Fields are named; their values are not kept: they may be personal, or secret.
-  primary key (service_id, id),
+  primary key (service_id, changed_at, id),
   foreign key (service_id) references service(service_id) on delete cascade
 );
-create index audit_changed on audit (service_id, changed_at, id);
 -- What was written of one record.
 create index audit_subject on audit (service_id, (record::json ->> 'subject'), changed_at, id);
 

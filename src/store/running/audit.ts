@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Db, type Sql, sql } from '../../db.ts'
 import { defaultSettings, type Service } from '../../settings.ts'
 import { stampOfNow } from '../lists/change.ts'
@@ -24,7 +25,7 @@ export async function record(tx: Db, service: Service, { username, requestId, op
     select ${service.id}, id, changed_at, row_to_json(r)::text
       from ${stampOfNow(service, ['audit'])} changed_at
      cross join lateral (
-       select gen_random_uuid()::text as id, to_char(changed_at at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
+       select ${randomUUID()}::text as id, to_char(changed_at at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
               ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(fieldsOf(body))}::json as fields, ${requestId}::text as "requestId") r`)
 }
 
