@@ -32,7 +32,7 @@ const { lines, kills, seed, keep } = new Command('npm run trial -- millions')
   .opts<{ lines: number; kills: number; seed: number; keep?: boolean }>()
 
 /** What a process may need, in MB, however many lines there are. */
-const mostMegabytes = 300
+const mostMegabytes = 400
 const count = Math.floor(lines / 2)
 const random = seeded(seed)
 const installation = await openInstallation({
