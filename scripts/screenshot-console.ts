@@ -9,6 +9,7 @@ import { startReceiver } from '../test/support/webhooks/receiver.ts'
 import { post, put } from '../test/support/write.ts'
 import { logMorning } from './console-morning.ts'
 import { openOffice } from './console-office.ts'
+import { listPlatform } from './console-platform.ts'
 
 // Takes the pictures of the console that stand in `docs/`: run it after a screen has changed.
 if (browserMissing) throw new Error(browserMissing)
@@ -65,6 +66,7 @@ try {
   await put(service, `/customers/${sale.customerId}`, { smsSubscription: true, mobile: '+61 491 570 006' })
   const { contact } = (await service.get(`/customers/${sale.customerId}`)).json.data
   await post(service, '/vouchers', { ...gift, receiverEmail: contact.email })
+  await listPlatform(service)
   const places: [name: string, place: string, of?: Caller][] = [
     ['today', 'today'],
     ['feeds', 'feeds/stock'],
@@ -78,6 +80,7 @@ try {
     ['request', `requests/${order}`],
     ['webhooks', `webhooks/${webhook.json.data.id}`],
     ['mappings', 'mappings/skus'],
+    ['mapping-doctor', 'mappings/doctor/skus/nearMiss'],
     ['accounts', 'accounts'],
     ['settings', 'settings'],
     ['audit', 'audit'],

@@ -71,7 +71,7 @@ test('while a judgement is waited for and carried out the doctor says how far it
   await page.says('1 of 1,000 records')
   await isAccessible(page, 'a judgement')
   worker = work()
-  await page.says('MH01-S has other capitals')
+  await page.says('other capitals')
   assert.doesNotMatch(await page.evaluate<string>('document.body.innerText'), /Being judged/)
   const jobs = await api.db.rows(sql`select from job where ${of} and name = ${judgeJob} and due_at <= now()`)
   assert.equal(jobs.length, 0)
@@ -84,7 +84,7 @@ test('a click maps to what is suggested and leaves the keyboard at its undoing',
   assert.equal(await mapped('12001'), 'MH01-S')
   await page.until(`document.activeElement.innerText === 'Undo'`)
   await page.press('Undo')
-  await page.says('MH01-S has other capitals')
+  await page.says('other capitals')
   assert.equal(await mapped('12001'), 'mh01-s')
 })
 

@@ -12,23 +12,29 @@ export const stateNames = {
   unchecked: 'Not checked',
 }
 
-/** What is said of each reason. @type {Record<string, (one: { ecommerceId: string | null, id: string | null }) => string>} */
+/** What is said of each reason. @type {Record<string, string>} */
 const reasons = {
-  same: ({ ecommerceId }) => `${ecommerceId} is its own identifier here`,
-  case: ({ ecommerceId }) => `${ecommerceId} has other capitals`,
-  blanks: ({ ecommerceId }) => `${ecommerceId} has other blanks`,
-  leadingZeros: ({ ecommerceId }) => `${ecommerceId} has other zeros in front`,
-  form: ({ ecommerceId }) => `${ecommerceId} is the same, written otherwise`,
-  barcode: ({ ecommerceId }) => `${ecommerceId} has the same barcode`,
-  name: ({ ecommerceId }) => `${ecommerceId} is called the same`,
-  email: ({ ecommerceId }) => `${ecommerceId} has the same e-mail address`,
-  shared: ({ id }) => `${id} is mapped to it too`,
-  double: ({ ecommerceId }) => `${ecommerceId} is there twice`,
-  clash: ({ ecommerceId }) => `one of its identifiers says ${ecommerceId}`,
+  same: 'its own identifier here',
+  case: 'other capitals',
+  blanks: 'other blanks',
+  leadingZeros: 'other zeros in front',
+  form: 'the same, written otherwise',
+  barcode: 'same barcode',
+  name: 'called the same',
+  email: 'same e-mail address',
+  shared: 'is mapped to it too',
+  double: 'is there twice',
+  clash: 'is what one of its two identifiers says',
 }
 
-/** @param {any} row */
-const why = row => row.evidence.map((/** @type {any} */ one) => reasons[one.why]?.(one) ?? one.why).join('; ')
+/** Of what is suggested already the reason is enough. @param {any} row */
+const why = row =>
+  row.evidence
+    .map((/** @type {any} */ { why, id, ecommerceId }) => {
+      const of = id ?? (ecommerceId === row.suggestion ? '' : ecommerceId)
+      return `${of ? `${of} ` : ''}${reasons[why] ?? why}`
+    })
+    .join('; ')
 /** @param {string | null} text */
 const code = text => (text === null ? html`<span class="none">–</span>` : html`<code>${text}</code>`)
 
@@ -49,12 +55,13 @@ export function columnsOf(kind, { fix, open }) {
   const [here, there] = mapping[kind]
   return [
     { title: 'Here', name: here, value: row => code(row.id), text: row => row.id ?? '', shrink: true },
-    { title: 'Mapped to', value: row => code(row.ecommerceId) },
+    { title: 'Mapped to', value: row => code(row.ecommerceId), wide: true },
     {
       title: 'Probably',
       name: there,
       value: row => code(row.suggestion),
       text: row => row.suggestion ?? row.ecommerceId ?? '',
+      wide: true,
     },
     { title: 'What it is', name: 'name', value: row => row.name, text: row => row.name ?? '' },
     { title: 'There', name: 'ecommerceName', value: row => row.ecommerceName, text: row => row.ecommerceName ?? '' },
@@ -67,7 +74,7 @@ export function columnsOf(kind, { fix, open }) {
       right: true,
     },
     {
-      title: 'Sold in 90 days',
+      title: 'Sold, 90 days',
       name: 'unitsSold',
       value: row => row.unitsSold?.toLocaleString('en'),
       text: row => String(row.unitsSold ?? ''),
@@ -79,7 +86,7 @@ export function columnsOf(kind, { fix, open }) {
       value: row =>
         row.id === null
           ? html`<span class="none">–</span>`
-          : html`${row.suggestion && html`<${Action} label=${`Use ${row.suggestion}`} role="admin" work=${() => fix(row.id, row.suggestion)} />${' '}`}
+          : html`${row.suggestion && html`<${Action} label="Use" name=${`Use ${row.suggestion}`} role="admin" work=${() => fix(row.id, row.suggestion)} />${' '}`}
               <button aria-label=${`Map ${row.id}`} onClick=${() => open(row)}>Map</button>`,
     },
   ]

@@ -46,7 +46,7 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
     again()
   }
   return html`<h1>Mapping doctor</h1>
-    <p class="lead">Where stores, SKUs and customers are not what they should be in the e-commerce platform. <a href=${linkTo('mappings')}>All mappings</a> · <a href=${linkTo('mappings', 'fixes')}>Fixes</a></p>
+    <p class="lead">What is mapped wrongly, or not at all, in the e-commerce platform. <a href=${linkTo('mappings')}>All mappings</a> · <a href=${linkTo('mappings', 'fixes')}>Fixes</a></p>
     ${error && html`<${Problem} error=${error} />`}
     ${all && html`<${Standing} kinds=${all} kind=${kind} judge=${judge} />`}
     ${

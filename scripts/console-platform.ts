@@ -1,0 +1,17 @@
+import { sql } from '../src/db.ts'
+import { judgeMappings } from '../src/store/mappings/judging.ts'
+import type { TestService } from '../test/support/service.ts'
+
+/** What an e-commerce platform might have of the demo shop, most of it as it is mapped; and what the mapping doctor finds of it. */
+export async function listPlatform({ db, service }: TestService) {
+  await db.run(sql`
+    insert into ecommerce_item (service_id, kind, item_key, ecommerce_id, name, other, seen_at)
+    select v.service_id, 'skus', v.sku_id, case when n % 190 = 3 then lower(v.sku) when n % 310 = 5 then replace(v.sku, '-', ' -') when n % 230 = 7 then v.sku || '-OLD' else v.sku end,
+           initcap(replace(p.product_code, '-', ' ')) || ': ' || coalesce(c.code, '') || ' / ' || v.size_code, v.barcode, now() - interval '40 minutes'
+      from (select *, row_number() over (order by sku_id) as n from variant where service_id = ${service.id}) v
+      join product p using (service_id, product_id) join colour c using (service_id, product_id, colour_id)`)
+  await db.run(sql`
+    insert into mapping_judgement (service_id, kind, listed_at, listed)
+    select ${service.id}, 'skus', now() - interval '40 minutes', count(*) from ecommerce_item where service_id = ${service.id} and kind = 'skus'`)
+  await judgeMappings(db, service)
+}
