@@ -1,0 +1,61 @@
+import { parseArgs } from 'node:util'
+import { demoSettings, fillDemoShop } from '../src/demo/shop.ts'
+import { makeLink } from '../src/sessions.ts'
+import { browserMissing, openPage } from '../test/support/browser.ts'
+import { startTestService } from '../test/support/service.ts'
+
+// How soon the console shows its first screen to whom nothing is kept of, on the demo shop, and what comes over the line until then.
+if (browserMissing) throw new Error(browserMissing)
+const { rounds } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } }).values
+const service = await startTestService({ settings: demoSettings })
+const page = await openPage(service.baseUrl, { width: 1360, height: 850 })
+
+interface Round {
+  painted: number
+  figures: number
+  drawn: number
+  bytes: number
+  requests: number
+}
+
+/** Milliseconds since the address was asked for, as the page has them. */
+async function open(): Promise<Round> {
+  await page.forgetPages()
+  await page.goTo('about:blank')
+  const link = await makeLink(service.db, service.keys, service.username)
+  await page.goTo(`${service.baseUrl}/console#link=${link}`)
+  const since = async (expression: string) => {
+    await page.until(expression)
+    return page.evaluate<number>('performance.now()')
+  }
+  const figures = await since(`document.querySelectorAll('.figure b').length >= 6`)
+  const weighed = await page.evaluate<Pick<Round, 'painted' | 'bytes' | 'requests'>>(`(() => {
+    const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+    return {
+      painted: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN,
+      bytes: loaded.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+      requests: loaded.length,
+    }
+  })()`)
+  return { ...weighed, figures, drawn: await since(`document.querySelector('.chart canvas')`) }
+}
+
+try {
+  await fillDemoShop(service.db, service.keys, service.service)
+  const found: Round[] = []
+  for (let round = 0; round < Number(rounds); round++) found.push(await open())
+  const told = (what: string, value: (round: Round) => number, unit: string) => {
+    const sorted = found.map(value).sort((a, b) => a - b)
+    const [best, middle, worst] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)]
+    console.log(`${what}: ${[best, middle, worst].map(one => Math.round(one ?? Number.NaN)).join(', ')} ${unit}`)
+  }
+  console.log(`The first screen, ${found.length} times, nothing kept: best, middle, worst`)
+  told('something is shown', ({ painted }) => painted, 'ms')
+  told('all of its figures have come', ({ figures }) => figures, 'ms')
+  told('its chart is drawn', ({ drawn }) => drawn, 'ms')
+  told('until the figures', ({ bytes }) => bytes / 1_000, 'KB')
+  told('until the figures', ({ requests }) => requests, 'requests')
+} finally {
+  await page.close()
+  await service.stop()
+}
