@@ -33,7 +33,7 @@ interface Starting {
     baseUrl: string
     caFile: string | undefined
     access: ToldAccess | undefined
-    /** Signs in to the console, once: of the account that `access` is told of. Absent where nobody watches who does not see its password anyway. */
+    /** Signs in to the console, once: of the account that `access` is told of. Only where somebody watches, or where this start shows the account's password anyway. */
     consoleLink: string | undefined
     workers: number
   }) => void

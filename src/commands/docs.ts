@@ -19,7 +19,7 @@ export async function documents(): Promise<Record<string, string>> {
 }
 
 /** Writes the documents that are not as they should be; with `check` it leaves them. Returns their names. */
-export async function writeDocuments(check: boolean): Promise<string[]> {
+async function writeDocuments(check: boolean): Promise<string[]> {
   const stale: string[] = []
   for (const [name, text] of Object.entries(await documents())) {
     const file = new URL(name, root)

@@ -3,7 +3,7 @@ import { compose, Unsendable } from '../mail/message.ts'
 import { Undelivered } from '../mail/undelivered.ts'
 import { voucherLetter } from '../mail/voucher-mail.ts'
 import { DatabaseAway } from '../outages.ts'
-import { raiseAlert } from '../store/running/alerts.ts'
+import { type Alert, raiseAlert } from '../store/running/alerts.ts'
 import { markFault, markSent, readWaiting } from '../store/running/mails.ts'
 import { traced } from '../telemetry/around.ts'
 import type { Work } from './job.ts'
@@ -39,18 +39,20 @@ async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: W
   const known = error instanceof Undelivered || error instanceof Unsendable
   const fault = known ? error.message : 'It could not be put together, or not left in its place; the log says why.'
   const failed = last || error instanceof Unsendable || (error instanceof Undelivered && error.final)
-  await markFault(db, service, id, { attempts: attempt, fault, failed })
-  if (failed) {
-    await raiseAlert(db, service.id, { kind: 'mail_failed', subject: id, detail: fault })
-    log.error({ alert: 'mail_failed', service: service.name, mail: id, fault }, 'An e-mail was given up.')
-    return
-  }
-  if (error instanceof Undelivered && error.everyMail) {
-    await raiseAlert(db, service.id, { kind: 'mail_server_refuses', subject: '', detail: fault })
-    log.error(
-      { alert: 'mail_server_refuses', service: service.name, fault },
-      'E-mails wait: the mail server refuses them.',
-    )
-  }
-  throw error
+  const alert: Alert | undefined = failed
+    ? { kind: 'mail_failed', subject: id, detail: fault }
+    : error instanceof Undelivered && error.everyMail
+      ? { kind: 'mail_server_refuses', subject: '', detail: fault }
+      : undefined
+  // Together: none has failed that nobody is told of, and nobody is told of one that another has taken the place of meanwhile.
+  const isOurs = await db.transaction(async tx => {
+    const isMarked = (await markFault(tx, service, id, { attempts: attempt, fault, failed })) > 0
+    if (isMarked && alert) await raiseAlert(tx, service.id, alert)
+    return isMarked
+  })
+  if (isOurs && failed)
+    log.error({ alert: alert?.kind, service: service.name, mail: id, fault }, 'An e-mail was given up.')
+  else if (isOurs && alert)
+    log.error({ alert: alert.kind, service: service.name, fault }, 'E-mails wait: the mail server refuses them.')
+  if (!failed) throw error
 }

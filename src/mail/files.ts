@@ -1,5 +1,6 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { wholeFile } from '../whole-file.ts'
 import type { Message } from './message.ts'
 
 /** Leaves each message as `<Message-ID>.eml` in a directory that only its owner reads: for development, and until there is SMTP. */
@@ -8,17 +9,8 @@ export function filePost(directory: string) {
   return {
     async send({ messageId, bytes }: Message) {
       await mkdir(directory, { recursive: true, mode: 0o700 })
-      const file = fileOf(messageId)
-      // Whole or not at all: somebody may be watching the directory.
-      const draft = `${file}.${process.pid}`
-      const handle = await open(draft, 'w', 0o600)
-      try {
-        await handle.writeFile(bytes)
-        await handle.sync()
-      } finally {
-        await handle.close()
-      }
-      await rename(draft, file)
+      // Somebody may be watching the directory.
+      await wholeFile(fileOf(messageId), draft => writeFile(draft, bytes, { mode: 0o600 }))
     },
     forget: (messageId: string) => rm(fileOf(messageId), { force: true }),
   }

@@ -65,6 +65,23 @@ test('a message that is refused for good has failed at once; tried again by hand
   assert.equal(await retryMails(mailing.db, mailing.service, before.mail_id), 0, 'what it said is forgotten')
 })
 
+test('nobody is told of a message that is refused while another takes its place', async () => {
+  mailing.sink.mishaps.push({ at: 'rcpt', code: 550 })
+  await queue()
+  const { db } = mailing
+  await db.transaction(async tx => {
+    await tx.run(sql`update mail set status = 'failed', sealed = null, last_fault = 'Another one was sent instead.'`)
+    begin()
+    const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await until(async () => (await db.run(waits)) > 0, 'it is about to be marked')
+  })
+  await until(async () => (await db.run(sql`select from job where name = 'send-mail'`)) === 0, 'the job is over')
+  assert.deepEqual(
+    [(await mail()).last_fault, await db.run(sql`select from alert`)],
+    ['Another one was sent instead.', 0],
+  )
+})
+
 test('while the mail server is down e-mails wait, and go out with the same PIN once it is up', async () => {
   const down = await startSink()
   await down.close()

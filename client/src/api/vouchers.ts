@@ -40,7 +40,7 @@ export interface VouchersApi {
   resume(number: string, options?: WriteOptions): Promise<Voucher>
   /** Takes a gift voucher from the sale that holds it. One that is active stays as it is. What was validated before counts no more. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
   release(number: string, options?: WriteOptions): Promise<Voucher>
-  /** Sends a gift voucher to its receiver again, or to another address. An e-mail that never left goes out as it was written, at once or on its day. After one that was sent, and for another address, the voucher has a new PIN, which nobody but the receiver is told: the one before opens it no more, and a sale that holds it goes on. At most once a minute, and 5 times in 24 hours. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
+  /** Sends a gift voucher to its receiver again, or to another address. An e-mail that never left goes out as it was written, at once or on its day, as long as what it says is kept (`wordsKept`). Otherwise, and for another address, the voucher has a new PIN, which nobody but the receiver is told: the one before opens it no more, and a sale that holds it goes on. At most once a minute, and 5 times in 24 hours. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
   sendAgain(number: string, body: SendingAgain, options?: WriteOptions): Promise<Voucher>
 }
 

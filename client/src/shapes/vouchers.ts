@@ -197,6 +197,8 @@ export interface ReceiverEmail {
   dueAt: string | null
   /** When a mail server took it; null: none has yet. */
   sentAt: string | null
+  /** Whether what it says is kept: until it is sent, and for 30 days where it was given up. Then it goes out again as it was. */
+  wordsKept: boolean
   /** How often it was tried. */
   attempts: number
   /** Why it was not taken the last time. */

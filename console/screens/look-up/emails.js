@@ -31,15 +31,15 @@ export const Emails = ({ emails }) => html`<h3>E-mails</h3>
 
 /**
  * Sends number and PIN to the receiver again, or to another address.
- * @param {{ path: string, to: string, isSent: boolean, done: () => void }} props `isSent`: whether the newest e-mail left
+ * @param {{ path: string, to: string, last: any, done: () => void }} props `last`: the newest e-mail, if there is one
  */
-export function SendAgain({ path, to, isSent, done }) {
+export function SendAgain({ path, to, last, done }) {
   const [isOpen, setOpen] = useState(false)
   return html`<button onClick=${() => setOpen(true)}>Send again</button>
     ${
       isOpen &&
       html`<${Dialog} title="Send again" close=${() => setOpen(false)}>
-        <${Sending} path=${path} to=${to} isSent=${isSent} done=${() => {
+        <${Sending} path=${path} to=${to} last=${last} done=${() => {
           setOpen(false)
           done()
         }} />
@@ -47,8 +47,8 @@ export function SendAgain({ path, to, isSent, done }) {
     }`
 }
 
-/** @param {{ path: string, to: string, isSent: boolean, done: () => void }} props */
-function Sending({ path, to, isSent, done }) {
+/** @param {{ path: string, to: string, last: any, done: () => void }} props */
+function Sending({ path, to, last, done }) {
   const [receiverEmail, setReceiverEmail] = useState(to)
   // However often it is pressed, and whatever becomes of the answers: one opening of the form sends once.
   const key = useRef(crypto.randomUUID())
@@ -60,9 +60,10 @@ function Sending({ path, to, isSent, done }) {
       done()
     }),
   )
-  const isRenewed = isSent || receiverEmail !== to
+  const isRenewed = !last?.wordsKept || receiverEmail !== to
+  const isForgotten = last?.status === 'failed' && !last.wordsKept
   return html`<form onSubmit=${send}>
-    <p>${isRenewed ? 'It goes out with a new PIN: that of the e-mail before opens the voucher no more.' : 'The e-mail that has not left yet goes out as it is.'}</p>
+    <p>${isForgotten && 'What the e-mail said that never left is not kept any more. '}${isRenewed ? 'It goes out with a new PIN: that of the e-mail before opens the voucher no more.' : 'The e-mail that has not left yet goes out as it is.'}</p>
     <${Field} label="To" type="email" required maxlength="250" autocomplete="off" value=${receiverEmail} change=${setReceiverEmail} />
     ${error && html`<${Problem} error=${error} />`}
     <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Sending…' : 'Send'}</button></p>

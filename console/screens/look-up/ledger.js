@@ -51,7 +51,7 @@ export function Ledger({ number, factsOf }) {
           ([decision, label, what]) =>
             html`<${Action} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} confirm=${what} work=${() => ask(`${path}/${decision}`, { method: 'POST', body: {} }).then(reload)} />`,
         )}
-        ${isUsable && receiverEmail && html`<${SendAgain} path=${path} to=${receiverEmail} isSent=${emails[0]?.status === 'sent'} done=${reload} />`}
+        ${isUsable && receiverEmail && html`<${SendAgain} path=${path} to=${receiverEmail} last=${emails[0]} done=${reload} />`}
       </p>
     </div>
     <${Emails} emails=${emails} />

@@ -20,7 +20,7 @@ export const mark = async (path: string) => writeFile(markOf(path), await markFo
 export const removeMarked = (path: string) => Promise.all([path, markOf(path)].map(each => rm(each, { force: true })))
 
 /** Whether there is a file that is not as it was when it was marked. */
-export async function isEdited(path: string): Promise<boolean> {
+async function isEdited(path: string): Promise<boolean> {
   const missing = () => undefined
   const now = await markFor(path).catch(missing)
   return now !== undefined && now !== (await readFile(markOf(path), 'utf8').catch(missing))

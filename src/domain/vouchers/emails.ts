@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import { Type } from '../../shapes/shapes.ts'
-import { Id, LocalTime, Nullable, Text, Whole, Words } from '../fields.ts'
+import { Flag, Id, LocalTime, Nullable, Text, Whole, Words } from '../fields.ts'
 
 /** An e-mail to the receiver of a voucher, without what it says. */
 export const ReceiverEmail = Type.Object(
@@ -10,6 +10,10 @@ export const ReceiverEmail = Type.Object(
     queuedAt: LocalTime('When it was asked for.', '2026-11-21 12:00:00'),
     dueAt: Nullable(LocalTime('When it is tried next; null: not any more.', '2026-11-21 12:05:00')),
     sentAt: Nullable(LocalTime('When a mail server took it; null: none has yet.', '2026-11-21 12:00:02')),
+    wordsKept: Flag(
+      'Whether what it says is kept: until it is sent, and for 30 days where it was given up. Then it goes out again as it was.',
+      false,
+    ),
     attempts: Whole('How often it was tried.', 1, { minimum: 0 }),
     fault: Nullable(
       Text('Why it was not taken the last time.', 'The mail server refuses the message: 550 5.1.1.', 500),

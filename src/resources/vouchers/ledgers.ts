@@ -105,7 +105,7 @@ export function voucherLedgers(api: Api) {
       role,
       status: 200,
       summary: 'Sends a gift voucher to its receiver again, or to another address.',
-      description: `An e-mail that never left goes out as it was written, at once or on its day. After one that was sent, and for another address, the voucher has a new PIN, which nobody but the receiver is told: the one before opens it no more, and a sale that holds it goes on. At most once a minute, and 5 times in 24 hours. ${noPin}`,
+      description: `An e-mail that never left goes out as it was written, at once or on its day, as long as what it says is kept (\`wordsKept\`). Otherwise, and for another address, the voucher has a new PIN, which nobody but the receiver is told: the one before opens it no more, and a sale that holds it goes on. At most once a minute, and 5 times in 24 hours. ${noPin}`,
       params,
       body: SendingAgain,
       answer: Voucher,

@@ -64,7 +64,8 @@ export async function voucherMailStatus(db: Db, service: Service, number: string
 export const emailsOf = (service: Service, voucher: Sql) => sql`
   (select coalesce(json_agg(json_build_object(
             'id', mail_id, 'status', m.status, 'queuedAt', ${localTime(sql`m.created_at`, service)}, 'dueAt', ${localTime(sql`j.due_at`, service)},
-            'sentAt', ${localTime(sql`m.sent_at`, service)}, 'attempts', m.attempts, 'fault', m.last_fault) order by m.created_at desc, mail_id), '[]')
+            'sentAt', ${localTime(sql`m.sent_at`, service)}, 'wordsKept', m.sealed is not null,
+            'attempts', m.attempts, 'fault', m.last_fault) order by m.created_at desc, mail_id), '[]')
      from mail m left join job j on j.service_id = m.service_id and j.name = ${sendMailJob} and j.subject = m.mail_id and m.status = 'queued'
     where m.service_id = ${service.id} and m.voucher_number = ${voucher})`
 
@@ -105,7 +106,7 @@ export const markSent = (db: Database, service: Service, id: string, attempts: n
     await settleAlert(tx, service.id, { kind: 'mail_server_refuses', subject: '' })
   })
 
-/** An attempt came to nothing. With `failed` there is no other. */
+/** An attempt came to nothing. With `failed` there is no other. Returns how many mails that is marked of: none where it does not wait any more. */
 export const markFault = (
   db: Db,
   service: Service,
@@ -159,13 +160,13 @@ export const mailsOf = async (tx: Db, service: Service, vouchers: readonly strin
     )
   ).map(({ id }) => id)
 
-/** Drops what the mails of vouchers say; one that waits is given up. `why`: what is told of them from then on. Returns their identifiers. */
+/** Drops what the mails of vouchers say; one that waits is given up. `why`: what is told of them from then on. */
 export async function eraseMails(
   tx: Db,
   service: Service,
   vouchers: readonly string[],
   why = sql`'The receiver was erased.'`,
-): Promise<string[]> {
+): Promise<void> {
   const ids = await mailsOf(tx, service, vouchers)
   await tx.run(sql`
     update mail set sealed = null, status = 'failed', last_fault = ${why}
@@ -175,7 +176,6 @@ export async function eraseMails(
   await tx.run(sql`
     delete from job
      where service_id = ${service.id} and name = ${sendMailJob} and subject = any(${ids}) and (leased_until is null or leased_until <= now())`)
-  return ids
 }
 
 /** Whether the job that sends a mail is not over. */

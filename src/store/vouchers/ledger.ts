@@ -153,12 +153,6 @@ export const personsOf = (db: Db, service: Service, number: string) =>
 export const holdPersons = (tx: Db, service: Service, number: string) =>
   tx.run(sql`select from voucher_sale where service_id = ${service.id} and number = ${number} for no key update`)
 
-/** From now on a voucher goes to another address. */
-export const redirect = (tx: Db, service: Service, number: string, receiverEmail: string) =>
-  tx.run(
-    sql`update voucher_sale set receiver_email = ${receiverEmail} where service_id = ${service.id} and number = ${number}`,
-  )
-
 /** The e-mails of a voucher, as one JSON text. */
 export const readEmails = async (db: Db, service: Service, number: string) =>
   (await db.row<{ emails: string }>(sql`select ${emailsOf(service, sql`${number}`)}::text as emails`))?.emails ?? '[]'

@@ -11,12 +11,21 @@ export async function eraseReceiver(tx: Db, service: Service, email: string): Pr
   const sales = await tx.rows<{ number: string }>(sql`
     update voucher_sale set sender_name = null, receiver_name = null, receiver_email = null, mobile = null, billing_address = null
      where service_id = ${service.id} and lower(normalize(receiver_email, NFC)) = lower(normalize(${email}, NFC)) returning number`)
-  const mails = await eraseMails(
-    tx,
-    service,
-    sales.map(({ number }) => number),
+  const numbers = sales.map(({ number }) => number)
+  await eraseMails(tx, service, numbers)
+  await eraseFiles(tx, service, numbers)
+}
+
+/** From now on a voucher goes to another address. What was sent to the one before is not found by it any more: its files go now. */
+export async function redirect(tx: Db, service: Service, number: string, receiverEmail: string): Promise<void> {
+  await tx.run(
+    sql`update voucher_sale set receiver_email = ${receiverEmail} where service_id = ${service.id} and number = ${number}`,
   )
-  for (const subject of mails) await addJob(tx, service.id, eraseMailJob, { subject })
+  await eraseFiles(tx, service, [number])
+}
+
+async function eraseFiles(tx: Db, service: Service, vouchers: readonly string[]) {
+  for (const subject of await mailsOf(tx, service, vouchers)) await addJob(tx, service.id, eraseMailJob, { subject })
 }
 
 /** The vouchers that were sold with some orders, and those that somebody at an address has sent. */
@@ -29,10 +38,9 @@ export async function eraseBuyer(tx: Db, service: Service, where: Sql): Promise<
   const sales = await tx.rows<{ number: string }>(sql`
     update voucher_sale set sender_name = null, billing_address = null
      where service_id = ${service.id} and sender_name is not null and ${where} returning number`)
-  const mails = await mailsOf(
+  await eraseFiles(
     tx,
     service,
     sales.map(({ number }) => number),
   )
-  for (const subject of mails) await addJob(tx, service.id, eraseMailJob, { subject })
 }

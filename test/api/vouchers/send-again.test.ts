@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { pino } from 'pino'
 import { sql } from '../../../src/db.ts'
 import { smtpPost } from '../../../src/mail/smtp.ts'
+import { forgetFailedMails } from '../../../src/store/running/mails.ts'
 import { startWorker, type Worker } from '../../../src/worker.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
@@ -14,11 +15,15 @@ import { post } from '../../support/write.ts'
 let shop: TestService
 let sink: SmtpSink
 let worker: Worker | undefined
+/** The mails whose files would be taken away, where mails are files. */
+const forgotten: string[] = []
 before(async () => {
   shop = await startTestService({ settings: voucherSettings })
   await stockGiftCards(shop, shop)
   sink = await startSink()
-  worker = startWorker({ db: shop.db, keys: shop.keys, log: pino({ level: 'silent' }), post: smtpPost(sink.url) })
+  const forget = async (messageId: string) => void forgotten.push(messageId)
+  const post = Object.assign(smtpPost(sink.url), { forget })
+  worker = startWorker({ db: shop.db, keys: shop.keys, log: pino({ level: 'silent' }), post })
 })
 after(async () => {
   await worker?.stop(0)
@@ -108,6 +113,26 @@ test('an e-mail that was refused tells why and goes out as it was; to another ad
     [403, 200],
   )
   assert.equal((await shop.get(`/vouchers/${moved.number}/ledger`)).json.data.receiverEmail, 'bea@example.com')
+  const to = async (number: string) =>
+    shop.db.rows<{ id: string }>(
+      sql`select message_id as id from mail where voucher_number = ${number} order by created_at`,
+    )
+  const [before, after] = await to(moved.number)
+  await until(() => forgotten.length > 0, 'what was left for the address before is taken away')
+  assert.deepEqual([forgotten, before?.id === after?.id], [[before?.id], false])
+})
+
+test('an e-mail whose words are not kept any more goes out with a new PIN, and says so beforehand', async () => {
+  sink.mishaps.push({ at: 'rcpt', code: 550 })
+  const { number, pin } = (await issue(shop)).json.data
+  await has('failed', number)
+  assert.equal((await emails(number))[0].wordsKept, true)
+  await shop.db.run(sql`update mail set created_at = created_at - interval '31 days' where voucher_number = ${number}`)
+  await forgetFailedMails(shop.db)
+  assert.equal((await emails(number))[0].wordsKept, false)
+  assert.equal((await again(number)).status, 200)
+  await has('sent', number)
+  assert.notEqual(pinIn(told(number)[0]?.text), pin)
 })
 
 test('what waits for its day goes on waiting; what cannot be used, or is of nobody who is known, is not sent', async () => {

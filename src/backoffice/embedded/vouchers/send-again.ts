@@ -6,7 +6,8 @@ import type { Voucher } from '../../../domain/vouchers/vouchers.ts'
 import type { Finishing, Write } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
 import { eraseMails, queueVoucherMail, retryWithin, takeUnsent } from '../../../store/running/mails.ts'
-import { holdPersons, personsOf, redirect } from '../../../store/vouchers/ledger.ts'
+import { holdPersons, personsOf } from '../../../store/vouchers/ledger.ts'
+import { redirect } from '../../../store/vouchers/persons.ts'
 import { pinHash, putPin } from '../../../store/vouchers/pin.ts'
 import { endValidation, endValidationWithLock } from '../../../store/vouchers/validation.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
@@ -22,7 +23,7 @@ interface Sending {
 }
 
 /**
- * Sends a voucher to its receiver again. An e-mail that never left goes out as it is. Of one that did nobody knows the PIN any more, and
+ * Sends a voucher to its receiver again. An e-mail that never left goes out as it is, as long as its words are kept. Of any other nobody knows the PIN any more, and
  * one for another address must not be told by both: then the voucher has a new PIN, and the one before, and what was validated with it,
  * opens it no more; whoever holds it for a sale goes on. `mayBe` throws where it is not time yet. Undefined: there is no such voucher.
  */
