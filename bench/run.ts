@@ -11,6 +11,7 @@ import { measureGrowth } from './growth.ts'
 import { measureImport } from './import.ts'
 import { measureMappings } from './mappings.ts'
 import { measurePages } from './pages.ts'
+import { measureReplicas } from './replicas.ts'
 import { measureRequestLog } from './requests.ts'
 import { type Bench, startBench } from './rig/bench.ts'
 import { type Cluster, type Loaded, openCluster, type Size } from './rig/database.ts'
@@ -28,6 +29,7 @@ const parts = [
   'backup',
   'growth',
   'workers',
+  'replicas',
   'writes',
   'remote-writes',
   'breaker',
@@ -99,6 +101,7 @@ async function measureServed(cluster: Cluster, size: Size) {
     backup: measureBackup,
     growth: bench => measureGrowth(bench, cluster, size),
     workers: measureWorkers,
+    replicas: (bench, loaded) => measureReplicas(bench, cluster, loaded),
     writes: measureWrites,
     'remote-writes': measureRemoteWrites,
     breaker: measureBreaker,

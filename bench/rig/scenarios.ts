@@ -96,7 +96,8 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
   ]
 }
 
-function requestFor({ password }: Loaded, path: string) {
+/** The bytes of a request for a path. */
+export function requestFor({ password }: Loaded, path: string) {
   const basic = Buffer.from(`${serviceName}:${password}`).toString('base64')
   return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${basic}\r\nX-Service-Name: ${serviceName}\r\n\r\n`
 }

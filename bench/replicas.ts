@@ -1,0 +1,88 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { get } from 'node:https'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import type { Postgres } from '../src/postgres/postgres.ts'
+import { startStandby, urlOf } from '../trials/standby.ts'
+import { cpuSeconds } from '../trials/usage.ts'
+import { ask, type Bench } from './rig/bench.ts'
+import { type Cluster, type Loaded, serviceName } from './rig/database.ts'
+import { type Running, startService } from './rig/processes.ts'
+import { medianBy, type Section, tenths, whole } from './rig/report.ts'
+import { requestFor, scenariosOf } from './rig/scenarios.ts'
+
+const connections = 32
+
+/** Pages of one process that reads from no replica, from one, and from two. */
+export async function measureReplicas(bench: Bench, cluster: Cluster, loaded: Loaded): Promise<Section> {
+  const home = await mkdtemp(join(bench.directory, 'replicas-'))
+  await chmod(home, 0o711)
+  const primary = { directory: join(bench.directory, 'postgres'), postgres: cluster.postgres }
+  const replicas: Postgres[] = []
+  const rows: string[][] = []
+  try {
+    for (const count of [0, 1, 2]) {
+      bench.say(`  ${count} replicas`)
+      if (count) replicas.push(await startStandby(join(home, String(count)), primary, { max_connections: '300' }))
+      const reading = count ? { DATABASE_READ_URL: urlOf(replicas, loaded.connection.database ?? '') } : {}
+      const service = await startService(bench.directory, { DATABASE_URL: loaded.url, ...reading })
+      for (const scenario of [await firstPage(loaded), await nextPage(loaded, service)]) {
+        const samples = []
+        for (let round = 0; round < bench.rounds; round++) {
+          const used = () => replicas.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0)
+          const before = used()
+          const sample = await ask(bench, service, scenario, { connections })
+          const answers = sample.answersPerSecond * bench.seconds
+          samples.push({ ...sample, replicas: ((used() - before) / answers) * 1e6 })
+        }
+        const {
+          answersPerSecond,
+          p50,
+          p99,
+          cpu,
+          replicas: ofReplicas,
+        } = medianBy(samples, each => each.answersPerSecond)
+        const figures = [answersPerSecond, cpu.service, cpu.postgres, ofReplicas].map(whole)
+        rows.push([scenario.name, String(count), figures[0] ?? '', tenths(p50), tenths(p99), ...figures.slice(1)])
+      }
+      await service.stop()
+    }
+  } finally {
+    for (const replica of replicas) await replica.stop()
+    await rm(home, { recursive: true, force: true })
+  }
+  return {
+    title: 'Replicas',
+    about:
+      `Pages of customers by one process with 0, 1 and 2 replicas in \`DATABASE_READ_URL\`, ${connections} connections, each asking again as soon as it is answered. ` +
+      'Generator, service, primary and replicas share the cores of one machine, so that the rate cannot grow: what the table shows is whose CPU a page takes. On machines of their own, pages that go on cost the primary nothing; a first page asks it where its log is.',
+    tables: [
+      {
+        caption: 'At full load; CPU in microseconds for each answer',
+        head: ['request', 'replicas', 'requests/s', 'p50 ms', 'p99 ms', 'CPU service', 'CPU primary', 'CPU replicas'],
+        rows,
+      },
+    ],
+    targets: [],
+  }
+}
+
+async function firstPage(loaded: Loaded) {
+  const [first] = await scenariosOf(loaded)
+  if (!first) throw new Error('the bench has a first page')
+  return first
+}
+
+/** The page behind the first one, by a cursor as callers have it: it carries what a replica must have. */
+async function nextPage(loaded: Loaded, { port, ca }: Running) {
+  const { path, ...scenario } = await firstPage(loaded)
+  const answer = await new Promise<string>((resolve, reject) => {
+    const options = { host: 'localhost', port, ca, path, auth: `${serviceName}:${loaded.password}` }
+    get({ ...options, headers: { 'x-service-name': serviceName } }, response => resolve(text(response))).on(
+      'error',
+      reject,
+    )
+  })
+  const next = `${path}?after_cursor=${JSON.parse(answer).meta.endCursor}`
+  return { ...scenario, name: 'customers, next page', path: next, request: requestFor(loaded, next) }
+}
