@@ -2,7 +2,7 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { Service } from '../../settings.ts'
 import { beginChangeOf, type Dated, stampedAs, stampOf } from '../lists/back-date.ts'
-import { type Change, opened, says, type Upserted } from '../lists/change.ts'
+import { type Change, hold, opened, says, type Upserted } from '../lists/change.ts'
 import { columnsOf, differs, type Merged, merged, merging, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { references } from '../lists/references.ts'
@@ -69,6 +69,10 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
       rows.map(row => row.product),
       row => row.productId,
     )
+    await holdProductsOf(tx, service, {
+      products: givenProducts.map(row => row.productId as string),
+      skus: rows.map(row => row.variant.skuId as string),
+    })
     const change = await beginChangeOf(tx, service, 'product', givenProducts, ['stock'])
     const givenColours = lastOf(
       rows.map(row => row.colour),
@@ -81,7 +85,7 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
       returning product_id`)
     const givenVariants = rows.map(row => row.variant)
     const coloured = await tx.rows<Merged<'product_id' | 'colour_id'>>(merging(service, colours, givenColours))
-    // A SKU that moves to another product has to leave the one it was in. Nobody maps it meanwhile: its stock follows what was stored.
+    // A SKU that moves to another product has to leave the one it was in.
     const before = await tx.rows<Touched & { sku_id: string; sku: string }>(sql`
       select sku_id, product_id, sku from variant where service_id = ${anyService(service)} and sku_id = any(${rows.map(row => row.variant.skuId)}) order by sku_id for no key update`)
     const touched = await tx.rows<Touched & { sku_id: string; sku: string; inserted: boolean }>(sql`
@@ -114,6 +118,30 @@ function timeOf(products: readonly Parts['product'][]): Sql {
   return sql`(${JSON.stringify(times)}::jsonb->>p.product_id)::timestamp`
 }
 
+/** Holds products `p`; `where` begins with `and`. */
+const holdProducts = (tx: Db, service: Service, where: Sql) =>
+  hold(
+    tx,
+    sql`select from product p where p.service_id = ${anyService(service)} ${where} order by p.product_id for no key update`,
+  )
+
+/**
+ * Holds products, and those that SKUs are of, before they are read and written anew: what another transaction changes meanwhile would be
+ * lost. Whoever writes a product, a colour or a SKU begins here, before `beginChange`, so that no two wait for each other.
+ */
+export const holdProductsOf = (
+  tx: Db,
+  service: Service,
+  { products = [], skus = [] }: { products?: readonly string[]; skus?: readonly string[] },
+) =>
+  holdProducts(
+    tx,
+    service,
+    sql`and p.product_id = any(array(
+      select unnest(${products}::text[])
+       union all select product_id from variant where service_id = ${anyService(service)} and sku_id = any(${skus})))`,
+  )
+
 /**
  * Renders products `p` anew after something that they show has changed; `where` begins with `and`, `told` is when their source says that
  * they did. Returns those that differ.
@@ -125,6 +153,7 @@ export async function renderProducts(
   where: Sql,
   told = sql`null::timestamp`,
 ): Promise<Set<string>> {
+  await holdProducts(tx, service, where)
   const stamp = stampOf({ told, was: sql`p.changed_at` }, service, change)
   const rows = await tx.rows<{ product_id: string }>(sql`
     update product set record = ${stampedAs(sql`r.body`, sql`r.stamp`, service, change)}, changed_at = r.stamp

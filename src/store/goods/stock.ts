@@ -1,6 +1,6 @@
 import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { beginChangeOf, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
+import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
 import { type Change, hold, opened, says, stamped, type Upserted, upserted } from '../lists/change.ts'
 import { differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
@@ -24,24 +24,61 @@ const body = (service: Service) =>
      from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer) b) r`)
 
 /** Merges rows (`StockRow`, with `storeId` and `skuId` found) into the stock. */
-export function upsertStock(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
+export function upsertStock(db: Database, service: Service, rows: readonly Row[]): Promise<Upserted> {
   return db.transaction(async tx => {
+    const changing = await holdChanging(tx, service, rows)
     const change = await beginChangeOf(tx, service, 'stock', rows)
+    if (!changing.length) return { inserted: 0, changed: 0 }
     return upserted(
       tx,
       sql`
       insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, record)
       select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, at.stamp, ${stampedAs(body(service), sql`at.stamp`, service, change)}
-        from ${merged(service, stock, rows, 's')}
+        from ${merged(service, stock, changing, 's')}
         join store c on c.service_id = ${anyService(service)} and c.store_id = s.store_id
         join variant v on v.service_id = ${anyService(service)} and v.sku_id = s.sku_id
         cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
        where ${differs(stock, 's')}
       ${overwriting(stock, ['changed_at', 'record'])}
       returning (xmax = 0) as inserted`,
-      rememberingGone(service, change, 'stock', renamedSince(service, among(rows as readonly Kept[]))),
+      rememberingGone(service, change, 'stock', renamedSince(service, among(changing))),
     )
   })
+}
+
+/**
+ * The rows that say anything else than what is stored. What they are about is held, and what they show: a store or a SKU that is renamed
+ * meanwhile, or stock that moves, would be rendered as it was before. In the order in which others hold them; what stays as it is is left alone.
+ */
+async function holdChanging(tx: Db, service: Service, rows: readonly Row[]): Promise<Row[]> {
+  const found = await tx.rows<{ place: number; isNew: boolean }>(sql`
+    select new.ordinality::integer as place, old.service_id is null as "isNew"
+      from ${merged(service, stock, rows, 's')} where ${differs(stock, 's')}`)
+  const at = (places: typeof found) => places.flatMap(({ place }) => rows[place - 1] ?? [])
+  const [changing, added, kept] = [at(found), at(found.filter(one => one.isNew)), at(found.filter(one => !one.isNew))]
+  if (changing.length) {
+    const stores = sql`store_id = any(${[...new Set(changing.map(({ storeId }) => storeId))]})`
+    await hold(
+      tx,
+      sql`select from store where service_id = ${anyService(service)} and ${stores} order by store_id for share`,
+    )
+  }
+  if (added.length) {
+    // Of new stock whoever renames its SKU knows nothing: that waits.
+    const skus = sql`sku_id = any(${[...new Set(added.map(({ skuId }) => skuId))]})`
+    await hold(
+      tx,
+      sql`select from variant where service_id = ${anyService(service)} and ${skus} order by sku_id for key share`,
+    )
+  }
+  if (kept.length)
+    await hold(
+      tx,
+      sql`
+      select from ${keysOf(kept)} join stock s on s.service_id = ${anyService(service)} and s.store_id = given.store_id and s.sku_id = given.sku_id
+       order by s.store_id, s.sku_id for no key update of s`,
+    )
+  return changing
 }
 
 /**
@@ -102,10 +139,15 @@ interface Kept {
   skuId: string
 }
 
+/** A row with all that it says of it. */
+type Row = Kept & Dated & Record<string, unknown>
+
 /** Which stock `s` these are of. */
-const among = (kept: readonly Kept[]) => {
+const among = (kept: readonly Kept[]) => sql`and (s.store_id, s.sku_id) in (select * from ${keysOf(kept)})`
+
+const keysOf = (kept: readonly Kept[]) => {
   const [stores, skus] = [kept.map(({ storeId }) => storeId), kept.map(({ skuId }) => skuId)]
-  return sql`and (s.store_id, s.sku_id) in (select * from unnest(${stores}::text[], ${skus}::text[]))`
+  return sql`unnest(${stores}::text[], ${skus}::text[]) as given (store_id, sku_id)`
 }
 
 /** What a row of `stock` shows as its identifier. */
@@ -114,24 +156,6 @@ export const stockId = sql`(record::json->>'id')`
 /** Units that come into a store's stock, or leave it below zero. */
 export interface StockMove extends Kept {
   quantity: number
-}
-
-/** Where each SKU, by its name in the e-commerce platform, is taken from: the store of this number where it keeps the SKU, else the store with most of it. No entry: none keeps it. */
-export async function stockSources(
-  tx: Db,
-  service: Service,
-  skus: readonly string[],
-  storeNumber: string | undefined,
-): Promise<Map<string, string>> {
-  const named = sql`select store_id from store where service_id = ${service.id} and store_number = ${storeNumber ?? null}`
-  const rows = await tx.rows<{ sku: string; store_id: string }>(sql`
-    select v.sku, s.store_id
-      from variant v
-     cross join lateral (
-       select store_id from stock s where s.service_id = v.service_id and s.sku_id = v.sku_id
-        order by store_id = (${named}) desc nulls last, free_stock desc, store_id limit 1) s
-     where v.service_id = ${service.id} and v.sku = any(${skus})`)
-  return new Map(rows.map(row => [row.sku, row.store_id]))
 }
 
 /** Holds the stock that is about to move, in the order of its key, so that no two transactions wait for each other. Before `beginChange`. */

@@ -1,6 +1,6 @@
 import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { renderProducts } from '../goods/products.ts'
+import { holdProductsOf, renderProducts } from '../goods/products.ts'
 import { followInStock } from '../goods/stale-stock.ts'
 import { beginChange, type Upserted } from '../lists/change.ts'
 
@@ -32,6 +32,7 @@ const isSkuTaken = (error: unknown) =>
   (error as { constraint?: unknown } | undefined)?.constraint === 'variant_service_id_sku_key'
 
 async function mergeSkus(tx: Db, service: Service, rows: readonly SkuMapping[]): Promise<Upserted> {
+  await holdProductsOf(tx, service, { skus: rows.map(row => row.skuId) })
   const change = await beginChange(tx, service, ['product', 'stock'])
   const given = sql`json_array_elements(${JSON.stringify(rows)}) i`
   // `->` tells a null that is given from what is not mentioned.

@@ -2,9 +2,9 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { WholeList } from '../../domain/port/feed.ts'
 import type { Service } from '../../settings.ts'
 import { leave } from '../customers/leaving.ts'
-import { renderProducts } from '../goods/products.ts'
+import { holdProductsOf, renderProducts } from '../goods/products.ts'
 import { stockId, upsertStock } from '../goods/stock.ts'
-import { beginChange, type Change } from '../lists/change.ts'
+import { beginChange, type Change, hold } from '../lists/change.ts'
 import { removeFrom } from '../lists/removals.ts'
 import { noteSeen } from './sync.ts'
 
@@ -38,6 +38,10 @@ const someOf = async (tx: Db, gone: Sql) =>
   (await tx.rows<{ id: string }>(sql`select id from ${gone} all_gone order by id limit ${recordsAtOnce}`)).map(
     row => row.id,
   )
+
+/** SKUs that are about to go, after their products and before their stock: in this order whoever writes them holds them. `where` begins with `and`. */
+const holdVariants = (tx: Db, service: Service, where: Sql) =>
+  hold(tx, sql`select from variant where service_id = ${service.id} ${where} order by sku_id for update`)
 
 /** Before the SKUs that it is of, which would take it with them unnoticed. */
 const removeStock = (tx: Db, service: Service, change: Change, where: Sql) =>
@@ -78,8 +82,10 @@ const removals: Readonly<Record<WholeList, Removal>> = {
     where: sql``,
     some: (db, service, gone) =>
       db.transaction(async tx => {
-        const change = await beginChange(tx, service, ['product', 'stock'])
         const skus = await someOf(tx, gone)
+        await holdProductsOf(tx, service, { skus })
+        await holdVariants(tx, service, sql`and sku_id = any(${skus})`)
+        const change = await beginChange(tx, service, ['product', 'stock'])
         await removeStock(tx, service, change, sql`sku_id = any(${skus})`)
         const removed = await tx.rows<{ product_id: string }>(sql`
           delete from variant where service_id = ${service.id} and sku_id = any(${skus}) returning product_id`)
@@ -97,8 +103,11 @@ const removals: Readonly<Record<WholeList, Removal>> = {
     where: sql``,
     some: (db, service, gone) =>
       db.transaction(async tx => {
+        const products = await someOf(tx, gone)
+        const where = sql`product_id = any(${products})`
+        await holdProductsOf(tx, service, { products })
+        await holdVariants(tx, service, sql`and ${where}`)
         const change = await beginChange(tx, service, ['product', 'stock'])
-        const where = sql`product_id = any(${await someOf(tx, gone)})`
         const skus = sql`select sku_id from variant where service_id = ${service.id} and ${where}`
         await removeStock(tx, service, change, sql`sku_id in (${skus})`)
         return removeFrom(tx, service, change, { list: 'product', id: sql`product_id`, where })

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { type Db, sql } from '../../src/db.ts'
+import { mergeReferences } from '../../src/store/goods/references.ts'
+import { mergeStores } from '../../src/store/goods/stores.ts'
+import { heldMapping } from '../../src/store/mappings/mappings.ts'
+import { mapSku, mapSkus } from '../../src/store/mappings/writes.ts'
+import { openShop } from '../support/feeds.ts'
+import { until } from '../support/processes.ts'
+
+const shop = await openShop()
+after(() => shop.close())
+
+const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+
+/** Carries out a write, then imports a file that has to wait for it, and then what else the write does. */
+async function whileItWaits(write: (tx: Db) => Promise<unknown>, feed: [string, string], then = async (_: Db) => {}) {
+  let imported: Promise<unknown> | undefined
+  await shop.db.transaction(async tx => {
+    await write(tx)
+    imported = shop.feed(...feed)
+    await until(async () => (await shop.db.rows(waiting)).length > 0, 'the import waits', 20_000)
+    await then(tx)
+  })
+  await imported
+}
+
+const record = async (table: 'product' | 'stock') =>
+  JSON.parse((await shop.rows(`select record from ${table} order by 1`))[0].record)
+
+const header = 'productId,productCode,name,references,colourId,colourName,skuId,sizeCode,price\n'
+beforeEach(async () => {
+  await shop.rows('delete from stock')
+  await shop.feed('stores', 'storeId,storeNumber,name,ecommerceLocationId\ns1,101,One,\n')
+  await shop.feed('references', 'type,referenceValueId,code,name\nbrand,b1,B,Barker\n')
+  await shop.feed('products', `${header}p,P,P,brand=b1,c,Red,k1,S,1\n`)
+  await mapSkus(shop.db, shop.service, [{ skuId: 'k1', ecommerceSku: null, ecommerceProductId: null }])
+  await shop.feed('stock', 'storeNumber,skuId,freeStock\n101,k1,10\n')
+})
+
+test('a price that is imported while a brand is renamed is shown with the new name', async () => {
+  await whileItWaits(
+    tx => mergeReferences(tx, shop.service, [{ type: 'brand', referenceValueId: 'b1', code: 'B', name: 'Corbett' }]),
+    ['products', `${header}p,P,P,brand=b1,c,Red,k1,S,2\n`],
+  )
+  const { references, colours } = await record('product')
+  assert.deepEqual([references.brand.name, colours[0].sizes[0].price], ['Corbett', '2.00'])
+})
+
+test('a colour that is renamed while it is mapped keeps its mapping, and a SKU of it, and neither waits for ever', async () => {
+  await whileItWaits(
+    async tx => {
+      await heldMapping(tx, shop.service, 'skus', 'k1')
+      await mapSku(tx, shop.service, { skuId: 'k1', ecommerceProductId: 'E7' })
+    },
+    ['products', `${header}p,P,P,brand=b1,c,Scarlet,k1,S,2\n`],
+    async tx => assert.ok(await mapSku(tx, shop.service, { skuId: 'k1', ecommerceSku: 'E1' })),
+  )
+  const [{ name, ecommerceProductId, sizes }] = (await record('product')).colours
+  assert.deepEqual([name, ecommerceProductId, sizes[0].ecommerceSku, sizes[0].price], ['Scarlet', 'E7', 'E1', '2.00'])
+})
+
+for (const what of ['is there', 'is new'] as const)
+  test(`stock that ${what} and is imported while its store and its SKU are mapped shows both`, async () => {
+    if (what === 'is new') await shop.rows('delete from stock')
+    const file: [string, string] = ['stock', 'storeNumber,skuId,freeStock\n101,k1,12\n']
+    await whileItWaits(tx => mergeStores(tx, shop.service, [{ storeId: 's1', ecommerceLocationId: 'L1' }]), file)
+    file[1] = file[1].replace('12', '13')
+    if (what === 'is new') await shop.rows('delete from stock')
+    await whileItWaits(tx => mapSku(tx, shop.service, { skuId: 'k1', ecommerceSku: 'E1' }), file)
+    const { freeStock, sku, ecommerceLocationId } = await record('stock')
+    assert.deepEqual([freeStock, sku, ecommerceLocationId], [13, 'E1', 'L1'])
+  })
