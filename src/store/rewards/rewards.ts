@@ -50,7 +50,7 @@ interface ProgramParts {
   tier: Record<string, unknown>
 }
 
-/** Holds accounts whose lots are about to change, so that no two transactions wait for each other; `where` begins with `and`. */
+/** Holds accounts that are about to change, they or their lots: what an order earns meanwhile would be lost, and no two wait for each other; `where` begins with `and`. */
 const holdAccounts = (tx: Db, service: Service, where: Sql) =>
   tx.run(sql`select from reward_account where service_id = ${service.id} ${where} order by id for no key update`)
 
@@ -95,6 +95,7 @@ export const upsertGifts = (db: Database, service: Service, rows: readonly objec
 /** Merges rows (`RewardAccountRow`) into the reward accounts. */
 export const upsertRewardAccounts = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(async tx => {
+    await holdAccounts(tx, service, sql`and id = any(${rows.map(row => (row as { id?: string }).id)})`)
     const change = await beginChange(tx, service, ['reward_account'])
     const touched = await tx.rows<Merged<'id'>>(merging(service, accounts, rows, change))
     const customers = rows.flatMap(row => (row as { customerId?: string }).customerId ?? [])

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { earnRewards, holdAccount } from '../../../src/store/rewards/ledger.ts'
+import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
+import { until } from '../../support/processes.ts'
+import { member, standing } from '../../support/reward-member.ts'
+import { startTestService } from '../../support/service.ts'
+
+const api = await startTestService()
+after(() => api.stop())
+
+test('spend that an order earns while the account is imported is kept, and so is the tier that it reaches', async () => {
+  const ann = await member(api)
+  let imported: Promise<unknown> | undefined
+  await api.db.transaction(async tx => {
+    const account = await holdAccount(tx, ann.service, 'c1')
+    await earnRewards(tx, ann.service, account, { orderNumber: 'W1', amount: '600.00' })
+    imported = upsertRewardAccounts(api.db, ann.service, [
+      { id: 'a1', customerId: 'c1', programId: '1', joinDate: '2024-02-01' },
+    ])
+    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await until(async () => (await api.db.rows(waiting)).length > 0, 'the import waits for the order', 20_000)
+  })
+  await imported
+  const after = await ann.read()
+  assert.deepEqual([...standing(after), after.joinDate], ['2', '3', '900.00', '2024-02-01'])
+})
