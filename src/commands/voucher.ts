@@ -65,7 +65,7 @@ export function voucherCommand(program: Command) {
             rows.map(([field, value]) => [field, String(value ?? '-')]),
           ),
         )
-        const ledger = await readLedger(db, service, number)
+        const ledger = await readLedger(db, service, found)
         console.log(
           `\n${table(
             ['at', 'step', 'amount', 'state', 'held by', 'order'],

@@ -64,7 +64,7 @@ export function voucherLedgers(api: Api) {
       if (!voucher) return
       const persons = await personsOf(db, service, number)
       const { senderName = null, receiverName = null, receiverEmail = null } = persons ?? {}
-      const steps = await readLedger(db, service, number)
+      const steps = await readLedger(db, service, voucher)
       const emails = JSON.parse(await readEmails(db, service, number))
       return { data: { voucher, senderName, receiverName, receiverEmail, emails, steps } }
     },

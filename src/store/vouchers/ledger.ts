@@ -126,9 +126,9 @@ export interface LedgerEntry {
 }
 
 /** The ledger of a voucher, the oldest step first. */
-export const readLedger = (db: Db, service: Service, number: string) =>
+export const readLedger = (db: Db, service: Service, { number, currency }: Pick<TakenVoucher, 'number' | 'currency'>) =>
   db.rows<LedgerEntry>(sql`
-    select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${decimalsOf(service.settings.currency)}::integer)::text as amount, state, held_by as "heldBy", order_number as "orderNumber"
+    select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${decimalsOf(currency)}::integer)::text as amount, state, held_by as "heldBy", order_number as "orderNumber"
       from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)
 
 /** A sale of a voucher, as far as its e-mail goes by it. */

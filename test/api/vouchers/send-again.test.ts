@@ -135,6 +135,20 @@ test('an e-mail whose words are not kept any more goes out with a new PIN, and s
   assert.notEqual(pinIn(told(number)[0]?.text), pin)
 })
 
+test('of an e-mail that another one has taken the place of it is told once', async () => {
+  await until(async () => !(await shop.db.run(sql`select from job where name = 'send-mail'`)), 'nothing is on its way')
+  sink.mishaps.push({ at: 'rcpt', code: 550 })
+  const { number } = (await issue(shop)).json.data
+  await has('failed', number)
+  for (const name of ['bea', 'cleo']) {
+    await again(number, { receiverEmail: `${name}@example.com` })
+    await has('sent', number)
+  }
+  const { fault } = (await emails(number)).at(-1)
+  assert.match(fault, /refuses the message/)
+  assert.equal(fault.split('Another one was sent instead.').length, 2, fault)
+})
+
 test('what waits for its day goes on waiting; what cannot be used, or is of nobody who is known, is not sent', async () => {
   const deliveryDate = Temporal.Now.plainDateISO('Australia/Melbourne').add({ days: 3 }).toString()
   const { number } = (await issue(shop, { deliveryDate })).json.data

@@ -201,5 +201,11 @@ test('a voucher in another currency than the service is shown, and not used', as
     [data.currency, data.originalAmount, data.availableAmount, data.expiryDate],
     ['JPY', '200', '150', null],
   )
+  const { steps } = (await (await api.account('admin')).get(`/vouchers/${number}/ledger`)).json.data
+  assert.deepEqual(
+    steps.map((step: { amount: string }) => step.amount.includes('.')),
+    steps.map(() => false),
+  )
+  assert.ok(steps.length > 0)
   isProblem(await validate(api, number), 'voucher_unusable', api.baseUrl)
 })

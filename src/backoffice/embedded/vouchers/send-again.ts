@@ -13,8 +13,9 @@ import { endValidation, endValidationWithLock } from '../../../store/vouchers/va
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import { takeVoucher } from './steps.ts'
 
-/** What is told of an e-mail that another one takes the place of: why it did not leave, too. */
-const instead = sql`concat_ws(' ', last_fault, 'Another one was sent instead.')`
+/** What is told of an e-mail that another one takes the place of: why it did not leave, too. Of one that was taken before it has been told. */
+const instead = sql`
+  case when sealed is null then last_fault else concat_ws(' ', last_fault, 'Another one was sent instead.') end`
 
 /** What there is to know of a sending: which voucher, and where to, if it is not where it went before. */
 interface Sending {
