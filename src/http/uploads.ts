@@ -147,13 +147,13 @@ const tooLarge = () =>
 /** Keeps a body in a file without a name, which nobody else can open, and which goes with the process. */
 async function spooled({ body, headers }: FastifyRequest): Promise<Readable> {
   if (Number(headers['content-length'] ?? 0) > largestFile) throw tooLarge()
-  const { writing, reading } = await unnamedFile()
+  const { writing, reading } = await unnamedFile().catch(refused)
   try {
     await pipeline((body ?? []) as Readable, withinBounds, writing.createWriteStream())
     return reading.createReadStream({ start: 0, highWaterMark: 64 * 1024 })
   } catch (error) {
     await reading.close()
-    throw unspooled[(error as NodeJS.ErrnoException).code ?? '']?.() ?? error
+    return refused(error)
   }
 }
 
@@ -161,6 +161,10 @@ const unspooled: Readonly<Record<string, () => ApiError>> = {
   // How Node tells of a stream that is reset over HTTP/2.
   ERR_STREAM_PREMATURE_CLOSE: brokenOff,
   ENOSPC: () => new ApiError('service_unavailable', 'There is no room for the file now.', { retryAfter: 30 }),
+}
+
+function refused(error: unknown): never {
+  throw unspooled[(error as NodeJS.ErrnoException).code ?? '']?.() ?? error
 }
 
 async function* withinBounds(chunks: AsyncIterable<Buffer>) {
@@ -176,7 +180,13 @@ async function unnamedFile() {
   const directory = await mkdtemp(join(tmpdir(), 'tillbridge-import-'))
   const path = join(directory, 'file')
   try {
-    return { writing: await open(path, 'wx', 0o600), reading: await open(path) }
+    const writing = await open(path, 'wx', 0o600)
+    try {
+      return { writing, reading: await open(path) }
+    } catch (error) {
+      await writing.close()
+      throw error
+    }
   } finally {
     await rm(directory, { recursive: true })
   }

@@ -183,6 +183,18 @@ test('imports, and those that wait for their turn, leave the connections of the 
   }
 })
 
+test('an import ends though its database answers no goodbye any more', async () => {
+  const end = await holdKind(shop.db, shop.service, 'staff')
+  const [holder] = await shop.rows(`
+    select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`)
+  process.kill(holder.pid, 'SIGSTOP')
+  try {
+    await end()
+  } finally {
+    process.kill(holder.pid, 'SIGCONT')
+  }
+})
+
 test('a dry run finds the faults and writes nothing, into the rejected file apart', async () => {
   const before = await shop.everything()
   const run = await shop.feed('stock', 'storeNumber,skuId,freeStock\n123,12001,77\n404,12001,1\n', { dryRun: true })

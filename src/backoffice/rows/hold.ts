@@ -22,12 +22,16 @@ export async function holdKind(
   kind: string,
   { onWait = () => {}, signal }: Waiting = {},
 ): Promise<() => Promise<void>> {
-  const { client, becomeIdle, end } = await connectAlone(db).catch(away)
+  const { client, promptly, becomeIdle, breakOff, end } = await connectAlone(db).catch(away)
+  signal?.addEventListener('abort', breakOff)
   try {
     for (let waiting = false; ; waiting = true) {
-      const { rows } = await client.query<{ taken: boolean }>(
-        `select pg_try_advisory_xact_lock($1, hashtext($2)) as taken`,
-        [service.id, `import ${kind}`],
+      signal?.throwIfAborted()
+      const { rows } = await promptly(
+        client.query<{ taken: boolean }>(`select pg_try_advisory_xact_lock($1, hashtext($2)) as taken`, [
+          service.id,
+          `import ${kind}`,
+        ]),
       )
       if (rows[0]?.taken) {
         becomeIdle()
@@ -40,6 +44,8 @@ export async function holdKind(
     await end()
     if (signal?.aborted) throw new ImportError('Stopped while it waited: nothing was imported.')
     return away(error)
+  } finally {
+    signal?.removeEventListener('abort', breakOff)
   }
 }
 
