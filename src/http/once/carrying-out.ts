@@ -3,6 +3,7 @@ import { type Db, unawaited } from '../../db.ts'
 import { type Finish, type Holding, NeverDone, type Steps, type Write } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import { failpoint } from '../../failpoints.ts'
+import { CommitUnknown } from '../../outages.ts'
 import type { Service } from '../../settings.ts'
 import { type Audited, record } from '../../store/running/audit.ts'
 import { type Answer, isKeyUsed, type KeyedWrite, keepAnswer, takeKey } from '../../store/running/idempotency.ts'
@@ -59,6 +60,8 @@ export async function carryOut(
   let effect = 'none' as 'none' | 'about to be' | 'done'
   /** Of an attempt whose commit nobody knows. */
   let answered: Answer | ApiError | undefined
+  /** Of the last attempt, whatever became of it. */
+  let proposed: Answer | ApiError | undefined
 
   async function begin(tx: Db) {
     endsAt = performance.now() + claimSeconds * 1_000
@@ -108,7 +111,10 @@ export async function carryOut(
     transact(
       site,
       service,
-      async tx => {
+      async (tx, before) => {
+        // What is known not to be kept is no answer.
+        if (before instanceof CommitUnknown) answered = proposed ?? answered
+        proposed = undefined
         const [keeps, isEnded] = await Promise.all([holdings.keeps(tx), isClaimed && endIntent(tx, service, claim)])
         if (isClaimed && !isEnded) {
           if (keyed) await takeKey(tx, service, keyed)
@@ -118,9 +124,9 @@ export async function carryOut(
         if (!keeps) throw new TakenOver()
         answered = undefined
         const done = await (keyed && !isClaimed ? underKey(tx, keyed, of) : of(tx))
-        answered = done instanceof ApiError ? done : kept(tx, done)
+        proposed = done instanceof ApiError ? done : kept(tx, done)
         failpoint('before_commit')
-        return answered
+        return proposed
       },
       keyed !== undefined || isClaimed,
     )

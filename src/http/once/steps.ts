@@ -40,23 +40,26 @@ const waiting = new Map<string, Set<() => void>>()
 
 /**
  * Runs a short transaction of a service when its turn has come, and anew where another one stood in its way, or had what it takes. With
- * `isResumable` it can tell whether it was committed, and is begun anew where nobody knows. Throws `concurrent_update` in the end.
+ * `isResumable` it can tell whether it was committed, and is begun anew where nobody knows. `before`: what the attempt before ended in. Throws
+ * `concurrent_update` in the end.
  */
 export async function transact<T>(
   site: Pick<Site, 'db' | 'turn'>,
   service: Service,
-  work: (tx: Db) => Promise<T>,
+  work: (tx: Db, before: unknown) => Promise<T>,
   isResumable = false,
 ): Promise<T> {
+  let before: unknown
   const latest = performance.now() + patienceMs
   const inTurn = async () => {
     const end = await site.turn?.(service)
-    return site.db.transaction(work).finally(end)
+    return site.db.transaction(tx => work(tx, before)).finally(end)
   }
   for (let attempt = 1; ; attempt++) {
     try {
       return await inTurn()
     } catch (error) {
+      before = error
       if (error instanceof Held) {
         if (performance.now() > latest) throw inTheWay()
         await released(service, error.names)
