@@ -43,7 +43,7 @@ export const noteUndone = (tx: Db, service: Service, fixId: string) =>
   tx.row<{ record: string }>(sql`
     update mapping_fix set undone_at = now() where service_id = ${service.id} and fix_id = ${fixId} returning ${record} as record`)
 
-/** The fixes of a service that are kept, the newest first. */
+/** The fixes of a service that are kept, the newest first; as lines the oldest. */
 export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
   readPage(
     db,
@@ -55,7 +55,7 @@ export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
       key: sql`fix_id`,
       where: sql`and ${isKept}`,
       live: true,
-      descending: true,
+      descending: !asked.lines,
     },
     asked,
   )

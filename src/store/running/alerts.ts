@@ -33,7 +33,7 @@ const record = sql`
      ${rfc3339(sql`begun_at`)} as since, ${rfc3339(sql`alert.changed_at`)} as "lastAt"
      from (select ${JSON.stringify(alertKinds)}::json->kind as told) kinds) r)`
 
-/** The alerts of a service that are not settled, the newest first. */
+/** The alerts of a service that are not settled, the newest first; as lines the oldest. */
 export const alertPage = (db: Db, service: Service, asked: PageRequest) =>
   readPage(
     db,
@@ -44,7 +44,7 @@ export const alertPage = (db: Db, service: Service, asked: PageRequest) =>
       order: { column: sql`begun_at`, type: 'timestamptz' },
       key: sql`alert_id`,
       live: true,
-      descending: true,
+      descending: !asked.lines,
     },
     asked,
   )

@@ -91,7 +91,7 @@ export const requestPage = (
       order: byChange,
       key: sql`line_id`,
       live: true,
-      descending: true,
+      descending: !asked.lines,
       planned: true,
       where: sql`${keptBy(service)}
         ${filter(search.request_id, id => sql`and request_id = ${id}`)}

@@ -41,7 +41,7 @@ export const runFields = sql`
   (select coalesce(json_agg(json_build_object('note', key, 'count', value::bigint) order by value::bigint desc, key), '[]') from jsonb_each_text(feed_run.notes)) as notes,
   feed_run.fault as detail`
 
-/** The runs of one feed, the newest first. */
+/** The runs of one feed, the newest first; as lines the oldest. */
 export const runPage = (db: Db, service: Service, feed: string, asked: PageRequest) =>
   readPage(
     db,
@@ -52,7 +52,7 @@ export const runPage = (db: Db, service: Service, feed: string, asked: PageReque
       order: byChange,
       key: sql`run_id`,
       live: true,
-      descending: true,
+      descending: !asked.lines,
       where: sql`and feed = ${feed} and not is_trial`,
     },
     asked,
