@@ -28,7 +28,7 @@ export const told = (error: unknown) =>
 
 const isFull = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '53100'
 
-/** Whether the database is away or too busy, rather than the statement wrong (SQLSTATE classes 08, 53, 57P; sockets, of which we may have none left). */
+/** Whether the database is away or too busy, rather than the statement wrong (SQLSTATE classes 08, 53 and 57, a statement that was cancelled among them; sockets, of which we may have none left). */
 export function isOutage(error: unknown) {
   if (!(error instanceof Error)) return false
   const code = String((error as { code?: unknown }).code ?? '')

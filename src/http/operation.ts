@@ -141,7 +141,8 @@ function pathParams(request: FastifyRequest) {
 }
 
 /** The ETag of an answer: of its bytes (RFC 9110, section 8.8.3). */
-export const tagOf = (body: string) => `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+export const tagOf = (body: string | Buffer) =>
+  `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
 
 /** Whether a list of tags, as `If-Match` and `If-None-Match` have it, names this one; proxies that pack an answer mark its tag as weak. */
 export function namesTag(list: string | undefined, tag: string) {

@@ -190,7 +190,7 @@ function matches(given: string | undefined, record: string, required: boolean) {
 
 const nothing = Type.Object({})
 
-/** No write takes a query. A PIN there is refused by name like anything else, but it is also spent: it stands in logs now. */
+/** No write takes a query. A PIN there is refused by name, like anything else. */
 function refuseQuery(request: FastifyRequest, timeZone: string) {
   refuse(readQuery(nothing, request.query as string, timeZone).faults)
 }

@@ -8,9 +8,9 @@ import { jobs } from '../../src/jobs/jobs.ts'
 import { postOf } from '../../src/mail/post.ts'
 import { smtpPost } from '../../src/mail/smtp.ts'
 import { Undelivered } from '../../src/mail/undelivered.ts'
-import { retryMails, voucherMailStatus } from '../../src/store/running/mails.ts'
+import { retryMails } from '../../src/store/running/mails.ts'
 import { localCertificate } from '../../src/tls/tls.ts'
-import { setUpMailing } from '../support/mailing.ts'
+import { setUpMailing, voucherMailStatus } from '../support/mailing.ts'
 import { startSink } from '../support/smtp-sink.ts'
 
 const mailing = setUpMailing()

@@ -8,8 +8,8 @@ import { raw, sql } from '../../src/db.ts'
 import { compose } from '../../src/mail/message.ts'
 import { postOf } from '../../src/mail/post.ts'
 import { voucherMail } from '../../src/mail/voucher-mail.ts'
-import { queueVoucherMail, retryMails, voucherMailStatus } from '../../src/store/running/mails.ts'
-import { gift, setUpMailing } from '../support/mailing.ts'
+import { queueVoucherMail, retryMails } from '../../src/store/running/mails.ts'
+import { gift, setUpMailing, voucherMailStatus } from '../support/mailing.ts'
 
 const mailing = setUpMailing()
 const { begin, hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing

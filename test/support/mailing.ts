@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before } from 'node:test'
 import { addService } from '../../src/accounts.ts'
-import { type Database, sql } from '../../src/db.ts'
+import { type Database, type Db, sql } from '../../src/db.ts'
 import { postOf } from '../../src/mail/post.ts'
 import { keysFrom } from '../../src/secrets.ts'
 import type { Service } from '../../src/settings.ts'
-import { queueVoucherMail, type VoucherMail } from '../../src/store/running/mails.ts'
+import { type MailStatus, queueVoucherMail, type VoucherMail } from '../../src/store/running/mails.ts'
 import { startWorker, type Worker } from '../../src/worker.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { until as met } from './processes.ts'
@@ -124,4 +124,11 @@ export function setUpMailing() {
       }, `attempt ${attempts}`),
     hasten: () => database.db.run(sql`update job set due_at = now() where name = 'send-mail'`),
   }
+}
+
+/** How far a voucher's newest e-mail has come; undefined where none was ever queued. */
+export async function voucherMailStatus(db: Db, service: Service, number: string): Promise<MailStatus | undefined> {
+  const row = await db.row<{ status: MailStatus }>(sql`
+    select status from mail where service_id = ${service.id} and voucher_number = ${number} order by created_at desc limit 1`)
+  return row?.status
 }

@@ -1,19 +1,18 @@
-import { type Db, sql } from '../../db.ts'
+import { sql } from '../../db.ts'
 import { valuesOfChange } from '../../domain/customers/change.ts'
 import type { CustomerChange } from '../../domain/customers/input.ts'
 import type { KnownReference, KnownReferences } from '../../domain/customers/references.ts'
 import type { Finishing } from '../../domain/write.ts'
-import type { Service } from '../../settings.ts'
 
 /**
- * What the reference cache knows of values that a customer is to be given. They are locked until the transaction ends, and before
+ * What the reference cache knows of the values that a change may set. They are locked until the transaction ends, and before
  * the customer, as an import of references does: a value that is renamed meanwhile would be shown as it was.
  */
-export async function lockReferences(
-  tx: Db,
-  service: Service,
-  values: readonly (readonly [type: string, value: string])[],
+export async function lockReferencesOf(
+  { tx, service }: Pick<Finishing, 'tx' | 'service'>,
+  change: CustomerChange,
 ): Promise<KnownReferences> {
+  const values = valuesOfChange(change, service.settings.subscriptionMapping)
   const known = new Map<string, KnownReference>()
   const keyOf = (type: string, value: string) => JSON.stringify([type, value])
   if (values.length) {
@@ -28,7 +27,3 @@ export async function lockReferences(
   }
   return (type, value) => known.get(keyOf(type, value))
 }
-
-/** The same for the values that a change may set. */
-export const lockReferencesOf = ({ tx, service }: Pick<Finishing, 'tx' | 'service'>, change: CustomerChange) =>
-  lockReferences(tx, service, valuesOfChange(change, service.settings.subscriptionMapping))

@@ -8,7 +8,7 @@ import { addJob } from '../running/jobs.ts'
 import { boughtBy, eraseBuyer, eraseReceiver } from '../vouchers/persons.ts'
 
 /** The job that empties the places that are left; its subject is the customer's identifier. */
-export const eraseCustomerJob = 'erase-customer'
+const eraseCustomerJob = 'erase-customer'
 
 /** What tells that a voucher is somebody's. */
 interface Person {

@@ -53,13 +53,6 @@ const beginningOf = (date: string, timeZone: string) =>
 
 const placeOf = (service: Service, id: string) => `mail ${service.id} ${id}`
 
-/** How far a voucher's newest e-mail has come; undefined where none was ever queued. */
-export async function voucherMailStatus(db: Db, service: Service, number: string): Promise<MailStatus | undefined> {
-  const row = await db.row<{ status: MailStatus }>(sql`
-    select status from mail where service_id = ${service.id} and voucher_number = ${number} order by created_at desc limit 1`)
-  return row?.status
-}
-
 /** The e-mails of a voucher as they are told (`ReceiverEmail`), the newest first: a JSON array. `voucher`: its number. */
 export const emailsOf = (service: Service, voucher: Sql) => sql`
   (select coalesce(json_agg(json_build_object(

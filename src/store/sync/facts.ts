@@ -64,7 +64,7 @@ export const pulledByEnvironment = (db: Db) =>
      where not exists (select from back_office b where b.service_id = sync_source.service_id) order by name`)
 
 /** Forgets how far feeds have been read, and what was to be visited. */
-export async function forgetSync(tx: Db, service: Service): Promise<number> {
+async function forgetSync(tx: Db, service: Service): Promise<number> {
   await tx.run(sql`delete from sync_visit where service_id = ${service.id}`)
   return tx.run(sql`delete from sync_state where service_id = ${service.id}`)
 }

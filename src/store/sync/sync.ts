@@ -3,24 +3,6 @@ import type { Service } from '../../settings.ts'
 import { isHeld } from './held.ts'
 import { type Hold, updateHeld } from './runs.ts'
 
-/** How far a feed has been read. */
-export interface SyncState {
-  feed: string
-  since: string | null
-  startedAt: Date | null
-  finishedAt: Date | null
-  fullAt: Date | null
-  read: number
-  inserted: number
-  changed: number
-  removed: number
-  refused: number
-  notes: Record<string, number>
-  fault: string | null
-  failedAt: Date | null
-  running: boolean
-}
-
 /** What a run has come to so far. */
 export interface Tally {
   read: number
@@ -92,14 +74,6 @@ export async function finishFeed(db: Db, service: Service, hold: Hold, { since, 
 /** Lets go of a feed whose run failed: the next one begins where this one did. */
 export const failFeed = (db: Db, service: Service, hold: Hold, fault: string) =>
   db.run(updateHeld(service, hold, sql`run = null, beat_at = null, fault = ${fault}, failed_at = now()`))
-
-/** How each feed of a service stands. */
-export const syncStates = (db: Db, service: Service) =>
-  db.rows<SyncState>(sql`
-    select feed, since, started_at as "startedAt", finished_at as "finishedAt", full_at as "fullAt",
-           read::integer, inserted::integer, changed::integer, removed::integer, refused::integer, notes, fault, failed_at as "failedAt",
-           ${isHeld} as running
-      from sync_state s where service_id = ${service.id} order by feed`)
 
 /** Notes records of a list as seen. */
 export const noteSeen = (db: Db, service: Service, feed: string, list: string, ids: readonly string[]) =>

@@ -4,7 +4,7 @@ import { addJob } from '../running/jobs.ts'
 import { eraseMails, mailsOf } from '../running/mails.ts'
 
 /** The job that takes away the file of a mail; its subject is the mail's id. */
-export const eraseMailJob = 'erase-mail'
+const eraseMailJob = 'erase-mail'
 
 /** Takes everybody out of the vouchers that somebody was sent, and of their mails: one that waits is not sent. */
 export async function eraseReceiver(tx: Db, service: Service, email: string): Promise<void> {

@@ -7,8 +7,8 @@ import { type Release, releaseOf } from '../../../src/backoffice/apparel21/calls
 import { feedsOf } from '../../../src/backoffice/apparel21/pull/feeds.ts'
 import { type SyncOptions, syncFeed } from '../../../src/backoffice/sync/sync.ts'
 import type { Service } from '../../../src/settings.ts'
-import { syncStates } from '../../../src/store/sync/sync.ts'
 import { openShop, type Shop } from '../../support/feeds.ts'
+import { syncStates } from './states.ts'
 
 export const timeZone = 'Australia/Melbourne'
 export const sizes = { stores: 8, styles: 24, persons: 60, vouchers: 1 }
