@@ -25,6 +25,17 @@ declare module 'tillbridge/changes' {
   export const kinds: string[]
 }
 
+declare module 'tillbridge/mappings' {
+  /** What can be mapped. */
+  export type MappedKind = 'stores' | 'skus' | 'customers'
+  /** Which files tell what the e-commerce platform has of each. */
+  export const listFiles: Record<MappedKind, string>
+  /** The columns of findings in CSV, as an import of mappings takes them. */
+  export const findingHeaders: Record<MappedKind, string[]>
+  /** The cells of a finding under that header; undefined where there is nothing here to map. */
+  export const findingCells: (kind: MappedKind, finding: unknown) => string[] | undefined
+}
+
 declare module 'tillbridge/formulas' {
   /** A cell as it can be opened in a spreadsheet: what would be run there has an apostrophe in front. */
   export const withoutFormula: (text: string) => string

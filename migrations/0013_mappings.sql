@@ -7,6 +7,10 @@ comment on function near_form is
   'What of an identifier, a name or an address is left where case, blanks, zeros in front and the way in which a platform writes '
   'global identifiers do not count: two that are the same in this form are near to each other.';
 
+create function address_form(email text) returns text
+language sql immutable strict parallel safe return lower(normalize(email collate "default", NFC));
+comment on function address_form is 'An e-mail address as it is compared: 7@ and 007@ are two people.';
+
 create function likeness(own text[], there text) returns text
 language sql immutable parallel safe return
   (select case when bool_or(o = there) then 'same'
@@ -26,7 +30,7 @@ create table ecommerce_item (
   other text,
   seen_at timestamptz not null,
   near_id text collate "C" not null generated always as (near_form(ecommerce_id)) stored,
-  near_other text collate "C" generated always as (near_form(other)) stored,
+  near_other text collate "C" generated always as (case kind when 'customers' then address_form(other) else near_form(other) end) stored,
   primary key (service_id, kind, item_key)
 );
 create index ecommerce_item_id on ecommerce_item (service_id, kind, ecommerce_id, item_key);

@@ -1395,6 +1395,9 @@ end $$;
 -- identifiers do not count: two that are the same in this form are near to each other.
 create function near_form(said text) returns text language sql immutable as $$$$;
 
+-- An e-mail address as it is compared: 7@ and 007@ are two people.
+create function address_form(email text) returns text language sql immutable as $$$$;
+
 -- In what one of several identifiers differs from another one that is near to it. Null: none is near.
 create function likeness(own text[], there text) returns text language sql immutable as $$$$;
 
@@ -1410,7 +1413,7 @@ create table ecommerce_item (
                                            -- address of a customer.
   seen_at timestamptz not null,            -- When a file last had it.
   near_id text collate "C" not null generated always as (near_form(ecommerce_id)) stored,
-  near_other text collate "C" generated always as (near_form(other)) stored,
+  near_other text collate "C" generated always as (case kind when 'customers' then address_form(other) else near_form(other) end) stored,
   primary key (service_id, kind, item_key),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (kind in ('stores', 'skus', 'customers'))

@@ -7,9 +7,9 @@ import { textOf } from './table.js'
 
 /**
  * A button that saves all of a list, not only what is shown, as CSV.
- * @param {{ path: string, columns: import('./table.js').Column[], file: string }} props
+ * @param {{ path: string, columns: import('./table.js').Column[], file: string, csv?: ((rows: any[]) => string[][]) | undefined }} props `csv`: the lines, where they are not what the columns say
  */
-export function Export({ path, columns, file }) {
+export function Export({ path, columns, file, csv = rows => linesOf(columns, rows) }) {
   const [saved, setSaved] = useState(/** @type {number | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   const running = useRef(/** @type {AbortController | undefined} */ (undefined))
@@ -25,8 +25,8 @@ export function Export({ path, columns, file }) {
         lines.push(...rows)
         setSaved(lines.length)
       }
-      // Spreadsheets take what has this mark for UTF-8.
-      download(`${file}.csv`, `\ufeff${csvOf(columns, lines)}`)
+      // Spreadsheets take what has this mark for UTF-8, and would carry out what a customer has called themselves.
+      download(`${file}.csv`, `\ufeff${csvOfCells(csv(lines).map(cells => cells.map(withoutFormula)))}`)
     } catch (refused) {
       if (!control.signal.aborted) setError(refused)
     }
@@ -40,14 +40,13 @@ export function Export({ path, columns, file }) {
   ${error && html`<${Problem} error=${error} />`}`
 }
 
-/** Rows as CSV that a spreadsheet runs nothing of. @param {import('./table.js').Column[]} columns @param {any[]} rows */
-function csvOf(columns, rows) {
+/** The names of the columns and their texts, of those that have one in each row. @param {import('./table.js').Column[]} columns @param {any[]} rows */
+function linesOf(columns, rows) {
   const told = columns.filter(column => rows.every(row => textOf(column, row) !== undefined))
-  const lines = [
+  return [
     told.map(({ title, name = title }) => name),
     ...rows.map(row => told.map(column => textOf(column, row) ?? '')),
   ]
-  return csvOfCells(lines.map(cells => cells.map(withoutFormula)))
 }
 
 /** Cells as CSV (RFC 4180) that says the same to whoever reads it. @param {string[][]} lines */

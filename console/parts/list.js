@@ -9,10 +9,10 @@ import { Table } from './table.js'
  * A list of the API, page by page as the server gives them.
  * @param {{
  *   path: string, caption: string, columns: import('./table.js').Column[], empty: unknown,
- *   file: string, keyOf: (row: any) => string, version?: number, tools?: unknown,
- * }} props
+ *   file: string, keyOf: (row: any) => string, version?: number, tools?: unknown, csv?: (rows: any[]) => string[][],
+ * }} props `csv`: what is saved of the rows, where it is not what the columns say
  */
-export function List({ path, caption, columns, empty, file, keyOf, version = 0, tools }) {
+export function List({ path, caption, columns, empty, file, keyOf, version = 0, tools, csv }) {
   const [rows, setRows] = useState(/** @type {any[] | undefined} */ (undefined))
   const [next, setNext] = useState(/** @type {string | null} */ (null))
   const [busy, setBusy] = useState(true)
@@ -47,7 +47,7 @@ export function List({ path, caption, columns, empty, file, keyOf, version = 0, 
   return html`<section class="list" aria-busy=${busy}>
     <div class="tools">
       ${tools}
-      ${rows && rows.length > 0 && html`<span class="aside"><${Export} path=${path} columns=${columns} file=${file} /></span>`}
+      ${rows && rows.length > 0 && html`<span class="aside"><${Export} path=${path} columns=${columns} file=${file} csv=${csv} /></span>`}
     </div>
     ${error && html`<${Problem} error=${error} />`}
     ${!rows && !error && html`<p class="opening" role="status">Loading…</p>`}

@@ -8,6 +8,8 @@ import { columnsOf } from '../backoffice/rows/columns.ts'
 import type { Kind } from '../backoffice/rows/kind.ts'
 import { kinds } from '../backoffice/rows/kinds.ts'
 import { kinds as told } from '../domain/changes.ts'
+import { listFiles } from '../domain/mappings/doctor.ts'
+import { findingCells, findingHeaders } from '../domain/mappings/finding-csv.ts'
 import { catalogue } from '../errors.ts'
 import { Settings } from '../settings.ts'
 
@@ -33,6 +35,7 @@ const packages = {
   'tillbridge/settings': 'packages/settings.js',
   'tillbridge/kinds': 'packages/kinds.js',
   'tillbridge/formulas': 'packages/formulas.js',
+  'tillbridge/mappings': 'packages/mappings.js',
   'tillbridge/changes': 'packages/changes.js',
 }
 type Package = keyof typeof packages
@@ -69,6 +72,8 @@ const says: Record<Package, () => string> = {
   'tillbridge/settings': () => `export const settings = ${JSON.stringify(Settings.properties)}\n`,
   'tillbridge/changes': () => `export const kinds = ${JSON.stringify(told)}\n`,
   'tillbridge/kinds': () => `export const kinds = ${JSON.stringify(importable())}\n`,
+  'tillbridge/mappings': () =>
+    `export const listFiles = ${JSON.stringify(listFiles)}\nexport const findingHeaders = ${JSON.stringify(findingHeaders)}\nexport ${findingCells}\n`,
   'tillbridge/formulas': () => `export const withoutFormula = ${withoutFormula}\nexport const asItWas = ${asItWas}\n`,
 }
 
@@ -82,7 +87,7 @@ const types: Record<string, string> = {
 const styles = ['ground', 'frame', 'parts', 'forms', 'screens', 'narrow']
 
 /** Loaded only by the screens that need them. */
-const later = /^(screens\/|parts\/chart|packages\/(uplot|settings|kinds|changes))/
+const later = /^(screens\/|parts\/chart|packages\/(uplot|settings|kinds|changes|mappings))/
 
 interface Made {
   assets: ReadonlyMap<string, Asset>

@@ -1,4 +1,5 @@
-import { Erasure, PersonalData } from '../domain/customers/privacy.ts'
+import { Erasure } from '../domain/customers/erasure.ts'
+import { PersonalData } from '../domain/privacy/personal-data.ts'
 import { after } from '../domain/write.ts'
 import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'

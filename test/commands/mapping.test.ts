@@ -63,6 +63,32 @@ test('its CSV comes in again as it went out, what a spreadsheet would run too', 
   assert.deepEqual([await mapped('12001'), await mapped('12002')], ['-XL', "'=M"])
 })
 
+test('a customer goes out and in with both forms, and the one that says something else is taken away', async () => {
+  const shop = await unmappedShop(api)
+  const list = join(place, 'customers.csv')
+  await writeFile(list, 'Customer ID,Email\n5,john@example.com\n6,mary@example.com\n')
+  await run(['import', 'ecommerce-customers', list, '--service', shop.service.name], environment)
+  const admin = (id: string) => `gid://shop/Customer/${id}`
+  await put(shop, '/mappings/customers/65432', { ecommerceAdminId: admin('5') })
+  await put(shop, '/mappings/customers/65433', { ecommerceAdminId: admin('9'), ecommerceLegacyId: '6' })
+  const csv = await run(['mapping', 'doctor', shop.service.name, '--kind', 'customers', '--csv'], environment)
+  const file = join(place, 'customers-mended.csv')
+  await writeFile(file, csv.out)
+  const again = await run(['import', 'customer-mapping', file, '--service', shop.service.name], environment)
+  assert.equal(again.code, 0, again.out + again.err)
+  const mapped = async (id: string) => {
+    const { ecommerceAdminId, ecommerceLegacyId } = (await shop.get(`/mappings/customers/${id}`)).json.data
+    return [ecommerceAdminId, ecommerceLegacyId]
+  }
+  assert.deepEqual(
+    [await mapped('65432'), await mapped('65433')],
+    [
+      [admin('5'), '5'],
+      [null, '6'],
+    ],
+  )
+})
+
 test('what only the platform has, and what no file has told of, is nothing to be mended', async () => {
   const { service } = await api.tenant()
   const locations = join(place, 'locations.csv')

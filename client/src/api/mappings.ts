@@ -33,7 +33,7 @@ export interface MappingsApi {
   customer(id: string, options?: CallOptions): Promise<CustomerMapping>
   /** Says what one customer is in the e-commerce platform. What the body does not mention stays; null takes it away. Customers show them. The back office is not asked, nor told. */
   mapCustomer(id: string, body: CustomerMappingChange, options?: WriteOptions): Promise<CustomerMapping>
-  /** How the mappings stand: of each kind how many records are in which state. Judged when a file of the e-commerce platform has come (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`), every six hours from then on, and where a mapping is changed at once. */
+  /** How the mappings stand: of each kind how many records are in which state. Judged when a file of the e-commerce platform has come (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`), every six hours from then on, and one that `PUT /mappings/…` or a fix changes at once. */
   check(options?: CallOptions): Promise<MappingHealth[]>
   /** Judges all mappings now. As soon as a worker has time. `GET /mappings/doctor` tells when it is done. */
   runDoctor(options?: WriteOptions): Promise<MappingHealth[]>

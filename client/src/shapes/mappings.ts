@@ -117,6 +117,8 @@ export interface MappingFinding {
   state: Open<'missing' | 'unclaimed' | 'twice' | 'orphan' | 'nearMiss' | 'matched' | 'unchecked'>
   /** What it is mapped to; where it is `unclaimed`, what it is there. */
   ecommerceId: string | null
+  /** Of a customer: the identifier in its admin form, where that is said. */
+  ecommerceAdminId: string | null
   /** What it probably is there. */
   suggestion: string | null
   /** What is suggested, or else what it is mapped to, is called there. */

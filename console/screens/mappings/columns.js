@@ -38,48 +38,21 @@ const why = row =>
 /** @param {string | null} text */
 const code = text => (text === null ? html`<span class="none">–</span>` : html`<code>${text}</code>`)
 
-/** What an import of mappings calls a record here, and what it is there. @type {Record<'stores' | 'skus' | 'customers', [here: string, there: string]>} */
-const mapping = {
-  stores: ['storeId', 'ecommerceLocationId'],
-  skus: ['skuId', 'ecommerceSku'],
-  customers: ['customerId', 'ecommerceLegacyId'],
-}
-
 /**
- * The columns of findings. In the CSV they are called as an import of mappings has them: it passes over the rest.
- * @param {keyof typeof mapping} kind
+ * The columns of findings.
  * @param {{ fix: (id: string, to: string | null) => Promise<void>, open: (row: any) => void }} does
  * @returns {import('../../parts/table.js').Column[]}
  */
-export function columnsOf(kind, { fix, open }) {
-  const [here, there] = mapping[kind]
+export function columnsOf({ fix, open }) {
   return [
-    { title: 'Here', name: here, value: row => code(row.id), text: row => row.id ?? '', shrink: true },
+    { title: 'Here', value: row => code(row.id), shrink: true },
     { title: 'Mapped to', value: row => code(row.ecommerceId), wide: true },
-    {
-      title: 'Probably',
-      name: there,
-      value: row => code(row.suggestion),
-      text: row => row.suggestion ?? row.ecommerceId ?? '',
-      wide: true,
-    },
-    { title: 'What it is', name: 'name', value: row => row.name, text: row => row.name ?? '' },
-    { title: 'There', name: 'ecommerceName', value: row => row.ecommerceName, text: row => row.ecommerceName ?? '' },
-    { title: 'Why', name: 'evidence', value: why, text: why },
-    {
-      title: 'In stock',
-      name: 'unitsInStock',
-      value: row => row.unitsInStock?.toLocaleString('en'),
-      text: row => String(row.unitsInStock ?? ''),
-      right: true,
-    },
-    {
-      title: 'Sold, 90 days',
-      name: 'unitsSold',
-      value: row => row.unitsSold?.toLocaleString('en'),
-      text: row => String(row.unitsSold ?? ''),
-      right: true,
-    },
+    { title: 'Probably', value: row => code(row.suggestion), wide: true },
+    { title: 'What it is', value: row => row.name },
+    { title: 'There', value: row => row.ecommerceName },
+    { title: 'Why', value: why },
+    { title: 'In stock', value: row => row.unitsInStock?.toLocaleString('en'), right: true },
+    { title: 'Sold, 90 days', value: row => row.unitsSold?.toLocaleString('en'), right: true },
     {
       title: 'Mend',
       right: true,

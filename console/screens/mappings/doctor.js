@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { findingCells, findingHeaders } from 'tillbridge/mappings'
 import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { goTo, linkTo } from '../../ground/route.js'
@@ -63,7 +64,8 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
       key=${`${kind} ${state}`}
       path=${`/mappings/doctor/${kind}?state=${state}`}
       caption=${`${kinds[kind]}: ${stateNames[state]}`}
-      columns=${columnsOf(kind, { fix, open: setMending })}
+      columns=${columnsOf({ fix, open: setMending })}
+      csv=${(/** @type {any[]} */ rows) => [findingHeaders[kind], ...rows.flatMap(row => [findingCells(kind, row) ?? []]).filter(cells => cells.length)]}
       version=${version}
       keyOf=${(/** @type {any} */ row) => row.id ?? `there ${row.ecommerceId}`}
       file=${`mappings-${kind}-${state}`}

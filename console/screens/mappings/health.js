@@ -1,12 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
+import { listFiles } from 'tillbridge/mappings'
 import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { linkTo } from '../../ground/route.js'
 import { Action } from '../../parts/action.js'
 import { follow } from '../../parts/follow.js'
 import { Moment } from '../../parts/format.js'
-
-const files = { stores: 'ecommerce-locations', skus: 'ecommerce-variants', customers: 'ecommerce-customers' }
 
 const path = '/mappings/doctor'
 /** @param {any[]} kinds */
@@ -38,7 +37,7 @@ export function useHealth(version, judged) {
   return found
 }
 
-/** @param {{ kinds: any[], kind: keyof typeof files, judge: () => Promise<void> }} props */
+/** @param {{ kinds: any[], kind: import('tillbridge/mappings').MappedKind, judge: () => Promise<void> }} props */
 export function Standing({ kinds, kind, judge }) {
   const { listed, listedAt, judgedAt } = kinds.find(one => one.kind === kind)
   return html`<div class="standing">
@@ -46,7 +45,7 @@ export function Standing({ kinds, kind, judge }) {
       ${
         listedAt
           ? html`The platform has ${listed.toLocaleString('en')}, told <${Moment} moment=${listedAt} />.`
-          : html`What the platform has is not known: <a href=${linkTo('import')}>import</a> its export as <code>${files[kind]}</code>.`
+          : html`What the platform has is not known: <a href=${linkTo('import', listFiles[kind])}>import</a> its export as <code>${listFiles[kind]}</code>.`
       }
       ${' '}${judgedAt ? html`Judged <${Moment} moment=${judgedAt} />.` : 'Not judged yet.'} <${Action} label="Judge now" role="admin" work=${judge} />
     </p>

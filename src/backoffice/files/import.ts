@@ -99,7 +99,9 @@ export async function importFile(
       const end = dryRun ? undefined : await kind.open?.(db, service)
       const left = await importSheet(rest, { db, service, kind, keys, dryRun, rejected, onBatch, signal }, taken)
       await (left.stoppedAfter === undefined ? reached?.end() : reached?.left(Math.max(from, left.stoppedAfter)))
-      const gone = await end?.(!from && !sheet.isRest && left.stoppedAfter === undefined && taken.refused === 0)
+      const isOver = left.stoppedAfter === undefined
+      const isWhole = isOver && !from && !sheet.isRest && taken.refused === 0
+      const gone = await end?.({ isWhole, hasCome: isOver && taken.read > taken.refused })
       if (gone) note(taken.notes, 'are not in the file any more: gone', gone)
       const unchanged = taken.read - taken.refused - taken.inserted - taken.changed
       return { ...taken, ...left, unchanged, resumedAfter: from, canResume: reached !== undefined }

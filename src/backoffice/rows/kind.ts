@@ -1,5 +1,6 @@
 import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
+import type { Ended } from '../../store/mappings/ecommerce.ts'
 import type { Intake, Row } from './intake.ts'
 import type { Reason } from './reason.ts'
 import type { Rule } from './rules.ts'
@@ -31,9 +32,9 @@ export interface Kind extends Intake<Row> {
   mayBeEmpty?: string
   /**
    * Called before the first line of a file; what it answers is called once the last one is in, and returns how many records are gone
-   * because the file does not have them. `isWhole`: no line of it was refused or left out.
+   * because the file does not have them.
    */
-  open?: (db: Database, service: Service) => Promise<(isWhole: boolean) => Promise<number>>
+  open?: (db: Database, service: Service) => Promise<(ended: Ended) => Promise<number>>
   /** Identifiers that the API has in paths. */
   inPaths?: readonly string[]
   rule?: Rule

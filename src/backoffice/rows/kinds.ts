@@ -50,6 +50,7 @@ export const kinds = {
   },
   stores: {
     description: 'One store.',
+    open: openMappings,
     remarks: inStock,
     shape: StoreRow,
     key: ['storeId'],
@@ -71,6 +72,7 @@ export const kinds = {
   },
   products: {
     description: 'One colour and size; what the lines of one product share is repeated.',
+    open: openMappings,
     remarks: `${inStock} Without \`sku\` the e-commerce SKU is the \`skuId\`, until \`sku-mapping\` says otherwise; without \`originalPrice\` it is the \`price\`.`,
     shape: ProductRow,
     key: ['skuId'],
@@ -95,6 +97,7 @@ export const kinds = {
   },
   customers: {
     description: 'One customer.',
+    open: openMappings,
     remarks: 'A subscription is consent: with one, `privacy` becomes false whatever the line says.',
     shape: CustomerRow,
     key: ['id'],

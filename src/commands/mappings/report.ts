@@ -4,11 +4,12 @@ import type { Database } from '../../db.ts'
 import {
   type FindingState,
   findingStates,
+  listFiles,
   type MappedKind,
   type MappingFinding,
   type MappingHealth,
 } from '../../domain/mappings/doctor.ts'
-import { findingCells, findingHeader } from '../../domain/mappings/finding-csv.ts'
+import { findingCells, findingHeaders } from '../../domain/mappings/finding-csv.ts'
 import type { Service } from '../../settings.ts'
 import type { PageRequest } from '../../store/lists/page.ts'
 import { findingPage, mappingHealth } from '../../store/mappings/findings.ts'
@@ -25,7 +26,6 @@ export interface Shown {
 
 /** What somebody has to mend here; what only the platform has may be meant to be. */
 const wrong = ['missing', 'twice', 'orphan', 'nearMiss'] as const
-const imports = { stores: 'ecommerce-locations', skus: 'ecommerce-variants', customers: 'ecommerce-customers' } as const
 
 /** Shows how the mappings stand, and the worst rows of each kind. The exit code is 2 where something is wrong. */
 export async function report(db: Database, service: Service, { kind, state, limit, json }: Shown) {
@@ -47,7 +47,9 @@ export async function report(db: Database, service: Service, { kind, state, limi
       )
     for (const { kind: of, listedAt } of health)
       if (listedAt === null)
-        console.log(`\nWhat the platform has of ${of} is not known: tillbridge import ${imports[of]} <file> tells it.`)
+        console.log(
+          `\nWhat the platform has of ${of} is not known: tillbridge import ${listFiles[of]} <file> tells it.`,
+        )
   }
   if (health.some(({ states }) => wrong.some(each => states[each] > 0))) process.exitCode ??= 2
 }
@@ -68,14 +70,14 @@ const line = (cells: readonly string[]) => csvLine(cells.map(withoutFormula))
 
 /** Writes all rows of one kind to standard output, in the columns that an import of mappings takes. */
 export async function writeCsv(db: Database, service: Service, kind: MappedKind, state: FindingState | undefined) {
-  process.stdout.write(line(findingHeader(kind)))
+  process.stdout.write(line(findingHeaders[kind]))
   for (let asked: PageRequest = { limit: 100 }; ; ) {
     const { records, asOf, hasNextPage, end } = await findingPage(db, service, kind, state, asked)
     const rows = JSON.parse(`[${records.join(',')}]`) as MappingFinding[]
     process.stdout.write(
       rows
         .flatMap(row => {
-          const cells = findingCells(row)
+          const cells = findingCells(kind, row)
           return cells ? [line(cells)] : []
         })
         .join(''),

@@ -5,7 +5,7 @@ import { notBlank } from '../characters.ts'
 import { Flag, Id, LocalDate, Optional, Text } from '../fields.ts'
 import type { Finish, Write } from '../write.ts'
 import { Customer } from './customers.ts'
-import type { Erasure } from './privacy.ts'
+import type { Erasure } from './erasure.ts'
 
 const Name = (description: string, example: string) =>
   Type.String({ description, minLength: 1, maxLength: 50, pattern: notBlank, examples: [example] })

@@ -5,6 +5,13 @@ import { Flag, Id, Nullable, Text, Words } from '../fields.ts'
 export const mappedKinds = ['stores', 'skus', 'customers'] as const
 export type MappedKind = (typeof mappedKinds)[number]
 
+/** Which files tell what the e-commerce platform has of each. */
+export const listFiles = {
+  stores: 'ecommerce-locations',
+  skus: 'ecommerce-variants',
+  customers: 'ecommerce-customers',
+} as const satisfies Record<MappedKind, string>
+
 /** What becomes of a record when it is compared with the e-commerce platform; the last one where nobody knows what that has. */
 export const findingStates = ['missing', 'unclaimed', 'twice', 'orphan', 'nearMiss', 'matched', 'unchecked'] as const
 export type FindingState = (typeof findingStates)[number]
@@ -73,6 +80,9 @@ export const MappingFinding = Type.Object(
     name: Nullable(Text('What it is, here.', 'MH01 BLK XS', 500)),
     state: Words('How it stands.', findingStates),
     ecommerceId: Nullable(Text('What it is mapped to; where it is `unclaimed`, what it is there.', 'MH01-XS-Black')),
+    ecommerceAdminId: Nullable(
+      Text('Of a customer: the identifier in its admin form, where that is said.', 'gid://shop/Customer/6477890125896'),
+    ),
     suggestion: Nullable(Text('What it probably is there.', 'mh01-xs-black')),
     ecommerceName: Nullable(
       Text(

@@ -29,7 +29,7 @@ export function mappingDoctor(api: Api) {
       role,
       summary: 'How the mappings stand: of each kind how many records are in which state.',
       description:
-        'Judged when a file of the e-commerce platform has come (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`), every six hours from then on, and where a mapping is changed at once.',
+        'Judged when a file of the e-commerce platform has come (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`), every six hours from then on, and one that `PUT /mappings/…` or a fix changes at once.',
       answer: Type.Array(MappingHealth),
     },
     ({ db, service }) => mappingHealth(db, service),
@@ -108,7 +108,7 @@ export function mappingDoctor(api: Api) {
         const after = fieldsIn(kind, await changeMapping(tx, service, kind, { id, before: held.record, change }))
         const fix = await noteFix(tx, service, { kind, id, before, after, username, requestId })
         if (!fix) throw new Error('an insertion returns its row')
-        return { record: fix.record, subject: `/mappings/doctor/fixes/${fix.fixId}` }
+        return { record: fix.record, subject: pathOf(kind, id) }
       },
   )
 

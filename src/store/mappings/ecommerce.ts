@@ -47,21 +47,30 @@ export const upsertItems =
     })
   }
 
+/** How a file has ended. `isWhole`: no line of it was refused or left out; `hasCome`: it was not stopped, and something of it is in. */
+export interface Ended {
+  isWhole: boolean
+  hasCome: boolean
+}
+
 /**
  * A file of what the platform has of one kind: once it is in, what a whole one does not have is gone, and the mappings are judged anew.
+ * Until one has come to its end with something in it, nobody knows what is there.
  */
 export const openList = (kind: MappedKind) => async (db: Database, service: Service) => {
   const began = await db.row<{ at: string }>(sql`select now()::text as at`)
-  return (isWhole: boolean) =>
+  return ({ isWhole, hasCome }: Ended) =>
     db.transaction(async tx => {
       const mine = sql`service_id = ${service.id} and kind = ${kind}`
       const gone = isWhole
         ? await tx.run(sql`delete from ecommerce_item where ${mine} and seen_at < ${began?.at ?? null}::timestamptz`)
         : 0
+      if (hasCome)
+        await tx.run(sql`insert into mapping_judgement (service_id, kind, listed_at) values (${service.id}, ${kind}, now())
+          on conflict (service_id, kind) do update set listed_at = coalesce(mapping_judgement.listed_at, excluded.listed_at)`)
       await tx.run(sql`
-        insert into mapping_judgement (service_id, kind, listed_at, listed)
-        values (${service.id}, ${kind}, now(), (select count(*) from ecommerce_item where ${mine}))
-        on conflict (service_id, kind) do update set (listed_at, listed) = row(excluded.listed_at, excluded.listed)`)
+        update mapping_judgement set (listed_at, listed) = row(now(), (select count(*) from ecommerce_item where ${mine}))
+         where ${mine} and listed_at is not null`)
       await askForJudgement(tx, service)
       return gone
     })

@@ -6,6 +6,21 @@ import { rfc3339 } from '../lists/rfc3339.ts'
 import { judgeJob } from './ecommerce.ts'
 import { sides } from './sides.ts'
 
+/** The record (`MappingFinding`) of a row `f` of `mapping_finding`. */
+export const findingRecord = (kind: MappedKind) => {
+  const adminId =
+    kind === 'customers'
+      ? sql`(select c.ecommerce_admin_id from customer c where c.service_id = f.service_id and c.id = f.id and f.side = 'here')`
+      : sql`null::text`
+  return sql`
+  (select row_to_json(r)::text from (select
+     case f.side when 'here' then f.id end as id, case f.side when 'here' then ${sides[kind].name} end as name, f.state,
+     f.ecommerce_id as "ecommerceId", ${adminId} as "ecommerceAdminId", f.suggestion,
+     (select e.name from ecommerce_item e
+       where e.service_id = f.service_id and e.kind = f.kind and e.ecommerce_id = coalesce(f.suggestion, f.ecommerce_id) order by e.item_key limit 1) as "ecommerceName",
+     f.evidence, f.units_in_stock as "unitsInStock", f.units_sold as "unitsSold") r)`
+}
+
 /** What was found of one kind (`MappingFinding`), the worst first; all of it, or what is in one state. */
 export const findingPage = (
   db: Db,
@@ -20,13 +35,7 @@ export const findingPage = (
     {
       table: sql`mapping_finding f`,
       stamps: sql`mapping_judgement`,
-      record: sql`
-        (select row_to_json(r)::text from (select
-           case f.side when 'here' then f.id end as id, case f.side when 'here' then ${sides[kind].name} end as name, f.state,
-           f.ecommerce_id as "ecommerceId", f.suggestion,
-           (select e.name from ecommerce_item e
-             where e.service_id = f.service_id and e.kind = f.kind and e.ecommerce_id = coalesce(f.suggestion, f.ecommerce_id) order by e.item_key limit 1) as "ecommerceName",
-           f.evidence, f.units_in_stock as "unitsInStock", f.units_sold as "unitsSold") r)`,
+      record: findingRecord(kind),
       key: sql`place`,
       live: true,
       where: sql`and kind = ${kind} ${filter(state, one => sql`and state = ${one}`)}`,

@@ -17,7 +17,7 @@ interface Fixed {
 }
 
 /** The record (`MappingFix`) of a row of `mapping_fix`. */
-const record = sql`
+export const fixRecord = sql`
   (select row_to_json(r)::text from (select
      fix_id as "fixId", kind, id, before, after, username, request_id as "requestId",
      ${rfc3339(sql`mapping_fix.changed_at`)} as "fixedAt", ${rfc3339(sql`undone_at`)} as "undoneAt") r)`
@@ -30,18 +30,18 @@ export const noteFix = (tx: Db, service: Service, { kind, id, before, after, use
   tx.row<{ fixId: string; record: string }>(sql`
     insert into mapping_fix (service_id, kind, id, before, after, username, request_id)
     values (${service.id}, ${kind}, ${id}, ${JSON.stringify(before)}::jsonb, ${JSON.stringify(after)}::jsonb, ${username}, ${requestId})
-    returning fix_id as "fixId", ${record} as record`)
+    returning fix_id as "fixId", ${fixRecord} as record`)
 
 /** A fix, held until the transaction ends. */
 export const heldFix = (tx: Db, service: Service, fixId: string) =>
   tx.row<Pick<Fixed, 'kind' | 'id' | 'before' | 'after'> & { isUndone: boolean; record: string }>(sql`
-    select kind, id, before, after, undone_at is not null as "isUndone", ${record} as record
+    select kind, id, before, after, undone_at is not null as "isUndone", ${fixRecord} as record
       from mapping_fix where service_id = ${service.id} and fix_id = ${fixId} and ${isKept} for update`)
 
 /** Writes down that it was undone; its record. */
 export const noteUndone = (tx: Db, service: Service, fixId: string) =>
   tx.row<{ record: string }>(sql`
-    update mapping_fix set undone_at = now() where service_id = ${service.id} and fix_id = ${fixId} returning ${record} as record`)
+    update mapping_fix set undone_at = now() where service_id = ${service.id} and fix_id = ${fixId} returning ${fixRecord} as record`)
 
 /** The fixes of a service that are kept, the newest first; as lines the oldest. */
 export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
@@ -50,7 +50,7 @@ export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
     service,
     {
       table: sql`mapping_fix`,
-      record,
+      record: fixRecord,
       order: byChange,
       key: sql`fix_id`,
       where: sql`and ${isKept}`,

@@ -96,6 +96,25 @@ export async function judgeThere(tx: Db, service: Service, kind: MappedKind, ids
     on conflict do nothing`)
 }
 
+/** Judges records here anew, and what the platform has that was suggested to one of them, or is from now on; and this there besides. */
+export async function judgeAnew(
+  tx: Db,
+  service: Service,
+  kind: MappedKind,
+  ids: readonly string[],
+  there: readonly string[] = [],
+): Promise<void> {
+  const suggested = async () =>
+    (
+      await tx.rows<{ suggestion: string }>(sql`
+        select suggestion from mapping_finding
+         where service_id = ${service.id} and kind = ${kind} and side = 'here' and id = any(${ids}) and suggestion is not null`)
+    ).map(({ suggestion }) => suggestion)
+  const before = await suggested()
+  await judgeHere(tx, service, kind, ids)
+  await judgeThere(tx, service, kind, [...new Set([...there, ...before, ...(await suggested())])])
+}
+
 /** A mapping was changed under `holdJudgement`, of which these identifiers there were told before and after: judges all whom it concerns. */
 export async function judgeChanged(
   tx: Db,
@@ -105,11 +124,9 @@ export async function judgeChanged(
   ecommerceIds: readonly string[],
 ): Promise<void> {
   if (!(await isLookedAfter(tx, service))) return
-  const before = await tx.rows<{ id: string; suggestion: string | null }>(sql`
-    select id, suggestion from mapping_finding
-     where service_id = ${service.id} and kind = ${kind} and side = 'here' and (id = ${id} or suggestion = any(${ecommerceIds}))`)
-  const concerned = await tx.rows<{ id: string }>(mappedTo(service, kind, ecommerceIds))
-  await judgeHere(tx, service, kind, [...new Set([id, ...before.map(one => one.id), ...concerned.map(one => one.id)])])
-  const suggested = before.flatMap(one => one.suggestion ?? [])
-  await judgeThere(tx, service, kind, [...new Set([...ecommerceIds, ...suggested])])
+  const concerned = await tx.rows<{ id: string }>(sql`
+    select id from mapping_finding
+     where service_id = ${service.id} and kind = ${kind} and side = 'here' and suggestion = any(${ecommerceIds})
+    union ${mappedTo(service, kind, ecommerceIds)}`)
+  await judgeAnew(tx, service, kind, [...new Set([id, ...concerned.map(one => one.id)])], ecommerceIds)
 }

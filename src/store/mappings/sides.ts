@@ -74,7 +74,7 @@ export const sides: Readonly<Record<MappedKind, Side>> = {
     here: (service, ids) => sql`
       select c.id, ${ofCustomer(sql`c`)} as mapped, ${ofCustomer(sql`c`)} is not null as is_mapped,
              coalesce(c.ecommerce_legacy_id <> substring(c.ecommerce_admin_id from '[^/]*$'), false) as is_clash,
-             ${given('c.ecommerce_legacy_id', 'c.ecommerce_admin_id')} as own, ${given("near_form(nullif(c.email, ''))")} as others,
+             ${given('c.ecommerce_legacy_id', 'c.ecommerce_admin_id')} as own, ${given("address_form(nullif(c.email, ''))")} as others,
              array(select o.id from customer o
                     where o.service_id = c.service_id and ${ofCustomer(sql`o`)} = ${ofCustomer(sql`c`)} and o.id <> c.id order by 1 limit 5) as shared,
              null::bigint as in_stock, array[c.id] as sold_as

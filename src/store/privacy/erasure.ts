@@ -1,5 +1,5 @@
 import { type Db, sql } from '../../db.ts'
-import type { Erasure } from '../../domain/customers/privacy.ts'
+import type { Erasure } from '../../domain/customers/erasure.ts'
 import type { Service } from '../../settings.ts'
 import { leave } from '../customers/leaving.ts'
 import { localTime } from '../lists/change.ts'
@@ -28,9 +28,10 @@ export async function erase(tx: Db, service: Service, id: string): Promise<Erasu
     select email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${mine} for update`)
   const isFormer = await tx.row(sql`select true as former from former_customer where ${mine} for update`)
   if (person || isFormer) {
-    await forgetCustomer(tx, service, id)
+    const judgeOthers = await forgetCustomer(tx, service, id)
     await leave(tx, service, [id])
     await tx.run(sql`delete from former_customer where ${mine}`)
+    await judgeOthers()
     await tx.run(sql`insert into erasure (service_id, customer_id) values (${service.id}, ${id})`)
     await tx.run(sql`delete from consent_change where service_id = ${service.id} and customer_id = ${id}`)
     if (person?.email) await eraseReceiver(tx, service, person.email)

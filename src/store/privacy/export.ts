@@ -3,7 +3,7 @@ import type { Service } from '../../settings.ts'
 import { customerRecord } from '../customers/customers.ts'
 import { localTime } from '../lists/change.ts'
 import type { Page, PageRequest } from '../lists/page.ts'
-import { ecommerceItemsOf } from '../mappings/customers.ts'
+import { doctoredOf, ecommerceItemsOf } from '../mappings/customers.ts'
 import { arrayOf, orderPage } from '../orders/orders.ts'
 import { returnPage } from '../orders/returns.ts'
 import { transactionPage } from '../orders/transactions.ts'
@@ -29,9 +29,9 @@ export async function personalData(db: Db, service: Service, id: string): Promis
     returns.push(...(await whole(asked => returnPage(db, service, { orderId }, asked))))
   const transactions = await whole(asked => transactionPage(db, service, { customerId: id }, asked))
   const account = await rewardAccount(db, service, { customerId: id })
-  const { consent, vouchers, ecommerce } = (await besides(db, service, id)) ?? {}
+  const { consent, vouchers, ecommerce, findings, fixes } = (await besides(db, service, id)) ?? {}
   return {
-    record: `{"customer":${customer?.record ?? 'null'},"consent":${consent},"orders":[${orders}],"returns":[${returns}],"transactions":[${transactions}],"rewardAccount":${account?.record ?? 'null'},"vouchers":${vouchers},"ecommerce":${ecommerce}}`,
+    record: `{"customer":${customer?.record ?? 'null'},"consent":${consent},"orders":[${orders}],"returns":[${returns}],"transactions":[${transactions}],"rewardAccount":${account?.record ?? 'null'},"vouchers":${vouchers},"ecommerce":${ecommerce},"mappingFindings":${findings},"mappingFixes":${fixes}}`,
   }
 }
 
@@ -46,9 +46,10 @@ async function whole(page: (asked: PageRequest) => Promise<Page>): Promise<strin
   }
 }
 
-/** What was agreed to, the vouchers that were bought or received, and what the e-commerce platform has told, as JSON texts of arrays. */
-const besides = (db: Db, service: Service, id: string) =>
-  db.row<{ consent: string; vouchers: string; ecommerce: string }>(sql`
+/** What was agreed to, the vouchers that were bought or received, what the e-commerce platform has told, and what the mapping doctor has: JSON texts of arrays. */
+const besides = (db: Db, service: Service, id: string) => {
+  const { findings, fixes } = doctoredOf(service, id)
+  return db.row<Record<'consent' | 'vouchers' | 'ecommerce' | 'findings' | 'fixes', string>>(sql`
     with c as (select * from customer where service_id = ${service.id} and id = ${id})
     select ${arrayOf(sql`
              select ${localTime(sql`at`, service)} as at, channel, old_value as old, new_value as new, username, request_id as "requestId"
@@ -63,4 +64,5 @@ const besides = (db: Db, service: Service, id: string) =>
                      or (lower(sender_name), lower(billing_address->>'addressLine1')) = (select lower(concat_ws(' ', firstname, surname)), lower(address_line1) from c)
                      or order_number in (select order_number from sales_order where service_id = ${service.id} and customer_id = ${id}))
               order by created_at, number`)}::text as vouchers,
-           ${arrayOf(ecommerceItemsOf(service, id))}::text as ecommerce`)
+           ${arrayOf(ecommerceItemsOf(service, id))}::text as ecommerce, ${findings}::text as findings, ${fixes}::text as fixes`)
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Check } from 'typebox/value'
-import { PersonalData } from '../../../src/domain/customers/privacy.ts'
+import { PersonalData } from '../../../src/domain/privacy/personal-data.ts'
 import { fillShop } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'

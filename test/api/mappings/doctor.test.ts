@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sql } from '../../../src/db.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
+import { until } from '../../support/processes.ts'
 import { put } from '../../support/write.ts'
 import { bring, findings, judged, shown, startWithWorker } from './looked-after.ts'
 import { customerExport, inventoryExport, productExport } from './shopify.ts'
@@ -164,4 +165,28 @@ test('what is almost the same is suggested by what differs: case, blanks, zeros,
   })
   assert.deepEqual(await why('stores'), { 1001: ['111', 'form'] })
   assert.deepEqual(await why('customers'), { 65432: ['99', 'email'] })
+  await bring(shop, 'ecommerce-customers', customerExport([['98', '00john@example.com']]))
+  await judged(shop)
+  assert.deepEqual(await why('customers'), {}, 'zeros in front are another address')
+})
+
+test('a file that is refused whole tells nothing of what is there: what is mapped is not checked, and no orphan', async () => {
+  const shop = await unmappedShop(api)
+  await put(shop, '/mappings/stores/1001', { ecommerceLocationId: '111' })
+  const refused = await bring(shop, 'ecommerce-locations', `ID,Name\n${'1'.repeat(101)},North\n`)
+  assert.deepEqual([refused.read, refused.refused], [1, 1])
+  const { stores } = await judged(shop)
+  assert.deepEqual([stores.listedAt, stores.states.orphan, stores.states.unchecked], [null, 0, 1])
+})
+
+test('mappings that come with the records of a file are judged behind it', async () => {
+  const shop = await unmappedShop(api)
+  await bring(shop, 'ecommerce-locations', 'ID,Name\n111,North\n')
+  await judged(shop)
+  const { storeId, storeNumber, name } = (await shop.get('/mappings/stores/1001')).json.data
+  await bring(shop, 'stores', `storeId,storeNumber,name,ecommerceLocationId\n${storeId},${storeNumber},${name},111\n`)
+  await until(
+    async () => (await shown(shop, 'stores')).some(([id, state]) => id === '1001' && state === 'matched'),
+    'it is judged',
+  )
 })

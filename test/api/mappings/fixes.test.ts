@@ -23,6 +23,7 @@ test('a fix maps at once and can be undone, unless somebody has changed the mapp
   await judged(shop)
   const fixed = await fix(shop, 'skus', '12001', 'MH01-S')
   assert.equal(fixed.status, 201, fixed.text)
+  assert.equal(fixed.headers.location, '/mappings/skus/12001')
   const { fixId, before, after: now, username } = fixed.json.data
   assert.deepEqual([before, now, username], [{ ecommerceSku: 'mh01-s' }, { ecommerceSku: 'MH01-S' }, shop.username])
   assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, 'MH01-S')
@@ -40,6 +41,12 @@ test('a fix maps at once and can be undone, unless somebody has changed the mapp
   assert.deepEqual((await findings(shop, 'skus', '?state=nearMiss')).map(told), [
     ['12001', 'nearMiss', 'mh01-s', 'MH01-S', 'case'],
   ])
+  const audited = (await shop.get('/audit?record=/mappings/skus/12001')).json.data
+  assert.deepEqual(
+    audited.map(({ operation }: { operation: string }) => operation.replace(/.*fixes/, '')),
+    ['/:id/undo', '', 'PUT /mappings/skus/:id'],
+    JSON.stringify(audited),
+  )
   assert.deepEqual((await undo(fixId)).json.data, undone.json.data, 'and stays so')
 
   const other = (await fix(shop, 'skus', '12002', 'MH01-M')).json.data
@@ -95,6 +102,64 @@ test('two that are mapped to one are both told, and both well once one of them i
   ])
   const mended = await fix(shop, 'customers', '65433', '6')
   assert.deepEqual(mended.json.data.after, { ecommerceAdminId: null, ecommerceLegacyId: '6' })
+})
+
+test('what becomes free by a fix and is suggested to another is not told as something that nobody has', async () => {
+  const shop = await unmappedShop(api)
+  await bring(
+    shop,
+    'ecommerce-variants',
+    productExport([
+      ['S', 'X1'],
+      ['M', 'x1'],
+    ]),
+  )
+  await put(shop, '/mappings/skus/12001', { ecommerceSku: ' X1' })
+  await put(shop, '/mappings/skus/12002', { ecommerceSku: 'X1' })
+  await judged(shop)
+  await fix(shop, 'skus', '12002', 'x1')
+  const all = await shown(shop, 'skus')
+  assert.deepEqual(
+    all.filter(([id]) => id !== '12003'),
+    [
+      ['12001', 'nearMiss', ' X1', 'X1', 'blanks'],
+      ['12002', 'matched', 'x1', null, ''],
+    ],
+  )
+})
+
+test('who shares an address but for zeros in front is another person; whom the erased one was told to is judged anew', async () => {
+  const shop = await unmappedShop(api)
+  await put(shop, '/customers/65432', { contact: { email: '7@example.com' } })
+  await put(shop, '/customers/65433', { contact: { email: 'mary@example.com' } })
+  for (const id of ['65432', '65433']) await put(shop, `/mappings/customers/${id}`, { ecommerceLegacyId: '5' })
+  await bring(
+    shop,
+    'ecommerce-customers',
+    customerExport([
+      ['5', 'both@example.com'],
+      ['7', '7@example.com'],
+      ['8', '007@example.com'],
+    ]),
+  )
+  await judged(shop)
+  await fix(shop, 'customers', '65432', '5')
+  const kept = (await shop.get('/customers/65432/export')).json.data
+  assert.deepEqual(
+    kept.ecommerce.map(({ ecommerceId }: { ecommerceId: string }) => ecommerceId),
+    ['5', '7'],
+  )
+  assert.deepEqual(
+    [kept.mappingFindings.map(({ state }: { state: string }) => state), kept.mappingFixes.length],
+    [['twice'], 1],
+  )
+  assert.equal((await remove(shop, '/customers/65432')).status, 200)
+  const left = await api.db.rows<{ id: string }>(
+    sql`select ecommerce_id as id from ecommerce_item where service_id = ${shop.service.id}`,
+  )
+  assert.deepEqual(left, [{ id: '8' }])
+  const other = (await findings(shop, 'customers')).find(({ id }) => id === '65433')
+  assert.deepEqual([other?.state, other?.evidence], ['orphan', []])
 })
 
 test('who is erased is erased from what the platform has told, too; and only admins see any of it', async () => {

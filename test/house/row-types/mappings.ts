@@ -10,7 +10,7 @@ export async function askMappingDoctor(api: TestService) {
   const { open, write } = ecommerceKinds['ecommerce-locations']
   const end = await open(db, service)
   await write(db, service, [{ itemKey: '1', ecommerceId: '1', name: 'Toured', other: 'Toured' }])
-  await end(true)
+  await end({ isWhole: true, hasCome: true })
   await judgeMappings(db, service)
   const [store] = (await api.get('/mappings/doctor/stores')).json.data
   for (const to of ['2', '1']) {

@@ -1,26 +1,13 @@
-import { type Static, Type } from '../../shapes/shapes.ts'
+import { Type } from '../../shapes/shapes.ts'
 import { OrderAddress } from '../address.ts'
-import { Flag, Id, LocalDate, LocalTime, Nullable, Text, Words } from '../fields.ts'
+import { Customer } from '../customers/customers.ts'
+import { Flag, LocalDate, LocalTime, Nullable, Text, Words } from '../fields.ts'
+import { MappingFinding, MappingFix } from '../mappings/doctor.ts'
 import { Order } from '../orders/orders.ts'
 import { Return } from '../orders/returns.ts'
 import { RetailTransaction } from '../orders/transactions.ts'
 import { RewardAccount } from '../rewards/rewards.ts'
 import { ReceiverEmail } from '../vouchers/emails.ts'
-import { Customer } from './customers.ts'
-
-/** How far the erasure of a customer has come (contract 15). */
-export type Erasure = Static<typeof Erasure>
-export const Erasure = Type.Object(
-  {
-    id: Id("The identifier, which is nobody's from now on.", '65432'),
-    status: Words('`erasing` while orders and sales are still being emptied of the person, then `erased`.', [
-      'erased',
-      'erasing',
-    ]),
-    erasedAt: LocalTime('When the customer left.'),
-  },
-  { $id: 'Erasure', additionalProperties: false },
-)
 
 const ConsentChange = Type.Object(
   {
@@ -74,6 +61,8 @@ export const PersonalData = Type.Object(
     ecommerce: Type.Array(EcommerceCopy, {
       description: 'What the e-commerce platform has told of them (`ecommerce-customers`).',
     }),
+    mappingFindings: Type.Array(MappingFinding, { description: 'What the mapping doctor has found of them.' }),
+    mappingFixes: Type.Array(MappingFix, { description: 'How their mapping was mended in 90 days, the oldest first.' }),
   },
   { $id: 'PersonalData', additionalProperties: false },
 )
