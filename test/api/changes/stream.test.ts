@@ -201,24 +201,20 @@ describe('streams over time', { concurrency: true }, () => {
     const socket = await tlsTo(api, { ALPNProtocols: ['http/1.1'] })
     socket.pause()
     const head = Object.entries(credentials(shop)).map(([name, value]) => `${name}: ${value}\r\n`)
-    const from = performance.now()
     const path = `/changes/stream?records=true&after_cursor=${endCursor}`
     socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${head.join('')}\r\n`)
-    await delay(18_000)
-    const asked: number[] = []
-    db.pool.on('acquire', () => asked.push(performance.now()))
-    await delay(1_000)
-    assert.ok(asked.length < 100, 'it is not read on')
-    await delay(4_000)
+    // Longer than a client may leave anything unread.
+    await delay(23_000)
     let size = 0
+    const closed = new Promise(resolve => socket.once('close', resolve))
     socket
       .on('error', () => {})
       .on('data', data => {
         size += data.length
       })
     socket.resume()
-    await new Promise(resolve => socket.once('close', resolve))
-    assert.ok(performance.now() - from < 26_000)
+    await closed
+    // All of it is more than twice as much: it was not read on.
     assert.ok(size > 100_000 && size < 8_000_000, `${size} bytes were on their way`)
   })
 })
