@@ -44,7 +44,7 @@ test('a fix maps at once and can be undone, unless somebody has changed the mapp
   const audited = (await shop.get('/audit?record=/mappings/skus/12001')).json.data
   assert.deepEqual(
     audited.map(({ operation }: { operation: string }) => operation.replace(/.*fixes/, '')),
-    ['/:id/undo', '', 'PUT /mappings/skus/:id'],
+    ['PUT /mappings/skus/:id', '', '/:id/undo'],
     JSON.stringify(audited),
   )
   assert.deepEqual((await undo(fixId)).json.data, undone.json.data, 'and stays so')
