@@ -89,7 +89,7 @@ export async function readPage(
                         where service_id = ${service.id} ${complete} and (${order}, ${key}) ${beyond} (last_order, last_key) ${where}
                         order by ${order} ${direction}, ${key} ${direction} limit 1), false) as more
         from walk${texts.join} (
-              select string_agg(record, ${between(lines)}) as records, (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key${texts.number}
+              select string_agg(record, ${between(lines)}${texts.sorted}) as records, (array_agg("order"${texts.sorted}))[count(*)] as last_order, (array_agg(key${texts.sorted}))[count(*)] as last_key${texts.number}
                 from (select *${texts.numbering} from (
                       select ${record} as record, ${order} as "order", ${key} as key
                         from ${table}
@@ -102,7 +102,7 @@ export async function readPage(
 }
 
 /** All records in one text. */
-const asOne = { join: sql`,`, numbering: sql``, number: sql``, each: sql``, inOrder: sql`` }
+const asOne = { join: sql`,`, numbering: sql``, sorted: sql``, number: sql``, each: sql``, inOrder: sql`` }
 
 /**
  * So many records to a text. V8 copies texts of up to 128 KB while they are young, and soon throws them away; a longer one that is in use when
@@ -110,8 +110,10 @@ const asOne = { join: sql`,`, numbering: sql``, number: sql``, each: sql``, inOr
  */
 const inPieces = {
   join: sql` left join`,
-  numbering: sql`, (row_number() over () - 1) / 100 as piece`,
-  number: sql`, piece`,
+  numbering: sql`, row_number() over () as place`,
+  // Grouping keeps no order.
+  sorted: sql` order by place`,
+  number: sql`, (place - 1) / 100 as piece`,
   each: sql` group by piece`,
   inOrder: sql` on true order by piece`,
 }
