@@ -183,16 +183,13 @@ test('imports, and those that wait for their turn, leave the connections of the 
   }
 })
 
-test('an import ends though its database answers no goodbye any more', async () => {
+test('an import ends though its database answers no goodbye any more', async t => {
   const end = await holdKind(shop.db, shop.service, 'staff')
   const [holder] = await shop.rows(`
     select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`)
+  t.after(() => process.kill(holder.pid, 'SIGCONT'))
   process.kill(holder.pid, 'SIGSTOP')
-  try {
-    await end()
-  } finally {
-    process.kill(holder.pid, 'SIGCONT')
-  }
+  await end()
 })
 
 test('a dry run finds the faults and writes nothing, into the rejected file apart', async () => {

@@ -41,6 +41,21 @@ const [{ customerId: buyer }] = (await shop.get(`/orders/transactions/search?sol
   (sale: { customerId: string | null }) => sale.customerId,
 )
 
+const { id: service } = shop.service
+for (const subject of ['stock', 'stores'])
+  await raiseAlert(shop.db, service, { kind: 'sync_failing', subject, detail: '500' })
+await openDay(shop.db, new Date().toISOString())
+for (const name of ['first', 'second']) {
+  const { rows } = shop.db
+  await rows(sql`insert into feed_run (service_id, feed, is_whole, ended_at) values (${service}, 'stock', true, now())`)
+  await rows(sql`
+    insert into mapping_fix (service_id, kind, id, before, after, username, request_id)
+    values (${service}, 'stores', ${name}, '{}', '{}', 'ann', ${name})`)
+  await rows(sql`
+    insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
+    values (${service}, clock_timestamp(), ${name}, ${name}, 'ann', 'GET /tour', '/tour', '/tour', 200, 1, 0, 0)`)
+}
+
 for (const path of [
   '/stores',
   '/staff',
@@ -75,20 +90,6 @@ for (const path of [
     assert.deepEqual(await told.records(), records)
   })
 
-const { id: service } = shop.service
-for (const subject of ['stock', 'stores'])
-  await raiseAlert(shop.db, service, { kind: 'sync_failing', subject, detail: '500' })
-await openDay(shop.db, new Date().toISOString())
-for (const name of ['first', 'second']) {
-  const { rows } = shop.db
-  await rows(sql`insert into feed_run (service_id, feed, is_whole, ended_at) values (${service}, 'stock', true, now())`)
-  await rows(sql`
-    insert into mapping_fix (service_id, kind, id, before, after, username, request_id)
-    values (${service}, 'stores', ${name}, '{}', '{}', 'ann', ${name})`)
-  await rows(sql`
-    insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
-    values (${service}, clock_timestamp(), ${name}, ${name}, 'ann', 'GET /tour', '/tour', '/tour', 200, 1, 0, 0)`)
-}
 for (const path of [
   `/orders/transactions/search?sold_after=${recent}`,
   `/customers/${buyer}/transactions`,
