@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { failpoint } from '../failpoints.ts'
-import { killInitdb } from './orphans.ts'
+import { endOrphans, killInitdb } from './orphans.ts'
 import { environment, type RunAs } from './run-as.ts'
 import type { Connection } from './server.ts'
 import { port } from './socket.ts'
@@ -38,9 +38,9 @@ export const connectionTo = (socket: string): Connection => ({
 })
 
 /** The data directory in `<directory>`, made if missing, and the major version that has written it. */
-export async function openCluster(directory: string, initdb: string, runAs: RunAs) {
+export async function openCluster(directory: string, clusterName: string, initdb: string, runAs: RunAs) {
   const data = join(directory, 'data')
-  removeUnfinished(directory)
+  await removeUnfinished(directory, clusterName)
   if (existsSync(carried(data))) putInPlace(directory, data)
   if (!existsSync(data)) moveDirectory(directory, await createCluster(directory, initdb, runAs), data)
   return { data, found: majorOf(data) }
@@ -107,11 +107,13 @@ async function run(program: string, runAs: RunAs, args: string[]): Promise<void>
   if (code !== 0) throw new Error(`The database cannot be created: ${faults.trim() || `initdb ended by ${signal}`}`)
 }
 
-function removeUnfinished(directory: string): void {
+async function removeUnfinished(directory: string, clusterName: string): Promise<void> {
   for (const name of readdirSync(directory)) {
     if (!name.startsWith(beginning)) continue
     const unfinished = join(directory, name)
     killInitdb(unfinished)
+    // One that rows were being carried over to may be run by an orphan.
+    await endOrphans(unfinished, clusterName)
     rmSync(unfinished, { recursive: true, force: true, maxRetries: 5 })
   }
 }

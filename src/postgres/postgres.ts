@@ -61,7 +61,7 @@ async function startLocked(home: string, options: PostgresOptions, unlock: () =>
   const clusterName = `${ours}${dev}-${ino}`
   const { initdb, postgres } = findBinaries()
   const { runAs, major } = chooseRunAs(postgres, home)
-  const { data, found } = await openCluster(home, initdb, runAs)
+  const { data, found } = await openCluster(home, clusterName, initdb, runAs)
   if (found !== major)
     await carryOver({ home, clusterName, data, found }, { initdb, postgres, runAs, major }, options.carrying)
   own(data, runAs)

@@ -57,8 +57,10 @@ test('a start carries a database of an older PostgreSQL over, whatever ends it i
   await killed.ended
   assert.equal(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), had)
 
-  for (const FAILPOINT of ['rows_carried_over', 'older_data_moved'])
-    assert.equal((await run(['start', '--no-demo'], { DATA_DIR, PORT: '0', FAILPOINT })).signal, 'SIGKILL')
+  for (const FAILPOINT of ['rows_carried_over', 'older_data_moved']) {
+    const { signal, out, err } = await run(['start', '--no-demo'], { DATA_DIR, PORT: '0', FAILPOINT })
+    assert.equal(signal, 'SIGKILL', `${FAILPOINT}: ${out}${err}`)
+  }
 
   const service = await serve(['--no-demo'], { DATA_DIR })
   const rest = await ask(service, `/customers/search?limit=50&after_cursor=${first.meta.endCursor}`, access)

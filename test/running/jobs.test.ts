@@ -103,7 +103,7 @@ describe('jobs', { concurrency: true }, () => {
     await addJob(db, null, 'fails')
     for (const seconds of [30, 60, 60]) {
       const before = attempts
-      await until(() => attempts > before, 'it is tried')
+      await until(() => attempts > before, 'it is tried', 30_000)
       await until(async () => ((await state('fails'))?.wait ?? 0) > 1, 'it waits')
       const { wait = 0, lease } = (await state('fails')) ?? {}
       assert.ok(Math.abs(wait - seconds) < 5, `${wait} s`)
