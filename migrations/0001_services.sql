@@ -10,15 +10,28 @@
 -- * A hash is an HMAC-SHA-256, and what is encrypted is so by AES-256-GCM. The keys come from a secret outside the database: a stolen
 --   dump opens nothing.
 
+create table data_database (
+  name text collate "C" primary key,
+  url bytea not null,
+  added_at timestamptz not null default now()
+);
+comment on table data_database is
+  'Other databases that services can be in (docs/decisions/0030). They have these same tables, and this one is empty there.';
+comment on column data_database.url is 'How it is reached, encrypted.';
+
 create table service (
   service_id integer generated always as identity primary key,
   name text not null unique,
   settings jsonb not null default '{}',
   created_at timestamptz not null default now(),
   restored_at timestamptz,
-  ending text check (ending in ('shut', 'emptying'))
+  ending text check (ending in ('shut', 'emptying')),
+  data_database text collate "C" references data_database
 );
+create index on service (data_database) where data_database is not null;
 comment on table service is 'A retailer''s tenancy.';
+comment on column service.data_database is
+  'Where it is, and where a row of the same number and name says what it is set to. Null: here.';
 comment on column service.name is 'What X-Service-Name names.';
 comment on column service.restored_at is
   'When it was restored from a backup; what was written between the two is lost. Cursors of before say so, and are refused: they may have told of it.';
@@ -112,9 +125,12 @@ comment on column migration.sha256 is 'The digest of the text that was applied, 
 create table installation (
   single boolean primary key default true check (single),
   secret_digest bytea not null,
-  backed_up_at timestamptz
+  backed_up_at timestamptz,
+  data_database text collate "C"
 );
 comment on table installation is 'One row, which the first start makes.';
+comment on column installation.data_database is
+  'The name by which the control database of an installation knows this one. Null: this is a control database, and a start may serve it.';
 comment on column installation.backed_up_at is 'As of when the newest backup is that was made whole. Null: there was none.';
 comment on column installation.secret_digest is
   'A hash by a key that comes from the secret: a process with another secret is refused, because no password or PIN would be right for it, '

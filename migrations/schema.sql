@@ -14,6 +14,14 @@
 -- * A hash is an HMAC-SHA-256, and what is encrypted is so by AES-256-GCM. The keys come from a secret outside the database: a stolen
 --   dump opens nothing.
 
+-- Other databases that services can be in (docs/decisions/0030). They have these same tables, and this one is empty there.
+create table data_database (
+  name text collate "C" not null,
+  url bytea not null,  -- How it is reached, encrypted.
+  added_at timestamptz not null default now(),
+  primary key (name)
+);
+
 -- A retailer's tenancy.
 create table service (
   service_id integer not null generated always as identity,
@@ -26,10 +34,13 @@ create table service (
   ending text,                           -- How far its end has come, for which somebody asked. shut: nobody is let in, no job is done, and
                                          -- all is there yet; it can be opened again. emptying: its rows go, portion by portion, and no
                                          -- ledger keeps them. Null: it serves.
+  data_database text collate "C",        -- Where it is, and where a row of the same number and name says what it is set to. Null: here.
   primary key (service_id),
   unique (name),
+  foreign key (data_database) references data_database(name),
   check (ending in ('shut', 'emptying'))
 );
+create index service_data_database_idx on service (data_database) where data_database is not null;
 
 -- Who may ask. An account belongs to the installation, and may be assigned to several services.
 create table account (
@@ -119,9 +130,11 @@ create table migration (
 -- One row, which the first start makes.
 create table installation (
   single boolean not null default true,
-  secret_digest bytea not null,  -- A hash by a key that comes from the secret: a process with another secret is refused, because no
-                                 -- password or PIN would be right for it, and what is encrypted could not be read.
-  backed_up_at timestamptz,      -- As of when the newest backup is that was made whole. Null: there was none.
+  secret_digest bytea not null,    -- A hash by a key that comes from the secret: a process with another secret is refused, because no
+                                   -- password or PIN would be right for it, and what is encrypted could not be read.
+  backed_up_at timestamptz,        -- As of when the newest backup is that was made whole. Null: there was none.
+  data_database text collate "C",  -- The name by which the control database of an installation knows this one. Null: this is a control
+                                   -- database, and a start may serve it.
   primary key (single),
   check (single)
 );

@@ -155,26 +155,39 @@ interface ServiceRow {
   name: string
   settings: Partial<Settings>
   restoredAt: string | null
+  database: string | null
 }
 /** What is read of a service. */
-const read = sql`service_id as id, name, settings, restored_at::text as "restoredAt"`
+const read = sql`service_id as id, name, settings, restored_at::text as "restoredAt", data_database as database`
 
-const serviceFrom = ({ id, name, settings, restoredAt }: ServiceRow): Service => ({
+const serviceFrom = ({ id, name, settings, restoredAt, database }: ServiceRow): Service => ({
   id,
   name,
   ...(restoredAt !== null && { restoredAt }),
+  ...(database !== null && { database }),
   settings: { ...defaultSettings, ...settings },
 })
 
-export async function addService(db: Db, name: string, settings: Partial<Settings> = {}): Promise<Service | undefined> {
+/** Undefined: the name is taken. With `database` it is only entered here: see `placeService`. */
+export async function addService(
+  db: Db,
+  name: string,
+  settings: Partial<Settings> = {},
+  database?: string,
+): Promise<Service | undefined> {
   const row = await db.row<ServiceRow>(sql`
-    insert into service (name, settings) values (${name}, ${JSON.stringify(settings)}) on conflict do nothing returning ${read}`)
+    insert into service (name, settings, data_database) values (${name}, ${JSON.stringify(settings)}, ${database ?? null})
+    on conflict do nothing returning ${read}`)
   return row && serviceFrom(row)
 }
 
-/** All but those that are being removed. */
+/** Those whose rows are in this database: all but those in a data database, and those that are being removed. */
 export const listServices = async (db: Db): Promise<Service[]> =>
-  (await db.rows<ServiceRow>(sql`select ${read} from service where ending is null order by name`)).map(serviceFrom)
+  (await listAllServices(db)).filter(({ database }) => database === undefined)
+
+/** Those of the whole installation, but those that are being removed. What the ones in data databases are set to is not known here. */
+export const listAllServices = async (control: Db): Promise<Service[]> =>
+  (await control.rows<ServiceRow>(sql`select ${read} from service where ending is null order by name`)).map(serviceFrom)
 
 /** How far the end of a service has come (`store/ending/`): it was shut, or loses its rows. */
 export type Ending = 'shut' | 'emptying'
@@ -187,8 +200,10 @@ export async function listEnding(db: Db): Promise<{ service: Service; ending: En
   return rows.map(row => ({ service: serviceFrom(row), ending: row.ending }))
 }
 
-/** Undefined: there is none, or it is being removed. */
+/** Undefined: there is none in this database, or it is being removed. */
 export async function readService(db: Db, id: number): Promise<Service | undefined> {
-  const row = await db.row<ServiceRow>(sql`select ${read} from service where service_id = ${id} and ending is null`)
+  const row = await db.row<ServiceRow>(
+    sql`select ${read} from service where service_id = ${id} and ending is null and data_database is null`,
+  )
   return row && serviceFrom(row)
 }

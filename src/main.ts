@@ -6,16 +6,17 @@ import { backOfficeOf, type Config } from './config.ts'
 import { armFailpoint } from './failpoints.ts'
 import { prepareAccess, type ToldAccess, usernameOf } from './running/access.ts'
 import { linkFor } from './running/console-link.ts'
+import { type Databases, databasesOf } from './running/databases.ts'
+import { askForJobs, beginJobs } from './running/doing-jobs.ts'
 import { type Installation, joinInstallation, openInstallation } from './running/installation.ts'
 import { servicesLeftAlone } from './running/left-alone.ts'
 import { listen } from './running/listen.ts'
-import { databaseSamples, diskSamples, listenMetrics, processSamples } from './running/metrics.ts'
+import { databaseSamples, dataDatabaseSamples, diskSamples, listenMetrics, processSamples } from './running/metrics.ts'
 import { askedToStop } from './running/signals.ts'
 import { sendTraces } from './running/traces.ts'
 import { type Serving, serveAsWorker, serveByWorkers } from './running/workers.ts'
 import { logLines } from './telemetry/log-lines.ts'
 import { merged } from './telemetry/samples.ts'
-import type { Worker } from './worker.ts'
 
 /** Standard error takes the log, so that standard output stays readable. */
 const logger = (config: Config) =>
@@ -47,6 +48,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
 
   const endTraces = await sendTraces(config, log)
   const installation = await openInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
+  const databases = databasesOf(config, installation, log)
   let offices: Offices | undefined
   let serving: Serving | undefined
   let metrics: Server | undefined
@@ -55,9 +57,11 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     offices = await officesOf(config, installation, log)
     // The ports are taken before anything is made: a start that cannot serve leaves nothing that nobody has seen.
     serving =
-      config.workers > 1 ? await serveByWorkers(config, log) : await serveHere(config, installation, offices, log)
+      config.workers > 1
+        ? await serveByWorkers(config, log)
+        : await serveHere(config, installation, offices, databases, log)
     if (config.metricsPort !== undefined)
-      metrics = await listenMetrics(config.metricsPort, figures(installation, offices, config, serving))
+      metrics = await listenMetrics(config.metricsPort, figures(installation, offices, databases, config, serving))
     const access = await prepareAccess(config, installation, offices, { ...starting, ...serving })
     // A log that is kept is read by others.
     const mayFollow = access && (starting.isWatched || 'made' in access)
@@ -68,6 +72,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     metrics?.close()
     await serving?.close(0)
     offices?.close()
+    await databases.close()
     await installation.close()
     throw error
   }
@@ -78,14 +83,15 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   })
   const stop = askedToStop()
   // Not before: whoever starts the service waits for its first answer.
-  const worker = config.jobs === 'on' ? beginJobs(config, installation, offices, log) : undefined
-  if (!worker)
-    await askForJobs(installation, offices).catch(error => log.warn({ err: error }, 'No jobs were asked for.'))
+  const doing = { installation, offices, databases, log }
+  const worker = config.jobs === 'on' ? beginJobs(config, doing) : undefined
+  if (!worker) await askForJobs(config, doing).catch(error => log.warn({ err: error }, 'No jobs were asked for.'))
   await stop
   const graceMs = config.drainSeconds * 1_000
   metrics?.close()
   await Promise.all([serving.close(graceMs), worker?.then(begun => begun.stop(graceMs))])
   offices.close()
+  await databases.close()
   await Promise.all([installation.close(), endTraces()])
   process.exit(0)
 }
@@ -101,11 +107,13 @@ export async function work(config: Config, { onReady }: { onReady: () => void })
     throw new Error('Nothing serves on this bundled database: tillbridge start first, or set DATABASE_URL.')
   }
   const offices = await officesOf(config, installation, log)
-  const worker = await beginJobs(config, installation, offices, log)
+  const databases = databasesOf(config, installation, log)
+  const worker = await beginJobs(config, { installation, offices, databases, log })
   onReady()
   await askedToStop()
   await worker.stop(config.drainSeconds * 1_000)
   offices.close()
+  await databases.close()
   await Promise.all([installation.close(), endTraces()])
   process.exit(0)
 }
@@ -115,44 +123,20 @@ async function officesOf(config: Config, { db, keys }: Installation, log: pino.L
   return openOffices({ db, keys, defaults: backOfficeOf(config), log })
 }
 
-async function beginJobs(
-  config: Config,
-  { db, keys }: Installation,
-  offices: Offices,
-  log: pino.Logger,
-): Promise<Worker> {
-  const [{ startWorker }, { jobs, officeJobs, webhookJobs }, { postOf }, { senderWithin }] = await Promise.all([
-    import('./worker.ts'),
-    import('./jobs/jobs.ts'),
-    import('./mail/post.ts'),
-    import('./webhooks/sender.ts'),
-  ])
-  const table = { ...jobs, ...officeJobs(offices), ...webhookJobs(senderWithin(config.webhookNetworks)) }
-  return startWorker({ db, keys, log, post: postOf(config) }, table)
-}
-
-/** Asks for the jobs of set times, and does none: that nobody does them is seen by their age. */
-async function askForJobs({ db }: Installation, offices: Offices) {
-  const [{ askForScheduled }, { jobs, officeJobs, webhookJobs }, { senderWithin }] = await Promise.all([
-    import('./worker.ts'),
-    import('./jobs/jobs.ts'),
-    import('./webhooks/sender.ts'),
-  ])
-  await askForScheduled(db, { ...jobs, ...officeJobs(offices), ...webhookJobs(senderWithin([])) })
-}
-
-/** What is told of the whole installation: of each process that serves, of this one where it does not, and of the database. */
+/** What is told of the whole installation: of each process that serves, of this one where it does not, and of the databases. */
 function figures(
   { db, pools = {}, replicas }: Installation,
   offices: Offices,
+  databases: Databases,
   { workers, dataDir }: Config,
   serving: Serving,
 ) {
   const ofDatabase = databaseSamples(db)
-  const own = () => (workers > 1 ? processSamples(pools, offices, { replicas }) : [])
+  const ofDataDatabases = dataDatabaseSamples(databases)
+  const own = () => (workers > 1 ? processSamples([{ pools, offices, replicas }, ...databases.opened()]) : [])
   return async () => [
     ...merged([own(), ...(await serving.processes())]),
-    ...(await ofDatabase()),
+    ...merged([await ofDatabase(), await ofDataDatabases()]),
     ...(await diskSamples(dataDir)),
   ]
 }
@@ -161,10 +145,11 @@ async function serveHere(
   config: Config,
   installation: Installation,
   offices: Offices,
+  databases: Databases,
   log: pino.Logger,
 ): Promise<Serving> {
   let isReady = false
-  const listening = await listen(config, installation, log, { offices, isReady: () => isReady })
+  const listening = await listen(config, installation, log, { offices, databases, isReady: () => isReady })
   return {
     ...listening,
     becomeReady() {

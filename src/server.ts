@@ -95,6 +95,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   keepAccountUses(server, { ...gate, log })
   server.decorateRequest('assignment', undefined)
   server.decorateRequest('username', undefined)
+  server.decorateRequest('gate', undefined)
   takeBodies(server)
   takeFiles(server)
 

@@ -181,4 +181,6 @@ export interface Service {
   settings: Settings
   /** When it was restored from a backup, if it ever was: text of a `timestamptz`. */
   restoredAt?: string
+  /** The data database that it is in, where it is not in that of the accounts. */
+  database?: string
 }

@@ -149,6 +149,11 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         ],
       },
       {
+        title: 'Data databases that can be worked with',
+        unit: 'short',
+        lines: [[of('tillbridge_data_database_up'), '{{database}}']],
+      },
+      {
         title: 'Delay of the event loop',
         unit: 's',
         lines: [[of('tillbridge_event_loop_delay_seconds'), '{{quantile}}']],

@@ -92,6 +92,14 @@ export const alerts: readonly Alert[] = [
     description: 'The primary answers in its place. tillbridge doctor says what is wrong with it.',
   },
   {
+    alert: 'TillbridgeDataDatabaseAway',
+    expr: `${of('tillbridge_data_database_up')} == 0`,
+    for: '2m',
+    severity: 'page',
+    summary: 'The database {{ $labels.database }} cannot be worked with',
+    description: 'Its services are answered 503. tillbridge database list says why.',
+  },
+  {
     alert: 'TillbridgeDiskAlmostFull',
     expr: `${free} / ${of('tillbridge_disk_size_bytes')} < 0.1`,
     for: '10m',

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { type Database, over } from '../db.ts'
+import { type Database, over, sql } from '../db.ts'
 import { migrate } from '../migrate.ts'
 import { connectAlone } from '../store/running/beside-pool.ts'
 import type { Checked } from './check.ts'
@@ -43,6 +43,8 @@ export async function restore(
     await putBack(onIndexing)
     const migrated = await migrate(within)
     if (!nothingLost) await noteRestore(tx)
+    // Alone it is an installation of its own, whatever it was taken from.
+    if (head.service !== undefined) await tx.run(sql`update installation set data_database = null`)
     await openShut(tx)
     await client.query('commit')
     // Plans of tables that nobody has looked at would be those of empty ones.

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { wayOutOf } from '../domain/alerts.ts'
 import { listAlerts, settleKind } from '../store/running/alerts.ts'
 import { examples } from './terminal/examples.ts'
-import { withDatabase } from './terminal/session.ts'
+import { eachDatabase, withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
 export function alertCommand(program: Command) {
@@ -21,8 +21,8 @@ export function alertCommand(program: Command) {
     )
     .addHelpText('after', examples(['alert list', 'those of all services']))
     .action(() =>
-      withDatabase(async ({ db }) => {
-        const found = await listAlerts(db)
+      withDatabase(async ({ databases }) => {
+        const found = (await eachDatabase(databases, listAlerts)).flat()
         console.log(
           table(
             ['service', 'alert', 'about', 'times', 'last', 'what'],
@@ -47,8 +47,8 @@ export function alertCommand(program: Command) {
     .option('--service <name>', 'the service; not needed where there is one only')
     .addHelpText('after', examples(['alert settle mail_failed --service luma', 'for one service']))
     .action((kind: string, { service: name }: { service?: string }) =>
-      withDatabase(async ({ db, services }) => {
-        const service = await services.find(name)
+      withDatabase(async ({ services }) => {
+        const { service, db } = await services.find(name)
         const settled = await settleKind(db, service.id, kind)
         if (!settled) throw new Error(`There is no alert ${kind} of ${service.name}.`)
         console.log(settled === 1 ? 'One alert is settled.' : `${settled} alerts are settled.`)

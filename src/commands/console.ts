@@ -22,12 +22,12 @@ export const consoleCommand = (program: Command) =>
       examples(['console', 'a link for the first account'], ['console anna --open', 'open the console as anna']),
     )
     .action((given: string | undefined, { open = false }: { open?: boolean }) =>
-      withDatabase(async ({ db, keys }) => {
+      withDatabase(async ({ control, keys }) => {
         const config = readConfig()
         const access = await readAccess(resolve(config.dataDir, 'access.json'))
         const baseUrl = config.publicUrl ?? access?.baseUrl ?? `https://localhost:${config.port}`
-        const username = given ?? (await onlyAccount(db, access?.username))
-        const link = await linkFor({ db, keys }, username, baseUrl)
+        const username = given ?? (await onlyAccount(control, access?.username))
+        const link = await linkFor({ db: control, keys }, username, baseUrl)
         if (!link) throw new Error(`There is no account ${username}; tillbridge user list shows those there are.`)
         console.log(`Signs ${username} in, once, within ${linkSeconds} seconds:\n\n  ${link}\n`)
         if (open) await openInBrowser(link)

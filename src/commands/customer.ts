@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { openOffices } from '../backoffice/offices.ts'
 import { backOfficeOf, readConfig } from '../config.ts'
 import { inSteps } from '../http/once/carrying-out.ts'
+import type { Installation } from '../running/installation.ts'
 import type { Service } from '../settings.ts'
 import { personalData } from '../store/privacy/export.ts'
 import { emptyPlacesOf } from '../store/privacy/portions.ts'
@@ -10,7 +11,7 @@ import { type Summary, summaryOf } from '../store/privacy/summary.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
 import { quietLog } from './terminal/quiet-log.ts'
-import { type Session, withDatabase } from './terminal/session.ts'
+import { withDatabase } from './terminal/session.ts'
 
 const serviceOption = ['--service <name>', 'the service; not needed where there is one only'] as const
 
@@ -34,8 +35,9 @@ export function customerCommand(program: Command) {
     .option('--out <file>', 'where to; to standard output, if not given')
     .addHelpText('after', examples(['customer export 65432 --out 65432.json', 'a file that only you can read']))
     .action((id: string, { service: name, out }: { service?: string; out?: string }) =>
-      withDatabase(async ({ db, services }) => {
-        const found = await personalData(db, await services.find(name), id)
+      withDatabase(async ({ services }) => {
+        const { service, db } = await services.find(name)
+        const found = await personalData(db, service, id)
         if (!found) throw noCustomer(id)
         const text = `${JSON.stringify(JSON.parse(found.record), undefined, 2)}\n`
         if (out === undefined) process.stdout.write(text)
@@ -60,11 +62,11 @@ export function customerCommand(program: Command) {
       ),
     )
     .action((id: string, { service: name, yes = false }: { service?: string; yes?: boolean }) =>
-      withDatabase(async session => {
-        const service = await session.services.find(name)
-        const summary = await summaryOf(session.db, service, id)
+      withDatabase(async ({ keys, services }) => {
+        const { service, db } = await services.find(name)
+        const summary = await summaryOf(db, service, id)
         if (summary && !yes) await confirmed(id, summary)
-        await erased(session, service, id)
+        await erased({ db, keys }, service, id)
         console.log(`Erased the customer ${id}.`)
       }),
     )
@@ -80,7 +82,7 @@ async function confirmed(id: string, { name, orders, waiting, sales }: Summary) 
 }
 
 /** Does at once what a service does in a job. */
-async function erased({ db, keys }: Session, service: Service, id: string) {
+async function erased({ db, keys }: Pick<Installation, 'db' | 'keys'>, service: Service, id: string) {
   const offices = await openOffices({ db, keys, defaults: backOfficeOf(readConfig()), log: quietLog() })
   try {
     const office = offices.of(service)

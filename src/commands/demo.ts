@@ -16,8 +16,8 @@ export const demoCommand = (program: Command) =>
     )
     .action((name: string) => {
       requireServiceName(name)
-      return withDatabase(async session => {
-        const password = await makeDemo(session, name, line => console.log(line))
+      return withDatabase(async ({ control: db, keys }) => {
+        const password = await makeDemo({ db, keys }, name, line => console.log(line))
         console.log(`${name} is admin of ${name}.`)
         console.log(
           password

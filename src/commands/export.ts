@@ -39,8 +39,8 @@ Exit code: 0 when all of it was written, 1 when it could not be, 130 after Ctrl-
 `,
     )
     .action((kind: Kind, { out, service: name }: Options) =>
-      withDatabase(async ({ db, services }) => {
-        const service = await services.find(name)
+      withDatabase(async ({ services }) => {
+        const { service, db } = await services.find(name)
         if (out !== undefined) packingOf(out)
         const stop = stopBySignal()
         await exportList(db, service, kind, out, stop.signal).catch(error => {

@@ -70,8 +70,8 @@ Exit code: 0 when nothing was refused, 2 when lines were refused, 1 when the imp
       const saved = options.profile === undefined ? {} : await readProfile(options.profile, kind)
       const profile = joined(saved, profileFrom(options))
       const dialect = dialectOf(profile)
-      await withDatabase(async ({ db, keys, services }) => {
-        const service = await services.find(options.service)
+      await withDatabase(async ({ keys, services }) => {
+        const { service, db } = await services.find(options.service)
         await requireOwnTables(db, keys, service, kind)
         if (options.rejected && files.length > 1) throw new ImportError('--rejected takes one file at a time.')
         const stop = stopBySignal()

@@ -40,8 +40,8 @@ export const listenCommand = (program: Command) =>
       examples(['listen --service luma --forward http://localhost:3000/hooks', 'all that changes from now on']),
     )
     .action(({ service: name, forward, kinds: words, secret = newSecret(), fromBeginning }: Options) =>
-      withDatabase(async ({ db, keys, services }) => {
-        const service = await services.find(name)
+      withDatabase(async ({ keys, services }) => {
+        const { service, db } = await services.find(name)
         // Whoever runs commands for the installation is trusted with where to.
         const sender = senderWithin(['0.0.0.0/0', '::/0'])
         const refusal = await sender.refusal(forward)

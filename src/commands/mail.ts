@@ -20,8 +20,9 @@ export function mailCommand(program: Command) {
     .addOption(new Option('--status <status>', 'only these').choices(['queued', 'sent', 'failed']))
     .addHelpText('after', examples(['mail list --service luma', 'the last 50']))
     .action(({ service: name, status }: { service?: string; status?: MailStatus }) =>
-      withDatabase(async ({ db, services }) => {
-        const found = await listMails(db, await services.find(name), status, 50)
+      withDatabase(async ({ services }) => {
+        const { service, db } = await services.find(name)
+        const found = await listMails(db, service, status, 50)
         console.log(
           table(
             ['mail', 'voucher', 'status', 'attempts', 'queued', 'sent', 'next attempt', 'last fault'],
@@ -47,8 +48,9 @@ export function mailCommand(program: Command) {
     .option('--service <name>', 'the service; not needed where there is one only')
     .addHelpText('after', examples(['mail retry', 'all that failed']))
     .action((id: string | undefined, { service: name }: { service?: string }) =>
-      withDatabase(async ({ db, services }) => {
-        const retried = await retryMails(db, await services.find(name), id)
+      withDatabase(async ({ services }) => {
+        const { service, db } = await services.find(name)
+        const retried = await retryMails(db, service, id)
         if (id !== undefined && !retried)
           throw new Error(`There is no e-mail ${id} to be tried again: it was sent, is not due yet, or is forgotten.`)
         console.log(retried === 1 ? 'One e-mail is tried again.' : `${retried} e-mails are tried again.`)

@@ -76,7 +76,7 @@ export function orderCommand(program: Command) {
 
 /** Does something in one transaction, and then says what it was. */
 const within = (name: string | undefined, work: (tx: Db, service: Service) => Promise<string>) =>
-  withDatabase(async ({ db, services }) => {
-    const service = await services.find(name)
+  withDatabase(async ({ services }) => {
+    const { service, db } = await services.find(name)
     console.log(await db.transaction(tx => work(tx, service)))
   })

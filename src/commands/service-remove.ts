@@ -43,12 +43,12 @@ export const removeCommand = (service: Command) =>
     )
     .action((name: string, options: Options) =>
       withDatabase(async session => {
-        const { service, ending } = await findEither(session, name)
-        await confirm(session.db, service, options.yes)
+        const removed = await findEither(session, name)
+        await confirm(removed, options.yes)
         const stop = stopBySignal(stopped(name))
         try {
-          if (ending !== 'emptying') await backUp(session.db, service, options.backup, stop.signal)
-          await takeAway(session.db, service, stop.signal)
+          if (removed.ending !== 'emptying') await backUp(removed, options.backup, stop.signal)
+          await takeAway(removed, stop.signal)
         } finally {
           stop.end()
         }
@@ -58,26 +58,39 @@ export const removeCommand = (service: Command) =>
 const stopped = (name: string) =>
   new Error(`Stopped. The service ${name} is shut and part of it is gone: tillbridge service remove ${name} goes on.`)
 
+/** A service, the database with its rows, and the one with its accounts; how far its removal has come. */
+interface Removed {
+  service: Service
+  db: Database
+  control: Database
+  ending?: Ending
+}
+
+/** Both databases, or the only one; the first says whether it is to go, and is the last to forget it. */
+const both = ({ control, db }: Removed) => (control === db ? [db] : [control, db])
+
 /** A service that serves, or one whose removal was broken off. */
-async function findEither({ db, services }: Session, name: string): Promise<{ service: Service; ending?: Ending }> {
-  const broken = (await listEnding(db)).find(({ service }) => service.name === name)
-  return broken ?? { service: await services.find(name) }
+async function findEither({ control, databases, services }: Session, name: string): Promise<Removed> {
+  const broken = (await listEnding(control)).find(({ service }) => service.name === name)
+  if (!broken) return { control, ...(await services.find(name)) }
+  return { control, ...broken, db: await databases.open(broken.service.database) }
 }
 
 /** Throws unless the name is given once more. */
-async function confirm(db: Database, service: Service, yes: string | undefined) {
+async function confirm({ control, service }: Removed, yes: string | undefined) {
   const { name } = service
   if (yes === name) return
   if (yes !== undefined) throw new Error(`--yes ${yes} is not the name of this service, ${name}. Nothing was removed.`)
-  const alone = await accountsOfIt(db, service)
+  const alone = await accountsOfIt(control, service)
   const accounts = alone.length ? ` Accounts that end with it: ${alone.join(', ')}.` : ''
   process.stderr.write(`All that ${name} has goes, for good.${accounts}\n`)
   if (!(await isTyped(name, 'To remove this service'))) throw new Error('Nothing was removed.')
 }
 
 /** Shuts the service, and keeps a backup of it; where that fails, or is stopped, the service is opened again. */
-async function backUp(db: Database, service: Service, wanted: string | false | undefined, signal: AbortSignal) {
-  await shut(db, service)
+async function backUp(removed: Removed, wanted: string | false | undefined, signal: AbortSignal) {
+  const { db, service } = removed
+  for (const each of both(removed)) await shut(each, service)
   console.log(`The service ${service.name} is shut.`)
   let file: string | undefined
   try {
@@ -86,9 +99,9 @@ async function backUp(db: Database, service: Service, wanted: string | false | u
     await waitForWriters(db, service)
     file = wanted === false ? undefined : await written(db, service, wanted, signal)
     signal.throwIfAborted()
-    if (await beginEmptying(db, service)) return
+    if (await beginEmptying(removed.control, service)) return
   } catch (error) {
-    await reopen(db, service)
+    for (const each of both(removed).toReversed()) await reopen(each, service)
     if (file) await rm(file)
     const why = signal.aborted ? 'Stopped.' : (error as Error).message
     throw new Error(`${why} Nothing was removed: the service ${service.name} is open again.`)
@@ -120,10 +133,13 @@ async function written(db: Database, service: Service, wanted: string | undefine
   return file
 }
 
-async function takeAway(db: Database, service: Service, signal: AbortSignal) {
+async function takeAway(removed: Removed, signal: AbortSignal) {
+  const { db, service } = removed
+  await beginEmptying(db, service)
   const removing = rowsDisplay('Remove')
   await empty(db, service, removing.show, signal).finally(removing.end)
-  const ended = await end(db, service)
+  const ended: string[] = []
+  for (const each of both(removed).toReversed()) ended.push(...(await end(each, service)))
   console.log(
     `The service ${service.name} is removed.${ended.length ? ` So are the accounts that had it alone: ${ended.join(', ')}.` : ''}`,
   )

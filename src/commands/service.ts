@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { addService, listEnding, listServices } from '../accounts.ts'
+import { addService, listAllServices, listEnding, listServices } from '../accounts.ts'
 import type { Db } from '../db.ts'
 import { defaultOf, type SettingsChange } from '../domain/settings.ts'
 import type { Service } from '../settings.ts'
 import { record } from '../store/running/audit.ts'
+import { forgetEntry, placeService } from '../store/running/data-databases.ts'
 import { changeSettings, shownSettings } from '../store/running/settings.ts'
 import { readAssignments, settingTexts, textOf } from './assignments.ts'
 import { removeCommand } from './service-remove.ts'
 import { examples } from './terminal/examples.ts'
-import { beingRemoved, withDatabase } from './terminal/session.ts'
+import { beingRemoved, eachDatabase, type Session, withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
 export function serviceCommand(program: Command) {
@@ -20,6 +21,7 @@ export function serviceCommand(program: Command) {
       'after',
       examples(
         ['service add luma currency=AUD', 'make one'],
+        ['service add luma --database eu-2', 'make one in a data database'],
         ['service set luma release=2021.3', 'change one'],
         ['service show luma', 'see one'],
         ['service list', 'see all'],
@@ -35,20 +37,24 @@ export function serviceCommand(program: Command) {
     .command('add')
     .argument('<name>', 'what callers send as X-Service-Name')
     .argument('[setting=value...]')
+    .option('--database <name>', 'the data database that it is to be in, rather than the control database')
     .description('Make a service.')
     .addHelpText(
       'after',
       settingsHelp + examples(['service add luma currency=AUD timeZone=Australia/Melbourne', 'an Australian retailer']),
     )
-    .action((name: string, assignments: string[]) => {
+    .action((name: string, assignments: string[], { database }: { database?: string }) => {
       requireServiceName(name)
       const settings = readAssignments(assignments)
-      return withDatabase(async ({ db }) => {
-        await db.transaction(async tx => {
-          const made = await addService(tx, name)
-          if (!made) throw new Error(await takenName(tx, name))
-          await change(tx, made, settings, 'service add')
-        })
+      return withDatabase(async session => {
+        const made = (tx: Db, service: Service) => change(tx, service, settings, 'service add')
+        if (database === undefined)
+          await session.control.transaction(async tx => {
+            const service = await addService(tx, name)
+            if (!service) throw new Error(await takenName(tx, name))
+            await made(tx, service)
+          })
+        else await addElsewhere(session, name, database, made)
         console.log(`Made the service ${name}. Next: tillbridge user add <username> --service ${name}`)
       })
     })
@@ -73,8 +79,8 @@ export function serviceCommand(program: Command) {
     )
     .action((name: string, assignments: string[]) => {
       const settings = readAssignments(assignments)
-      return withDatabase(async ({ db, services }) => {
-        const found = await services.find(name)
+      return withDatabase(async ({ services }) => {
+        const { service: found, db } = await services.find(name)
         const shown = await db.transaction(async tx => {
           await change(tx, found, settings, 'service set')
           return settingsOf(tx, found)
@@ -90,8 +96,9 @@ export function serviceCommand(program: Command) {
     .description('All settings of a service, with what they are about.')
     .addHelpText('after', examples(['service show luma', 'what it is set to, and what it could be']))
     .action((name: string) =>
-      withDatabase(async ({ db, services }) => {
-        for (const { name: setting, value, description, byDefault } of await settingsOf(db, await services.find(name)))
+      withDatabase(async ({ services }) => {
+        const { service, db } = await services.find(name)
+        for (const { name: setting, value, description, byDefault } of await settingsOf(db, service))
           console.log(`${setting} = ${textOf(value)}\n    ${description} Default: ${byDefault}.`)
       }),
     )
@@ -101,21 +108,55 @@ export function serviceCommand(program: Command) {
     .description('The services, and what they are set to beside the defaults.')
     .addHelpText('after', examples(['service list', 'all of them'], ['service show luma', 'all settings of one']))
     .action(() =>
-      withDatabase(async ({ db }) => {
-        const rows: string[][] = []
-        for (const each of await listServices(db)) {
-          const own = (await settingsOf(db, each)).filter(
-            ({ name, value }) => JSON.stringify(value) !== JSON.stringify(defaultOf(name)),
-          )
-          if (own.length === 0) rows.push([each.name, '', 'all by default'])
-          for (const { name, value } of own) rows.push([each.name, name, textOf(value)])
-        }
-        for (const { service } of await listEnding(db)) rows.push([service.name, '', 'being removed'])
-        console.log(table(['service', 'setting', 'value'], rows))
+      withDatabase(async ({ control, databases }) => {
+        const rows = (await eachDatabase(databases, ownSettings)).flat()
+        for (const { service } of await listEnding(control)) rows.push([service.name, '', 'being removed'])
+        const places = new Map((await listAllServices(control)).map(({ name, database }) => [name, database]))
+        const isSpread = (await databases.names()).length > 0
+        const placed = rows.map(([name = '', ...row]) => [name, ...(isSpread ? [places.get(name) ?? ''] : []), ...row])
+        console.log(table(['service', ...(isSpread ? ['database'] : []), 'setting', 'value'], placed))
       }),
     )
 
   removeCommand(service)
+}
+
+/** What the services of a database are set to beside the defaults, a row each. */
+async function ownSettings(db: Db): Promise<string[][]> {
+  const rows: string[][] = []
+  for (const each of await listServices(db)) {
+    const own = (await settingsOf(db, each)).filter(
+      ({ name, value }) => JSON.stringify(value) !== JSON.stringify(defaultOf(name)),
+    )
+    if (own.length === 0) rows.push([each.name, '', 'all by default'])
+    for (const { name, value } of own) rows.push([each.name, name, textOf(value)])
+  }
+  return rows
+}
+
+/** Makes a service in a data database. It is entered in the control database first: one that was broken off there is gone on with. */
+async function addElsewhere(
+  { control, databases }: Session,
+  name: string,
+  database: string,
+  made: (tx: Db, service: Service) => Promise<void>,
+) {
+  const data = await databases.open(database)
+  const entered =
+    (await addService(control, name, {}, database)) ??
+    (await listAllServices(control)).find(each => each.name === name && each.database === database)
+  if (!entered) throw new Error(await takenName(control, name))
+  const placed = await data.transaction(async tx => {
+    const found = await placeService(tx, entered)
+    if (found === 'made') await made(tx, entered)
+    return found
+  })
+  if (placed === 'there') throw new Error(await takenName(control, name))
+  if (placed === 'made') return
+  await forgetEntry(control, entered, database)
+  throw new Error(
+    `${database} has a service of this name, or of the number that is next here, and the control database does not know it: it was restored from before. To have it known: tillbridge database add ${database}`,
+  )
 }
 
 async function takenName(db: Db, name: string) {

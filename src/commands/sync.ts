@@ -3,6 +3,7 @@ import { openOffices } from '../backoffice/offices.ts'
 import { pullFeed } from '../backoffice/sync/pull.ts'
 import type { SyncResult } from '../backoffice/sync/sync.ts'
 import { backOfficeOf, readConfig } from '../config.ts'
+import type { Database } from '../db.ts'
 import type { Driver } from '../domain/port/driver.ts'
 import type { Feed } from '../domain/port/feed.ts'
 import { ApiError } from '../errors.ts'
@@ -11,7 +12,7 @@ import type { Service } from '../settings.ts'
 import { isLate, type SyncFact, syncFacts } from '../store/sync/facts.ts'
 import { examples } from './terminal/examples.ts'
 import { quietLog } from './terminal/quiet-log.ts'
-import { type Session, withDatabase } from './terminal/session.ts'
+import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 import { syncProgress } from './terminal/sync-progress.ts'
 import { table } from './terminal/table.ts'
@@ -42,9 +43,8 @@ Exit code: 0 when all was pulled, 2 when records were refused, 1 when a feed cou
 `,
     )
     .action((feeds: string[], options: Options) =>
-      withDatabase(async session => {
-        const service = await session.services.find(options.service)
-        const { db, keys } = session
+      withDatabase(async ({ keys, services }) => {
+        const { service, db } = await services.find(options.service)
         const offices = await openOffices({ db, keys, defaults: backOfficeOf(readConfig()), log: quietLog() })
         try {
           const driver = offices.driverOf(service)
@@ -54,7 +54,7 @@ Exit code: 0 when all was pulled, 2 when records were refused, 1 when a feed cou
               `Nothing is pulled for ${service.name}: it has the embedded back office, as far as the settings here say (tillbridge back-office show ${service.name}).`,
             )
           if (options.status) console.log(statusOf(driver, facts))
-          else await pullAll(session, service, driver, chosen(driver, feeds), options.full ?? false)
+          else await pullAll(db, service, driver, chosen(driver, feeds), options.full ?? false)
         } finally {
           offices.close()
         }
@@ -71,7 +71,7 @@ function chosen({ feeds }: Driver, names: readonly string[]): readonly Feed[] {
 
 const figure = (value: number) => value.toLocaleString('en')
 
-async function pullAll({ db }: Session, service: Service, driver: Driver, feeds: readonly Feed[], full: boolean) {
+async function pullAll(db: Database, service: Service, driver: Driver, feeds: readonly Feed[], full: boolean) {
   const stop = stopBySignal(new Error('The run was stopped; the next one goes on from there.'))
   const rows: string[][] = []
   const remarks: string[] = []

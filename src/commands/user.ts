@@ -47,9 +47,9 @@ export function userCommand(program: Command) {
     )
     .action((username: string, { service: name, role, namesShoppers = false }: Adding) => {
       if (!isUsername(username)) throw new Error(`A username has ${usernameRule}.`)
-      return withDatabase(async ({ db, keys, services }) => {
-        const service = await services.find(name)
-        const password = await db.transaction(async tx => {
+      return withDatabase(async ({ control, keys, services }) => {
+        const { service } = await services.find(name)
+        const password = await control.transaction(async tx => {
           const made = await addAccount(tx, keys, username, service, role)
           if (namesShoppers) await nameShoppers(tx, username, true)
           return made
@@ -73,8 +73,8 @@ export function userCommand(program: Command) {
       ),
     )
     .action((username: string) =>
-      withDatabase(async ({ db, keys }) => {
-        const password = await db.transaction(async tx => {
+      withDatabase(async ({ control, keys }) => {
+        const password = await control.transaction(async tx => {
           if (!(await accountExists(tx, username))) throw noAccount(username)
           return addPassword(tx, keys, username)
         })
@@ -96,8 +96,8 @@ export function userCommand(program: Command) {
       ),
     )
     .action((username: string, { old = false }: { old?: boolean }) =>
-      withDatabase(async ({ db }) => {
-        if (!(await revoke(db, username, { all: !old }))) throw noAccount(username)
+      withDatabase(async ({ control }) => {
+        if (!(await revoke(control, username, { all: !old }))) throw noAccount(username)
         console.log(old ? `Only the newest password of ${username} is alive.` : `${username} is revoked.`)
       }),
     )
@@ -117,9 +117,9 @@ export function userCommand(program: Command) {
       ),
     )
     .action((username: string, answer: 'yes' | 'no') =>
-      withDatabase(async ({ db }) => {
+      withDatabase(async ({ control }) => {
         const trusted = answer === 'yes'
-        if (!(await nameShoppers(db, username, trusted))) throw noAccount(username)
+        if (!(await nameShoppers(control, username, trusted))) throw noAccount(username)
         console.log(
           trusted
             ? `${username} is trusted to name shoppers by X-Shopper-Address.`
@@ -135,17 +135,18 @@ export function userCommand(program: Command) {
     )
     .addHelpText('after', examples(['user list', 'all accounts']))
     .action(() =>
-      withDatabase(async ({ db }) => {
-        const rows = (await listAccounts(db)).flatMap(({ username, services, passwords, namesShoppers, created }) =>
-          (services.length ? services : [{ service: '-', role: '-', used: null }]).map(({ service, role, used }) => [
-            username,
-            service,
-            role,
-            String(passwords),
-            namesShoppers ? 'yes' : 'no',
-            created.toISOString().slice(0, 10),
-            used ? minuteOf(used) : 'never',
-          ]),
+      withDatabase(async ({ control }) => {
+        const rows = (await listAccounts(control)).flatMap(
+          ({ username, services, passwords, namesShoppers, created }) =>
+            (services.length ? services : [{ service: '-', role: '-', used: null }]).map(({ service, role, used }) => [
+              username,
+              service,
+              role,
+              String(passwords),
+              namesShoppers ? 'yes' : 'no',
+              created.toISOString().slice(0, 10),
+              used ? minuteOf(used) : 'never',
+            ]),
         )
         console.log(table(['user', 'service', 'role', 'passwords', 'names shoppers', 'since', 'last used (UTC)'], rows))
       }),

@@ -53,8 +53,8 @@ export function voucherCommand(program: Command) {
     .option('--service <name>', 'the service; not needed where there is one only')
     .addHelpText('after', examples(['voucher show 9100001', 'its balance and its ledger']))
     .action((number: string, { service: name }: Options) =>
-      withDatabase(async ({ db, services }) => {
-        const service = await services.find(name)
+      withDatabase(async ({ services }) => {
+        const { service, db } = await services.find(name)
         const found = await readVoucher(db, service, number)
         if (!found) throw noVoucher(number)
         const { email, ...facts } = found
@@ -86,8 +86,9 @@ export function voucherCommand(program: Command) {
       .option('--service <name>', 'the service; not needed where there is one only')
       .addHelpText('after', examples([`voucher ${decision} 9100001 --service luma`, why]))
       .action((number: string, { service: name }: Options) =>
-        withDatabase(async ({ db, services }) => {
-          const outcome = await decideOnVoucher(db, await services.find(name), number, decision as Decision)
+        withDatabase(async ({ services }) => {
+          const { service, db } = await services.find(name)
+          const outcome = await decideOnVoucher(db, service, number, decision as Decision)
           if (!outcome) throw noVoucher(number)
           if (!outcome.done) throw new Error(`${impossible}; ${number} is ${outcome.state}.`)
           console.log(`The voucher ${number} is ${outcome.state}.`)

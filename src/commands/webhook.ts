@@ -66,8 +66,8 @@ export function webhookCommand(program: Command) {
     .option(...serviceOption)
     .addHelpText('after', examples(['webhook add https://shop.example/hooks', 'of every kind, from now on']))
     .action((url: string, { service: name, kinds: words, ...rest }: Adding) =>
-      withDatabase(async ({ db, keys, services }) => {
-        const service = await services.find(name)
+      withDatabase(async ({ keys, services }) => {
+        const { service, db } = await services.find(name)
         const refusal = await senderWithin(readConfig().webhookNetworks).refusal(url)
         if (refusal !== undefined) throw new Error(refusal)
         const wanted = { url, kinds: kindsFrom(words), ...rest }
@@ -82,8 +82,9 @@ export function webhookCommand(program: Command) {
     .option(...serviceOption)
     .addHelpText('after', examples(['webhook list --service luma', 'all of them']))
     .action(({ service: name }: Options) =>
-      withDatabase(async ({ db, services }) => {
-        const { records } = await webhookPage(db, await services.find(name), { limit })
+      withDatabase(async ({ services }) => {
+        const { service, db } = await services.find(name)
+        const { records } = await webhookPage(db, service, { limit })
         const rows = recordsIn<Webhook>(records).map(
           ({ id, url, kinds: of, state, behind, lastSuccessAt, lastFailure }) => [
             id,
@@ -196,8 +197,8 @@ export function webhookCommand(program: Command) {
     .option(...serviceOption)
     .addHelpText('after', examples([`webhook test ${example}`, 'whether it answers']))
     .action((id: string, { service: name }: Options) =>
-      withDatabase(async ({ db, keys, services }) => {
-        const service = await services.find(name)
+      withDatabase(async ({ keys, services }) => {
+        const { service, db } = await services.find(name)
         const due = await readDue(db, keys, service, id)
         if (!due) throw noWebhook(id)
         const attempt = await tryEndpoint(senderWithin(readConfig().webhookNetworks), service.name, due)
@@ -222,8 +223,8 @@ export function webhookCommand(program: Command) {
 type Act = (tx: Db, of: Pick<Session, 'keys'> & { service: Service }, endpoint: Endpoint) => Promise<string>
 
 const within = (id: string, { service: name }: Options, act: Act) =>
-  withDatabase(async ({ db, keys, services }) => {
-    const service = await services.find(name)
+  withDatabase(async ({ keys, services }) => {
+    const { service, db } = await services.find(name)
     const told = await db.transaction(async tx => {
       const endpoint = await heldWebhook(tx, service, id)
       if (!endpoint) throw noWebhook(id)

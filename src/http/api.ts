@@ -17,6 +17,7 @@ import {
   type Context,
   contextOf,
   type Described,
+  gateOf,
   instanceOf,
   json,
   namesTag,
@@ -111,7 +112,7 @@ const asksForLines = ({ headers }: FastifyRequest) => mediumFor(headers.accept, 
 export function apiOf(server: FastifyInstance, gate: Gate): Api {
   const operations: Operation[] = []
   const openStream = openingsOf('too_many_streams')
-  const { turn, tell } = wholeLists(gate)
+  const { turnOf, tell } = wholeLists(gate)
 
   const read = (
     path: string,
@@ -119,14 +120,17 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     handle: Handle,
     { line, media = line ? listMedia : ['json'] }: { line?: TSchema | undefined; media?: Media } = {},
   ) => {
-    const { params = {}, headers = {}, errors = [], query = none, etag = false, role = 'visitor', ...rest } = described
+    const { params = {}, headers = {}, errors = [], query = none, etag = false, role = 'visitor', ...told } = described
+    const { ofAccounts = false, ...rest } = told
     const fixed = { method: 'GET', statuses: [200], media, repeatable: false, warns: false } as const
     operations.push({ ...rest, ...(line && { line }), ...fixed, path, role, params, errors, query, headers, etag })
     server.get(
       path,
       { onRequest: (request, reply) => admit(gate, request, reply, { role, policy: 'read', media }) },
       async (request, reply) =>
-        handle(request, reply, contextOf(gate, request), () => waitingOf(gate, request, reply, role)),
+        handle(request, reply, contextOf(gateOf(gate, { ofAccounts }, request), request), () =>
+          waitingOf(gate, request, reply, role),
+        ),
     )
   }
 
@@ -158,7 +162,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         const isWhole = whole !== undefined && asksForLines(request)
         const query = queryOf(described, request, known, isWhole)
         const context = { ...known, query: query as never, params: known.params as never }
-        if (isWhole) return tell(request, reply, described.role, () => whole.of(context, turn))
+        if (isWhole) return tell(request, reply, described.role, () => whole.of(context, turnOf(context)))
         const found = await answer(context, waits)
         if (!found) throw notFound(described.kind ?? 'record')
         const body = 'record' in found ? enveloped(found.record, found.meta) : JSON.stringify(found)
@@ -188,14 +192,18 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         const pageOf = async (asked: PageRequest) => {
           const answered = await page({ ...context, query: chosen as never, params: context.params as never }, asked)
           const paged: PageAnswer = 'page' in answered ? answered : { page: answered }
-          const { page: found, warnings = [], syncedAt = feed && gate.syncedAt?.(service)?.get(feed) } = paged
+          const {
+            page: found,
+            warnings = [],
+            syncedAt = feed && (request.gate ?? gate).syncedAt?.(service)?.get(feed),
+          } = paged
           const reason = context.backOffice.untold.get(needed)
           if (reason !== undefined) warnings.push({ code: 'capability_unavailable', detail: reason })
           return { page: found, beside: { syncedAt, warnings: warnings.length ? warnings : undefined } }
         }
         if (asksForLines(request)) {
           refuse([...faults, ...faultsOfWhole(given)])
-          return tell(request, reply, described.role, () => wholeOf(service, turn, pageOf))
+          return tell(request, reply, described.role, () => wholeOf(service, turnOf(context), pageOf))
         }
         const walk = { service, list: instanceOf(request), filters: chosen, key: gate.keys.cursors }
         const asked = pageRequestOf(

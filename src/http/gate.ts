@@ -3,6 +3,7 @@ import { type Assignment, type Assignments, type Role, reaches } from '../accoun
 import type { BackOffice } from '../domain/port/backoffice.ts'
 import type { Driver } from '../domain/port/driver.ts'
 import { ApiError } from '../errors.ts'
+import { DatabaseAway } from '../outages.ts'
 import type { Sessions, SignedIn } from '../sessions.ts'
 import type { Service } from '../settings.ts'
 import type { SignIn } from '../sign-in.ts'
@@ -26,6 +27,8 @@ declare module 'fastify' {
     /** What the request acts on and as what; set by the gate. */
     assignment: Assignment | undefined
     username: string | undefined
+    /** That of the database in which the service is. */
+    gate: Gate | undefined
   }
 }
 
@@ -44,6 +47,14 @@ export interface Gate extends Site {
   syncedAt?: (service: Service) => ReadonlyMap<string, string> | undefined
   /** Aborted once the process is on its way out: nobody waits for anything any longer. */
   ending: AbortSignal
+  /** The gate of a data database, and what reads there what a service is set to. Both throw `DatabaseAway` while it cannot be reached. */
+  elsewhere?: (database: string) => Promise<Elsewhere>
+}
+
+export interface Elsewhere {
+  gate: Gate
+  /** As it was two seconds ago or later. Undefined: it is not there. */
+  service: (id: number) => Promise<Service | undefined>
 }
 
 interface Admission {
@@ -60,10 +71,11 @@ export async function admit(
   { role, policy, media }: Admission,
 ) {
   const began = performance.now()
-  const { username, assignment } = await known(gate, request)
+  const { username, assignment, gate: at } = await known(gate, request)
   // Also of who is refused: it is told whose request it was.
   request.assignment = assignment
   request.username = username
+  request.gate = at
   const rate = gate.rate(assignment.service, username, policy)
   if (rate) reply.headers(rateHeaders(rate))
   if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
@@ -79,14 +91,25 @@ export async function admittedStill(gate: Gate, request: FastifyRequest, role: R
   return assignment.service
 }
 
-/** Who asks, and for which of their services. */
-async function known(gate: Gate, request: FastifyRequest): Promise<{ username: string; assignment: Assignment }> {
+interface Known {
+  username: string
+  assignment: Assignment
+  gate: Gate
+}
+
+/** Who asks, for which of their services, and where that is. */
+async function known(gate: Gate, request: FastifyRequest): Promise<Known> {
   const { username, assignments } = await signedIn(gate, request)
   const name = request.headers['x-service-name']
   if (typeof name !== 'string' || name === '') throw new ApiError('service_name_required')
   const assignment = assignments.get(name)
   if (!assignment) throw new ApiError('service_not_assigned')
-  return { username, assignment }
+  const { database, id } = assignment.service
+  if (database === undefined || !gate.elsewhere) return { username, assignment, gate }
+  const { gate: at, service } = await gate.elsewhere(database)
+  const found = await service(id)
+  if (!found) throw new DatabaseAway(undefined, `The database ${database} does not have the service ${id}.`)
+  return { username, assignment: { ...assignment, service: { ...found, database } }, gate: at }
 }
 
 /** Who asks: by the header, which programs send, or else by a session of the console. */

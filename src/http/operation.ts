@@ -98,6 +98,13 @@ export interface Described<P extends Params> {
   errors?: readonly ErrorCode[]
   /** Request headers of its own, by name. */
   headers?: OwnHeaders
+  /** Whether it is about accounts: these are in the control database, wherever the service is. */
+  ofAccounts?: boolean
+}
+
+/** Where an operation is carried out: in the database of the service, unless it is about accounts. */
+export function gateOf(control: Gate, { ofAccounts = false }: { ofAccounts?: boolean }, { gate }: FastifyRequest) {
+  return ofAccounts || !gate ? control : gate
 }
 
 /** What a request says, as resources are told it. */

@@ -9,7 +9,7 @@ import { instanceOf } from './operation.ts'
 
 /** Milliseconds between two writings. */
 const everyMs = 1_000
-/** Lines that wait for the database, and those that go out in one statement. */
+/** Lines that wait for a database, and those that go out in one statement. */
 const mostWaiting = 20_000
 const mostAtOnce = 5_000
 /** Characters of a path that are kept: what is longer than any of ours leads nowhere. */
@@ -20,24 +20,42 @@ export const loggedKey = (keys: Keys, serviceId: number, key: string) =>
   hmac(keys.subjects, 'logged key', String(serviceId), key)
 
 /**
- * Logs each request that comes to a service, after its answer: the lines of a second are written by one statement. What the database does not
- * take is tried again as long as there is room; what there is no room for is counted, and no request ever waits for it.
+ * Logs each request that comes to a service, after its answer, in the service's database: the lines of a second are written by one statement. What a
+ * database does not take is tried again as long as there is room; what there is no room for is counted, and no request ever waits for it.
  */
 export function keepRequestLog(server: FastifyInstance, { db, keys, log }: { db: Db; keys: Keys; log: Logger }) {
-  let waiting: Logged[] = []
-  let day = ''
-  let isAway = false
+  const logs = new Map<Db, ReturnType<typeof logIn>>()
+  const logOf = (at: Db) => {
+    const known = logs.get(at) ?? logIn(at, log)
+    logs.set(at, known)
+    return known
+  }
 
   server.addHook('onResponse', (request, reply, done) => {
-    const { assignment } = request
-    if (assignment && assignment.service.settings.requestsKeptDays > 0) {
-      if (waiting.length >= mostWaiting) unlogged.requests++
-      else waiting.push(lineOf(request, reply, assignment.service.id, keys))
-    }
+    const { assignment, gate } = request
+    if (assignment && assignment.service.settings.requestsKeptDays > 0)
+      logOf(gate?.db ?? db).add(() => lineOf(request, reply, assignment.service.id, keys))
     done()
   })
 
-  async function write() {
+  const timer = setInterval(() => {
+    for (const each of logs.values()) each.write()
+  }, everyMs).unref()
+
+  server.addHook('onClose', async () => {
+    clearInterval(timer)
+    await Promise.all([...logs.values()].map(each => each.end()))
+  })
+}
+
+/** The lines that wait for one database. */
+function logIn(db: Db, log: Logger) {
+  let waiting: Logged[] = []
+  let day = ''
+  let isAway = false
+  let writing: Promise<void> | undefined
+
+  async function writeSome() {
     if (!waiting.length) return
     const lines = waiting.slice(0, mostAtOnce)
     try {
@@ -56,19 +74,23 @@ export function keepRequestLog(server: FastifyInstance, { db, keys, log }: { db:
       isAway = true
     }
   }
-  let writing: Promise<void> | undefined
-  const timer = setInterval(() => {
-    writing ??= write().finally(() => {
-      writing = undefined
-    })
-  }, everyMs).unref()
 
-  server.addHook('onClose', async () => {
-    clearInterval(timer)
-    await writing
-    isAway = false
-    while (waiting.length && !isAway) await write()
-  })
+  return {
+    add(line: () => Logged) {
+      if (waiting.length >= mostWaiting) unlogged.requests++
+      else waiting.push(line())
+    },
+    write() {
+      writing ??= writeSome().finally(() => {
+        writing = undefined
+      })
+    },
+    async end() {
+      await writing
+      isAway = false
+      while (waiting.length && !isAway) await writeSome()
+    },
+  }
 }
 
 function lineOf(request: FastifyRequest, reply: FastifyReply, serviceId: number, keys: Keys): Logged {

@@ -10,7 +10,7 @@ import type { Static, TObject, TSchema } from '../shapes/shapes.ts'
 import { brokenOff } from './body/body.ts'
 import { admit, type Gate } from './gate.ts'
 import { openingsOf } from './media/openings.ts'
-import { type Context, contextOf, type Described, json, type Operation, type Params } from './operation.ts'
+import { type Context, contextOf, type Described, gateOf, json, type Operation, type Params } from './operation.ts'
 import { logFault } from './problem.ts'
 import { readQuery } from './query.ts'
 import { isTrial } from './writes.ts'
@@ -82,7 +82,7 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
         },
       },
       async (request, reply) => {
-        const context = contextOf(gate, request)
+        const context = contextOf(gateOf(gate, {}, request), request)
         const read = readQuery(query, request.query as string, context.service.settings.timeZone)
         refuse(read.faults)
         requireRoom()

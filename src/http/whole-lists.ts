@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Role } from '../accounts.ts'
+import type { Database } from '../db.ts'
 import { admittedStill, type Gate } from './gate.ts'
 import { openingsOf } from './media/openings.ts'
-import { givingWay, turnsOf } from './media/turns.ts'
+import { givingWay, type Turn, turnsOf } from './media/turns.ts'
 import { sendWhole, type Whole } from './media/whole.ts'
 import { logFault } from './problem.ts'
 
-/** Connections that all whole lists of a process have between them: whoever asks for pages has the others. */
+/** Connections to a database that all whole lists of a process have between them: whoever asks for pages has the others. */
 const connections = 2
 
 /** Milliseconds until it is asked again whether the caller is still admitted. */
@@ -15,10 +16,16 @@ const trustMs = 2_500
 /** What whole lists are told with: portions in turn, behind other reads, so many lists at a time to an account (contract 12). */
 export function wholeLists(gate: Gate) {
   const open = openingsOf('too_many_whole_lists')
-  /** Connections that are lent. */
-  const busy = () => gate.db.pool.totalCount - gate.db.pool.idleCount
+  const turns = new WeakMap<Database, Turn>()
   return {
-    turn: givingWay(turnsOf(connections), busy),
+    /** That of a database. */
+    turnOf({ db }: Pick<Gate, 'db'>): Turn {
+      // Connections that are lent.
+      const busy = () => db.pool.totalCount - db.pool.idleCount
+      const turn = turns.get(db) ?? givingWay(turnsOf(connections), busy)
+      turns.set(db, turn)
+      return turn
+    },
     tell: (
       request: FastifyRequest,
       reply: FastifyReply,

@@ -13,7 +13,17 @@ import type { Warning } from './lists.ts'
 import { carryOut, type Done } from './once/carrying-out.ts'
 import { AnsweredBefore, identityOf, readIdempotencyKey } from './once/idempotency.ts'
 import { tryOut } from './once/trying-out.ts'
-import { type Context, contextOf, type Described, instanceOf, json, namesTag, type Params, tagOf } from './operation.ts'
+import {
+  type Context,
+  contextOf,
+  type Described,
+  gateOf,
+  instanceOf,
+  json,
+  namesTag,
+  type Params,
+  tagOf,
+} from './operation.ts'
 import { readQuery } from './query.ts'
 import type { Policy } from './rates.ts'
 
@@ -72,13 +82,16 @@ export interface How {
   body: TSchema
   keepsEmptyTexts: boolean
   made: readonly string[]
+  ofAccounts: boolean
 }
 
 export function howOf<B extends TSchema, P extends Params>(
   method: WriteMethod,
   path: string,
-  { status, repeatable, audited = true, etag = false, body, keepsEmptyTexts = false, made = [] }: WriteDescribed<B, P>,
+  described: WriteDescribed<B, P>,
 ): How {
+  const { status, repeatable, audited = true, etag = false, body } = described
+  const { keepsEmptyTexts = false, made = [], ofAccounts = false } = described
   const isPost = method === 'POST'
   return {
     operation: `${method} ${path}`,
@@ -89,11 +102,19 @@ export function howOf<B extends TSchema, P extends Params>(
     body,
     keepsEmptyTexts,
     made,
+    ofAccounts,
   }
 }
 
 /** One write: body, key, effect, audit and answer; the last three in one transaction (contract 1.5). */
-export async function handleWrite(gate: Gate, how: How, request: FastifyRequest, reply: FastifyReply, work: WriteWork) {
+export async function handleWrite(
+  control: Gate,
+  how: How,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: WriteWork,
+) {
+  const gate = gateOf(control, how, request)
   const { db: _, query: __, inSteps: ___, ...context } = contextOf(gate, request)
   const { service, params } = context
   refuseQuery(request, service.settings.timeZone)

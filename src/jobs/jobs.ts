@@ -9,6 +9,7 @@ import { expireVouchers } from './expire-vouchers.ts'
 import { forgetAnswers } from './forget-answers.ts'
 import { forgetRemovals } from './forget-removals.ts'
 import { forgetRequests } from './forget-requests.ts'
+import { handOnAudit } from './hand-on-audit.ts'
 import { importExports } from './import-exports.ts'
 import type { Job } from './job.ts'
 import { judgeMappingsAgain } from './judge-mappings.ts'
@@ -43,6 +44,11 @@ export const officeJobs = (offices: Offices): Readonly<Record<string, Job>> => (
   'sync-feed': syncFeed(offices),
   'import-exports': importExports(offices),
   'settle-writes': settleWrites(offices),
+})
+
+/** The jobs of a control database, about its data databases. */
+export const databaseJobs = (open: Parameters<typeof handOnAudit>[0]): Readonly<Record<string, Job>> => ({
+  'hand-on-audit': { run: handOnAudit(open), everySeconds: 5, atOnce: 1, waitsSeconds: [5, minute] },
 })
 
 /** The jobs that tell endpoints what has changed. */

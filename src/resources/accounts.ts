@@ -17,7 +17,7 @@ import { NoBody } from '../http/body/body.ts'
 import type { Service } from '../settings.ts'
 import { accountPage, accountRecord } from '../store/running/accounts.ts'
 
-const [tag, role, kind] = ['Accounts', 'admin', 'account'] as const
+const [tag, role, kind, ofAccounts] = ['Accounts', 'admin', 'account', true] as const
 const params = { username: { description: 'The account.', example: 'webshop' } }
 const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
@@ -33,6 +33,7 @@ export function accounts(api: Api) {
       operationId: 'listAccounts',
       tag,
       role,
+      ofAccounts,
       summary: 'The accounts that may use this service, by their names.',
       description: 'With the role that each has in this service, and when it was last used; passwords are never shown.',
       item: ListedAccount,
@@ -46,6 +47,7 @@ export function accounts(api: Api) {
       operationId: 'getAccount',
       tag,
       role,
+      ofAccounts,
       summary: 'One account.',
       description: 'As far as it may use this service.',
       params,
@@ -62,6 +64,7 @@ export function accounts(api: Api) {
       operationId: 'createAccount',
       tag,
       role,
+      ofAccounts,
       summary: 'A new account for this service.',
       description:
         'Its password is in this answer and nowhere else, ready to be sent as `apiKey`. Usernames belong to the whole installation: one that is taken is 409, whoever has it.',
@@ -84,6 +87,7 @@ export function accounts(api: Api) {
       operationId: 'updateAccount',
       tag,
       role,
+      ofAccounts,
       summary: 'Gives an account another role in this service.',
       description: 'In force everywhere within 5 seconds. The last admin stays one.',
       params,
@@ -107,6 +111,7 @@ export function accounts(api: Api) {
       operationId: 'rotatePassword',
       tag,
       role,
+      ofAccounts,
       status: 200,
       summary: 'A further password for an account.',
       description:
@@ -132,6 +137,7 @@ export function accounts(api: Api) {
       operationId: 'revokeAccount',
       tag,
       role,
+      ofAccounts,
       status: 200,
       summary: 'Ends what an account may do in this service.',
       description:

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname, resolve } from 'node:path'
-import { accountExists, addAccount, addPassword, addService, listServices } from '../accounts.ts'
+import { accountExists, addAccount, addPassword, addService, listAllServices } from '../accounts.ts'
 import type { Offices } from '../backoffice/offices.ts'
 import type { Config } from '../config.ts'
 import { sql } from '../db.ts'
@@ -53,7 +53,7 @@ export async function prepareAccess(
 ): Promise<ToldAccess | undefined> {
   const { db, keys } = installation
   const file = resolve(config.dataDir, 'access.json')
-  const services = await listServices(db)
+  const services = await listAllServices(db)
   const isOwn = config.backOffice === 'embedded'
   const name = isOwn ? demoName : firstName
   const here = { baseUrl, caFile: caFile && resolve(caFile) }
@@ -74,7 +74,7 @@ export async function prepareAccess(
     if (first) await firstSync(db, offices, first.service, say)
   }
   if (made) return { made }
-  const isThere = (await listServices(db)).some(service => service.name === name) && (await accountExists(db, name))
+  const isThere = (await listAllServices(db)).some(service => service.name === name) && (await accountExists(db, name))
   if (!isThere) return
   const known = await readAccess(file)
   const opened = typeof known?.password === 'string' && (await signIn(db, keys)(name, known.password, 'access.json'))
@@ -131,7 +131,7 @@ export async function makeDemo(
   name: string,
   say: (line: string) => void,
 ) {
-  const services = await listServices(db)
+  const services = await listAllServices(db)
   if (services.some(service => service.name === name)) throw new Error(`There is a service ${name} already.`)
   const service =
     (await addService(db, unfinished(name), demoSettings)) ??

@@ -33,17 +33,19 @@ export interface Opening {
   asItIs?: boolean
   /** With the replicas that DATABASE_READ_URL names. */
   replicas?: boolean
+  /** What says where it is: DATABASE_URL, if not given. */
+  named?: string
 }
 
 /** Opens a database and, unless it is to be left as it is, brings it up to date. Throws, with a way out, where it cannot be worked with. */
 export async function connect(
   config: Config,
   connection: Connection,
-  { statementTimeoutMs = 15_000, onNotice = () => {}, asItIs = false, replicas: wanted = false }: Opening,
+  { statementTimeoutMs = 15_000, onNotice = () => {}, asItIs = false, replicas: wanted = false, named }: Opening,
   own?: { postgres: Postgres; stop: () => Promise<void> },
 ): Promise<OpenedDatabase> {
   const pooled = config.databasePooler === 'transaction'
-  await requireServer(connection, pooled)
+  await requireServer(connection, pooled, named)
   let closing = false
   const opened = (settled: boolean) =>
     openDatabase(connection, {

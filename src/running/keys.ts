@@ -2,27 +2,30 @@ import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { type Db, sql } from '../db.ts'
 import { type Keys, keysFrom, readSecret, secretIn } from '../secrets.ts'
+import { readMark } from '../store/running/data-databases.ts'
 
 /** The keys that go with a database. The first process that asks decides which; throws in one with another secret, or with none. */
 export async function keysOf(config: Config, db: Db): Promise<Keys> {
-  const digest = await digestIn(db)
-  if (digest) return rightKeys(config, digest)
+  const known = await readMark(db)
+  // docs/decisions/0030
+  if (known?.name)
+    throw new Error(
+      `DATABASE_URL names the data database ${known.name} of an installation: let it name the control database of that.`,
+    )
+  if (known) return rightKeys(config, known.digest)
   const keys = keysFrom(config.secretKey ?? (await secretIn(secretFile(config))))
   await db.run(sql`insert into installation (secret_digest) values (${keys.digest}) on conflict do nothing`)
-  return rightKeys(config, (await digestIn(db)) ?? keys.digest)
+  return rightKeys(config, (await readMark(db))?.digest ?? keys.digest)
 }
 
 /** The same, for who only looks: throws where no process has asked for keys yet. */
 export async function knownKeys(config: Config, db: Db): Promise<Keys> {
-  const digest = await digestIn(db)
-  if (!digest) throw new Error('This database has not seen one yet: tillbridge start')
-  return rightKeys(config, digest)
+  const known = await readMark(db)
+  if (!known) throw new Error('This database has not seen one yet: tillbridge start')
+  return rightKeys(config, known.digest)
 }
 
 const secretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
-
-const digestIn = async (db: Db) =>
-  (await db.row<{ digest: Buffer }>(sql`select secret_digest as digest from installation`))?.digest
 
 /** The keys of this installation's secret; throws where it is not the one that `of`, a database or a backup, goes with. */
 export async function rightKeys(

@@ -19,6 +19,8 @@ import { signIn } from '../sign-in.ts'
 import type { Sample } from '../telemetry/samples.ts'
 import { localCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
 import { senderWithin } from '../webhooks/sender.ts'
+import { type Databases, databasesOf } from './databases.ts'
+import { elsewhere } from './elsewhere.ts'
 import type { Installation } from './installation.ts'
 import { processSamples } from './metrics.ts'
 
@@ -40,6 +42,8 @@ interface How {
   isReady?: () => boolean
   /** What stands behind the services: open already, and closed by whoever opened them. */
   offices?: Offices
+  /** The data databases: closed by whoever opened them. */
+  databases?: Databases
   /** What stands behind each, instead of what they are set to. */
   backOffice?: ((service: Service) => BackOffice) | undefined
 }
@@ -49,7 +53,7 @@ export async function listen(
   config: Config,
   { db, keys, pools = {}, replicas }: Installation,
   log: Logger,
-  { offices: given, backOffice, isReady = () => true }: How = {},
+  { offices: given, databases: givenDatabases, backOffice, isReady = () => true }: How = {},
 ): Promise<Listening> {
   const certificate =
     config.tlsCertFile && config.tlsKeyFile
@@ -57,25 +61,34 @@ export async function listen(
       : localCertificate(join(config.dataDir, 'tls'))
   createSecureContext({ cert: certificate.cert, key: certificate.key })
   const offices = given ?? (await openOffices({ db, keys, defaults: backOfficeOf(config), log }))
+  const databases = givenDatabases ?? databasesOf(config, { db, keys }, log)
+  const closeOwn = async () => {
+    if (!given) offices.close()
+    if (!givenDatabases) await databases.close()
+  }
   const ending = new AbortController()
   let isLeaving = false
   let baseUrl = ''
   const publicUrl = () => config.publicUrl ?? baseUrl
   const turns = writeTurns((pools.writes ?? db.pool).options.max)
+  const shared = {
+    keys,
+    signIn: signIn(db, keys),
+    sessions: sessionsOf(db, keys),
+    rate: rateLimiter(),
+    sender: senderWithin(config.webhookNetworks),
+    ending: ending.signal,
+  }
+  const behind = ({ of, driverOf, syncedAt }: Offices) => ({ backOffice: backOffice ?? of, driver: driverOf, syncedAt })
+  const gates = elsewhere(databases, ({ db, offices }, turn) => ({
+    ...shared,
+    ...behind(offices),
+    db,
+    turn,
+    elsewhere: gates.of,
+  }))
   const server = await buildServer({
-    gate: {
-      db,
-      keys,
-      signIn: signIn(db, keys),
-      sessions: sessionsOf(db, keys),
-      rate: rateLimiter(),
-      backOffice: backOffice ?? offices.of,
-      driver: offices.driverOf,
-      sender: senderWithin(config.webhookNetworks),
-      turn: turns.take,
-      syncedAt: offices.syncedAt,
-      ending: ending.signal,
-    },
+    gate: { ...shared, ...behind(offices), db, turn: turns.take, elsewhere: gates.of },
     log,
     accessLog: config.accessLog === 'on',
     certificate,
@@ -97,7 +110,7 @@ export async function listen(
     socket.once('close', () => sockets.delete(socket))
   })
   await server.listen({ port: config.port, host: config.host }).catch(async fault => {
-    if (!given) offices.close()
+    await closeOwn()
     refused(config, 'PORT')(fault)
   })
   const address = server.server.address()
@@ -128,7 +141,7 @@ export async function listen(
     }, graceMs)
     await server.close()
     clearTimeout(force)
-    if (!given) offices.close()
+    await closeOwn()
   }
   try {
     if (config.plainPort !== undefined)
@@ -139,7 +152,8 @@ export async function listen(
   }
   // A certificate of one's own is for a name of one's own.
   const reach = certificate.caFile === undefined ? publicUrl() : baseUrl
-  const samples = () => [...requests(), ...processSamples(pools, offices, { replicas, waitingWrites: turns.waiting() })]
+  const own = () => ({ pools, offices, replicas, waitingWrites: turns.waiting() })
+  const samples = () => [...requests(), ...processSamples([own(), ...gates.reached()])]
   return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
 }
 

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Offices } from '../backoffice/offices.ts'
 import type { Db } from '../db.ts'
@@ -8,22 +9,38 @@ import { dueJobs } from '../store/running/jobs.ts'
 import { databaseBytes, feedFigures, standings } from '../store/running/standings.ts'
 import { callDurations, databaseDurations, unlogged } from '../telemetry/measured.ts'
 import { exposition, type Sample, sample } from '../telemetry/samples.ts'
+import type { Databases, DataDatabase } from './databases.ts'
 import { spanCounts } from './traces.ts'
 
-interface Beside {
+/** A database as a process has it open, and what it asks there. */
+interface Reached {
+  /** Absent: the control database. */
+  name?: string
+  pools?: Readonly<Record<string, pg.Pool>>
+  offices: Offices
   /** Writes that wait for their turn to have a connection. */
   waitingWrites?: number
   replicas?: readonly Replica[] | undefined
 }
 
-/** What any process of ours tells, whether it serves or not: its connections to the database, breakers of back offices, what it lost of its log. */
-export function processSamples(
-  pools: Readonly<Record<string, pg.Pool>>,
-  offices: Offices,
-  { waitingWrites = 0, replicas = [] }: Beside = {},
-): Sample[] {
-  const connections = Object.entries(pools).flatMap(([pool, { totalCount, idleCount, waitingCount, options }]) => {
-    const [busy, waiting] = [totalCount - idleCount, waitingCount + (pool === 'writes' ? waitingWrites : 0)]
+/** What any process of ours tells, whether it serves or not: its connections to databases, breakers of back offices, what it lost of its log. */
+export function processSamples(databases: readonly Reached[]): Sample[] {
+  const spans = Object.entries(spanCounts()).map(([result, count]) =>
+    sample('tillbridge_spans_total', { result }, count),
+  )
+  return [
+    ...databases.flatMap(reachedSamples),
+    ...databaseDurations.samples(),
+    ...callDurations.samples(),
+    ...spans,
+    sample('tillbridge_log_lines_lost_total', {}, unlogged.lines),
+  ]
+}
+
+function reachedSamples({ name: database, pools = {}, offices, waitingWrites = 0, replicas = [] }: Reached): Sample[] {
+  const connections = Object.entries(pools).flatMap(([of, { totalCount, idleCount, waitingCount, options }]) => {
+    const pool = database === undefined ? of : `${database} ${of}`
+    const [busy, waiting] = [totalCount - idleCount, waitingCount + (of === 'writes' ? waitingWrites : 0)]
     const name = { db_client_connection_pool_name: pool }
     const counted = (state: string, value: number) =>
       sample('db_client_connection_count', { ...name, db_client_connection_state: state }, value)
@@ -44,18 +61,7 @@ export function processSamples(
         ? []
         : sample('tillbridge_back_office_breaker_open', { service }, breaker === 'open' ? 1 : 0),
     )
-  const spans = Object.entries(spanCounts()).map(([result, count]) =>
-    sample('tillbridge_spans_total', { result }, count),
-  )
-  return [
-    ...connections,
-    ...breakers,
-    ...replicas.flatMap(replicaSamples),
-    ...databaseDurations.samples(),
-    ...callDurations.samples(),
-    ...spans,
-    sample('tillbridge_log_lines_lost_total', {}, unlogged.lines),
-  ]
+  return [...connections, ...breakers, ...replicas.flatMap(replicaSamples)]
 }
 
 function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] {
@@ -73,7 +79,7 @@ function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] 
 /** Milliseconds that what the database says counts: nobody can make it work by asking often. */
 const knownMs = 5_000
 
-/** What the database knows of the whole installation. */
+/** What a database knows of all that is in it. */
 export function databaseSamples(db: Db): () => Promise<Sample[]> {
   let known: { samples: Promise<Sample[]>; until: number } | undefined
   return () => {
@@ -109,6 +115,32 @@ async function read(db: Db): Promise<Sample[]> {
     sample('tillbridge_jobs_oldest_due_seconds', {}, oldestSeconds),
     sample('tillbridge_database_size_bytes', {}, await databaseBytes(db)),
   ]
+}
+
+/** Milliseconds that a data database has to tell its figures. */
+const patienceMs = 5_000
+
+/** What each data database knows, and whether it can be worked with. */
+export function dataDatabaseSamples(databases: Databases): () => Promise<Sample[]> {
+  const asked = new WeakMap<DataDatabase, () => Promise<Sample[]>>()
+  const samplesOf = async (name: string) => {
+    const found = await databases.open(name)
+    const ask = asked.get(found) ?? databaseSamples(found.db)
+    asked.set(found, ask)
+    return ask()
+  }
+  const up = (database: string, value: number) => sample('tillbridge_data_database_up', { database }, value)
+  return async () => {
+    const each = (await databases.names()).map(async name => {
+      const late = delay(patienceMs, [up(name, 0)], { ref: false })
+      const told = samplesOf(name).then(
+        samples => [...samples, up(name, 1)],
+        () => [up(name, 0)],
+      )
+      return Promise.race([told, late])
+    })
+    return (await Promise.all(each)).flat()
+  }
 }
 
 /** The disk that a directory is on. */

@@ -19,9 +19,9 @@ const look = `
 
 /**
  * Looks at the server before anything is asked of it. Throws, with a way out, where it cannot be reached or is too old, and where a pooler
- * is in between (unless `pooled`) that does not keep what a session is set to.
+ * is in between (unless `pooled`) that does not keep what a session is set to. `named` is what says where it is.
  */
-export async function requireServer(connection: Connection, pooled: boolean) {
+export async function requireServer(connection: Connection, pooled: boolean, named = 'DATABASE_URL') {
   const { Client, tries } = primaryAmong(connection)
   let client: pg.Client | undefined
   const connect = async () => {
@@ -41,12 +41,12 @@ export async function requireServer(connection: Connection, pooled: boolean) {
     const [{ number, version, limit, pid } = { number: 0, version: '', limit: 0, pid: 0 }] = rows
     if (number < oldestVersion) throw new Unfit(`PostgreSQL ${version} is too old: Tillbridge needs 15 or later.`)
     const { processID } = client as unknown as { processID: number }
-    if (!pooled && (limit !== someLimit || pid !== processID)) throw new Unfit(behindPooler)
+    if (!pooled && (limit !== someLimit || pid !== processID)) throw new Unfit(behindPooler(named))
   } catch (error) {
     if (error instanceof Unfit) throw error
     const { code, message } = error as NodeJS.ErrnoException
-    if (/unsupported startup parameter/.test(message)) throw new Unfit(behindPooler)
-    throw new Error(`The database cannot be reached: ${message || code}. Check DATABASE_URL.`)
+    if (/unsupported startup parameter/.test(message)) throw new Unfit(behindPooler(named))
+    throw new Error(`The database cannot be reached: ${message || code}. Check ${named}.`)
   } finally {
     await client?.end().catch(() => {})
   }
@@ -54,5 +54,5 @@ export async function requireServer(connection: Connection, pooled: boolean) {
 
 class Unfit extends Error {}
 
-const behindPooler =
-  'DATABASE_URL leads through a pooler, which does not keep what a session is set to and has prepared: set DATABASE_POOLER=transaction, or let DATABASE_URL name PostgreSQL itself.'
+const behindPooler = (named: string) =>
+  `${named} leads through a pooler, which does not keep what a session is set to and has prepared: set DATABASE_POOLER=transaction, or let ${named} name PostgreSQL itself.`

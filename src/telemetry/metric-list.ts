@@ -107,8 +107,19 @@ export const metrics = {
     type: 'gauge',
     help: 'Seconds for which the job has been due that nobody has taken for longest; 0: none is.',
     labels: [],
+    largest: true,
   },
-  tillbridge_database_size_bytes: { type: 'gauge', help: 'What the database takes on its disk.', labels: [] },
+  tillbridge_database_size_bytes: {
+    type: 'gauge',
+    help: 'What the database takes on its disk, with its data databases.',
+    labels: [],
+  },
+  tillbridge_data_database_up: {
+    type: 'gauge',
+    help: '1 while a data database can be worked with, as seen from the process that tells this.',
+    labels: ['database'],
+    largest: true,
+  },
   tillbridge_disk_size_bytes: { type: 'gauge', help: 'The disk that DATA_DIR is on.', labels: [] },
   tillbridge_disk_free_bytes: { type: 'gauge', help: 'What is free of that disk.', labels: [] },
   http_server_request_duration_seconds: {

@@ -84,6 +84,7 @@ test('doctor leads from an empty installation to one where all is well', async (
       ['ok', 'Jobs'],
       ['ok', 'Alerts'],
       ['ok', 'Backups'],
+      ['ok', 'Databases'],
     ],
   )
   assert.match(out, /PostgreSQL \d+.*, tillbridge, \d+ migrations/)

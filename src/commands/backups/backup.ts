@@ -6,6 +6,8 @@ import type { Head } from '../../backup/frames.ts'
 import { noteBackup } from '../../backup/noted.ts'
 import { backupOf } from '../../backup/take.ts'
 import { readConfig } from '../../config.ts'
+import type { OpenedDatabase } from '../../running/connecting.ts'
+import { reachDatabase } from '../../running/data-databases.ts'
 import { joinDatabase } from '../../running/installation.ts'
 import { knownKeys } from '../../running/keys.ts'
 import { examples } from '../terminal/examples.ts'
@@ -16,6 +18,7 @@ export const backupCommand = (program: Command) =>
   program
     .command('backup')
     .argument('<file>', 'where to; - is standard output')
+    .option('--database <name>', 'a data database, rather than the control database: each has a backup of its own')
     .description(
       'Back up everything, as it stands at one moment, while the service goes on. The secret is not in it: keep that elsewhere (docs/backup.md).',
     )
@@ -26,11 +29,15 @@ export const backupCommand = (program: Command) =>
         ['backup - | ssh elsewhere "cat > tillbridge.backup"', 'kept on another machine; there: tillbridge restore'],
       ),
     )
-    .action(async (file: string) => {
+    .action(async (file: string, { database }: { database?: string }) => {
       const config = readConfig()
-      const { db, close } = await joinDatabase(config, { asItIs: true, statementTimeoutMs: 0 })
+      const opening = { asItIs: true, statementTimeoutMs: 0 }
+      const control = await joinDatabase(config, opening)
+      let data: OpenedDatabase | undefined
       try {
-        await knownKeys(config, db)
+        const keys = await knownKeys(config, control.db)
+        if (database !== undefined) data = await reachDatabase(config, { ...control, keys }, database, opening)
+        const { db } = data ?? control
         const taking = bytesDisplay('Backup')
         let takenAt = ''
         const onHead = (head: Head) => {
@@ -58,6 +65,7 @@ export const backupCommand = (program: Command) =>
             `It is of use only with the secret in ${resolve(config.dataDir, 'secret')}: keep a copy of that elsewhere.`,
           )
       } finally {
-        await close()
+        await data?.close()
+        await control.close()
       }
     })

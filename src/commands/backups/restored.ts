@@ -10,10 +10,11 @@ export const restoredCommand = (program: Command) =>
     .description(
       'After you brought the database back to an earlier moment yourself: cursors that clients hold expire, so that they begin anew (docs/backup.md).',
     )
+    .option('--database <name>', 'a data database, rather than the control database')
     .addHelpText('after', examples(['restored', 'after a point-in-time recovery, before tillbridge start']))
-    .action(() =>
-      withDatabase(async ({ db }) => {
-        await noteRestore(db)
+    .action(({ database }: { database?: string }) =>
+      withDatabase(async ({ databases }) => {
+        await noteRestore(await databases.open(database))
         console.log('Cursors from before are expired: whoever follows changes begins anew, and misses nothing.')
       }),
     )

@@ -7,13 +7,12 @@ import { sql } from '../../db.ts'
 import type { OpenedDatabase } from '../../running/connecting.ts'
 import { joinDatabase } from '../../running/installation.ts'
 import { knownKeys } from '../../running/keys.ts'
-import { requireOneServer } from '../../running/one-server.ts'
 import type { Keys } from '../../secrets.ts'
-import { listAlerts } from '../../store/running/alerts.ts'
-import { dueJobs } from '../../store/running/jobs.ts'
 import { localCertificate, readCertificate } from '../../tls/tls.ts'
 import { examples } from '../terminal/examples.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
+import { dataDatabases } from './data-databases.ts'
+import { aboutDatabase, alerts, jobs } from './database.ts'
 import { backups, clock, disk, durability, fileLimit, mail } from './machine.ts'
 import { backOffices, feeds } from './offices.ts'
 import { replicas } from './replicas.ts'
@@ -111,6 +110,13 @@ export const doctorCommand = (program: Command) =>
         { what: 'Jobs', look: async () => jobs(need(database, 'the database')) },
         { what: 'Alerts', look: async () => alerts(need(database, 'the database')) },
         { what: 'Backups', look: async () => backups(need(database, 'the database').db) },
+        {
+          what: 'Databases',
+          look: async () => {
+            const { db } = need(database, 'the database')
+            return dataDatabases(need(config, 'the settings'), { db, keys: need(keys, 'the secret') })
+          },
+        },
       ]
       const found: { what: string; ok: boolean; says: string }[] = []
       for (const { what, look } of checks) {
@@ -146,13 +152,6 @@ function certificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
   return `${tlsCertFile ?? 'made here, for localhost'}, good for ${days} days`
 }
 
-async function aboutDatabase({ db }: OpenedDatabase) {
-  await requireOneServer(db)
-  const row = await db.row<{ version: string; name: string; migrations: number }>(sql`
-    select current_setting('server_version') as version, current_database() as name, (select count(*)::integer from migration) as migrations`)
-  return `PostgreSQL ${row?.version}, ${row?.name}, ${row?.migrations} migrations`
-}
-
 async function services({ db }: OpenedDatabase) {
   const row = await db.row<{ services: number; accounts: number; lonely: string[] }>(sql`
     select (select count(*)::integer from service) as services, (select count(*)::integer from account) as accounts,
@@ -163,21 +162,4 @@ async function services({ db }: OpenedDatabase) {
       `Nobody may use ${row.lonely.join(', ')}: tillbridge user add <username> --service ${row.lonely[0]}`,
     )
   return `${row.services} with ${row.accounts} accounts`
-}
-
-async function jobs({ db }: OpenedDatabase) {
-  const { oldestSeconds, isIdle } = await dueJobs(db)
-  const oldest = `the oldest has been due for ${Math.floor(oldestSeconds)} s`
-  if (isIdle)
-    throw new Error(
-      `No process does them, ${oldest}: e-mails wait, and nothing is pulled from back offices. Start with JOBS=on, or run: tillbridge worker`,
-    )
-  return oldestSeconds ? oldest : 'none is due'
-}
-
-async function alerts({ db }: OpenedDatabase) {
-  const open = await listAlerts(db)
-  if (!open.length) return 'none'
-  const kinds = new Set(open.map(({ service, kind }) => `${service}: ${kind}`))
-  throw new Error(`${[...kinds].join(', ')}; see: tillbridge alert list`)
 }

@@ -49,8 +49,8 @@ has (unclaimed) may be meant so, and what no file has told of (unchecked) nobody
 `,
     )
     .action((name: string | undefined, options: Options) =>
-      withDatabase(async ({ db, services }) => {
-        const service = await services.find(name)
+      withDatabase(async ({ services }) => {
+        const { service, db } = await services.find(name)
         if (options.csv && !options.kind)
           throw new Error(`--csv takes one kind: --kind ${mappedKinds.join(', --kind ')}.`)
         await judge(db, service)

@@ -1,36 +1,84 @@
-import { listEnding, listServices } from '../../accounts.ts'
+import { listAllServices, listEnding, readService } from '../../accounts.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../db.ts'
+import type { OpenedDatabase } from '../../running/connecting.ts'
+import { reachDatabase } from '../../running/data-databases.ts'
 import { joinInstallation } from '../../running/installation.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
+import { listDatabases } from '../../store/running/data-databases.ts'
 
 /** What a command works with. */
 export interface Session {
-  db: Database
+  /** The control database: accounts, and which services there are. */
+  control: Database
   keys: Keys
+  databases: {
+    /** A data database, by its name; without a name the control database. Closed with the session. */
+    open(name?: string): Promise<Database>
+    names(): Promise<string[]>
+  }
   services: {
     /** The service of this name; without a name the only one there is. */
-    find(name?: string): Promise<Service>
+    find(name?: string): Promise<Placed>
   }
+}
+
+/** A service, and the database that it is in. */
+export interface Placed {
+  service: Service
+  db: Database
 }
 
 /** Runs a command against the installation's database: the running one, or one opened for the time being. */
 export async function withDatabase<T>(work: (session: Session) => Promise<T>): Promise<T> {
-  const installation = await joinInstallation(readConfig(), {
-    statementTimeoutMs: 0,
-    onNotice: notice => console.error(notice),
-  })
+  const config = readConfig()
+  const opening = { statementTimeoutMs: 0, onNotice: (notice: string) => console.error(notice) }
+  const installation = await joinInstallation(config, opening)
+  const opened = new Map<string, OpenedDatabase>()
   try {
-    const { db, keys } = installation
-    return await work({ db, keys, services: { find: name => findService(db, name) } })
+    const { db: control, keys } = installation
+    const open = async (name?: string) => {
+      if (name === undefined) return control
+      const known = opened.get(name) ?? (await reachDatabase(config, installation, name, opening))
+      opened.set(name, known)
+      return known.db
+    }
+    const names = async () => (await listDatabases(control)).map(({ name }) => name)
+    const find = async (name?: string): Promise<Placed> => {
+      const entry = await findService(control, name)
+      if (entry.database === undefined) return { service: entry, db: control }
+      const db = await open(entry.database)
+      const service = await readService(db, entry.id)
+      if (!service) throw new Error(`The service ${entry.name} is not in the database ${entry.database}.`)
+      return { service, db }
+    }
+    return await work({ control, keys, databases: { open, names }, services: { find } })
   } finally {
+    await Promise.all([...opened.values()].map(each => each.close()))
     await installation.close()
   }
 }
 
+/** Asks the control database and each data database; of one that cannot be asked it says so, and the exit code is 1. */
+export async function eachDatabase<T>(
+  { open, names }: Session['databases'],
+  ask: (db: Database) => Promise<T>,
+): Promise<T[]> {
+  const answers: T[] = []
+  for (const name of [undefined, ...(await names())])
+    try {
+      answers.push(await ask(await open(name)))
+    } catch (error) {
+      if (name === undefined) throw error
+      console.error((error as Error).message)
+      process.exitCode = 1
+    }
+  return answers
+}
+
 async function findService(db: Database, name?: string): Promise<Service> {
-  const services = await listServices(db)
+  const services = await listAllServices(db)
   const names = services.map(service => service.name).join(', ')
   if (name !== undefined) {
     const found = services.find(service => service.name === name)

@@ -4,6 +4,7 @@ import { nothingTaken } from '../../../src/backoffice/rows/taken.ts'
 import { beginFileRun, endFileRun, noteFileRun } from '../../../src/store/sync/file-runs.ts'
 import { interruptedAt, noteReached } from '../../../src/store/sync/imports.ts'
 import type { TestService } from '../../support/service.ts'
+import { askDataDatabases } from './databases.ts'
 import { askMappingDoctor } from './mappings.ts'
 
 /** A file was taken in, another one was interrupted, and one told what the e-commerce platform has. */
@@ -20,4 +21,5 @@ export async function tookAFile(api: TestService) {
   assert.equal((await interruptedAt(db, service, file))?.line, 12)
 
   await askMappingDoctor(api)
+  await askDataDatabases(api)
 }

@@ -1,8 +1,8 @@
 import { randomUUID, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { backOfficeOf, readConfig } from '../config.ts'
-import type { Db } from '../db.ts'
+import { backOfficeOf, readConfig } from '../../config.ts'
+import type { Db } from '../../db.ts'
 import {
   type BackOfficeField,
   type BackOfficeSettings,
@@ -11,17 +11,18 @@ import {
   type DriverName,
   driverNames,
   unfitFor,
-} from '../domain/port/settings.ts'
-import type { Service } from '../settings.ts'
-import { record } from '../store/running/audit.ts'
-import { clearBackOffice, setBackOffice, storedBackOffice } from '../store/running/back-office.ts'
-import { addJob } from '../store/running/jobs.ts'
-import * as chosen from './back-office-choices.ts'
-import { signInOf } from './back-office-exports.ts'
-import { examine } from './back-office-test.ts'
-import { examples } from './terminal/examples.ts'
-import { readSecret } from './terminal/secret.ts'
-import { type Session, withDatabase } from './terminal/session.ts'
+} from '../../domain/port/settings.ts'
+import type { Keys } from '../../secrets.ts'
+import type { Service } from '../../settings.ts'
+import { record } from '../../store/running/audit.ts'
+import { clearBackOffice, setBackOffice, storedBackOffice } from '../../store/running/back-office.ts'
+import { addJob } from '../../store/running/jobs.ts'
+import { examples } from '../terminal/examples.ts'
+import { readSecret } from '../terminal/secret.ts'
+import { withDatabase } from '../terminal/session.ts'
+import * as chosen from './choices.ts'
+import { signInOf } from './exports.ts'
+import { examine } from './test.ts'
 
 const fields = Object.keys(backOfficeFields) as BackOfficeField[]
 
@@ -50,12 +51,12 @@ export function backOfficeCommand(program: Command) {
     )
     .addHelpText('after', settingsHelp())
     .action((name: string, assignments: string[], files: PasswordFiles) =>
-      withDatabase(async session => {
-        const service = await session.services.find(name)
+      withDatabase(async ({ keys, services }) => {
+        const { service, db } = await services.find(name)
         const { change, choices } = await changeFrom(assignments, files)
-        const settings = await session.db.transaction(tx => merge(tx, session, service, change, choices))
+        const settings = await db.transaction(tx => merge(tx, keys, service, change, choices))
         console.log(linesOf(settings, 'its own', service).join('\n'))
-        for (const line of await chosen.unlistedGateways(choices, session.db, service)) console.log(line)
+        for (const line of await chosen.unlistedGateways(choices, db, service)) console.log(line)
         console.log(`Next: tillbridge back-office test ${name}`)
       }),
     )
@@ -66,9 +67,9 @@ export function backOfficeCommand(program: Command) {
     .description('What stands behind a service.')
     .addHelpText('after', examples(['back-office show luma', 'and whether that is its own, or of the environment']))
     .action((name: string) =>
-      withDatabase(async session => {
-        const service = await session.services.find(name)
-        const { settings, whose } = await effective(session, service)
+      withDatabase(async ({ keys, services }) => {
+        const { service, db } = await services.find(name)
+        const { settings, whose } = await effective(db, keys, service)
         console.log(linesOf(settings, whose, service).join('\n'))
       }),
     )
@@ -79,10 +80,10 @@ export function backOfficeCommand(program: Command) {
     .description('Ask the back office of a service, as the service would: exits with 1 where that fails.')
     .addHelpText('after', examples(['back-office test luma', 'its release, and what works and what does not']))
     .action((name: string) =>
-      withDatabase(async session => {
-        const service = await session.services.find(name)
-        const { settings } = await effective(session, service)
-        await examine(settings, service, session.db)
+      withDatabase(async ({ keys, services }) => {
+        const { service, db } = await services.find(name)
+        const { settings } = await effective(db, keys, service)
+        await examine(settings, service, db)
       }),
     )
 
@@ -92,9 +93,9 @@ export function backOfficeCommand(program: Command) {
     .description("Forget a service's own back office: what the environment says is behind it again.")
     .addHelpText('after', examples(['back-office clear luma', 'its password is gone too']))
     .action((name: string) =>
-      withDatabase(async session => {
-        const service = await session.services.find(name)
-        const cleared = await session.db.transaction(async tx => {
+      withDatabase(async ({ services }) => {
+        const { service, db } = await services.find(name)
+        const cleared = await db.transaction(async tx => {
           const was = await clearBackOffice(tx, service)
           if (was) await note(tx, service, 'back-office clear', {})
           return was
@@ -184,7 +185,7 @@ async function certificates(path: string): Promise<string> {
 
 async function merge(
   tx: Db,
-  { keys }: Session,
+  keys: Keys,
   service: Service,
   change: Change,
   choices: chosen.ChoiceChange,
@@ -220,7 +221,7 @@ async function note(tx: Db, service: Service, operation: string, body: object) {
   await addJob(tx, null, 'plan-syncs', { dueAt: new Date(Date.now() + knownMs).toISOString() })
 }
 
-async function effective({ db, keys }: Session, service: Service) {
+async function effective(db: Db, keys: Keys, service: Service) {
   const own = await storedBackOffice(db, keys, service)
   if (own?.isLocked) throw new Error('The password was encrypted with another key than SECRET_KEY: set it anew.')
   return own

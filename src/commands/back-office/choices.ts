@@ -1,10 +1,10 @@
-import { drivers } from '../backoffice/drivers.ts'
-import type { Db } from '../db.ts'
-import type { Feed } from '../domain/port/feed.ts'
-import { type BackOfficeSettings, type Merchant, most, paymentOrigins } from '../domain/port/settings.ts'
-import type { Service } from '../settings.ts'
-import { gatewayNames } from '../store/running/gateways.ts'
-import { quietLog } from './terminal/quiet-log.ts'
+import { drivers } from '../../backoffice/drivers.ts'
+import type { Db } from '../../db.ts'
+import type { Feed } from '../../domain/port/feed.ts'
+import { type BackOfficeSettings, type Merchant, most, paymentOrigins } from '../../domain/port/settings.ts'
+import type { Service } from '../../settings.ts'
+import { gatewayNames } from '../../store/running/gateways.ts'
+import { quietLog } from '../terminal/quiet-log.ts'
 
 /** What is to change of the schedules and of the merchants of gateways; undefined takes one away. */
 export interface ChoiceChange {

@@ -1,5 +1,5 @@
-import { type BackOfficeSettings, sftpAddressIn } from '../domain/port/settings.ts'
-import { readSecret } from './terminal/secret.ts'
+import { type BackOfficeSettings, sftpAddressIn } from '../../domain/port/settings.ts'
+import { readSecret } from '../terminal/secret.ts'
 
 type SignIn = { [name in 'exportsHostKey' | 'exportsKey' | 'exportsPassword']?: string | undefined }
 

@@ -1,10 +1,10 @@
-import { lookInto } from '../backoffice/apparel21/exports/files.ts'
-import { drivers } from '../backoffice/drivers.ts'
-import { openExports } from '../backoffice/places/places.ts'
-import type { Database } from '../db.ts'
-import type { BackOfficeSettings } from '../domain/port/settings.ts'
-import { ApiError } from '../errors.ts'
-import type { Service } from '../settings.ts'
+import { lookInto } from '../../backoffice/apparel21/exports/files.ts'
+import { drivers } from '../../backoffice/drivers.ts'
+import { openExports } from '../../backoffice/places/places.ts'
+import type { Database } from '../../db.ts'
+import type { BackOfficeSettings } from '../../domain/port/settings.ts'
+import { ApiError } from '../../errors.ts'
+import type { Service } from '../../settings.ts'
 
 const exportsMs = 120_000
 

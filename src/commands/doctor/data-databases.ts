@@ -1,0 +1,51 @@
+import { openOffices } from '../../backoffice/offices.ts'
+import { backOfficeOf, type Config } from '../../config.ts'
+import { reachDatabase } from '../../running/data-databases.ts'
+import type { Installation } from '../../running/installation.ts'
+import { entriesOf, listDatabases, strangers } from '../../store/running/data-databases.ts'
+import { quietLog } from '../terminal/quiet-log.ts'
+import { aboutDatabase, alerts, jobs } from './database.ts'
+import { backups, clock, durability } from './machine.ts'
+import { backOffices, feeds } from './offices.ts'
+
+/** Looks at each data database as at the control database. Throws where something is missing in one. */
+export async function dataDatabases(config: Config, control: Pick<Installation, 'db' | 'keys'>): Promise<string> {
+  const known = await listDatabases(control.db)
+  if (!known.length) return 'all services are in one: tillbridge database add makes others known'
+  const lines: string[] = []
+  let isWell = true
+  for (const { name, services } of known) {
+    const faults = await faultsOf(config, control, name)
+    if (faults.length) isWell = false
+    lines.push(`${name}: ${services} services`, ...faults.map(fault => `  MISSING: ${fault}`))
+  }
+  if (!isWell) throw new Error(lines.join('\n'))
+  return lines.join('\n')
+}
+
+/** What is missing in one. */
+async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys'>, name: string): Promise<string[]> {
+  const faults: string[] = []
+  const looked = (look: Promise<unknown>) => look.catch((error: Error) => faults.push(error.message))
+  const reached = await reachDatabase(config, control, name).catch((error: Error) => {
+    faults.push(error.message)
+  })
+  if (!reached) return faults
+  const { db } = reached
+  const offices = await openOffices({ db, keys: control.keys, defaults: backOfficeOf(config), log: quietLog() })
+  try {
+    for (const look of [aboutDatabase, jobs, alerts]) await looked(look(reached))
+    for (const look of [clock, durability, backups]) await looked(look(db))
+    await looked(backOffices(db, offices, config))
+    await looked(feeds(db, offices))
+    const unknown = await strangers(control.db, name, await entriesOf(db))
+    if (unknown.length)
+      faults.push(
+        `The control database does not know ${unknown.map(each => each.name).join(', ')}: tillbridge database add ${name}`,
+      )
+  } finally {
+    offices.close()
+    await reached.close()
+  }
+  return faults
+}

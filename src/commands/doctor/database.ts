@@ -1,0 +1,29 @@
+import { sql } from '../../db.ts'
+import type { OpenedDatabase } from '../../running/connecting.ts'
+import { requireOneServer } from '../../running/one-server.ts'
+import { listAlerts } from '../../store/running/alerts.ts'
+import { dueJobs } from '../../store/running/jobs.ts'
+
+export async function aboutDatabase({ db }: Pick<OpenedDatabase, 'db'>) {
+  await requireOneServer(db)
+  const row = await db.row<{ version: string; name: string; migrations: number }>(sql`
+    select current_setting('server_version') as version, current_database() as name, (select count(*)::integer from migration) as migrations`)
+  return `PostgreSQL ${row?.version}, ${row?.name}, ${row?.migrations} migrations`
+}
+
+export async function jobs({ db }: Pick<OpenedDatabase, 'db'>) {
+  const { oldestSeconds, isIdle } = await dueJobs(db)
+  const oldest = `the oldest has been due for ${Math.floor(oldestSeconds)} s`
+  if (isIdle)
+    throw new Error(
+      `No process does them, ${oldest}: e-mails wait, and nothing is pulled from back offices. Start with JOBS=on, or run: tillbridge worker`,
+    )
+  return oldestSeconds ? oldest : 'none is due'
+}
+
+export async function alerts({ db }: Pick<OpenedDatabase, 'db'>) {
+  const open = await listAlerts(db)
+  if (!open.length) return 'none'
+  const kinds = new Set(open.map(({ service, kind }) => `${service}: ${kind}`))
+  throw new Error(`${[...kinds].join(', ')}; see: tillbridge alert list`)
+}

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { addService } from '../../../src/accounts.ts'
+import { record } from '../../../src/store/running/audit.ts'
+import {
+  adopt,
+  databaseUrl,
+  entriesOf,
+  handOn,
+  keepDatabase,
+  listDatabases,
+  readMark,
+  servicesWithLines,
+  waitingLines,
+} from '../../../src/store/running/data-databases.ts'
+import type { TestService } from '../../support/service.ts'
+
+/** A database is made known, and a line of the audit handed on to it: here it is the same one. */
+export async function askDataDatabases({ db, keys }: TestService) {
+  await keepDatabase(db, keys, 'toured', 'postgres://nobody@nowhere/x')
+  assert.equal(await databaseUrl(db, keys, 'toured'), 'postgres://nobody@nowhere/x')
+  const service = await addService(db, 'toured-elsewhere', {}, 'toured')
+  assert.ok(service)
+  assert.equal((await listDatabases(db))[0]?.services, 1)
+  assert.deepEqual(await adopt(db, 'toured', await entriesOf(db)).then(strange => strange.length > 0), true)
+  await readMark(db)
+  await db.transaction(tx =>
+    record(tx, service, { username: 'u', operation: 'toured', subject: '/x', body: {}, requestId: 'r' }),
+  )
+  assert.equal((await servicesWithLines(db)).length, 1)
+  await handOn(db, db, service.id, await waitingLines(db, service.id, 1))
+}
