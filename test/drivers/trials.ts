@@ -5,7 +5,7 @@ import { raw, sql } from '../../src/db.ts'
 import { freshEmail, john } from '../support/customer-bodies.ts'
 import { isProblem } from '../support/problem.ts'
 import type { Answer, TestService } from '../support/service.ts'
-import { gift } from '../support/voucher-shop.ts'
+import { earlyInTheMinute, forgetFailures, gift } from '../support/voucher-shop.ts'
 import { keyed, post, put } from '../support/write.ts'
 import { place, placed } from './sales.ts'
 import { pinOfUsable, type Shop, usable } from './shop.ts'
@@ -105,6 +105,25 @@ export function trialContract(shop: () => Shop) {
       isProblem(await post(api, '/vouchers/lookup', opening, trial), 'voucher_not_accepted', api.baseUrl)
     const right = { number: usable[1], pin: pinOfUsable }
     isProblem(await post(api, '/vouchers/lookup', right, trial), 'voucher_not_accepted', api.baseUrl)
-    await api.db.run(sql`delete from pin_guard`)
+    await forgetFailures(api)
+  })
+
+  test('of many wrong PINs that are tried at once each counts, and few are looked at', async () => {
+    const { api, simulator, driver } = shop()
+    await earlyInTheMinute(api)
+    const looked = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
+    const before = looked()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, pin) =>
+        post(api, '/vouchers/lookup', { number: usable[1], pin: String(pin) }, trial),
+      ),
+    )
+    const judged = answers.filter(({ json }) => json.code === 'voucher_not_accepted').length
+    for (const { json, text } of answers) assert.match(json.code, /^(voucher_not_accepted|concurrent_update)$/, text)
+    assert.ok(judged > 5, String(judged))
+    assert.deepEqual(await api.db.row(sql`select failures from pin_guard`), { failures: judged })
+    assert.equal(looked() - before, driver === 'embedded' ? 0 : 5)
+    assert.equal(await api.db.run(sql`select from hold`), 0)
+    await forgetFailures(api)
   })
 }

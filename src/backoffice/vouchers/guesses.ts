@@ -5,7 +5,7 @@ import { countFailure, type FailureLimit } from '../../failures.ts'
 import { hmac, type Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { type Alert, raiseAlert } from '../../store/running/alerts.ts'
-import { type Guarded, putFailures, takeGuess } from '../../store/vouchers/pin.ts'
+import { countFailureOf, type Guarded, refuseFor, takeGuess } from '../../store/vouchers/pin.ts'
 
 /** Wrong PINs in a minute, over all vouchers of a service: of one address; of all shoppers whom one account names, should it lie. */
 const wrongPinsAllowed = { address: 30, account: 300 }
@@ -23,7 +23,7 @@ interface GuessLimit extends FailureLimit {
 }
 
 /** A guess at a PIN. Nobody else guesses at the same number until the transaction ends; an Apparel21, asked after it, has its hold of the voucher for that. */
-export interface Guess extends Pick<Guarded, 'pinHash' | 'failures' | 'isRefused'> {
+export interface Guess extends Pick<Guarded, 'pinHash' | 'isRefused'> {
   number: string
   subject: Buffer
   limits: readonly GuessLimit[]
@@ -68,20 +68,17 @@ function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
 }
 
 /** Counts a guess at a PIN that was wrong, or not looked at. Returns the answer to it, which has to be committed. */
-export async function countWrongGuess(
-  tx: Db,
-  service: Service,
-  { number, subject, limits, ...before }: Guess,
-): Promise<ApiError> {
-  const failures = before.failures + 1
+export async function countWrongGuess(tx: Db, service: Service, { number, subject, limits }: Guess): Promise<ApiError> {
+  const failures = await countFailureOf(tx, service, subject)
   const refusedSeconds = refusedSecondsAfter(failures)
-  await putFailures(tx, service, subject, failures, refusedSeconds)
-  if (refusedSeconds > 0)
+  if (refusedSeconds > 0) {
+    await refuseFor(tx, service, subject, refusedSeconds)
     await raiseAlert(tx, service.id, {
       kind: 'voucher_refused',
       subject: number,
       detail: `After ${failures} wrong PINs in a row the voucher refuses for a while.`,
     })
+  }
   for (const { subject, allowed, alert } of limits)
     if (await countFailure(tx, [{ subject, allowed: allowed - 1 }])) await raiseAlert(tx, service.id, alert)
   return new ApiError('voucher_not_accepted')

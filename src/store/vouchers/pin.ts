@@ -14,8 +14,6 @@ export const putPin = (tx: Db, service: Service, number: string, hash: Buffer) =
 export interface Guarded {
   /** Of our own voucher with this number. */
   pinHash: Buffer | null
-  /** Wrong PINs for this number since the last right one. */
-  failures: number
   /** Whether the voucher refuses, whatever the PIN. */
   isRefused: boolean
   /** Failures of each that is counted, in this minute, and the seconds that are left of it. */
@@ -33,7 +31,7 @@ export async function takeGuess(
   // A statement of its own: the next one sees what whoever guessed before has left.
   const held = tx.run(sql`select pg_advisory_xact_lock(${subject.readInt32BE(0)}, ${subject.readInt32BE(4)})`)
   const read = tx.row<Guarded>(sql`
-    select v.pin_hash as "pinHash", coalesce(g.failures, 0) as failures, coalesce(g.refused_until > statement_timestamp(), false) as "isRefused",
+    select v.pin_hash as "pinHash", coalesce(g.refused_until > statement_timestamp(), false) as "isRefused",
            array(select coalesce(f.failures, 0) from unnest(${counted}::bytea[]) with ordinality c(subject, place)
                    left join failure f on f.subject = c.subject and f.window_start = date_trunc('minute', now()) order by place) as counted,
            ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - now()))::integer as "secondsLeft"
@@ -45,12 +43,21 @@ export async function takeGuess(
   return guarded
 }
 
-/** Notes how many wrong PINs there were in a row, and for how many seconds the voucher refuses from now on. */
-export const putFailures = (tx: Db, service: Service, subject: Buffer, failures: number, refusedSeconds: number) =>
-  tx.run(sql`
+/** Counts one more wrong PIN. Returns how many there were in a row. */
+export async function countFailureOf(tx: Db, service: Service, subject: Buffer): Promise<number> {
+  const counted = await tx.row<{ failures: number }>(sql`
     insert into pin_guard (service_id, subject, failures, refused_until)
-    values (${service.id}, ${subject}, ${failures}, statement_timestamp() + make_interval(secs => ${refusedSeconds}))
-    on conflict (service_id, subject) do update set (failures, refused_until) = (excluded.failures, excluded.refused_until)`)
+    values (${service.id}, ${subject}, 1, statement_timestamp())
+    on conflict (service_id, subject) do update set (failures, refused_until) = (pin_guard.failures + 1, excluded.refused_until)
+    returning failures`)
+  return counted?.failures ?? 0
+}
+
+/** Has a voucher refuse for so many seconds from now on. */
+export const refuseFor = (tx: Db, service: Service, subject: Buffer, seconds: number) =>
+  tx.run(sql`
+    update pin_guard set refused_until = statement_timestamp() + make_interval(secs => ${seconds})
+     where service_id = ${service.id} and subject = ${subject}`)
 
 /** The PIN was right: the wrong ones before it count no more. */
 export const forgetGuesses = (tx: Db, service: Service, { subject }: { subject: Buffer }) =>
