@@ -23,7 +23,6 @@ import { effect } from './calls/effect.ts'
 import { refusalBehind } from './calls/refusal.ts'
 import { whyNoErasure } from './capabilities.ts'
 import {
-  comparable,
   fetchValuesOf,
   personByEmail,
   personById,
@@ -36,7 +35,7 @@ import {
 } from './lookup/people.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { changedPerson, faultsOfLength, newPerson, type PersonOutcome } from './records/person-write.ts'
-import { idOf } from './records/persons.ts'
+import { comparable, idOf } from './records/persons.ts'
 import { isAsAsked, isWhatWasAsked } from './records/same-person.ts'
 import { triedPerson } from './records/tried-person.ts'
 import type { Xml } from './xml/xml.ts'

@@ -114,6 +114,23 @@ test('customers that were made or changed are taken over as the back office has 
   assert.deepEqual([await audited(), await open()], [lines + 1, [0, 0]])
 })
 
+test('a change of an e-mail address is stored where it was carried out, and not where it never arrived', async () => {
+  const email = async () => (await api.get(`/customers/${customerId}`)).json.data.contact.email
+  const change = (to: string) => put(api, `/customers/${customerId}`, { contact: { email: to } })
+  const [before, lines] = [await email(), await audited()]
+  loseRequest('/Persons/*', 'PUT')
+  isProblem(await change('Moved@example.com'), 'outcome_unknown', api.baseUrl)
+  await shop.followUp()
+  assert.deepEqual(await open(), [1, 0], 'it may still arrive')
+  await shop.followUp()
+  assert.deepEqual([await email(), await audited(), await open()], [before, lines, [0, 0]])
+
+  loseAnswer('/Persons/*', 'PUT')
+  isProblem(await change('Moved@example.com'), 'outcome_unknown', api.baseUrl)
+  await shop.followUp()
+  assert.deepEqual([await email(), await audited(), await open()], ['Moved@example.com', lines + 1, [0, 0]])
+})
+
 test('a voucher whose sale is lost is sold once, and noted', async () => {
   const gift = {
     amount: '50.00',

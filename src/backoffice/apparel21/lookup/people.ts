@@ -16,7 +16,7 @@ import { mergeReferences } from '../../../store/goods/references.ts'
 import { unknownReferences } from '../../../store/sync/lookups.ts'
 import type { Client } from '../calls/client.ts'
 import { noData, refusalBehind } from '../calls/refusal.ts'
-import { customerFrom, idOf } from '../records/persons.ts'
+import { comparable, customerFrom, idOf } from '../records/persons.ts'
 import { carried } from '../records/references.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import { every, text } from '../xml/values.ts'
@@ -63,9 +63,6 @@ export async function personByEmail(client: Client, email: string): Promise<Xml 
     if (comparable(text(person, 'Contacts', 'Email') ?? '') === wanted) found.push(person)
   return found.sort((a, b) => Number(text(a, 'Id')) - Number(text(b, 'Id')))[0]
 }
-
-/** An e-mail address as two of them are compared. */
-export const comparable = (email: string) => email.normalize('NFC').toLowerCase()
 
 /** A person as a row of our customers. One that cannot be read is 502. */
 export async function rowOf({ client, referenceBook }: Upstream, service: Service, person: Xml) {

@@ -2,6 +2,7 @@ import { columnsFrom, type JudgedChange } from '../../../domain/customers/change
 import type { CustomerChange, CustomerInput } from '../../../domain/customers/input.ts'
 import type { FeedRows } from '../../../domain/port/feed.ts'
 import { clean } from '../xml/values.ts'
+import { comparable } from './persons.ts'
 
 /** What nobody but the one who creates a person gives. */
 const own = [
@@ -38,7 +39,9 @@ export function isAsAsked(
   { consent, chosen }: Pick<JudgedChange, 'consent' | 'chosen'>,
 ): boolean {
   const asked = columnsFrom(change)
+  const { email } = asked
   return (
+    (email === undefined || comparable(clean(email ?? '') ?? '') === comparable(row.email ?? '')) &&
     [...own, ...filled].every(
       name => asked[name] === undefined || clean(asked[name] ?? '') === clean(row[name] ?? ''),
     ) &&
