@@ -87,7 +87,7 @@ create table hold (
 );
 create index hold_owner on hold (service_id, owner);
 comment on table hold is
-  'What one write or look-up has to itself while a back office is asked: a voucher, an order that something is returned of, a customer. '
+  'What one write or look-up has to itself while a back office is asked: a voucher, an order that something is returned of, the number of one that is placed, a customer. '
   'It is given back at the end; what a write of unknown outcome holds stays held until that is found out.';
 comment on column hold.subject is 'A keyed hash of what it is: voucher numbers and e-mail addresses are among it.';
 comment on column hold.owner is 'The write (intent.id), or the look-up.';

@@ -1049,8 +1049,8 @@ create table intent (
 -- Without the service: a worker takes what is due of all services.
 create index intent_due on intent (look_at);
 
--- What one write or look-up has to itself while a back office is asked: a voucher, an order that something is returned of, a customer. It
--- is given back at the end; what a write of unknown outcome holds stays held until that is found out.
+-- What one write or look-up has to itself while a back office is asked: a voucher, an order that something is returned of, the number of
+-- one that is placed, a customer. It is given back at the end; what a write of unknown outcome holds stays held until that is found out.
 create table hold (
   service_id integer not null,
   subject bytea not null,           -- A keyed hash of what it is: voucher numbers and e-mail addresses are among it.

@@ -58,8 +58,8 @@ export function orders(api: Api) {
       etag: true,
       errors: ['back_office_error'],
     },
-    async ({ backOffice, db, service, params }) => {
-      const id = await backOffice.findOrder({ db, service }, { idOrNumber: params.id })
+    async ({ backOffice, db, keys, service, params }) => {
+      const id = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
       return id === undefined ? undefined : orderRecord(db, service, id)
     },
   )
@@ -76,8 +76,8 @@ export function orders(api: Api) {
       errors: ['back_office_error'],
       judge: (_, given) => (given.has('order_number') ? [] : [numberNeeded]),
     },
-    async ({ backOffice, db, service, query }, asked) => {
-      const id = await backOffice.findOrder({ db, service }, { number: query.order_number })
+    async ({ backOffice, db, keys, service, query }, asked) => {
+      const id = await backOffice.findOrder({ db, keys, service }, { number: query.order_number })
       // There is no order without an identifier.
       return orderPage(db, service, { id: id ?? '' }, asked)
     },

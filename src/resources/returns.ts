@@ -46,8 +46,8 @@ export function returns(api: Api) {
       item: Return,
       errors: ['not_found', 'back_office_error'],
     },
-    async ({ backOffice, db, service, params }, asked) => {
-      const orderId = await backOffice.findOrder({ db, service }, { idOrNumber: params.id })
+    async ({ backOffice, db, keys, service, params }, asked) => {
+      const orderId = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
       if (orderId === undefined) throw notFound('order')
       return returnPage(db, service, { orderId }, asked)
     },
@@ -65,8 +65,8 @@ export function returns(api: Api) {
       kind: 'order',
       errors: ['back_office_error'],
     },
-    async ({ backOffice, db, service, params }) => {
-      const id = await backOffice.findOrder({ db, service }, { idOrNumber: params.id })
+    async ({ backOffice, db, keys, service, params }) => {
+      const id = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
       return id === undefined ? undefined : returnableRecord(db, service, id)
     },
   )

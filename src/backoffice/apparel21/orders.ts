@@ -10,7 +10,7 @@ import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
 import { customerRecord } from '../../store/customers/customers.ts'
 import { storesByNumber } from '../../store/goods/stock.ts'
-import { orderRecord } from '../../store/orders/orders.ts'
+import { holdOrder, orderRecord } from '../../store/orders/orders.ts'
 import {
   insertLines,
   insertOrder,
@@ -23,6 +23,7 @@ import {
 import type { Client } from './calls/client.ts'
 import { effect } from './calls/effect.ts'
 import { numberExists, refusalBehind } from './calls/refusal.ts'
+import { nameOfNumber } from './lookup/adopted-orders.ts'
 import { type EarlierOrder, earlierOrder } from './lookup/earlier-order.ts'
 import { findOrder } from './lookup/known-orders.ts'
 import { orderNumbered } from './lookup/order-search.ts'
@@ -71,24 +72,35 @@ interface Judged {
   variants: ReadonlyMap<string, SoldVariant>
 }
 
-/** Judges an order, and holds the vouchers that pay: its number, and what it is, or why it is refused. */
-async function judgedOrder(upstream: Upstream, write: Write, input: OrderInput, decimals: number) {
-  const { service, step } = write
+/**
+ * Judges an order, and holds its number and the vouchers that pay: its number, and what it is, or why it is refused. The number is the one
+ * given, or the write's own; where that was used long ago, since a key counts for a day, the one that follows (`turn`).
+ */
+async function judgedOrder(
+  upstream: Upstream,
+  write: Write,
+  input: OrderInput,
+  decimals: number,
+  turn = 0,
+): Promise<{ number: string; judged: Judged | ApiError }> {
+  const { service, step, reference } = write
+  const number = input.orderNumber ?? derivedNumber('W', reference, turn)
   const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [nameOf(voucher.number)] : []))
   const judge = () =>
     step(
       async tx => {
-        const [number, known] = await Promise.all([
-          input.orderNumber ?? freeNumber(tx, write),
+        const [isUsed, known] = await Promise.all([
+          typeof input.orderNumber !== 'string' && orderNumberTaken(tx, service, number),
           knownToOrder(tx, service, input),
         ])
         const judged = await judgedIn(tx, upstream.client, write, input, known, { number, decimals }).catch(orApiError)
-        return { number, isKnown: known.customer, judged }
+        return { number, isUsed, isKnown: known.customer, judged }
       },
-      { names: vouchers, untilKnown: true },
+      { names: [nameOfNumber(number), ...vouchers], untilKnown: true },
     )
-  const judged = await judge()
-  return !judged.isKnown && (await isCustomer(upstream, write, input.customerId)) ? judge() : judged
+  const first = await judge()
+  if (first.isUsed) return judgedOrder(upstream, write, input, decimals, turn + 1)
+  return !first.isKnown && (await isCustomer(upstream, write, input.customerId)) ? judge() : first
 }
 
 /** Throws all that is wrong with an order. */
@@ -143,10 +155,13 @@ async function stored(
 ) {
   const { currency } = service.settings
   const made = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
-  if (!made) throw taken(number)
+  // Somebody has looked this very order up, when nobody was about it any more: it is in our tables, and its vouchers are as they were.
+  if (!made && !(await holdOrder(tx, service, { id }))) throw taken(number)
   if (payments) await forEachVoucher(input.payments, draw => noteDrawn(tx, service, draw))
-  await insertLines(tx, service, made, input.lines, priced.lines, variants)
-  await insertPayments(tx, service, made, input.payments)
+  if (made) {
+    await insertLines(tx, service, made, input.lines, priced.lines, variants)
+    await insertPayments(tx, service, made, input.payments)
+  }
   const record = await orderRecord(tx, service, id)
   if (!record) throw new Error('what was just written is there')
   return { id, ...record }
@@ -167,14 +182,6 @@ async function contactOf(tx: Db, service: Service, customerId: string): Promise<
   if (!contact?.email) return
   const name = [firstname, surname].filter(Boolean).join(' ')
   return { name, email: contact.email, phones: contact.phones }
-}
-
-/** The write's own number; where that was used long ago, since a key counts for a day, the one that follows. */
-async function freeNumber(tx: Db, { service, reference }: Write): Promise<string> {
-  for (let turn = 0; ; turn++) {
-    const number = derivedNumber('W', reference, turn)
-    if (!(await orderNumberTaken(tx, service, number))) return number
-  }
 }
 
 async function storeIdOf(tx: Db, service: Service, { pickupStoreNumber }: OrderInput) {

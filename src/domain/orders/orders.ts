@@ -1,4 +1,5 @@
 import type { Database } from '../../db.ts'
+import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { type Static, Type } from '../../shapes/shapes.ts'
 import { addressee, OrderAddress } from '../address.ts'
@@ -178,5 +179,5 @@ export interface OrderWrites {
    * The identifier of an order in our tables; one that the back office alone knows is put there. Undefined: there is none. Where both
    * an identifier and a number could be meant, it is the identifier.
    */
-  findOrder(reading: { db: Database; service: Service }, name: OrderName): Promise<string | undefined>
+  findOrder(reading: { db: Database; keys: Keys; service: Service }, name: OrderName): Promise<string | undefined>
 }

@@ -130,16 +130,29 @@ export async function takeHolds(
   owner: string,
   { names, untilKnown }: Required<Holding>,
 ): Promise<boolean> {
-  const subjects = [...new Set(names)].map(name => hmac(keys.subjects, 'hold', String(service.id), name))
+  const subjects = [...new Set(names)].map(name => subjectOf(keys, service, name))
   const taken = await tx.run(sql`
     insert into hold as h (service_id, subject, owner, until_known, held_until)
     select ${service.id}, subject, ${owner}, ${untilKnown}, ${lease} from unnest(${subjects}::bytea[]) subject order by subject
     on conflict (service_id, subject) do update set (owner, until_known, held_until) = (excluded.owner, excluded.until_known, excluded.held_until)
-      where h.owner = excluded.owner
-         or (h.held_until <= statement_timestamp()
-             and not (h.until_known and exists (select from intent i where i.service_id = h.service_id and i.id = h.owner)))`)
+      where h.owner = excluded.owner or not ${isHeld}`)
   return taken === subjects.length
 }
+
+/** Whether somebody has this, and is under way, or has left open what they did with it. */
+export const isTaken = async (db: Db, keys: Keys, service: Service, name: string) =>
+  Boolean(
+    await db.row(
+      sql`select true as taken from hold h where h.service_id = ${service.id} and h.subject = ${subjectOf(keys, service, name)} and ${isHeld}`,
+    ),
+  )
+
+const subjectOf = (keys: Keys, service: Service, name: string) => hmac(keys.subjects, 'hold', String(service.id), name)
+
+/** Whether a hold `h` counts still. */
+const isHeld = sql`
+  (h.held_until > statement_timestamp()
+   or h.until_known and exists (select from intent i where i.service_id = h.service_id and i.id = h.owner))`
 
 /** Takes for this transaction what a write or a reading holds. Returns how many things: one whose time was up may be another one's now. */
 export const keepHolds = (tx: Db, service: Service, owner: string) =>

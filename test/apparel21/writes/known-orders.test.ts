@@ -101,12 +101,37 @@ test('a given number is the number there; taken by another order it is refused, 
   isRefused(api, await post(api, '/orders', order({ orderNumber })), 'order_number_taken', '/orderNumber')
   assert.equal(await rows(), before)
 
+  const [body, key] = [order({ orderNumber: 'WEB 2/ü' }), keyed()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  isProblem(await post(api, '/orders', order({ orderNumber: 'WEB 2/ü' })), 'outcome_unknown', api.baseUrl)
-  const repeat = made(await post(api, '/orders', order({ orderNumber: 'WEB 2/ü' })))
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  const repeat = made(await post(api, '/orders', body, key))
   assert.equal(repeat.orderNumber, 'WEB 2/ü')
   assert.equal([...simulator.state.orders.values()].filter(({ number }) => number === 'WEB 2/ü').length, 1)
 })
+
+for (const orderNumber of ['SHOP-1', undefined])
+  test(`an order ${orderNumber ? 'with' : 'without'} a number of its own that is looked up while nobody knows its outcome is placed once, and finished by its repeat`, async () => {
+    const pays = await validated('6000001', '1234', '2.00')
+    const used = voucher('6000001').used
+    const payments = [
+      { gateway: 'visa', amount: dollars(cents(tee.price) - 200) },
+      { gateway: 'visa', amount: '2.00', voucher: pays },
+    ]
+    const [body, key, before] = [order({ payments, ...(orderNumber && { orderNumber }) }), keyed(), await rows()]
+    simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+    isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+    const [effect] = simulator.ledger.effectsOf('order created')
+    const { id, number } = upstream(String(effect?.id))
+    assert.deepEqual((await api.get(`/orders?order_number=${number}`)).json.data, [])
+    for (const name of [id, number]) {
+      isProblem(await api.get(`/orders/${name}`), 'not_found', api.baseUrl)
+      isProblem(await giveBack(String(name), { [tee.sku]: 1 }), 'not_found', api.baseUrl)
+    }
+    const repeat = made(await post(api, '/orders', body, key))
+    assert.deepEqual([repeat.id, repeat.orderNumber], [String(id), number])
+    assert.deepEqual([placed(), await rows(), voucher('6000001').used], [1, before + 1, used + 2])
+    isRefused(api, await post(api, '/orders', order({ payments })), 'validation_id_incorrect', '/payments/1/voucher')
+  })
 
 test('of ten orders at once with one number one is placed', async () => {
   const before = await rows()

@@ -1,22 +1,36 @@
 import type { Db } from '../../../db.ts'
 import { sum } from '../../../domain/orders/pricing.ts'
 import { ApiError } from '../../../errors.ts'
+import type { Keys } from '../../../secrets.ts'
 import type { Service } from '../../../settings.ts'
 import { knownSkuIds } from '../../../store/goods/stock.ts'
 import { knownStores } from '../../../store/goods/stores.ts'
 import { type HeldOrder, holdOrder, isOfAnother } from '../../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, type SoldVariant } from '../../../store/orders/placing.ts'
+import { isTaken } from '../../../store/running/intents.ts'
 import type { Client } from '../calls/client.ts'
 import { orderFrom, type ReadOrder } from '../records/order-read.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import type { Xml } from '../xml/xml.ts'
 import type { Upstream } from './upstream.ts'
 
-/** Puts an order of a customer of ours into our tables. Undefined: it sells nothing, or is the order of another service. */
-export async function adopt({ client }: Upstream, tx: Db, service: Service, live: Xml): Promise<HeldOrder | undefined> {
+/** What an order is held by while it is placed. */
+export const nameOfNumber = (number: string) => `order number ${number}`
+
+/**
+ * Puts an order of a customer of ours into our tables. Undefined: it sells nothing, is the order of another service, or is one that is
+ * being placed here, which stores it with all that is known of it once its outcome is known.
+ */
+export async function adopt(
+  { client }: Upstream,
+  tx: Db,
+  { keys, service }: { keys: Keys; service: Service },
+  live: Xml,
+): Promise<HeldOrder | undefined> {
   const read = readable(client, () => orderFrom(live, service.settings.currency))
   const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = read
   if (read.lines.length === 0 || (await isOfAnother(tx, service, { id, number, customerId: read.personId }))) return
+  if (await isTaken(tx, keys, service, nameOfNumber(number))) return
   const header = { customerId: read.personId, billingAddress, deliveryAddress }
   const [pickup] = read.pickupStoreId ? await knownStores(tx, service, [read.pickupStoreId]) : []
   const order = await insertOrder(

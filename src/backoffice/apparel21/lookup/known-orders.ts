@@ -1,6 +1,7 @@
 import type { Database, Db } from '../../../db.ts'
 import type { LineStatus, OrderName } from '../../../domain/orders/orders.ts'
 import type { Write } from '../../../domain/write.ts'
+import type { Keys } from '../../../secrets.ts'
 import type { Service } from '../../../settings.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
 import { beginChange } from '../../../store/lists/change.ts'
@@ -31,7 +32,7 @@ export async function knownOrder(
   write: Write,
   idOrNumber: string,
 ): Promise<KnownOrder | undefined> {
-  const { service, step, learn } = write
+  const { service, keys, step, learn } = write
   const { client, release } = upstream
   const name = { idOrNumber }
   const { own, sale } = await step(async tx => ({
@@ -48,7 +49,7 @@ export async function knownOrder(
   }
   if (!live || !(await isCustomer(upstream, write, personId))) return
   return learn(async tx => {
-    const order = await adopt(upstream, tx, service, live)
+    const order = await adopt(upstream, tx, { keys, service }, live)
     return order && upToDate(tx, service, order, live)
   })
 }
@@ -59,7 +60,7 @@ export async function knownOrder(
  */
 export async function findOrder(
   upstream: Upstream,
-  { db, service }: { db: Database; service: Service },
+  { db, keys, service }: { db: Database; keys: Keys; service: Service },
   name: OrderName,
 ): Promise<string | undefined> {
   const own = await orderNamed(db, service, name)
@@ -77,7 +78,7 @@ export async function findOrder(
   const ready = person && (await readied(upstream, { service, read: work => work(db) }, person))
   return db.transaction(async tx => {
     if (ready) await storePerson(tx, service, ready)
-    return (await adopt(upstream, tx, service, live))?.id
+    return (await adopt(upstream, tx, { keys, service }, live))?.id
   })
 }
 
