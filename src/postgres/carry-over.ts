@@ -88,6 +88,8 @@ export async function carryOver(older: Older, bundled: Bundled, carrying: Carryi
         return await work(connectionTo(socket))
       } finally {
         await server.end(graceMs)
+        // The other one may be another user's.
+        rmSync(socket, { recursive: true, force: true })
       }
     }
   const file = join(home, `${beginning}rows`)
