@@ -1,7 +1,7 @@
 import type { Db } from '../../db.ts'
 import type { VoucherPayment } from '../../domain/orders/voucher-payments.ts'
 import { againstHolding, againstValidating, requireDrawable, tooManyHeld, unitsOf } from '../../domain/vouchers/use.ts'
-import { judgeValidation, makeValidation } from '../../domain/vouchers/validations.ts'
+import { judgeValidation, makeValidation, repeatableValidation } from '../../domain/vouchers/validations.ts'
 import type {
   ValidatedVoucher,
   Voucher,
@@ -50,9 +50,21 @@ export const voucherWrites = ({ client, release, giftCards }: Upstream): Voucher
     // What may be a lock was noted before the back office was told of it.
     if (write.isSettling) throw new NeverDone()
     if ('validationId' in lock) return lockBy(client, write, lock)
-    const { service, step, username } = write
-    const { number, lockSeconds } = lock
-    const validate = await validateVoucher(client, write, lock)
+    const { service, keys, step, username, reference } = write
+    const { number, pin, amount = '', lockSeconds } = lock
+    const own = repeatableValidation(keys, service, number, [reference, pin, amount])
+    const hold = async (validationId: string) => {
+      const held = await lockBy(client, write, { number, lockSeconds, validationId })
+      return after(held, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
+    }
+    // Nobody but an attempt before this one, whose outcome nobody knows, can have locked it with this very validation.
+    const isMine = async (tx: Db) => {
+      const taken = await takeUpstream(tx, service, number)
+      const judged = judgeValidation(keys, service, taken, number, own.validationId)
+      return judged === 'newest' && taken?.state === 'locked' && taken.isFresh
+    }
+    if (write.isKeyed && (await step(isMine, { names: [nameOf(number)] }))) return hold(own.validationId)
+    const validate = await validateVoucher(client, write, lock, own)
     if (write.isTrial)
       return async tx => {
         const validated = await validate(tx)
@@ -64,9 +76,7 @@ export const voucherWrites = ({ client, release, giftCards }: Upstream): Voucher
     // Nobody gets between: the voucher is this write's until it ends.
     const validated = await step(validate)
     if (validated instanceof ApiError) return async () => validated
-    const { validationId } = validated
-    const held = await lockBy(client, write, { number, lockSeconds, validationId })
-    return after(held, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
+    return hold(validated.validationId)
   },
 
   issueVoucher: (write, input) => sellVoucher({ client, release, giftCards }, write, input),
@@ -77,6 +87,7 @@ async function validateVoucher(
   client: Client,
   reading: VoucherReading,
   { number, pin, amount: named }: VoucherOpening & { amount?: string | undefined },
+  made = makeValidation(reading.keys, reading.service, number),
 ): Promise<Finish<ValidatedVoucher | ApiError>> {
   const { step, keys, service, isTrial } = reading
   const { settings } = service
@@ -94,7 +105,7 @@ async function validateVoucher(
   // To ask is to end the validation before: it changes something.
   const upstreamId = isTrial ? '' : await validateUpstream(client, number, pin, amount)
   if (upstreamId instanceof ApiError) return async () => upstreamId
-  const { validationId, hash } = makeValidation(keys, service, number)
+  const { validationId, hash } = made
   return async tx => {
     await keepValidation(tx, keys, service, voucher, { hash, upstreamId })
     return { ...shown, validationId }

@@ -21,8 +21,20 @@ const hashOf = (keys: Keys, service: Service, number: string, validationId: stri
   hmac(keys.subjects, 'validation', String(service.id), number, validationId)
 
 /** A new validation: its id, which has 192 random bits, and the keyed hash that is kept of it. */
-export function makeValidation(keys: Keys, service: Service, number: string) {
-  const validationId = randomBytes(24).toString('base64url')
+export const makeValidation = (keys: Keys, service: Service, number: string) =>
+  validationOf(keys, service, number, randomBytes(24))
+
+/** The validation of this request, which is the same for its repeat; nobody can work it out who does not have our keys. */
+export const repeatableValidation = (keys: Keys, service: Service, number: string, request: readonly string[]) =>
+  validationOf(
+    keys,
+    service,
+    number,
+    hmac(keys.subjects, 'validation of a request', String(service.id), number, ...request).subarray(0, 24),
+  )
+
+function validationOf(keys: Keys, service: Service, number: string, secret: Buffer) {
+  const validationId = secret.toString('base64url')
   return { validationId, hash: hashOf(keys, service, number, validationId) }
 }
 

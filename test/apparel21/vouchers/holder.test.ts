@@ -4,9 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { raw, sql } from '../../../src/db.ts'
 import { cents, dollars } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
 import type { Answer } from '../../support/service.ts'
 import { forgetFailures, lock } from '../../support/voucher-shop.ts'
-import { keyed, post, put } from '../../support/write.ts'
+import { isReplay, keyed, post, put } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
 import { type Act, historyOf, type Mishap, type Round, rounds, shoppers } from './holder-model.ts'
@@ -158,4 +159,22 @@ test('whatever shoppers do at two servers, and whatever breaks off, nobody ends 
     }),
     { numRuns: runs, endOnFailure: true, ...(process.env.HOLDER_SEED && { seed: Number(process.env.HOLDER_SEED) }) },
   )
+})
+
+test('a lock by the PIN whose answer is lost is repeated with its key, and told its validation; not with another PIN', async () => {
+  await fresh()
+  simulator.ledger.clear()
+  const [path, key] = [`/vouchers/${number}/lock`, keyed()]
+  for (const kind of ['lost-answer', 'reset-before'] as const) {
+    simulator.faults.add({ kind, path: '/Voucher/Lock/*', times: 1 })
+    isProblem(await put(api, path, { pin }, key), 'outcome_unknown', api.baseUrl)
+    isProblem(await put(api, path, { pin }, keyed()), 'voucher_locked', api.baseUrl)
+  }
+  const again = await put(servers[1], path, { pin }, key)
+  assert.deepEqual([again.status, again.json.data?.status], [200, 'locked'], again.text)
+  assert.equal(simulator.ledger.callsTo({ path: '/Voucher/GVValid/*' }).length, 1)
+  isReplay(await put(api, path, { pin }, key), again)
+  await api.db.run(sql`delete from idempotent_answer where service_id = ${api.service.id}`)
+  isProblem(await put(api, path, { pin: '9999' }, key), 'voucher_not_accepted', api.baseUrl)
+  assert.equal((await lock(api, number, again.json.data.validationId, 0)).json.data.status, 'active')
 })

@@ -107,21 +107,27 @@ for (const border of ['before_upstream', 'after_upstream'] as const)
     })
 
 for (const border of ['before_upstream', 'after_upstream'] as const)
-  test(`a voucher whose lock is killed at ${border} is held by nobody else, and by its holder once the lock is repeated`, async () => {
-    const voucher = [...simulator.state.vouchers.values()].find(({ lockedUntil }) => lockedUntil === 0) ?? assert.fail()
-    const { number, pin } = voucher
-    const validate = () => send(steady, '/vouchers/validate', { number, pin, amount: '5.00' })
-    const { validationId } = (await validate()).data
-    const lock = { method: 'PUT', key: `lock ${border}` } as const
-    const path = `/vouchers/${number}/lock`
-    const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: border }))
-    await assert.rejects(send(doomed, path, { validationId, lockSeconds: 600 }, lock))
-    assert.equal((await doomed.ended).signal, 'SIGKILL')
-    assert.equal(voucher.lockedUntil > 0, border === 'after_upstream')
-    await claimsRunOut()
-    assert.equal((await validate()).code, 'voucher_locked')
-    const again = await send(steady, path, { validationId, lockSeconds: 600 }, lock)
-    assert.deepEqual([again.status, again.data?.status], [200, 'locked'], again.code)
-    assert.ok(voucher.lockedUntil > simulator.clock.now())
-    assert.equal((await send(steady, path, { validationId, lockSeconds: 0 }, { method: 'PUT' })).data.status, 'active')
-  })
+  for (const by of ['its validation', 'its PIN'])
+    test(`a voucher whose lock by ${by} is killed at ${border} is held by nobody else, and by its holder once the lock is repeated`, async () => {
+      const voucher = [...simulator.state.vouchers.values()].find(one => one.lockedUntil === 0) ?? assert.fail()
+      const { number, pin } = voucher
+      const validate = () => send(steady, '/vouchers/validate', { number, pin, amount: '5.00' })
+      const opening = by === 'its PIN' ? { pin } : { validationId: (await validate()).data.validationId }
+      const body = { ...opening, lockSeconds: 600 }
+      const lock = { method: 'PUT', key: `lock ${border} ${by}` } as const
+      const path = `/vouchers/${number}/lock`
+      const doomed = await serve(['--no-demo'], environmentOf('doomed', { FAILPOINT: border }))
+      await assert.rejects(send(doomed, path, body, lock))
+      assert.equal((await doomed.ended).signal, 'SIGKILL')
+      assert.equal(voucher.lockedUntil > 0, border === 'after_upstream')
+      await claimsRunOut()
+      assert.equal((await validate()).code, 'voucher_locked')
+      const again = await send(steady, path, body, lock)
+      assert.deepEqual([again.status, again.data?.status], [200, 'locked'], again.code)
+      assert.ok(voucher.lockedUntil > simulator.clock.now())
+      const { validationId } = { ...opening, ...again.data }
+      assert.equal(
+        (await send(steady, path, { validationId, lockSeconds: 0 }, { method: 'PUT' })).data.status,
+        'active',
+      )
+    })
