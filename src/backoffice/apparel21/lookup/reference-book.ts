@@ -45,6 +45,8 @@ export function openReferenceBook(client: Client, signal: AbortSignal): Referenc
       ...asking('ReferenceTypes', typeId),
       roots: ['ReferenceTypes', 'ReferenceType'],
     })
+    // Another request may have learned it meanwhile: the name that it has been told by stays.
+    if (into.has(typeId)) return
     const element = root?.name === 'ReferenceType' ? root : every(root, 'ReferenceType')[0]
     const type = { id: typeId, code: text(element, 'Code'), name: text(element, 'Name') }
     const name = typeNames([type]).get(typeId) ?? typeId
