@@ -11,18 +11,22 @@ const mostErrorBytes = 64 * 1024
 
 /**
  * Looks at an answer's head, and at its body where it is an error. Throws the `Refusal` of an `AP21Error`, and of a bare 404, and a
- * `Failure` where the answer is none of this system.
+ * `Failure` where the answer is none of this system, or is a 5xx to a write, which may have been carried out before.
  */
-export async function judge(incoming: Incoming): Promise<void> {
+export async function judge(incoming: Incoming, isWrite: boolean): Promise<void> {
   const { status, headers } = incoming
   if (status >= 200 && status < 300) return
   if (status >= 300 && status < 400) {
     incoming.discard()
-    throw new Failure('unreadable', 'The answer sends somewhere else.')
+    throw new Failure('unreadable', 'The answer sends somewhere else.', { status })
   }
   const body = await beginning(incoming)
   const root = status === 401 ? undefined : await errorRoot(body)
-  if (root) throw refusalIn(status, root)
+  if (root) {
+    const refusal = refusalIn(status, root)
+    if (!isWrite || status < 500) throw refusal
+    throw new Failure('crashed', `The answer has status ${status} and code ${refusal.code}.`, { status })
+  }
   if (status === 404 && body.length === 0) throw new Refusal(status, noData, '')
   throw failureOf(status, headers)
 }
@@ -30,13 +34,11 @@ export async function judge(incoming: Incoming): Promise<void> {
 function failureOf(status: number, headers: IncomingHttpHeaders) {
   const message = `The answer has status ${status}.`
   if (status === 401)
-    return new Failure('denied', 'The back office does not accept the credentials.', { waitMs: deniedMs })
-  if (status === 429 || status === 503) {
-    const waitMs = retryAfterMs(headers['retry-after'])
-    return new Failure('busy', message, waitMs === undefined ? {} : { waitMs })
-  }
-  if (status === 502 || status === 504) return new Failure('gateway', message)
-  return new Failure(status >= 500 ? 'crashed' : 'unreadable', message)
+    return new Failure('denied', 'The back office does not accept the credentials.', { waitMs: deniedMs, status })
+  if (status === 429 || status === 503)
+    return new Failure('busy', message, { waitMs: retryAfterMs(headers['retry-after']), status })
+  if (status === 502 || status === 504) return new Failure('gateway', message, { status })
+  return new Failure(status >= 500 ? 'crashed' : 'unreadable', message, { status })
 }
 
 /** Milliseconds of a `Retry-After` (RFC 9110): seconds, or a date. */

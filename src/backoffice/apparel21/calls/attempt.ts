@@ -17,9 +17,10 @@ export const attemptOver =
     return observedCall({ method, url, endpoint: asked.endpoint, onCall: connection.onCall }, async traceparent => {
       const headers = headersOf(connection, { traceparent, ...asked })
       const incoming = await wire.exchange({ method, url, headers, body, mostBytes, signal })
-      await judge(incoming)
-      if (method !== 'GET' && (await isPage(incoming)))
-        throw new Failure('crashed', 'A page came instead of an answer.')
+      const isWrite = method !== 'GET'
+      await judge(incoming, isWrite)
+      if (isWrite && (await isPage(incoming)))
+        throw new Failure('crashed', 'A page came instead of an answer.', { status: incoming.status })
       return incoming
     })
   }

@@ -13,11 +13,18 @@ export class Failure extends Error {
   readonly kind: FailureKind
   /** Milliseconds to wait before asking again, where that is known. */
   readonly waitMs: number | undefined
+  /** That of the answer, where there was one. */
+  readonly status: number | undefined
 
-  constructor(kind: FailureKind, message: string, { waitMs, cause }: { waitMs?: number; cause?: unknown } = {}) {
+  constructor(
+    kind: FailureKind,
+    message: string,
+    { waitMs, status, cause }: { waitMs?: number | undefined; status?: number; cause?: unknown } = {},
+  ) {
     super(message, { cause })
     this.kind = kind
     this.waitMs = waitMs
+    this.status = status
   }
 }
 

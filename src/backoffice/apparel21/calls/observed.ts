@@ -46,7 +46,7 @@ export function observedCall(
       measured(incoming.status, undefined)
       return incoming
     } catch (error) {
-      const status = error instanceof Refusal ? error.status : undefined
+      const status = error instanceof Refusal || error instanceof Failure ? error.status : undefined
       learn(span, { 'http.response.status_code': status })
       const fault = error instanceof Failure ? error.kind : (status?.toString() ?? faultOf(error))
       measured(status, fault)
