@@ -1,4 +1,5 @@
 import { type Sql, sql } from '../src/db.ts'
+import { ofOrders, ofVouchers } from '../trials/ledgers.ts'
 import { type Verdict, verdict } from '../trials/verdict.ts'
 import { gone } from './client.ts'
 import type { Kind, Shared } from './shoppers.ts'
@@ -25,7 +26,7 @@ export async function judgeEmbedded({ db, service }: World, { deeds }: Shared): 
       asked.length,
     )
   }
-  const none = async (fact: string, query: Sql) =>
+  const held = async ([fact, query]: [string, Sql]) =>
     verdict(
       fact,
       (await db.rows<{ key: string }>(query)).map(({ key }) => key),
@@ -68,17 +69,6 @@ export async function judgeEmbedded({ db, service }: World, { deeds }: Shared): 
       }),
       last.size,
     ),
-    await none(
-      'vouchers: each balance is the sum of its ledger, and what was drawn is what orders were paid with',
-      sql`select v.number as key from voucher v where v.service_id = ${id}
-             and (v.balance <> (select sum(amount) from voucher_entry e where e.service_id = v.service_id and e.number = v.number)
-              or (select coalesce(-sum(amount), 0) from voucher_entry e where e.service_id = v.service_id and e.number = v.number and kind = 'redeem')
-               < (select coalesce(sum(amount), 0) from order_payment p where p.service_id = v.service_id and p.voucher_number = v.number))`,
-    ),
-    await none(
-      'returns: no line gives back more than was sold, and its counter is the sum of its returns',
-      sql`select l.order_id || '/' || l.sequence as key from order_line l where l.service_id = ${id}
-             and (l.returned > l.quantity or l.returned < (select coalesce(sum(r.quantity), 0) from return_line r where r.service_id = l.service_id and r.order_id = l.order_id and r.order_sequence = l.sequence))`,
-    ),
+    ...(await Promise.all(Object.entries({ ...ofOrders(id), ...ofVouchers(id) }).map(held))),
   ]
 }

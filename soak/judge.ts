@@ -27,7 +27,7 @@ export async function judge({ world, shared, behind, client, seen, troubles }: J
   const { db, service, log } = world
   const open = await openIn(db)
   return [
-    verdict('every write was settled', [], shared.deeds.length),
+    verdict('there were writes to judge', [], shared.deeds.length),
     ...seen,
     ...(behind && isBehind(world)
       ? [
