@@ -57,7 +57,7 @@ export const vouchers: Section = {
       'The process of who holds a voucher is killed, and another one tries to hold it',
       [
         'apparel21/writes/crashes.test.ts',
-        'a voucher whose lock is killed at … is held by nobody else, and by its holder once the lock is repeated',
+        'a voucher whose lock by … is killed at … is held by nobody else, and by its holder once the lock is repeated',
       ],
       [
         'running/crashes.test.ts',
