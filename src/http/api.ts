@@ -195,7 +195,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
           const {
             page: found,
             warnings = [],
-            syncedAt = feed && (request.gate ?? gate).syncedAt?.(service)?.get(feed),
+            syncedAt = feed && gateOf(gate, {}, request).syncedAt?.(service)?.get(feed),
           } = paged
           const reason = context.backOffice.untold.get(needed)
           if (reason !== undefined) warnings.push({ code: 'capability_unavailable', detail: reason })

@@ -47,7 +47,7 @@ export interface Gate extends Site {
   syncedAt?: (service: Service) => ReadonlyMap<string, string> | undefined
   /** Aborted once the process is on its way out: nobody waits for anything any longer. */
   ending: AbortSignal
-  /** The gate of a data database, and what reads there what a service is set to. Both throw `DatabaseAway` while it cannot be reached. */
+  /** Of the control database's gate: that of a data database, and what reads there what a service is set to. Both throw `DatabaseAway` while it cannot be reached. */
   elsewhere?: (database: string) => Promise<Elsewhere>
 }
 

@@ -80,13 +80,7 @@ export async function listen(
     ending: ending.signal,
   }
   const behind = ({ of, driverOf, syncedAt }: Offices) => ({ backOffice: backOffice ?? of, driver: driverOf, syncedAt })
-  const gates = elsewhere(databases, ({ db, offices }, turn) => ({
-    ...shared,
-    ...behind(offices),
-    db,
-    turn,
-    elsewhere: gates.of,
-  }))
+  const gates = elsewhere(databases, ({ db, offices }, turn) => ({ ...shared, ...behind(offices), db, turn }))
   const server = await buildServer({
     gate: { ...shared, ...behind(offices), db, turn: turns.take, elsewhere: gates.of },
     log,

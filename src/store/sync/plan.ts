@@ -30,7 +30,8 @@ export async function planJobs(db: Db, name: string, wanted: readonly Job[]): Pr
 }
 
 /**
- * Brings forward the feeds that would come later than their schedule has it, which is another one than when they ended. Returns them. One that waits after a failure is left to that.
+ * Brings forward the feeds that would come later than the schedule that is set has it: it is another one than when they ended. Returns them.
+ * A feed that waits after a failure is left alone.
  */
 export const hastenFeeds = (db: Db, name: string, planned: readonly Planned[]) =>
   db.rows<Pick<Planned, 'serviceId' | 'feed'>>(sql`
