@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { html } from './ground/html.js'
 import { Role, reaches } from './ground/role.js'
 import { linkTo, useRoute } from './ground/route.js'
+import { Button } from './parts/button.js'
 import { Problem } from './parts/problem.js'
 import { useAction } from './parts/use-load.js'
 import { screens } from './screens.js'
@@ -33,7 +34,7 @@ export function Frame({ signedIn, service, choose, leave }) {
       <a class="brand" href="#"><img src="docs/icon.svg" alt="" width="24" height="24" /> Tillbridge</a>
       <${Services} services=${signedIn.services} service=${service} choose=${choose} />
       <span class="who">${signedIn.username} <small>${service.role}</small></span>
-      <button class="quiet" disabled=${leaving.busy} onClick=${() => leaving.run(leave)}>Sign out</button>
+      <${Button} class="quiet" label="Sign out" doing="Sign out" busy=${leaving.busy} onClick=${() => leaving.run(leave)} />
     </header>
     <nav aria-label="Screens">
       <ul>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ask, Refused } from './ground/api.js'
 import { html } from './ground/html.js'
-import { Problem } from './parts/problem.js'
+import { Send } from './parts/button.js'
 
 /** @param {Error} error */
 const remedyOf = error =>
@@ -30,8 +30,7 @@ export function SignIn({ fault, done }) {
     <form class="card" onSubmit=${submit}>
       <label>Username <input name="username" autocomplete="username" required autofocus /></label>
       <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
-      ${error && html`<${Problem} error=${error} remedy=${remedyOf(error)} />`}
-      <button class="main" disabled=${busy}>${busy ? 'Signing in…' : 'Sign in'}</button>
+      <${Send} label="Sign in" doing="Signing in…" busy=${busy} error=${error} remedy=${error && remedyOf(error)} />
     </form>
     <p class="aside">No password at hand? Whoever runs the installation opens the console with <code>tillbridge console</code>.</p>
   </main>`

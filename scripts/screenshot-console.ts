@@ -1,84 +1,39 @@
 import { writeFile } from 'node:fs/promises'
-import { sql } from '../src/db.ts'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { demoSettings, fillDemoShop } from '../src/demo/shop.ts'
-import { raiseAlert } from '../src/store/running/alerts.ts'
 import { browserMissing } from '../test/support/browser.ts'
 import { type Console, openConsole } from '../test/support/console/console.ts'
+import { spendMorning } from '../test/support/console/morning.ts'
 import { type Caller, startTestService } from '../test/support/service.ts'
 import { startReceiver } from '../test/support/webhooks/receiver.ts'
-import { post, put } from '../test/support/write.ts'
-import { logMorning } from './console-morning.ts'
 import { openOffice } from './console-office.ts'
-import { listPlatform } from './console-platform.ts'
 
-// Takes the pictures of the console that stand in `docs/`: run it after a screen has changed.
+// Takes the pictures of the console that stand in `docs/`: run it after a screen has changed. `--width 320 --to FOLDER` takes others, to look at.
 if (browserMissing) throw new Error(browserMissing)
+const { values, positionals: only } = parseArgs({
+  allowPositionals: true,
+  options: { width: { type: 'string', default: '1360' }, to: { type: 'string', default: 'docs/images' } },
+})
+const width = Number(values.width)
 const service = await startTestService({ settings: demoSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
 const receiver = await startReceiver()
 const { office, close } = await openOffice(service)
 try {
   await fillDemoShop(service.db, service.keys, service.service)
-  const only = process.argv.slice(2)
-  const first = async (path: string) => (await service.get(path)).json.data[0]
-  const sale = (await service.get('/orders/transactions/search?limit=100')).json.data.find(
-    (each: { customerId: string | null }) => each.customerId,
-  )
-  const level = await first('/inventory?limit=1')
-  const webhook = await post(service, '/webhooks', {
-    url: new URL('/stock', receiver.url).href,
-    kinds: ['inventory', 'product'],
-    description: 'Stock of the web shop',
-  })
-  await post(service, '/webhooks', {
-    url: new URL('/crm', receiver.url).href,
-    kinds: ['customer'],
-    description: 'Customers of the mailing tool',
-  })
-  await post(service, `/webhooks/${webhook.json.data.id}/test`, {})
-  // Files as they might have come through a morning.
-  await service.db.run(sql`
-    insert into feed_run (service_id, feed, changed_at, ended_at, origin, is_whole, read, inserted, changed, refused)
-    select ${service.service.id}, 'stock', at, at + (40 + n * 7 % 50) * interval '1 second', 'file', n % 8 = 0, 4000 + n * 173 % 900, n % 3, 200 + n * 41 % 300, n % 5 / 4
-      from generate_series(1, 24) n, lateral (select now() - (n * 15 + n * n % 7) * interval '1 minute' as at) begun`)
-  await raiseAlert(service.db, service.service.id, {
-    kind: 'export_refused',
-    subject: 'stock.csv',
-    detail: '3 of 4,120 lines of stock.csv name a store that is not known.',
-  })
-  const order = await logMorning(service)
-  const gift = {
-    amount: '150.00',
-    receiverName: 'Ann Lee',
-    receiverEmail: 'ann.lee@exmaple.com',
-    senderName: 'John Smith',
-    subject: 'A gift for you',
-    billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
-  }
-  const voucher = await post(service, '/vouchers', gift)
-  const { number } = voucher.json.data
-  await service.db.run(sql`
-    update mail set status = 'failed', attempts = 1, last_fault = 'The mail server refuses the message: 550 5.1.2 at RCPT TO.'
-     where voucher_number = ${number}`)
-  await post(service, `/vouchers/${number}/send-again`, { receiverEmail: 'ann.lee@example.com' })
-  await service.db.run(sql`
-    update mail set status = 'sent', attempts = 1, sealed = null, sent_at = now() where voucher_number = ${number} and status = 'queued'`)
-  // Something that was changed, and a present, for the time line of a customer.
-  await put(service, `/customers/${sale.customerId}`, { smsSubscription: true, mobile: '+61 491 570 006' })
-  const { contact } = (await service.get(`/customers/${sale.customerId}`)).json.data
-  await post(service, '/vouchers', { ...gift, receiverEmail: contact.email })
-  await listPlatform(service)
+  const { customer, sku, voucher, request, webhook } = await spendMorning(service, receiver)
   const places: [name: string, place: string, of?: Caller][] = [
     ['today', 'today'],
     ['feeds', 'feeds/stock'],
     ['back-office', 'feeds', office],
     ['import', 'import'],
     ['refused', 'import'],
-    ['look-up', `look-up/customer/${sale.customerId}`],
-    ['stock', `look-up/product/${encodeURIComponent(`sku:${level.sku}`)}`],
-    ['voucher', `look-up/voucher/${number}`],
+    ['look-up', `look-up/customer/${customer}`],
+    ['stock', `look-up/product/${encodeURIComponent(`sku:${sku}`)}`],
+    ['voucher', `look-up/voucher/${voucher}`],
     ['requests', 'requests'],
-    ['request', `requests/${order}`],
-    ['webhooks', `webhooks/${webhook.json.data.id}`],
+    ['request', `requests/${request}`],
+    ['webhooks', `webhooks/${webhook}`],
     ['mappings', 'mappings/skus'],
     ['mapping-doctor', 'mappings/doctor/skus/nearMiss'],
     ['accounts', 'accounts'],
@@ -87,7 +42,11 @@ try {
   ]
   for (const colours of ['light', 'dark'] as const)
     for (const shown of [service, office]) {
-      const page = await openConsole(service, shown, { width: 1360, height: shown === office ? 980 : 850, colours })
+      const page = await openConsole(service, shown, {
+        width,
+        height: Math.max(shown === office ? 980 : 850, Math.round(width * 0.56)),
+        colours,
+      })
       for (const [name, place, whose = service] of places) {
         if (whose !== shown || (only.length && !only.includes(name))) continue
         await page.show(place)
@@ -95,8 +54,9 @@ try {
         await page.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
         await page.evaluate('new Promise(done => setTimeout(done, 300))')
         const picture = await page.screenshot()
-        await writeFile(new URL(`../docs/images/console-${name}-${colours}.png`, import.meta.url), picture)
-        console.log(`docs/images/console-${name}-${colours}.png: ${Math.round(picture.length / 1024)} KiB`)
+        const file = join(values.to, `console-${name}-${colours}.png`)
+        await writeFile(file, picture)
+        console.log(`${file}: ${Math.round(picture.length / 1024)} KiB`)
       }
       if (page.complaints.length) console.log(page.complaints.join('\n'))
       await page.close()

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { html } from '../ground/html.js'
 import { useMay } from '../ground/role.js'
+import { Button } from './button.js'
 import { Dialog } from './dialog.js'
 import { Problem } from './problem.js'
 import { useAction } from './use-load.js'
@@ -20,13 +21,13 @@ export function Action({ label, name, role, work, confirm, main = false, danger 
       await work()
       setAsking(false)
     })
-  return html`<button class=${style} aria-label=${name} disabled=${busy} onClick=${confirm ? () => setAsking(true) : act}>${busy ? '…' : label}</button>
+  return html`<${Button} class=${style} label=${label} aria-label=${name} busy=${busy} onClick=${confirm ? () => setAsking(true) : act} />
     ${
       asking &&
       html`<${Dialog} title=${label} close=${() => setAsking(false)}>
         <p>${confirm}</p>
         ${error && html`<${Problem} error=${error} />`}
-        <p class="choices"><button class=${danger ? 'danger' : 'main'} disabled=${busy} onClick=${act}>${busy ? '…' : label}</button></p>
+        <p class="choices"><${Button} class=${danger ? 'danger' : 'main'} label=${label} busy=${busy} onClick=${act} /></p>
       <//>`
     }
     ${!asking && error && html`<${Problem} error=${error} />`}`

@@ -1,15 +1,17 @@
 import { useRef, useState } from 'preact/hooks'
 import { withoutFormula } from 'tillbridge/formulas'
-import { everyRecord } from '../ground/api.js'
 import { html } from '../ground/html.js'
 import { Problem } from './problem.js'
 import { textOf } from './table.js'
 
 /**
  * A button that saves all of a list, not only what is shown, as CSV.
- * @param {{ path: string, columns: import('./table.js').Column[], file: string, csv?: ((rows: any[]) => string[][]) | undefined }} props `csv`: the lines, where they are not what the columns say
+ * @param {{
+ *   all: (signal: AbortSignal) => Iterable<any[]> | AsyncIterable<any[]>, columns: import('./table.js').Column[], of: string, file: string,
+ *   csv?: ((rows: any[]) => string[][]) | undefined,
+ * }} props `all`: its rows, some at a time; `of`: what they are; `csv`: the lines, where they are not what the columns say
  */
-export function Export({ path, columns, file, csv = rows => linesOf(columns, rows) }) {
+export function Export({ all, columns, of, file, csv = rows => linesOf(columns, rows) }) {
   const [saved, setSaved] = useState(/** @type {number | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   const running = useRef(/** @type {AbortController | undefined} */ (undefined))
@@ -21,7 +23,7 @@ export function Export({ path, columns, file, csv = rows => linesOf(columns, row
     setSaved(0)
     const lines = []
     try {
-      for await (const rows of everyRecord(path, control.signal)) {
+      for await (const rows of all(control.signal)) {
         lines.push(...rows)
         setSaved(lines.length)
       }
@@ -34,7 +36,7 @@ export function Export({ path, columns, file, csv = rows => linesOf(columns, row
   }
   return html`${
     saved === undefined
-      ? html`<button class="quiet" onClick=${save}>Export CSV</button>`
+      ? html`<button class="quiet" aria-label=${`Export CSV: ${of}`} onClick=${save}>Export CSV</button>`
       : html`<span role="status">${saved} rows…</span> <button class="quiet" onClick=${() => running.current?.abort()}>Cancel</button>`
   }
   ${error && html`<${Problem} error=${error} />`}`

@@ -8,6 +8,29 @@ export const money = (amount, currency) =>
         .format(/** @type {any} */ (amount))
         .replace(/\u00a0/g, ' ')
 
+/**
+ * A column of amounts, which CSV has as numbers and their currency in the header.
+ * @param {string} title @param {(row: any) => string | null} of @param {string} currency @returns {import('./table.js').Column}
+ */
+export const amountColumn = (title, of, currency) => ({
+  title,
+  name: `${title} (${currency})`,
+  right: true,
+  value: row => money(of(row), currency),
+  text: row => of(row) ?? '',
+})
+
+/**
+ * A column of counts, their digits grouped.
+ * @param {string} title @param {(row: any) => number | null | undefined} of @returns {import('./table.js').Column}
+ */
+export const countColumn = (title, of) => ({
+  title,
+  right: true,
+  value: row => of(row)?.toLocaleString('en'),
+  text: row => String(of(row) ?? ''),
+})
+
 /** How long ago a moment was, in words. @param {string} moment RFC 3339 */
 export function ago(moment) {
   return `${duration((Date.now() - Date.parse(moment)) / 1_000)} ago`
@@ -27,6 +50,10 @@ export const Moment = ({ moment }) =>
   moment
     ? html`<time datetime=${moment} title=${new Date(moment).toLocaleString()}>${ago(moment)}</time>`
     : html`<span class="none">never</span>`
+
+/** A path, which is broken between its parts where it has to be. @param {{ path: string }} props */
+export const Path = ({ path }) =>
+  html`<code>${path.split(/(?<=.\/)/).map((part, i) => (i ? html`<wbr />${part}` : part))}</code>`
 
 /** A state as a word with a dot in its colour. @param {{ state: string, tone?: 'good' | 'warn' | 'bad' | 'idle' | undefined }} props */
 export const State = ({ state, tone = 'idle' }) => html`<span class=${`state ${tone}`}>${state}</span>`

@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { ask, pageOf } from '../ground/api.js'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { ask, everyRecord, pageOf } from '../ground/api.js'
 import { html } from '../ground/html.js'
+import { Button } from './button.js'
 import { Export } from './export.js'
 import { Problem } from './problem.js'
 import { Table } from './table.js'
@@ -9,7 +10,7 @@ import { Table } from './table.js'
  * A list of the API, page by page as the server gives them.
  * @param {{
  *   path: string, caption: string, columns: import('./table.js').Column[], empty: unknown,
- *   file: string, keyOf: (row: any) => string, version?: number, tools?: unknown, csv?: (rows: any[]) => string[][],
+ *   file: string, keyOf?: (row: any) => string, version?: number, tools?: unknown, csv?: (rows: any[]) => string[][],
  * }} props `csv`: what is saved of the rows, where it is not what the columns say
  */
 export function List({ path, caption, columns, empty, file, keyOf, version = 0, tools, csv }) {
@@ -44,10 +45,18 @@ export function List({ path, caption, columns, empty, file, keyOf, version = 0, 
     return () => gone.abort()
   }, [path, version])
 
-  return html`<section class="list" aria-busy=${busy}>
+  // Who used what is gone now, such as the button of a row, is still in the list.
+  const place = useRef(/** @type {HTMLElement | null} */ (null))
+  const hadFocus = place.current?.contains(document.activeElement) ?? false
+  useLayoutEffect(() => {
+    if (hadFocus && document.activeElement === document.body)
+      /** @type {HTMLElement | null | undefined} */ (place.current?.querySelector('.scroll') ?? place.current)?.focus()
+  })
+
+  return html`<section class="list" tabindex="-1" ref=${place} aria-busy=${busy}>
     <div class="tools">
       ${tools}
-      ${rows && rows.length > 0 && html`<span class="aside"><${Export} path=${path} columns=${columns} file=${file} csv=${csv} /></span>`}
+      ${rows && rows.length > 0 && html`<span class="aside"><${Export} all=${(/** @type {AbortSignal} */ signal) => everyRecord(path, signal)} columns=${columns} of=${caption} file=${file} csv=${csv} /></span>`}
     </div>
     ${error && html`<${Problem} error=${error} />`}
     ${!rows && !error && html`<p class="opening" role="status">Loading…</p>`}
@@ -56,7 +65,7 @@ export function List({ path, caption, columns, empty, file, keyOf, version = 0, 
     ${
       rows &&
       next !== null &&
-      html`<p class="more"><button disabled=${busy} onClick=${() => load(rows, next)}>${busy ? 'Loading…' : 'Show more'}</button> <small>${rows.length} shown</small></p>`
+      html`<p class="more"><${Button} label="Show more" doing="Loading…" busy=${busy} onClick=${() => load(rows, next)} /> <small>${rows.length} shown</small></p>`
     }
   </section>`
 }

@@ -12,12 +12,12 @@ import { html } from '../ground/html.js'
  * }} Column `value` is what the cell shows, `text` what the CSV has where that is no plain text; none of it: not in the CSV. There it is called `name`, or else as here.
  */
 
-/** @param {{ caption: string, columns: Column[], rows: any[], keyOf: (row: any) => string }} props */
+/** @param {{ caption: string, columns: Column[], rows: any[], keyOf?: (row: any) => string }} props */
 export const Table = ({
   caption,
   columns,
   rows,
-  keyOf,
+  keyOf = row => row.id,
 }) => html`<div class="scroll" role="region" aria-label=${caption} tabindex="0">
   <table>
     <caption class="hidden">${caption}</caption>

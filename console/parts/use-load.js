@@ -9,7 +9,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
  */
 export function useLoad(load, keys) {
   const [state, setState] = useState(/** @type {{ data?: T, error?: unknown, busy: boolean }} */ ({ busy: true }))
-  const [times, setTimes] = useState(0)
+  const [times, reload] = useVersion()
   useEffect(() => {
     const gone = new AbortController()
     setState(before => ({ ...before, busy: true }))
@@ -19,8 +19,13 @@ export function useLoad(load, keys) {
     )
     return () => gone.abort()
   }, [...keys, times])
-  const reload = useCallback(() => setTimes(before => before + 1), [])
   return { data: state.data, error: state.error, busy: state.busy, reload }
+}
+
+/** A number that is another one each time that something has to be looked at again. @returns {[version: number, again: () => void]} */
+export function useVersion() {
+  const [version, setVersion] = useState(0)
+  return [version, useCallback(() => setVersion(before => before + 1), [])]
 }
 
 /** Something that is done at a click: whether it is under way, and what refused it. */

@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks'
 import { ask } from '../ground/api.js'
 import { html } from '../ground/html.js'
 import { Action } from '../parts/action.js'
+import { Send } from '../parts/button.js'
 import { Dialog } from '../parts/dialog.js'
 import { Choice, Field, submitted } from '../parts/field.js'
 import { List } from '../parts/list.js'
-import { Problem } from '../parts/problem.js'
 import { RecordForm } from '../parts/record-form.js'
 import { Secret } from '../parts/secret.js'
-import { useAction } from '../parts/use-load.js'
+import { useAction, useVersion } from '../parts/use-load.js'
 
 /** @type {[string, string][]} */
 const roles = [
@@ -19,12 +19,12 @@ const roles = [
 
 /** Who may use the service, and as what. */
 export function Screen() {
-  const [version, setVersion] = useState(0)
+  const [version, again] = useVersion()
   const [open, setOpen] = useState(/** @type {{ new?: boolean, account?: any }} */ ({}))
   const [issued, setIssued] = useState(/** @type {any} */ (undefined))
   const seen = () => {
     setOpen({})
-    setVersion(before => before + 1)
+    again()
   }
   const add = async (/** @type {object} */ body) => {
     setIssued((await ask('/accounts', { method: 'POST', body })).data)
@@ -103,8 +103,7 @@ function NewAccount({ save }) {
   return html`<form onSubmit=${submitted(() => run(() => save({ username, role })))}>
     <${Field} label="Username" required autocomplete="off" value=${username} change=${setUsername} hint="Of the whole installation: one that is taken elsewhere cannot be used." />
     <${Choice} label="Role" value=${role} change=${setRole} options=${roles} />
-    ${error && html`<${Problem} error=${error} />`}
-    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Making…' : 'Make account'}</button></p>
+    <${Send} label="Make account" doing="Making…" busy=${busy} error=${error} />
   </form>`
 }
 
@@ -114,7 +113,6 @@ function RoleForm({ record, save }) {
   const { busy, error, run } = useAction()
   return html`<form onSubmit=${submitted(() => run(() => save({ role })))}>
     <${Choice} label="Role" value=${role} change=${setRole} options=${roles} />
-    ${error && html`<${Problem} error=${error} />`}
-    <p class="choices"><button class="main" disabled=${busy || role === record.role}>${busy ? 'Saving…' : 'Save'}</button></p>
+    <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} disabled=${role === record.role} />
   </form>`
 }

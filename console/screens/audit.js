@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { html } from '../ground/html.js'
-import { Field } from '../parts/field.js'
+import { Field, submitted } from '../parts/field.js'
+import { Path } from '../parts/format.js'
 import { List } from '../parts/list.js'
 import { RequestLink } from '../parts/request-link.js'
 
@@ -9,7 +10,7 @@ const columns = [
   { title: 'When', value: line => line.at, shrink: true },
   { title: 'Who', value: line => line.username },
   { title: 'What', value: line => line.operation, shrink: true },
-  { title: 'On', value: line => html`<code>${line.subject}</code>`, text: line => line.subject, wide: true },
+  { title: 'On', value: line => html`<${Path} path=${line.subject} />`, text: line => line.subject, wide: true },
   { title: 'Fields', value: line => line.fields.join(', ') || null },
   {
     title: 'Request',
@@ -22,19 +23,25 @@ const columns = [
 /** Who did what. */
 export function Screen() {
   const [since, setSince] = useState('')
+  const [record, setRecord] = useState('')
+  const [typed, setTyped] = useState('')
+  const query = new URLSearchParams({ ...(since && { updated_after: since }), ...(record && { record }) }).toString()
   return html`<h1>Audit</h1>
     <p class="lead">A line for each write that was carried out: who, what and on what. Values are not kept.</p>
     <${List}
-      path=${`/audit${since ? `?updated_after=${since}` : ''}`}
+      path=${`/audit${query && `?${query}`}`}
       caption="What was done"
       columns=${columns}
-      keyOf=${(/** @type {any} */ line) => line.id}
       file="audit"
       empty=${
-        since
-          ? 'Nothing was done since then. Choose an earlier day.'
+        query
+          ? 'Nothing of the kind was done. Choose an earlier day, or another record: paths are compared letter by letter.'
           : 'Nothing was written yet. The first write of any account shows here.'
       }
-      tools=${html`<${Field} inline label="Since" type="date" value=${since} change=${setSince} />`}
+      tools=${html`<${Field} inline label="Since" type="date" value=${since} change=${setSince} />
+        <form class="find" role="search" onSubmit=${submitted(() => setRecord(typed.trim()))}>
+          <${Field} inline label="Record" type="search" placeholder="/customers/65432" autocomplete="off" value=${typed} change=${setTyped} />
+          <button>Find</button>
+        </form>`}
     />`
 }

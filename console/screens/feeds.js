@@ -1,38 +1,51 @@
 import { ask } from '../ground/api.js'
 import { html } from '../ground/html.js'
 import { linkTo } from '../ground/route.js'
-import { duration, Moment, State } from '../parts/format.js'
+import { countColumn, duration, Moment, State } from '../parts/format.js'
 import { Problem } from '../parts/problem.js'
-import { Table } from '../parts/table.js'
 import { useLoad } from '../parts/use-load.js'
+import { WholeTable } from '../parts/whole-table.js'
 import { BackOffice } from './feeds/back-office.js'
 import { Feed } from './feeds/feed.js'
 import { runTone } from './feeds/run.js'
 
 /** @type {import('../parts/table.js').Column[]} */
 const columns = [
-  { title: 'Feed', value: feed => html`<a href=${linkTo('feeds', feed.feed)}>${feed.feed}</a>` },
+  {
+    title: 'Feed',
+    value: feed => html`<a href=${linkTo('feeds', feed.feed)}>${feed.feed}</a>`,
+    text: feed => feed.feed,
+  },
   {
     title: 'State',
     value: feed =>
       feed.isLate
         ? html`<${State} state="late" tone="bad" />`
         : html`<${State} state=${feed.state === 'none' ? 'never ran' : feed.state} tone=${runTone(feed.state)} />`,
+    text: feed => (feed.isLate ? 'late' : feed.state === 'none' ? 'never ran' : feed.state),
   },
-  { title: 'Age', right: true, value: feed => (feed.lagSeconds === null ? null : duration(feed.lagSeconds)) },
+  {
+    title: 'Age',
+    name: 'Age (s)',
+    right: true,
+    value: feed => (feed.lagSeconds === null ? null : duration(feed.lagSeconds)),
+    text: feed => String(feed.lagSeconds ?? ''),
+  },
   {
     title: 'Every',
+    name: 'Every (s)',
     right: true,
     value: feed => (feed.everySeconds === null ? 'by hand' : duration(feed.everySeconds)),
+    text: feed => String(feed.everySeconds ?? 'by hand'),
   },
-  { title: 'Last run', value: feed => feed.lastRun && html`<${Moment} moment=${feed.lastRun.startedAt} />` },
-  { title: 'Read', right: true, value: feed => feed.lastRun?.read.toLocaleString('en') },
   {
-    title: 'Changed',
-    right: true,
-    value: feed => feed.lastRun && (feed.lastRun.new + feed.lastRun.changed).toLocaleString('en'),
+    title: 'Last run',
+    value: feed => feed.lastRun && html`<${Moment} moment=${feed.lastRun.startedAt} />`,
+    text: feed => feed.lastRun?.startedAt ?? '',
   },
-  { title: 'Refused', right: true, value: feed => feed.lastRun?.refused.toLocaleString('en') },
+  countColumn('Read', feed => feed.lastRun?.read),
+  countColumn('Changed', feed => feed.lastRun && feed.lastRun.new + feed.lastRun.changed),
+  countColumn('Refused', feed => feed.lastRun?.refused),
 ]
 
 /** How fresh the data is, what became of each run, and a run at once. @param {{ parts: string[] }} props */
@@ -45,6 +58,6 @@ function Feeds() {
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${data?.length === 0 && html`<div class="empty">Nothing is pulled, and no file has come yet. <a href=${linkTo('import')}>Drop one</a>, or import it: <code>tillbridge import stock stock.csv</code></div>`}
-    ${data?.length > 0 && html`<${Table} caption="Feeds" columns=${columns} rows=${data} keyOf=${(/** @type {any} */ feed) => feed.feed} />`}
+    ${data?.length > 0 && html`<${WholeTable} caption="Feeds" columns=${columns} rows=${data} keyOf=${(/** @type {any} */ feed) => feed.feed} file="feeds" />`}
     <${BackOffice} />`
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { html } from '../ground/html.js'
 import { useMay } from '../ground/role.js'
 import { goTo, linkTo } from '../ground/route.js'
+import { Button } from '../parts/button.js'
 import { submitted } from '../parts/field.js'
 import { Problem } from '../parts/problem.js'
 import { useAction } from '../parts/use-load.js'
@@ -33,7 +34,7 @@ const places = {
  */
 export function Screen({ parts: [kind = '', id = ''] }) {
   const isAdmin = useMay('admin')
-  const Record = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
+  const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   return html`<h1>Look-up</h1>
     <${Box} />
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}
@@ -49,6 +50,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
 /** @typedef {import('./look-up/find.js').Hit} Hit */
 
 function Box() {
+  const isAdmin = useMay('admin')
   const [text, setText] = useState('')
   const [found, setFound] = useState(/** @type {{ text: string, hits: Hit[] } | undefined} */ (undefined))
   const { busy, error, run } = useAction()
@@ -57,7 +59,7 @@ function Box() {
       const asked = text.trim()
       if (!asked) return
       setFound(undefined)
-      const hits = await find(asked)
+      const hits = await find(asked, isAdmin)
       const [only] = hits
       if (only && hits.length === 1) goTo('look-up', only.kind, only.id)
       else setFound({ text: asked, hits })
@@ -67,13 +69,13 @@ function Box() {
       <input
         type="search"
         aria-label="What to look up"
-        placeholder="E-mail address, customer id, order, receipt or return number, SKU, product code"
+        placeholder="E-mail address, customer id, order, receipt, return or voucher number, SKU, product code"
         autocomplete="off"
         autofocus
         value=${text}
         onInput=${(/** @type {any} */ event) => setText(event.currentTarget.value)}
       />
-      <button class="main" disabled=${busy}>${busy ? 'Looking…' : 'Look up'}</button>
+      <${Button} class="main" label="Look up" doing="Looking…" busy=${busy} />
     </form>
     ${error && html`<${Problem} error=${error} />`}
     ${found && html`<${Hits} ...${found} choose=${() => setFound(undefined)} />`}`
@@ -86,7 +88,7 @@ const Hits = ({ text, hits, choose }) => html`<section class="card" aria-label="
       ? html`<p>${hits.length} records go by <b>${text}</b>:</p>
         <ul class="hits">${hits.map(({ kind, id, title }) => html`<li key=${`${kind} ${id}`}><a href=${linkTo('look-up', kind, id)} onClick=${choose}>${kind} ${title}</a></li>`)}</ul>`
       : html`<p><b>Nothing goes by ${text}.</b></p>
-        <p>Records are found by their whole number, code or e-mail address, letter by letter. A voucher is opened with its PIN.</p>
+        <p>Records are found by their whole number, code or e-mail address, letter by letter. Who is no admin opens a voucher with its PIN.</p>
         <p><a href=${linkTo('look-up', 'voucher', text)} onClick=${choose}>open ${text} as a voucher</a>.</p>`
   }
 </section>`

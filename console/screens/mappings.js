@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import { html } from '../ground/html.js'
 import { goTo, linkTo } from '../ground/route.js'
+import { Send } from '../parts/button.js'
 import { Dialog } from '../parts/dialog.js'
 import { Choice, Field, submitted } from '../parts/field.js'
 import { List } from '../parts/list.js'
-import { Problem } from '../parts/problem.js'
 import { RecordForm } from '../parts/record-form.js'
-import { useAction } from '../parts/use-load.js'
+import { useAction, useVersion } from '../parts/use-load.js'
 import { Doctor } from './mappings/doctor.js'
 import { Fixes } from './mappings/fixes.js'
 
@@ -54,7 +54,7 @@ export function Screen({ parts }) {
 /** @param {{ parts: string[] }} props */
 function Mappings({ parts: [asked = 'stores'] }) {
   const [state, setState] = useState('')
-  const [version, setVersion] = useState(0)
+  const [version, again] = useVersion()
   const [changing, setChanging] = useState(/** @type {any} */ (undefined))
   const kind = sides[asked] ? asked : 'stores'
   const side = /** @type {(typeof sides)[string]} */ (sides[kind])
@@ -98,7 +98,7 @@ function Mappings({ parts: [asked = 'stores'] }) {
           form=${(/** @type {any} */ of) => html`<${MappingForm} ...${of} fields=${fields} />`}
           done=${() => {
             setChanging(undefined)
-            setVersion(version + 1)
+            again()
           }}
         />
       <//>`
@@ -118,7 +118,6 @@ function MappingForm({ record, save, fields }) {
       ([field, title]) =>
         html`<${Field} key=${field} label=${title} value=${values[field]} change=${(/** @type {string} */ value) => setValues({ ...values, [field]: value })} hint="Empty: not mapped." />`,
     )}
-    ${error && html`<${Problem} error=${error} />`}
-    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Saving…' : 'Save'}</button></p>
+    <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} />
   </form>`
 }

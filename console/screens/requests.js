@@ -1,16 +1,15 @@
-import { useState } from 'preact/hooks'
 import { ask } from '../ground/api.js'
 import { html } from '../ground/html.js'
 import { goTo, linkTo } from '../ground/route.js'
-import { Moment, State } from '../parts/format.js'
+import { Moment, Path, State } from '../parts/format.js'
 import { List } from '../parts/list.js'
 import { RequestLink } from '../parts/request-link.js'
-import { useLoad } from '../parts/use-load.js'
+import { useLoad, useVersion } from '../parts/use-load.js'
 import { Errors } from './requests/errors.js'
 import { SearchForm } from './requests/form.js'
 import { RequestShown } from './requests/request.js'
 import { linkToSearch, pathOf, searchOf } from './requests/search.js'
-import { toneOf, took } from './requests/tone.js'
+import { toneOf, tookColumn } from './requests/tone.js'
 
 /** @type {import('../parts/table.js').Column[]} */
 const columns = [
@@ -22,9 +21,9 @@ const columns = [
   },
   { title: 'Error', value: line => line.code, shrink: true },
   { title: 'Operation', value: line => line.operation },
-  { title: 'Record', value: line => html`<code>${line.record}</code>`, text: line => line.record, wide: true },
+  { title: 'Record', value: line => html`<${Path} path=${line.record} />`, text: line => line.record, wide: true },
   { title: 'Account', value: line => line.account },
-  { title: 'Took', right: true, value: line => took(line.milliseconds), text: line => String(line.milliseconds) },
+  tookColumn('Took', line => line.milliseconds),
   {
     title: 'Request',
     value: line => html`<${RequestLink} id=${line.id} short />`,
@@ -45,7 +44,7 @@ export const Screen = ({ parts: [first, text] }) =>
 /** @param {{ text: string | undefined }} props */
 function Requests({ text }) {
   const search = searchOf(text)
-  const [version, setVersion] = useState(0)
+  const [version, again] = useVersion()
   const settings = useLoad(signal => ask('/settings', { signal }), [])
   const days = settings.data?.data.requestsKeptDays
   const isNarrow = narrow.some(name => name in search) || search.failed === 'false'
@@ -53,7 +52,7 @@ function Requests({ text }) {
     if (Object.keys(wanted).length === 0) goTo('requests')
     else location.hash = linkToSearch(wanted)
     // The same again: what has come meanwhile.
-    setVersion(before => before + 1)
+    again()
   }
   return html`<h1>Requests</h1>
     <p class="lead">Every request of the last <a href=${linkTo('settings')}>${days === undefined ? '' : `${days} `}days</a> and what became of it. Bodies and queries are not kept.</p>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { settings } from 'tillbridge/settings'
 import { ask } from '../ground/api.js'
 import { html } from '../ground/html.js'
+import { Button } from '../parts/button.js'
 import { Problem } from '../parts/problem.js'
 import { useLoad } from '../parts/use-load.js'
 import { Lacking } from './settings/lacking.js'
@@ -40,7 +41,7 @@ export function Screen() {
     <${Lacking} version=${data.tag} />
     <div class="tools">
       <label class="inline"><span>Find</span><input type="search" value=${wanted} onInput=${(/** @type {any} */ event) => setWanted(event.currentTarget.value)} /></label>
-      <button class="main aside" disabled=${count === 0 || busy} onClick=${() => setReviewing(true)}>${count ? `Review ${count} ${count === 1 ? 'change' : 'changes'}` : 'No changes'}</button>
+      <${Button} class="main aside" label=${`Review ${count} ${count === 1 ? 'change' : 'changes'}`} doing="No changes" busy=${count === 0 || busy} onClick=${() => setReviewing(true)} />
       ${count > 0 && html`<button class="quiet" onClick=${discard}>Discard</button>`}
     </div>
     <div class="settings">
@@ -54,7 +55,7 @@ export function Screen() {
           change=${(/** @type {unknown} */ value) => change(name, value)}
         />`,
       )}
-      ${names.length === 0 && html`<div class="empty">No setting has these words.</div>`}
+      ${names.length === 0 && html`<div class="empty">No setting has all of these letters in a row. Look for fewer.</div>`}
     </div>
     ${
       reviewing &&

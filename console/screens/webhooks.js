@@ -6,6 +6,7 @@ import { Dialog } from '../parts/dialog.js'
 import { duration, Moment, State } from '../parts/format.js'
 import { List } from '../parts/list.js'
 import { Secret } from '../parts/secret.js'
+import { useVersion } from '../parts/use-load.js'
 import { Endpoint } from './webhooks/endpoint.js'
 import { EndpointForm } from './webhooks/form.js'
 import { toneOf } from './webhooks/state.js'
@@ -25,6 +26,7 @@ const columns = [
   },
   {
     title: 'Behind',
+    name: 'Behind (s)',
     right: true,
     value: each => (each.behind.seconds ? duration(each.behind.seconds) : 'up to date'),
     text: each => String(each.behind.seconds),
@@ -41,14 +43,14 @@ const columns = [
 export const Screen = ({ parts: [id] }) => (id ? html`<${Endpoint} key=${id} id=${id} />` : html`<${Endpoints} />`)
 
 function Endpoints() {
-  const [version, setVersion] = useState(0)
+  const [version, again] = useVersion()
   const [adding, setAdding] = useState(false)
   const [made, setMade] = useState(/** @type {any} */ (undefined))
   const add = async (/** @type {object} */ body) => {
     const { data } = await ask('/webhooks', { method: 'POST', body })
     setAdding(false)
     setMade(data)
-    setVersion(version + 1)
+    again()
   }
   return html`<h1>Webhooks</h1>
     <p class="lead">Endpoints of yours that are told what changes, in order, until they take it.</p>
@@ -59,7 +61,6 @@ function Endpoints() {
       caption="Endpoints"
       columns=${columns}
       version=${version}
-      keyOf=${(/** @type {any} */ each) => each.id}
       file="webhooks"
       empty="No endpoint is told of changes yet. Add one, and what changes from then on is posted to it."
       tools=${html`<button class="main" onClick=${() => setAdding(true)}>New endpoint</button>`}

@@ -103,31 +103,6 @@ async function signInAnew() {
   await page.until(`${screens}.includes('Accounts')`)
 }
 
-const places = 'today feeds import look-up requests webhooks accounts settings audit mappings'.split(' ')
-
-test('nothing is cut off in the dark at 320 pixels, nor in the light at 3840; everybody can use it there', {
-  skip,
-}, async t => {
-  t.after(() => page.appear({}))
-  page.complaints.length = 0
-  await signInAnew()
-  for (const [width, colours] of [
-    [320, 'dark'],
-    [3840, 'light'],
-  ] as const) {
-    await page.appear({ width, height: 800, colours })
-    for (const place of places) {
-      await page.show(place)
-      await page.until(`!document.querySelector('.opening') && !document.querySelector('[aria-busy="true"]')`)
-      const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
-      assert.ok(over <= 0, `${place} is ${over} pixels too wide at ${width}`)
-      // Light ones are looked at where each screen has its test.
-      if (colours === 'dark') await isAccessible(page, `${place} at ${width}`)
-    }
-  }
-  assert.deepEqual(page.complaints, [])
-})
-
 test('the first screen weighs 150 KB at most, all of it from here and kept by the browser', { skip }, async () => {
   page.requests.length = 0
   await signInAnew()

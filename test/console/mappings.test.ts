@@ -11,7 +11,7 @@ import { type Console, openConsole } from '../support/console/console.ts'
 import { unmappedShop } from '../support/mapping-shop.ts'
 import { until } from '../support/processes.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
-import { put } from '../support/write.ts'
+import { post, put } from '../support/write.ts'
 
 const skip = browserMissing ?? false
 let api: TestService
@@ -46,7 +46,7 @@ test('a SKU is mapped to what it is in the shop', { skip }, async () => {
   assert.equal(await focused(), 'Map 12001')
 })
 
-test('while a judgement is waited for and carried out the doctor says how far it is, and then shows it by itself', {
+test('a doctor that was opened before a judgement was asked for elsewhere says how far it is, and then shows it by itself', {
   skip,
 }, async () => {
   await page.show('mappings/doctor/skus')
@@ -64,7 +64,7 @@ test('while a judgement is waited for and carried out the doctor says how far it
     async () => (await shop.get(String(sent.headers.location))).json.data.state === 'ok',
     'what the platform has is in',
   )
-  await page.press('Judge now')
+  assert.equal((await post(shop, '/mappings/doctor/run', {})).status, 202)
   await page.says('It is judged as soon as a worker has time.')
   const of = sql`service_id = ${shop.service.id}`
   await api.db.run(sql`update mapping_judgement set (judged, to_judge) = row(1, 1000) where ${of}`)
@@ -106,6 +106,8 @@ test('any fix can be undone, not only the last one; one whose mapping was change
   await page.says('is mapped to mh01-s again')
   await page.press('Undo')
   await page.until(`!document.querySelector('dialog')`)
+  // The button that was pressed is gone.
+  await page.until(`document.activeElement.ariaLabel === 'Fixes, the newest first'`)
   assert.equal(await mapped('12001'), 'mh01-s')
   assert.equal(await mapped('12002'), 'MH01-M')
   await put(shop, '/mappings/skus/12002', { ecommerceSku: null })

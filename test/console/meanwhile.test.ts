@@ -82,6 +82,29 @@ test('what more a list has is not shown in another one, which was asked for mean
   assert.equal(await page.evaluate(`document.querySelectorAll('tbody tr').length`), 0)
 })
 
+test('a button that is busy keeps the focus of the keyboard, and begins nothing twice', { skip }, async () => {
+  await page.show('mappings/doctor')
+  await page.until(`document.querySelector('.standing button')`)
+  await page.evaluate(`(() => {
+    const ask = fetch
+    globalThis.fetch = async (path, asking) => {
+      if (asking.method === 'POST') await new Promise(done => { globalThis.answer = done })
+      return ask(path, asking)
+    }
+    document.querySelector('.standing button').focus()
+  })()`)
+  page.requests.length = 0
+  await page.key('Enter')
+  await page.until('globalThis.answer')
+  await page.key('Enter')
+  const focused = `[document.activeElement.innerText, document.activeElement.ariaDisabled]`
+  assert.deepEqual(await page.evaluate(focused), ['…', 'true'])
+  await page.evaluate('answer()')
+  await page.until(`document.activeElement.innerText === 'Judge now'`)
+  assert.equal(page.requests.filter(url => url.endsWith('/mappings/doctor/run')).length, 1)
+  await page.says('It is judged as soon as a worker has time.')
+})
+
 test('what somebody else has changed since the dialog was opened is not written over', { skip }, async () => {
   for (const [screen, button, field, text, path, body] of [
     [

@@ -43,7 +43,7 @@ export function BackOffice() {
     ${
       sum(calls) > 0
         ? html`<${Chart} title="How long its answers took" unit="ms" times=${calls.slice(1).map((/** @type {number} */ _, /** @type {number} */ i) => begun + 60 * i)} lines=${lines} />`
-        : html`<div class="empty">It was not called in the last 24 hours.</div>`
+        : html`<div class="empty">It was not called in the last 24 hours. Pull a feed to see how it answers.</div>`
     }`
 }
 

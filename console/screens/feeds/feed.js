@@ -6,19 +6,11 @@ import { useMay } from '../../ground/role.js'
 import { linkTo } from '../../ground/route.js'
 import { Action } from '../../parts/action.js'
 import { Chart } from '../../parts/chart.js'
-import { duration, Facts, Moment, State } from '../../parts/format.js'
+import { countColumn, duration, Facts, Moment, State } from '../../parts/format.js'
 import { List } from '../../parts/list.js'
 import { Problem } from '../../parts/problem.js'
-import { useLoad } from '../../parts/use-load.js'
+import { useLoad, useVersion } from '../../parts/use-load.js'
 import { lags, runTone } from './run.js'
-
-/** @param {string} title @param {string} name @returns {import('../../parts/table.js').Column} */
-const figure = (title, name) => ({
-  title,
-  right: true,
-  value: run => run[name].toLocaleString('en'),
-  text: run => String(run[name]),
-})
 
 /** @type {import('../../parts/table.js').Column[]} */
 const columns = [
@@ -34,13 +26,19 @@ const columns = [
     text: run => run.state,
   },
   { title: 'What', value: run => (run.whole ? 'everything' : 'changes') },
-  figure('Read', 'read'),
-  figure('New', 'new'),
-  figure('Changed', 'changed'),
-  figure('Unchanged', 'unchanged'),
-  figure('Removed', 'removed'),
-  figure('Refused', 'refused'),
-  { title: 'Took', right: true, value: run => duration(run.seconds), text: run => String(run.seconds) },
+  countColumn('Read', run => run.read),
+  countColumn('New', run => run.new),
+  countColumn('Changed', run => run.changed),
+  countColumn('Unchanged', run => run.unchanged),
+  countColumn('Removed', run => run.removed),
+  countColumn('Refused', run => run.refused),
+  {
+    title: 'Took',
+    name: 'Took (s)',
+    right: true,
+    value: run => duration(run.seconds),
+    text: run => String(run.seconds),
+  },
   {
     title: 'Notes',
     value: run =>
@@ -52,62 +50,66 @@ const columns = [
 
 /** One feed: how it stands, its lag, its runs, and a run at once. @param {{ name: string }} props */
 export function Feed({ name }) {
-  const path = `/feeds/${encodeURIComponent(name)}`
-  const mayImport = useMay('maintainer')
-  const [version, setVersion] = useState(0)
+  const mayImport = useMay('maintainer') && kinds[name]
+  const [version, again] = useVersion()
+  const { data, error } = useLoad(signal => ask('/feeds', { signal }), [name, version])
+  const feed = data?.data.find((/** @type {any} */ each) => each.feed === name)
+  const drop = mayImport && html`<a href=${linkTo('import', name)}>Import a file of ${name}</a>`
+  return html`<p class="trail"><a href=${linkTo('feeds')}>Feeds</a></p>
+    <h1>${name}</h1>
+    ${error && html`<${Problem} error=${error} />`}
+    ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
+    ${data && !feed && html`<div class="empty">It is not pulled, and no file of it has come yet. ${drop}</div>`}
+    ${feed && html`<${Found} feed=${feed} drop=${drop} version=${version} again=${again} />`}`
+}
+
+/** @param {{ feed: any, drop: unknown, version: number, again: () => void }} props */
+function Found({ feed, drop, version, again }) {
+  const path = `/feeds/${encodeURIComponent(feed.feed)}`
   const [asked, setAsked] = useState(false)
-  const feeds = useLoad(signal => ask('/feeds', { signal }), [name, version])
-  const runs = useLoad(signal => ask(pageOf(`${path}/runs`, null), { signal }), [name, version])
-  const feed = feeds.data?.data.find((/** @type {any} */ each) => each.feed === name)
+  const runs = useLoad(signal => ask(pageOf(`${path}/runs`, null), { signal }), [path, version])
   const points = useMemo(() => lags(runs.data?.data ?? []), [runs.data])
-  const again = () => setVersion(before => before + 1)
+  const isPulled = feed.origin === 'backOffice'
   const run = (/** @type {boolean} */ whole) => () =>
     ask(`${path}/run`, { method: 'POST', body: { whole } }).then(() => {
       setAsked(true)
       again()
     })
-  return html`<p class="trail"><a href=${linkTo('feeds')}>Feeds</a></p>
-    <h1>${name}</h1>
-    ${feeds.error && html`<${Problem} error=${feeds.error} />`}
-    ${
-      feed &&
-      html`<div class="card">
-        <${Facts}
-          facts=${[
-            [
-              'State',
-              html`<${State} state=${feed.isLate ? 'late' : feed.state} tone=${feed.isLate ? 'bad' : runTone(feed.state)} />${feed.detail && html` <small>${feed.detail}</small>`}`,
-            ],
-            ['Age', feed.lagSeconds === null ? 'never brought' : duration(feed.lagSeconds)],
-            ['Schedule', feed.everySeconds === null ? 'as files come' : `every ${duration(feed.everySeconds)}`],
-            [
-              'Next',
-              feed.isAsked ? 'as soon as a worker has time' : feed.nextAt && new Date(feed.nextAt).toLocaleTimeString(),
-            ],
-            ['Whole', html`<${Moment} moment=${feed.wholeAt} />`],
-          ]}
-        />
-        <p class="choices">
-          ${
-            feed.origin === 'backOffice' &&
-            html`<${Action} label="Pull changes" role="maintainer" main work=${run(false)} />
-              <${Action} label="Pull everything" role="maintainer" work=${run(true)} confirm="All of it is read again, which may take long. What it does not show is taken away, unless that would be more than half." />`
-          }
-          <button onClick=${again}>Refresh</button>
-          ${mayImport && kinds[name] && html`<a href=${linkTo('import', name)}>Import a file of ${name}</a>`}
-        </p>
-        ${asked && html`<p role="status">A run is asked for; it begins as soon as a worker has time.</p>`}
-      </div>`
-    }
+  return html`<div class="card">
+      <${Facts}
+        facts=${[
+          [
+            'State',
+            html`<${State} state=${feed.isLate ? 'late' : feed.state} tone=${feed.isLate ? 'bad' : runTone(feed.state)} />${feed.detail && html` <small>${feed.detail}</small>`}`,
+          ],
+          ['Age', feed.lagSeconds === null ? 'never brought' : duration(feed.lagSeconds)],
+          ['Schedule', feed.everySeconds === null ? 'as files come' : `every ${duration(feed.everySeconds)}`],
+          [
+            'Next',
+            feed.isAsked ? 'as soon as a worker has time' : feed.nextAt && new Date(feed.nextAt).toLocaleTimeString(),
+          ],
+          ['Whole', html`<${Moment} moment=${feed.wholeAt} />`],
+        ]}
+      />
+      <p class="choices">
+        ${
+          isPulled &&
+          html`<${Action} label="Pull changes" role="maintainer" main work=${run(false)} />
+            <${Action} label="Pull everything" role="maintainer" work=${run(true)} confirm="All of it is read again, which may take long. What it does not show is taken away, unless that would be more than half." />`
+        }
+        <button onClick=${again}>Refresh</button>
+        ${drop}
+      </p>
+      ${asked && html`<p role="status">A run is asked for; it begins as soon as a worker has time.</p>`}
+    </div>
     ${points.times.length > 1 && html`<${Chart} title="Age of the data when a run had ended" unit="min" times=${points.times} lines=${points.lines} />`}
     <${List}
       path=${`${path}/runs`}
       caption="Runs of the last 30 days"
       columns=${columns}
       version=${version}
-      keyOf=${(/** @type {any} */ each) => each.id}
       tools=${html`<h2>Runs</h2>`}
-      file=${`feed-${name}-runs`}
-      empty="It has not run in the last 30 days."
+      file=${`feed-${feed.feed}-runs`}
+      empty=${`It has not run in the last 30 days. ${isPulled ? 'Pull changes begins a run.' : 'The next file begins one.'}`}
     />`
 }

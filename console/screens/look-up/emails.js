@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks'
 import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
+import { Send } from '../../parts/button.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Field, submitted } from '../../parts/field.js'
 import { State } from '../../parts/format.js'
-import { Problem } from '../../parts/problem.js'
-import { Table } from '../../parts/table.js'
 import { useAction } from '../../parts/use-load.js'
+import { WholeTable } from '../../parts/whole-table.js'
 
 /** @type {Record<string, 'good' | 'warn' | 'bad'>} */
 export const emailTones = { queued: 'warn', sent: 'good', failed: 'bad' }
@@ -14,20 +14,22 @@ export const emailTones = { queued: 'warn', sent: 'good', failed: 'bad' }
 /** @type {import('../../parts/table.js').Column[]} */
 const columns = [
   { title: 'Asked for', value: email => email.queuedAt, shrink: true },
-  { title: 'State', value: email => html`<${State} state=${email.status} tone=${emailTones[email.status]} />` },
+  {
+    title: 'State',
+    value: email => html`<${State} state=${email.status} tone=${emailTones[email.status]} />`,
+    text: email => email.status,
+  },
   { title: 'Sent', value: email => email.sentAt, shrink: true },
   { title: 'Next attempt', value: email => email.dueAt, shrink: true },
   { title: 'Attempts', right: true, value: email => email.attempts },
   { title: 'Why not', value: email => email.fault },
 ]
 
-/** The e-mails to the receiver of a voucher. @param {{ emails: any[] }} props */
-export const Emails = ({ emails }) => html`<h3>E-mails</h3>
-  ${
-    emails.length
-      ? html`<${Table} caption="E-mails to the receiver" columns=${columns} rows=${emails} keyOf=${(/** @type {any} */ email) => email.id} />`
-      : html`<div class="empty">None was asked for: the voucher was not issued here.</div>`
-  }`
+/** The e-mails to the receiver of a voucher. @param {{ number: string, emails: any[] }} props */
+export const Emails = ({ number, emails }) =>
+  emails.length
+    ? html`<${WholeTable} title=${html`<h3>E-mails</h3>`} caption="E-mails to the receiver" columns=${columns} rows=${emails} file=${`voucher-${number}-e-mails`} />`
+    : html`<h3>E-mails</h3><div class="empty">None was asked for: the voucher was not issued here.</div>`
 
 /**
  * Sends number and PIN to the receiver again, or to another address.
@@ -65,7 +67,6 @@ function Sending({ path, to, last, done }) {
   return html`<form onSubmit=${send}>
     <p>${isForgotten && 'What the e-mail said that never left is not kept any more. '}${isRenewed ? 'It goes out with a new PIN: that of the e-mail before opens the voucher no more.' : 'The e-mail that has not left yet goes out as it is.'}</p>
     <${Field} label="To" type="email" required maxlength="250" autocomplete="off" value=${receiverEmail} change=${setReceiverEmail} />
-    ${error && html`<${Problem} error=${error} />`}
-    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Sending…' : 'Send'}</button></p>
+    <${Send} label="Send" doing="Sending…" busy=${busy} error=${error} />
   </form>`
 }

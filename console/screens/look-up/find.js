@@ -12,11 +12,14 @@ const listed = path =>
     },
   )
 
-/** What goes by a text. An e-mail address is nothing but a customer's. @param {string} text @returns {Promise<Hit[]>} */
-export async function find(text) {
+/**
+ * What goes by a text. An e-mail address is nothing but a customer's; only admins are told which vouchers there are.
+ * @param {string} text @param {boolean} isAdmin @returns {Promise<Hit[]>}
+ */
+export async function find(text, isAdmin) {
   const asked = encodeURIComponent(text)
   if (text.includes('@')) return (await listed(`/customers?email=${asked}`)).map(customer)
-  const [customers, orders, orderIds, returns, sales, products, skus] = await Promise.all([
+  const [customers, orders, orderIds, returns, sales, products, skus, voucher] = await Promise.all([
     askMaybe(`/customers/${asked}`),
     listed(`/orders?order_number=${asked}`),
     askMaybe(`/orders/${asked}`),
@@ -24,6 +27,7 @@ export async function find(text) {
     askMaybe(`/transactions/${asked}`),
     listed(`/products?code=${asked}`),
     listed(`/products?sku=${asked}`),
+    isAdmin ? listed(`/vouchers/${asked}/ledger`) : [],
   ])
   const hits = [
     ...[customers].filter(Boolean).map(customer),
@@ -35,6 +39,7 @@ export async function find(text) {
       id,
       title: `${productCode} ${name}`,
     })),
+    ...('voucher' in voucher ? [{ kind: 'voucher', id: text, title: text }] : []),
   ]
   return [...new Map(hits.map(hit => [`${hit.kind} ${hit.id}`, hit])).values()]
 }

@@ -1,17 +1,17 @@
 import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { Action } from '../../parts/action.js'
-import { Facts, money } from '../../parts/format.js'
+import { amountColumn, Facts } from '../../parts/format.js'
 import { Problem } from '../../parts/problem.js'
-import { Table } from '../../parts/table.js'
 import { useLoad } from '../../parts/use-load.js'
+import { WholeTable } from '../../parts/whole-table.js'
 import { Emails, SendAgain } from './emails.js'
 
 /** @param {string} currency @returns {import('../../parts/table.js').Column[]} */
 const columns = currency => [
   { title: 'When', value: step => step.at, shrink: true },
   { title: 'Step', value: step => step.kind },
-  { title: 'Amount', right: true, value: step => (Number(step.amount) ? money(step.amount, currency) : null) },
+  amountColumn('Amount', step => (Number(step.amount) ? step.amount : null), currency),
   { title: 'Then', value: step => step.state },
   { title: 'Held by', value: step => step.heldBy },
   { title: 'Order', value: step => step.orderNumber },
@@ -54,7 +54,6 @@ export function Ledger({ number, factsOf }) {
         ${isUsable && receiverEmail && html`<${SendAgain} path=${path} to=${receiverEmail} last=${emails[0]} done=${reload} />`}
       </p>
     </div>
-    <${Emails} emails=${emails} />
-    <h3>Ledger</h3>
-    <${Table} caption="Ledger of the voucher" columns=${columns(voucher.currency)} rows=${steps.map((/** @type {any} */ step, /** @type {number} */ i) => Object.assign({ i }, step))} keyOf=${(/** @type {any} */ step) => String(step.i)} />`
+    <${Emails} number=${number} emails=${emails} />
+    <${WholeTable} title=${html`<h3>Ledger</h3>`} caption="Ledger of the voucher" columns=${columns(voucher.currency)} rows=${steps} file=${`voucher-${number}-ledger`} />`
 }

@@ -1,8 +1,9 @@
 import { html } from '../../ground/html.js'
 import { linkTo } from '../../ground/route.js'
-import { Facts, money, State } from '../../parts/format.js'
+import { amountColumn, Facts, money, State } from '../../parts/format.js'
 import { List } from '../../parts/list.js'
-import { Table } from '../../parts/table.js'
+import { WholeTable } from '../../parts/whole-table.js'
+import { productColumn, skuColumn } from './lines.js'
 import { addressLine, Loaded } from './record.js'
 
 /** @type {Record<string, 'good' | 'warn' | 'bad' | 'idle'>} */
@@ -10,22 +11,17 @@ const tones = { shipped: 'good', processing: 'warn', cancelled: 'bad', returned:
 
 /** @param {string} currency @returns {import('../../parts/table.js').Column[]} */
 const lineColumns = currency => [
+  skuColumn,
+  productColumn,
   {
-    title: 'SKU',
-    value: line => html`<a href=${linkTo('look-up', 'product', `sku:${line.sku}`)}>${line.sku}</a>`,
-    text: line => line.sku,
-    shrink: true,
+    title: 'Status',
+    value: line => html`<${State} state=${line.status} tone=${tones[line.status]} />`,
+    text: line => line.status,
   },
-  {
-    title: 'Product',
-    value: line =>
-      html`${line.productName} <small>${[line.colourName, line.sizeCode].filter(Boolean).join(' · ')}</small>`,
-  },
-  { title: 'Status', value: line => html`<${State} state=${line.status} tone=${tones[line.status]} />` },
   { title: 'Quantity', right: true, value: line => line.quantity },
   { title: 'Returned', right: true, value: line => line.returned },
-  { title: 'Price', right: true, value: line => money(line.price, currency) },
-  { title: 'Value', right: true, value: line => money(line.value, currency) },
+  amountColumn('Price', line => line.price, currency),
+  amountColumn('Value', line => line.value, currency),
 ]
 
 /** An order: lines, payments, where it goes, and what came back of it. @param {{ id: string }} props */
@@ -61,21 +57,20 @@ export const Order = ({ id }) => html`<${Loaded}
         ]}
       />
     </div>
-    <${Table} caption="Lines of the order" columns=${lineColumns(order.currency)} rows=${order.lines} keyOf=${(/** @type {any} */ line) => line.id} />
+    <${WholeTable} title=${html`<h3>Lines</h3>`} caption="Lines of the order" columns=${lineColumns(order.currency)} rows=${order.lines} file=${`order-${order.orderNumber}-lines`} />
     <${List}
       path=${`/orders/${encodeURIComponent(id)}/returns`}
       tools=${html`<h3>Returns</h3>`}
       caption="Returns of the order"
-      columns=${returnColumns}
-      keyOf=${(/** @type {any} */ each) => each.id}
+      columns=${returnColumns(order.currency)}
       file=${`order-${order.orderNumber}-returns`}
       empty="Nothing of it came back."
     />
   </section>`}
 />`
 
-/** @type {import('../../parts/table.js').Column[]} */
-const returnColumns = [
+/** @param {string} currency @returns {import('../../parts/table.js').Column[]} */
+const returnColumns = currency => [
   {
     title: 'Return',
     value: each => html`<a href=${linkTo('look-up', 'return', each.id)}>${each.returnNumber}</a>`,
@@ -83,5 +78,5 @@ const returnColumns = [
   },
   { title: 'Status', value: each => each.status },
   { title: 'Made', value: each => each.createdAt },
-  { title: 'Total', right: true, value: each => money(each.total, each.currency), text: each => each.total },
+  amountColumn('Total', each => each.total, currency),
 ]

@@ -1,11 +1,11 @@
 import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { linkTo } from '../../ground/route.js'
-import { Facts, money } from '../../parts/format.js'
+import { amountColumn, Facts } from '../../parts/format.js'
 import { List } from '../../parts/list.js'
 import { Problem } from '../../parts/problem.js'
-import { Table } from '../../parts/table.js'
 import { useLoad } from '../../parts/use-load.js'
+import { WholeTable } from '../../parts/whole-table.js'
 
 /** Why a SKU can be sold so often at a store. @param {any} level */
 const reason = ({ freeStock, buffer, sellable }) =>
@@ -26,18 +26,19 @@ const stockColumns = [
   { title: 'Changed', value: level => level.updateTimeStamp, shrink: true },
 ]
 
-/** @type {import('../../parts/table.js').Column[]} */
-const skuColumns = [
+/** @param {string} currency @returns {import('../../parts/table.js').Column[]} */
+const skuColumns = currency => [
   {
     title: 'SKU',
     value: row => html`<a href=${linkTo('look-up', 'product', `sku:${row.ecommerceSku}`)}>${row.ecommerceSku}</a>`,
+    text: row => row.ecommerceSku,
   },
   { title: 'Colour', value: row => row.colour },
   { title: 'Size', value: row => row.sizeCode },
   { title: 'Barcode', value: row => row.barcode },
   { title: 'Markdown', value: row => row.markdownStatus },
-  { title: 'Original', right: true, value: row => money(row.originalPrice, row.currency) },
-  { title: 'Price', right: true, value: row => money(row.price, row.currency) },
+  amountColumn('Original', row => row.originalPrice, currency),
+  amountColumn('Price', row => row.price, currency),
 ]
 
 /** A product with its SKUs, or with `sku:` before it one SKU with its stock. @param {{ id: string }} props */
@@ -52,10 +53,7 @@ export function Product({ id }) {
   if (data === undefined) return html`<p class="opening" role="status">Loading…</p>`
   const rows = (data?.colours ?? []).flatMap((/** @type {any} */ colour) =>
     colour.sizes.map((/** @type {any} */ size) =>
-      Object.assign(
-        { colour: colour.name ?? colour.code, markdownStatus: colour.markdownStatus, currency: data.currency },
-        size,
-      ),
+      Object.assign({ colour: colour.name ?? colour.code, markdownStatus: colour.markdownStatus }, size),
     ),
   )
   return html`<section aria-label="Product">
@@ -73,7 +71,7 @@ export function Product({ id }) {
         /></div>`
     }
     ${sku !== undefined && html`<${Stock} sku=${sku} />`}
-    ${rows.length > 0 && html`<h3>SKUs</h3><${Table} caption="SKUs of the product" columns=${skuColumns} rows=${rows} keyOf=${(/** @type {any} */ row) => row.skuId} />`}
+    ${rows.length > 0 && html`<${WholeTable} title=${html`<h3>SKUs</h3>`} caption="SKUs of the product" columns=${skuColumns(data.currency)} rows=${rows} keyOf=${(/** @type {any} */ row) => row.skuId} file=${`product-${data.productCode}-skus`} />`}
   </section>`
 }
 
@@ -83,7 +81,6 @@ const Stock = ({ sku }) => html`<${List}
     tools=${html`<h3>Stock of ${sku}</h3>`}
     caption=${`Stock of ${sku} by store`}
     columns=${stockColumns}
-    keyOf=${(/** @type {any} */ level) => level.id}
     file=${`stock-${sku}`}
-    empty="No store has told its stock of it."
+    empty=${html`No store has told its stock of it. It comes with the <a href=${linkTo('feeds', 'stock')}>feed stock</a>, or a file of it.`}
   />`

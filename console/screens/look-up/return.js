@@ -1,16 +1,17 @@
 import { html } from '../../ground/html.js'
 import { linkTo } from '../../ground/route.js'
-import { Facts, money } from '../../parts/format.js'
-import { Table } from '../../parts/table.js'
+import { amountColumn, Facts, money } from '../../parts/format.js'
+import { WholeTable } from '../../parts/whole-table.js'
+import { skuColumn } from './lines.js'
 import { Loaded } from './record.js'
 
 /** @param {string} currency @returns {import('../../parts/table.js').Column[]} */
 const columns = currency => [
-  { title: 'SKU', value: line => html`<a href=${linkTo('look-up', 'product', `sku:${line.sku}`)}>${line.sku}</a>` },
+  skuColumn,
   { title: 'Reason', value: line => line.reasonCode },
   { title: 'Notes', value: line => line.notes },
   { title: 'Quantity', right: true, value: line => line.quantity },
-  { title: 'Value', right: true, value: line => money(line.value, currency) },
+  amountColumn('Value', line => line.value, currency),
 ]
 
 /** @param {{ id: string }} props */
@@ -36,6 +37,6 @@ export const Return = ({ id }) => html`<${Loaded}
         ]}
       />
     </div>
-    <${Table} caption="Lines of the return" columns=${columns(found.currency)} rows=${found.lines} keyOf=${(/** @type {any} */ line) => line.id} />
+    <${WholeTable} title=${html`<h3>Lines</h3>`} caption="Lines of the return" columns=${columns(found.currency)} rows=${found.lines} file=${`return-${found.returnNumber}-lines`} />
   </section>`}
 />`

@@ -1,23 +1,17 @@
 import { html } from '../../ground/html.js'
 import { linkTo } from '../../ground/route.js'
-import { Facts, money } from '../../parts/format.js'
-import { Table } from '../../parts/table.js'
+import { amountColumn, Facts, money } from '../../parts/format.js'
+import { WholeTable } from '../../parts/whole-table.js'
+import { productColumn, skuColumn } from './lines.js'
 import { Loaded } from './record.js'
 
 /** @param {string} currency @returns {import('../../parts/table.js').Column[]} */
 const columns = currency => [
-  {
-    title: 'SKU',
-    value: line => line.sku && html`<a href=${linkTo('look-up', 'product', `sku:${line.sku}`)}>${line.sku}</a>`,
-  },
-  {
-    title: 'Product',
-    value: line =>
-      html`${line.productName} <small>${[line.colourName, line.sizeCode].filter(Boolean).join(' · ')}</small>`,
-  },
+  skuColumn,
+  productColumn,
   { title: 'Quantity', right: true, value: line => line.quantity },
-  { title: 'Price', right: true, value: line => money(line.price, currency) },
-  { title: 'Value', right: true, value: line => money(line.value, currency) },
+  amountColumn('Price', line => line.price, currency),
+  amountColumn('Value', line => line.value, currency),
 ]
 
 /** @param {{ id: string }} props */
@@ -41,6 +35,6 @@ export const Sale = ({ id }) => html`<${Loaded}
         ]}
       />
     </div>
-    <${Table} caption="Lines of the sale" columns=${columns(sale.currency)} rows=${sale.lines} keyOf=${(/** @type {any} */ line) => line.id} />
+    <${WholeTable} title=${html`<h3>Lines</h3>`} caption="Lines of the sale" columns=${columns(sale.currency)} rows=${sale.lines} file=${`sale-${sale.number ?? sale.id}-lines`} />
   </section>`}
 />`

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { useMay } from '../../ground/role.js'
+import { Send } from '../../parts/button.js'
 import { Field, submitted } from '../../parts/field.js'
 import { Facts, money, State } from '../../parts/format.js'
-import { Problem } from '../../parts/problem.js'
 import { useAction } from '../../parts/use-load.js'
 import { emailTones } from './emails.js'
 import { Ledger } from './ledger.js'
@@ -51,8 +51,7 @@ function ByPin({ number, isHidden }) {
   const form = html`<form class="card narrow" onSubmit=${open}>
     <p>The shopper has the PIN. After several wrong ones a voucher refuses for a while.</p>
     <${Field} label="PIN" type="password" required autocomplete="off" value=${pin} change=${setPin} />
-    ${error && html`<${Problem} error=${error} />`}
-    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Opening…' : 'Open'}</button></p>
+    <${Send} label="Open" doing="Opening…" busy=${busy} error=${error} />
   </form>`
   return isHidden ? html`<details><summary>Try a PIN</summary>${form}</details>` : form
 }

@@ -1,5 +1,6 @@
 import { html } from '../../ground/html.js'
 import { Action } from '../../parts/action.js'
+import { countColumn } from '../../parts/format.js'
 
 /** The states of findings, the ones to work off first. @type {Record<string, string>} */
 export const stateNames = {
@@ -35,8 +36,11 @@ const why = row =>
       return `${of ? `${of} ` : ''}${reasons[why] ?? why}`
     })
     .join('; ')
-/** @param {string | null} text */
-const code = text => (text === null ? html`<span class="none">–</span>` : html`<code>${text}</code>`)
+/** @param {(row: any) => string | null} of @returns {Pick<import('../../parts/table.js').Column, 'value' | 'text'>} */
+const inCode = of => ({
+  value: row => (of(row) === null ? null : html`<code>${of(row)}</code>`),
+  text: row => of(row) ?? '',
+})
 
 /**
  * The columns of findings.
@@ -45,14 +49,14 @@ const code = text => (text === null ? html`<span class="none">–</span>` : html
  */
 export function columnsOf({ fix, open }) {
   return [
-    { title: 'Here', value: row => code(row.id), shrink: true },
-    { title: 'Mapped to', value: row => code(row.ecommerceId), wide: true },
-    { title: 'Probably', value: row => code(row.suggestion), wide: true },
+    { title: 'Here', ...inCode(row => row.id), shrink: true },
+    { title: 'Mapped to', ...inCode(row => row.ecommerceId), wide: true },
+    { title: 'Probably', ...inCode(row => row.suggestion), wide: true },
     { title: 'What it is', value: row => row.name },
     { title: 'There', value: row => row.ecommerceName },
     { title: 'Why', value: why },
-    { title: 'In stock', value: row => row.unitsInStock?.toLocaleString('en'), right: true },
-    { title: 'Sold, 90 days', value: row => row.unitsSold?.toLocaleString('en'), right: true },
+    countColumn('In stock', row => row.unitsInStock),
+    countColumn('Sold, 90 days', row => row.unitsSold),
     {
       title: 'Mend',
       right: true,

@@ -4,11 +4,12 @@ import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { goTo, linkTo } from '../../ground/route.js'
 import { Action } from '../../parts/action.js'
+import { Send } from '../../parts/button.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Choice, Field, submitted } from '../../parts/field.js'
 import { List } from '../../parts/list.js'
 import { Problem } from '../../parts/problem.js'
-import { useAction } from '../../parts/use-load.js'
+import { useAction, useVersion } from '../../parts/use-load.js'
 import { columnsOf, stateNames } from './columns.js'
 import { undo } from './fixes.js'
 import { Standing, useHealth } from './health.js'
@@ -21,13 +22,12 @@ const kinds = { stores: 'Stores', skus: 'SKUs', customers: 'Customers' }
  */
 export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
   const kind = /** @type {keyof typeof kinds} */ (asked in kinds ? asked : 'skus')
-  const [version, setVersion] = useState(0)
+  const [version, again] = useVersion()
   const [fixed, setFixed] = useState(/** @type {any} */ (undefined))
   const [mending, setMending] = useState(/** @type {any} */ (undefined))
   const done = useRef(/** @type {HTMLElement | null} */ (null))
   // What was mended has left the list, and the focus with it.
   useEffect(() => done.current?.querySelector('button')?.focus(), [fixed])
-  const again = () => setVersion(before => before + 1)
   const { kinds: all, error } = useHealth(version, again)
   const health = all?.find(one => one.kind === kind)
 
@@ -65,11 +65,11 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
       path=${`/mappings/doctor/${kind}?state=${state}`}
       caption=${`${kinds[kind]}: ${stateNames[state]}`}
       columns=${columnsOf({ fix, open: setMending })}
-      csv=${(/** @type {any[]} */ rows) => [findingHeaders[kind], ...rows.flatMap(row => [findingCells(kind, row) ?? []]).filter(cells => cells.length)]}
+      csv=${state === 'unclaimed' ? undefined : asMappings(kind)}
       version=${version}
       keyOf=${(/** @type {any} */ row) => row.id ?? `there ${row.ecommerceId}`}
       file=${`mappings-${kind}-${state}`}
-      empty=${health?.judgedAt ? 'None of them is in this state.' : 'They have not been judged yet.'}
+      empty=${health?.judgedAt ? 'None of them is in this state.' : 'They have not been judged yet. Press Judge now.'}
       tools=${html`<${Choice} inline label="Of" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', 'doctor', next, state)} options=${Object.entries(kinds)} />`}
     />
     ${
@@ -80,13 +80,19 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
     }`
 }
 
+/**
+ * Findings as an import of mappings takes them.
+ * @param {import('tillbridge/mappings').MappedKind} kind
+ * @returns {(rows: any[]) => string[][]}
+ */
+const asMappings = kind => rows => [findingHeaders[kind], ...rows.map(row => findingCells(kind, row) ?? [])]
+
 /** @param {{ row: any, fix: (id: string, to: string | null) => Promise<void> }} props */
 function Mending({ row, fix }) {
   const [to, setTo] = useState(row.suggestion ?? row.ecommerceId ?? '')
   const { busy, error, run } = useAction()
   return html`<form onSubmit=${submitted(() => run(() => fix(row.id, to.trim() || null)))}>
     <${Field} label="Is there" value=${to} change=${setTo} hint="Empty: not mapped." />
-    ${error && html`<${Problem} error=${error} />`}
-    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Saving…' : 'Save'}</button></p>
+    <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} />
   </form>`
 }

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { linkTo } from '../../ground/route.js'
@@ -6,6 +5,7 @@ import { Action } from '../../parts/action.js'
 import { Moment } from '../../parts/format.js'
 import { List } from '../../parts/list.js'
 import { RequestLink } from '../../parts/request-link.js'
+import { useVersion } from '../../parts/use-load.js'
 
 const kinds = { stores: 'Store', skus: 'SKU', customers: 'Customer' }
 
@@ -20,7 +20,7 @@ export const undo = ({ fixId }) =>
 
 /** What the doctor has mapped anew in 90 days; each can be undone until somebody changes the mapping again. */
 export function Fixes() {
-  const [version, setVersion] = useState(0)
+  const [version, again] = useVersion()
   /** @type {import('../../parts/table.js').Column[]} */
   const columns = [
     { title: 'When', value: fix => html`<${Moment} moment=${fix.fixedAt} />`, text: fix => fix.fixedAt, shrink: true },
@@ -46,7 +46,7 @@ export function Fixes() {
               name=${`Undo ${fix.id}`}
               role="admin"
               confirm=${html`${kinds[/** @type {keyof typeof kinds} */ (fix.kind)]} <code>${fix.id}</code> is mapped to ${shown(fix.before)} again.`}
-              work=${() => undo(fix).then(() => setVersion(before => before + 1))}
+              work=${() => undo(fix).then(again)}
             />`,
       text: fix => fix.undoneAt ?? '',
     },

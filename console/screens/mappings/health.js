@@ -1,20 +1,24 @@
 import { useEffect, useState } from 'preact/hooks'
 import { listFiles } from 'tillbridge/mappings'
 import { ask } from '../../ground/api.js'
+import { isAttended } from '../../ground/attended.js'
 import { html } from '../../ground/html.js'
 import { linkTo } from '../../ground/route.js'
 import { Action } from '../../parts/action.js'
-import { follow } from '../../parts/follow.js'
+import { follow, followMs, wait } from '../../parts/follow.js'
 import { Moment } from '../../parts/format.js'
 
 const path = '/mappings/doctor'
 /** @param {any[]} kinds */
 const isOver = kinds => !kinds.some(({ isJudging }) => isJudging)
 
+/** So often it is looked whether a judgement has begun. */
+const lookAgainMs = 5_000
+
 /**
- * How the mappings stand; while they are judged, looked at again and again.
+ * How the mappings stand, as long as somebody looks; while they are judged, looked at again and again.
  * @param {number} version asked anew where it changes
- * @param {() => void} judged told when a judgement that was seen has ended
+ * @param {() => void} judged told when they were judged anew meanwhile
  * @returns {{ kinds?: any[], error?: unknown }}
  */
 export function useHealth(version, judged) {
@@ -22,15 +26,22 @@ export function useHealth(version, judged) {
   useEffect(() => {
     const gone = new AbortController()
     const { signal } = gone
-    let wasJudging = false
+    /** @type {string | undefined} */
+    let seen
     const tell = (/** @type {any[]} */ kinds) => {
       if (signal.aborted) return
       setFound({ kinds })
-      if (wasJudging && isOver(kinds)) judged()
-      wasJudging = !isOver(kinds)
+      const now = kinds.map(({ judgedAt }) => judgedAt).join()
+      seen ??= now
+      if (isOver(kinds) && now !== seen) judged()
+    }
+    const pause = async (/** @type {any[]} */ kinds) => {
+      if (!isOver(kinds)) return wait(followMs)
+      do await wait(lookAgainMs)
+      while (!isAttended() && !signal.aborted)
     }
     ask(path, { signal })
-      .then(({ data }) => follow(data, path, { isOver, tell, signal }))
+      .then(({ data }) => follow(data, path, { isOver: () => false, tell, pause, signal }))
       .catch(error => signal.aborted || setFound(before => ({ ...before, error })))
     return () => gone.abort()
   }, [version])

@@ -1,10 +1,10 @@
 import { remedies } from 'tillbridge/remedies'
 import { everyPage } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
-import { Moment } from '../../parts/format.js'
+import { countColumn, Moment } from '../../parts/format.js'
 import { inCode, Problem } from '../../parts/problem.js'
-import { Table } from '../../parts/table.js'
 import { useLoad } from '../../parts/use-load.js'
+import { WholeTable } from '../../parts/whole-table.js'
 import { linkToSearch, pathOf } from './search.js'
 
 /** So many are counted: more say nothing new of what has to be done. */
@@ -20,10 +20,14 @@ export function Errors({ search, version }) {
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Counting errors…</p>`
   if (data.groups.length === 0) return html`<p class="note">None of them was answered with an error.</p>`
-  return html`<section>
-    <div class="tools"><h2>Errors by code</h2>${data.isCut && html`<small>of the newest ${most.toLocaleString('en')}</small>`}</div>
-    <${Table} caption="Errors by code" columns=${columns(search)} rows=${data.groups} keyOf=${(/** @type {any} */ { code }) => code} />
-  </section>`
+  return html`<${WholeTable}
+    title=${html`<h2>Errors by code</h2>${data.isCut && html`<small>of the newest ${most.toLocaleString('en')}</small>`}`}
+    caption="Errors by code"
+    columns=${columns(search)}
+    rows=${data.groups}
+    keyOf=${(/** @type {any} */ { code }) => code}
+    file="errors"
+  />`
 }
 
 /** @param {import('./search.js').Search} search @returns {import('../../parts/table.js').Column[]} */
@@ -31,12 +35,17 @@ const columns = search => [
   {
     title: 'Error',
     value: group => html`<a href=${linkToSearch(Object.assign({}, search, group.search))}>${group.code}</a>`,
+    text: group => group.code,
     shrink: true,
   },
-  { title: 'Times', right: true, value: group => group.times.toLocaleString('en') },
-  { title: 'Last', value: group => html`<${Moment} moment=${group.last} />`, shrink: true },
+  countColumn('Times', group => group.times),
+  { title: 'Last', value: group => html`<${Moment} moment=${group.last} />`, text: group => group.last, shrink: true },
   { title: 'Asked', value: group => group.operations.join(', ') },
-  { title: 'What to do', value: group => inCode(remedies[group.code]) },
+  {
+    title: 'What to do',
+    value: group => inCode(remedies[group.code]),
+    text: group => remedies[group.code] ?? '',
+  },
 ]
 
 /** @typedef {{ code: string, search: import('./search.js').Search, times: number, last: string, operations: string[] }} Group */

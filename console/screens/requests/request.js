@@ -2,6 +2,7 @@ import { remedies } from 'tillbridge/remedies'
 import { ask, Refused } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { linkTo } from '../../ground/route.js'
+import { Button } from '../../parts/button.js'
 import { Facts, Moment, State } from '../../parts/format.js'
 import { inCode, Problem } from '../../parts/problem.js'
 import { useLoad } from '../../parts/use-load.js'
@@ -31,7 +32,7 @@ export function RequestShown({ id }) {
       data === null &&
       html`<div class="empty">
         <p>No request with this id is kept. It is there a second or two after its answer, for as many days as the setting requestsKeptDays says; what was refused before its service was known is never there.</p>
-        <p><button disabled=${busy} onClick=${reload}>${busy ? 'Looking…' : 'Look again'}</button></p>
+        <p><${Button} label="Look again" doing="Looking…" busy=${busy} onClick=${reload} /></p>
       </div>`
     }
     ${data && html`<${Found} request=${data} />`}`
@@ -69,7 +70,6 @@ function Found({ request }) {
         <a href=${linkToSearch({ account: request.account })}>All of this account</a>
       </p>
     </div>
-    <h2>What took its time</h2>
     <${Steps} request=${request} />
     <h2>What it left behind</h2>
     <${Afterwards} request=${request} />`

@@ -1,12 +1,12 @@
 import { html } from '../../ground/html.js'
-import { Table } from '../../parts/table.js'
-import { took } from './tone.js'
+import { WholeTable } from '../../parts/whole-table.js'
+import { tookColumn } from './tone.js'
 
 /** @param {number} whole milliseconds that the request took @returns {import('../../parts/table.js').Column[]} */
 const columns = whole => [
   { title: 'What', value: step => step.what, shrink: true },
-  { title: 'Began', right: true, value: step => (step.at === undefined ? null : took(step.at)) },
-  { title: 'Took', right: true, value: step => took(step.milliseconds) },
+  tookColumn('Began', step => step.at),
+  tookColumn('Took', step => step.milliseconds),
   { title: 'Outcome', value: step => step.outcome, shrink: true },
   {
     title: 'When',
@@ -23,7 +23,7 @@ const share = (part, whole) => (whole > 0 ? Math.min(100, (100 * part) / whole) 
 
 /** The gate, calls of the back office and the database: when each began, and how long it took. @param {{ request: any }} props */
 export function Steps({ request }) {
-  const { statements, databaseMilliseconds, milliseconds, steps, status, code } = request
+  const { id, statements, databaseMilliseconds, milliseconds, steps, status, code } = request
   const rows = [
     { what: 'the whole request', at: 0, milliseconds, outcome: code ? `${status} ${code}` : String(status) },
     ...steps,
@@ -33,5 +33,5 @@ export function Steps({ request }) {
       outcome: statements === 1 ? '1 statement' : `${statements} statements`,
     },
   ]
-  return html`<${Table} caption="What took its time" columns=${columns(milliseconds)} rows=${rows} keyOf=${(/** @type {any} */ step) => `${step.what} ${step.at}`} />`
+  return html`<${WholeTable} title=${html`<h2>What took its time</h2>`} caption="What took its time" columns=${columns(milliseconds)} rows=${rows} file=${`request-${id}`} />`
 }

@@ -1,5 +1,6 @@
 import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
+import { Button } from '../../parts/button.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Problem } from '../../parts/problem.js'
 import { useAction, useLoad } from '../../parts/use-load.js'
@@ -42,6 +43,6 @@ export function Review({ changes, before, tag, close, done }) {
     ${tried.busy && html`<p role="status">Trying it…</p>`}
     ${(tried.data?.meta.warnings ?? []).map((/** @type {{ detail: string }} */ { detail }) => html`<p class="note">${detail}</p>`)}
     ${(error ?? tried.error) && html`<${Problem} error=${error ?? tried.error} />`}
-    <p class="choices"><button class="main" disabled=${busy || !after} onClick=${save}>${busy ? 'Saving…' : 'Save'}</button></p>
+    <p class="choices"><${Button} class="main" label="Save" doing="Saving…" busy=${busy} disabled=${!after} onClick=${save} /></p>
   <//>`
 }

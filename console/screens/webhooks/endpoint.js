@@ -8,7 +8,7 @@ import { duration, Facts, Moment, State } from '../../parts/format.js'
 import { List } from '../../parts/list.js'
 import { Problem } from '../../parts/problem.js'
 import { Secret } from '../../parts/secret.js'
-import { useLoad } from '../../parts/use-load.js'
+import { useLoad, useVersion } from '../../parts/use-load.js'
 import { EndpointForm } from './form.js'
 import { Rewind } from './rewind.js'
 import { toneOf } from './state.js'
@@ -28,11 +28,17 @@ const attempts = [
     text: outcome,
   },
   { title: 'Changes', right: true, value: each => each.changes },
-  { title: 'Took', right: true, value: each => `${each.milliseconds} ms`, text: each => String(each.milliseconds) },
+  {
+    title: 'Took',
+    name: 'Took (ms)',
+    right: true,
+    value: each => `${each.milliseconds} ms`,
+    text: each => String(each.milliseconds),
+  },
   {
     title: 'Answer',
     value: each => (each.answer ? html`<code>${each.answer.slice(0, 120)}</code>` : null),
-    text: each => each.answer,
+    text: each => each.answer ?? '',
   },
   { title: 'Delivery', value: each => html`<code>${each.deliveryId}</code>`, text: each => each.deliveryId },
 ]
@@ -41,7 +47,7 @@ const attempts = [
 export function Endpoint({ id }) {
   const path = `/webhooks/${encodeURIComponent(id)}`
   const { data, error, reload } = useLoad(signal => ask(path, { signal }).then(answer => answer.data), [id])
-  const [version, setVersion] = useState(0)
+  const [version, again] = useVersion()
   const [open, setOpen] = useState('')
   const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined))
   const [tried, setTried] = useState(/** @type {any} */ (undefined))
@@ -52,7 +58,7 @@ export function Endpoint({ id }) {
   const seen = () => {
     setOpen('')
     reload()
-    setVersion(before => before + 1)
+    again()
   }
   /** @param {string} what @param {object} [body] */
   const post = (what, body = {}) => ask(`${path}/${what}`, { method: 'POST', body })
@@ -60,7 +66,7 @@ export function Endpoint({ id }) {
   const change = (/** @type {object} */ body) => ask(path, { method: 'PUT', body }).then(seen)
   const test = async () => {
     setTried((await post('test')).data)
-    setVersion(before => before + 1)
+    again()
   }
   const rotate = async () => {
     setSecret((await post('rotate-secret')).data.secret)
@@ -110,7 +116,6 @@ export function Endpoint({ id }) {
       caption="Attempts of the last 30 days"
       columns=${attempts}
       version=${version}
-      keyOf=${(/** @type {any} */ each) => each.id}
       tools=${html`<h2>Attempts</h2>`}
       file=${`webhook-${id}-attempts`}
       empty="Nothing was sent yet. Send a test, or wait for a change."

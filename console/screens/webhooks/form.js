@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { kinds } from 'tillbridge/changes'
 import { html } from '../../ground/html.js'
+import { Send } from '../../parts/button.js'
 import { Field, submitted, Tick } from '../../parts/field.js'
-import { Problem } from '../../parts/problem.js'
 import { useAction } from '../../parts/use-load.js'
 
 /**
@@ -40,7 +40,6 @@ export function EndpointForm({ endpoint, save, isNew = false }) {
       </div>
     </fieldset>
     ${isNew && html`<${Tick} label="Begin with everything as it stands" checked=${fromBeginning} change=${setFromBeginning} />`}
-    ${error && html`<${Problem} error=${error} />`}
-    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Saving…' : 'Save'}</button></p>
+    <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} />
   </form>`
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { html } from '../../ground/html.js'
+import { Send } from '../../parts/button.js'
 import { Choice, Field, submitted } from '../../parts/field.js'
-import { Problem } from '../../parts/problem.js'
 import { useAction } from '../../parts/use-load.js'
 
 /** From where an endpoint is told again. @param {{ rewind: (to: string) => Promise<unknown> }} props */
@@ -14,7 +14,6 @@ export function Rewind({ rewind }) {
     <p>A record that has changed several times since then is told of once, as it stands now.</p>
     <${Choice} label="From" value=${to} change=${setTo} options=${[['time', 'a time'], ['beginning', 'the beginning: everything']]} />
     ${to === 'time' && html`<${Field} label="Time (your clock)" type="datetime-local" required value=${time} change=${setTime} />`}
-    ${error && html`<${Problem} error=${error} />`}
-    <p class="choices"><button class="main" disabled=${busy}>${busy ? 'Rewinding…' : 'Rewind'}</button></p>
+    <${Send} label="Rewind" doing="Rewinding…" busy=${busy} error=${error} />
   </form>`
 }

@@ -6,11 +6,11 @@ import { unmappedShop } from '../../support/mapping-shop.ts'
 import { until } from '../../support/processes.ts'
 import { put } from '../../support/write.ts'
 import { bring, findings, judged, shown, startWithWorker } from './looked-after.ts'
-import { customerExport, inventoryExport, productExport } from './shopify.ts'
+import { customerExport, inventoryExport, newProductExport, productExport } from './shopify.ts'
 
 const api = await startWithWorker()
 
-test('exports of Shopify go in as they are, twice the same, and what a whole one does not have any more is gone', async () => {
+test('exports of Shopify go in as they are, under the names of before 2024 and of since, twice the same, and what a whole one does not have any more is gone', async () => {
   const shop = await unmappedShop(api)
   const first = await bring(
     shop,
@@ -28,6 +28,20 @@ test('exports of Shopify go in as they are, twice the same, and what a whole one
     again.notes.some(({ note }: { note: string }) => /any more: gone/.test(note)),
     JSON.stringify(again.notes),
   )
+  const renamed = await bring(
+    shop,
+    'ecommerce-variants',
+    newProductExport([
+      ['S', "'0012001"],
+      ['L', 'MH01-L', "'9300000000002"],
+    ]),
+  )
+  assert.deepEqual(
+    [renamed.read, renamed.new, renamed.unchanged, renamed.refused],
+    [3, 1, 2, 0],
+    JSON.stringify(renamed),
+  )
+  await bring(shop, 'ecommerce-variants', productExport([['S', "'0012001"]]))
   const locations = await bring(shop, 'ecommerce-locations', inventoryExport(['Collins Street', 'Harbour'], ['a', 'b']))
   assert.deepEqual([locations.read, locations.new, locations.refused], [4, 2, 0])
   const refused = await bring(

@@ -9,8 +9,8 @@ export interface Console extends Page {
   says(words: string): Promise<void>
   /** Clicks the button or link of this name, the last one where there are several. */
   press(name: string): Promise<void>
-  /** Presses Export CSV; returns what would be saved. */
-  exported(): Promise<string>
+  /** Presses Export CSV of the table with this caption, or of the last one; returns what would be saved. */
+  exported(caption?: string): Promise<string>
   /** Puts a text into the field with this label. */
   fill(label: string, text: string): Promise<void>
   /** What the field with this label says. */
@@ -24,7 +24,7 @@ const open = `(document.querySelector('dialog[open]') ?? document)`
 
 /** What a person would call a button or link. */
 const named = (name: string) =>
-  `[...${open}.querySelectorAll('button, a')].filter(each => (each.ariaLabel ?? each.innerText.trim()) === ${JSON.stringify(name)} && !each.disabled).at(-1)`
+  `[...${open}.querySelectorAll('button, a')].filter(each => (each.ariaLabel ?? each.innerText.trim()) === ${JSON.stringify(name)} && !each.disabled && !each.ariaDisabled).at(-1)`
 
 /** A browser that is signed in to the console, by a one-time link. */
 export async function openConsole(
@@ -52,11 +52,13 @@ export function withWords(page: Page): Console {
   return {
     ...page,
     press,
-    async exported() {
+    async exported(caption = '') {
       await page.evaluate(`globalThis.saved = undefined
         URL.createObjectURL = blob => (blob.text().then(text => { saved = text }), '#')
         HTMLAnchorElement.prototype.click = () => {}`)
-      await press('Export CSV')
+      const button = `[...document.querySelectorAll('button[aria-label^=${JSON.stringify(`Export CSV: ${caption}`)}]')].at(-1)`
+      await page.until(button)
+      await page.click(button)
       await page.until('globalThis.saved !== undefined')
       return page.evaluate<string>('saved')
     },

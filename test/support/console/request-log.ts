@@ -1,13 +1,16 @@
-import { sql } from '../src/db.ts'
-import { record } from '../src/store/running/audit.ts'
-import { logRequests, openDay } from '../src/store/running/requests.ts'
-import type { TestService } from '../test/support/service.ts'
+import { sql } from '../../../src/db.ts'
+import { record } from '../../../src/store/running/audit.ts'
+import { logRequests, openDay } from '../../../src/store/running/requests.ts'
+import type { TestService } from '../service.ts'
 
 /** Operations with what became of them, as they come in a shop that runs well: `[operation, record, status, error]`. */
-const asked: [operation: string, subject: string, status: number, code?: string][] = [
-  ['POST /orders', '/orders/8002', 201],
-  ['GET /orders/:id', '/orders/8001', 200],
-  ['PUT /customers/:id', '/customers/61466', 200],
+const askedOf = (
+  order: string,
+  customer: string,
+): [operation: string, subject: string, status: number, code?: string][] => [
+  ['POST /orders', order, 201],
+  ['GET /orders/:id', order, 200],
+  ['PUT /customers/:id', customer, 200],
   ['GET /inventory/search', '/inventory/search', 200],
   ['POST /customers', '/customers', 409, 'email_taken'],
   ['GET /customers/:id', '/customers/70011', 404, 'not_found'],
@@ -17,8 +20,13 @@ const asked: [operation: string, subject: string, status: number, code?: string]
   ['POST /returns', '/returns', 422, 'sku_not_on_order'],
 ]
 
-/** Requests as they might have come through a morning. Returns the id of the newest, an order that a back office took. */
-export async function logMorning({ db, service, username }: TestService): Promise<string> {
+/** Requests as they might have come through a morning. Returns the id of the newest, by which a back office took the order. */
+export async function logMorning(
+  { db, service, username }: TestService,
+  order: string,
+  customer: string,
+): Promise<string> {
+  const asked = askedOf(order, customer)
   const now = Date.now()
   const lines = Array.from({ length: 60 }, (_, i) => {
     const [operation, subject, status, code] = asked[(i * 7) % asked.length] ?? ['GET /stores', '/stores', 200]
@@ -53,17 +61,17 @@ export async function logMorning({ db, service, username }: TestService): Promis
       from generate_series(1, 1439) n,
            lateral (select date_trunc('minute', now()) - n * interval '1 minute' as minute, (120 + 90 * sin(n / 229.0) + 20 * sin(n * n))::integer as answered) told
         on conflict (service_id, minute) do update set answered = excluded.answered`)
-  const [order] = lines
-  if (!order) throw new Error('a morning without requests')
+  const [newest] = lines
+  if (!newest) throw new Error('a morning without requests')
   const body = { orderNumber: '', customerId: '', lines: [{ sku: '', quantity: 1, price: '' }] }
   await db.transaction(tx =>
     record(tx, service, {
       username,
-      operation: order.operation,
-      subject: order.subject,
+      operation: newest.operation,
+      subject: newest.subject,
       body,
-      requestId: order.requestId,
+      requestId: newest.requestId,
     }),
   )
-  return order.requestId
+  return newest.requestId
 }

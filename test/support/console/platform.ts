@@ -1,6 +1,6 @@
-import { sql } from '../src/db.ts'
-import { judgeMappings } from '../src/store/mappings/judging.ts'
-import type { TestService } from '../test/support/service.ts'
+import { sql } from '../../../src/db.ts'
+import { judgeMappings } from '../../../src/store/mappings/judging.ts'
+import type { TestService } from '../service.ts'
 
 /** What an e-commerce platform might have of the demo shop, most of it as it is mapped; and what the mapping doctor finds of it. */
 export async function listPlatform({ db, service }: TestService) {

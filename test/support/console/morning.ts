@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { sql } from '../../../src/db.ts'
+import { raiseAlert } from '../../../src/store/running/alerts.ts'
+import type { Answer, TestService } from '../service.ts'
+import type { Receiver } from '../webhooks/receiver.ts'
+import { post, put } from '../write.ts'
+import { listPlatform } from './platform.ts'
+import { logMorning } from './request-log.ts'
+
+const gift = {
+  amount: '150.00',
+  receiverName: 'Ann Lee',
+  receiverEmail: 'ann.lee@exmaple.com',
+  senderName: 'John Smith',
+  subject: 'A gift for you',
+  billingAddress: { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' },
+}
+const address = { contactName: 'Ann Lee', ...gift.billingAddress }
+
+const made = ({ status, text, json }: Answer) => {
+  assert.ok(status < 300, text)
+  return json.data
+}
+
+/** Where the console shows something of the morning. */
+export interface Morning {
+  customer: string
+  sku: string
+  voucher: string
+  /** An order that a back office took. */
+  request: string
+  webhook: string
+}
+
+/** A morning in a demo shop, by which each screen of the console has something to show. */
+export async function spendMorning(shop: TestService, receiver: Receiver): Promise<Morning> {
+  const { db, service } = shop
+  const told = async (path: string) => (await shop.get(path)).json.data
+  const sales: { customerId: string | null }[] = await told('/orders/transactions/search?limit=100')
+  const customerId = sales.find(each => each.customerId)?.customerId ?? ''
+  const [{ sku }] = (await told('/inventory?limit=100')).filter((level: { sellable: number }) => level.sellable > 4)
+
+  const endpoint = { kinds: ['inventory', 'product'], description: 'Stock of the web shop' }
+  const webhook = made(await post(shop, '/webhooks', { url: new URL('/stock', receiver.url).href, ...endpoint }))
+  const mailing = { kinds: ['customer'], description: 'Customers of the mailing tool' }
+  await post(shop, '/webhooks', { url: new URL('/crm', receiver.url).href, ...mailing })
+  await post(shop, `/webhooks/${webhook.id}/test`, {})
+
+  // Files as they might have come.
+  await db.run(sql`
+    insert into feed_run (service_id, feed, changed_at, ended_at, origin, is_whole, read, inserted, changed, refused)
+    select ${service.id}, 'stock', at, at + (40 + n * 7 % 50) * interval '1 second', 'file', n % 8 = 0, 4000 + n * 173 % 900, n % 3, 200 + n * 41 % 300, n % 5 / 4
+      from generate_series(1, 24) n, lateral (select now() - (n * 15 + n * n % 7) * interval '1 minute' as at) begun`)
+  await raiseAlert(db, service.id, {
+    kind: 'export_refused',
+    subject: 'stock.csv',
+    detail: '3 of 4,120 lines of stock.csv name a store that is not known.',
+  })
+  const order = await sell(shop, customerId, sku)
+  const request = await logMorning(shop, `/orders/${order}`, `/customers/${customerId}`)
+  const voucher = await give(shop)
+  // Something that was changed, and a present, for the time line of a customer.
+  await put(shop, `/customers/${customerId}`, { smsSubscription: true, mobile: '+61 491 570 006' })
+  const { contact } = await told(`/customers/${customerId}`)
+  made(await post(shop, '/vouchers', { ...gift, receiverEmail: contact.email }))
+  await listPlatform(shop)
+  const [finding] = await told('/mappings/doctor/skus?state=nearMiss&limit=1')
+  made(await post(shop, '/mappings/doctor/fixes', { kind: 'skus', id: finding.id, to: finding.suggestion }))
+  return { customer: customerId, sku, voucher, request, webhook: webhook.id }
+}
+
+/** Two orders, of the second of which something comes back. Returns its identifier. */
+async function sell(shop: TestService, customerId: string, sku: string): Promise<string> {
+  const [product] = (await shop.get(`/products?sku=${encodeURIComponent(sku)}`)).json.data
+  const sizes = product.colours.flatMap((colour: { sizes: unknown[] }) => colour.sizes)
+  const { price } = sizes.find((size: { ecommerceSku: string }) => size.ecommerceSku === sku)
+  const order = {
+    customerId,
+    lines: [{ sku, quantity: 1, price, discounts: [] }],
+    billingAddress: address,
+    deliveryAddress: address,
+    freight: '0.00',
+    payments: [{ gateway: 'paypal', amount: price }],
+  }
+  made(await post(shop, '/orders', { ...order, orderNumber: 'W0104711' }))
+  const { id } = made(await post(shop, '/orders', { ...order, orderNumber: 'W0104712' }))
+  made(await post(shop, `/orders/${id}/returns`, { lines: [{ sku, reasonCode: 'SIZE' }] }))
+  return id
+}
+
+/** A voucher whose e-mail was refused, and went to another address then. Returns its number. */
+async function give(shop: TestService): Promise<string> {
+  const { number } = made(await post(shop, '/vouchers', gift))
+  await shop.db.run(sql`
+    update mail set status = 'failed', attempts = 1, last_fault = 'The mail server refuses the message: 550 5.1.2 at RCPT TO.'
+     where voucher_number = ${number}`)
+  await post(shop, `/vouchers/${number}/send-again`, { receiverEmail: 'ann.lee@example.com' })
+  await shop.db.run(sql`
+    update mail set status = 'sent', attempts = 1, sealed = null, sent_at = now() where voucher_number = ${number} and status = 'queued'`)
+  return number
+}
