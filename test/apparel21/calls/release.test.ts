@@ -3,6 +3,10 @@ import { after, test } from 'node:test'
 import { startSimulator } from '../../../simulator/simulator.ts'
 import { type Client, openClient } from '../../../src/backoffice/apparel21/calls/client.ts'
 import { releaseIn, releaseOf } from '../../../src/backoffice/apparel21/calls/release.ts'
+import { behind, settings } from '../../drivers/apparel21.ts'
+import { until } from '../../support/processes.ts'
+import { startTestService } from '../../support/service.ts'
+import { took } from '../faults/fronting.ts'
 
 const simulator = await startSimulator({ sizes: { persons: 1 } })
 after(() => simulator.close())
@@ -48,5 +52,33 @@ test('a release that is not known counts as too early, and a pinned one outranks
   assert.equal(await releaseOf(pinned).has('personsByChange'), true)
   known.close()
   pinned.close()
+  simulator.faults.clear()
   simulator.set({ release: '2025.1' })
+})
+
+test('a release that was told once goes on while its page is not answered, and nobody waits for it', async () => {
+  const { client, backOffice } = behind(simulator, {
+    limits: { releaseMs: 1, deadlineMs: 3_000, breakerFailures: 1_000 },
+  })
+  const api = await startTestService({ settings, backOffice })
+  after(async () => {
+    await api.stop()
+    client.close()
+    simulator.faults.clear()
+    simulator.set({ release: '2025.1' })
+  })
+  const changed = (headers = {}) => api.get('/customers?updated_after=2020-01-01', headers)
+  const isShown = async () => (await changed()).json.meta.warnings === undefined
+  assert.equal(await isShown(), true)
+  for (const kind of ['html', 'hang'] as const) {
+    simulator.faults.add({ kind })
+    for (let asked = 0; asked < 3; asked++) {
+      const { answer, ms } = await took(changed({ prefer: 'handling=strict' }))
+      assert.deepEqual([answer.status, answer.json.meta.warnings], [200, undefined], answer.text)
+      assert.ok(ms < 1_000, `${kind}: it takes ${ms} ms`)
+    }
+    simulator.faults.clear()
+  }
+  simulator.set({ release: '2021.3' })
+  await until(async () => !(await isShown()), 'the new one is told', 10_000)
 })

@@ -103,6 +103,10 @@ export const lists: Section = {
         'apparel21/calls/release.test.ts',
         'a release that is not known counts as too early, and a pinned one outranks the page',
       ],
+      [
+        'apparel21/calls/release.test.ts',
+        'a release that was told once goes on while its page is not answered, and nobody waits for it',
+      ],
     ],
     [
       68,

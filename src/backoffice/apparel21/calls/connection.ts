@@ -59,6 +59,8 @@ export interface Limits {
   pageRows: number
   /** Seconds that a pull goes back behind the newest change it knows: changes are committed late, and clocks differ. */
   overlapSeconds: number
+  /** Milliseconds that the release counts which the root page told. */
+  releaseMs: number
 }
 
 /** How much an answer is: what most have, a page of a list, or everything at once. */
@@ -91,4 +93,5 @@ export const defaultLimits: Limits = {
   patienceMs: 2_000,
   pageRows: 500,
   overlapSeconds: 600,
+  releaseMs: 3_600_000,
 }

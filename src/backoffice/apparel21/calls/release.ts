@@ -20,37 +20,47 @@ export function releaseIn(html: string): string | undefined {
   return isRelease(release) ? release : undefined
 }
 
-/** Milliseconds that an answer counts, and that it counts that there was none. */
-const knownMs = 3_600_000
+/** Milliseconds until it is asked again where nobody said. */
 const unknownMs = 60_000
 
 /** The installed release of one Retail API. */
 export interface Release {
-  /** Undefined where it cannot be found out, which is warned of and counts as too early for everything. */
+  /** The last one that was told. Undefined where none ever was, which is warned of and counts as too early for everything. */
   read(): Promise<string | undefined>
   has(feature: keyof typeof since): Promise<boolean>
 }
 
-/** Reads the root page when somebody asks, and remembers it; a pinned release outranks it. */
+/**
+ * Reads the root page when somebody asks, and remembers it; a pinned release outranks it. Nobody waits for a page that was read before:
+ * while it is read anew the last known release goes on, and where it cannot be read that one stays.
+ */
 export function releaseOf(client: Client): Release {
   const { pinnedRelease, log } = client.connection
-  let known: { release: Promise<string | undefined>; until: number } | undefined
+  const { releaseMs } = client.limits
+  let known: string | undefined
+  let look: Promise<string | undefined> | undefined
+  let until = 0
 
-  const look = async () => {
-    const release = await client.page().then(releaseIn, () => undefined)
-    if (release === undefined) {
-      log?.warn({}, 'The release of the back office is not known: what needs a certain one is unavailable.')
-      if (known) known.until = performance.now() + unknownMs
+  const looked = async () => {
+    const told = await client.page().then(releaseIn, () => undefined)
+    until = performance.now() + (told === undefined ? Math.min(unknownMs, releaseMs) : releaseMs)
+    if (told === undefined) {
+      const what =
+        known === undefined
+          ? 'is not known: what needs a certain one is unavailable.'
+          : 'cannot be found out: the last known one goes on.'
+      log?.warn({ ...(known !== undefined && { release: known }) }, `The release of the back office ${what}`)
     }
-    return release
+    known = told ?? known
+    return known
   }
-  const read = () => {
-    if (pinnedRelease !== undefined) return Promise.resolve<string | undefined>(pinnedRelease)
-    if (!known || known.until < performance.now()) {
-      known = { release: Promise.resolve(undefined), until: performance.now() + knownMs }
-      known.release = look()
+  const read = async () => {
+    if (pinnedRelease !== undefined) return pinnedRelease
+    if (!look || until < performance.now()) {
+      until = Number.POSITIVE_INFINITY
+      look = looked()
     }
-    return known.release
+    return known ?? look
   }
   return {
     read,
