@@ -3,7 +3,7 @@ import { inOrder, numberTaken } from '../../domain/orders/check.ts'
 import type { OrderWrites } from '../../domain/orders/orders.ts'
 import { judgeReturn } from '../../domain/orders/return-check.ts'
 import { isAtLeast } from '../../domain/release.ts'
-import type { Write } from '../../domain/write.ts'
+import { NeverDone, type Write } from '../../domain/write.ts'
 import { ApiError, faulty, notFound } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import { beginChange } from '../../store/lists/change.ts'
@@ -15,10 +15,11 @@ import { effect } from './calls/effect.ts'
 import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type Release, since } from './calls/release.ts'
 import { knownOrder } from './lookup/known-orders.ts'
+import { isReturnThere, type PlaceOfReturn, returnsPath } from './lookup/made-returns.ts'
 import { orderNumbered } from './lookup/order-search.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { derivedNumber, markedNumber } from './records/numbers.ts'
-import { comparableReason, faultsOfReturn, returnPayload } from './records/return-write.ts'
+import { comparableReason, faultsOfReturn, type MadeReturn, returnPayload } from './records/return-write.ts'
 import { text } from './xml/values.ts'
 
 /**
@@ -38,33 +39,32 @@ export const createReturn =
     const returnNumber = input.returnNumber ?? undefined
     const restock = input.restock ?? true
     const { returnReasons } = service.settings
-    const { faults, portions, lines: returned } = judgeReturn(input, { number: order.number, lines }, service.settings)
-    const named = returnReasons.map(({ code }) => code).filter(code => returned.some(line => line.reasonCode === code))
+    const judge = (left: typeof lines) => judgeReturn(input, { number: order.number, lines: left }, service.settings)
+    const [asOurs, asThere] = [judge(lines), judge(known.left)]
+    const named = returnReasons
+      .map(({ code }) => code)
+      .filter(code => asOurs.lines.some(line => line.reasonCode === code))
     const reasonIds = await upstream.returnReasons.idsOf(named)
     const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
     const number = await read(db => freeNumber(db, write, order.id, returnNumber))
-    refuse(
-      inOrder([
-        ...faults,
-        ...faultsOfReturn(returned, returnReasons, reasonIds),
-        ...(number === undefined ? [taken] : []),
-      ]),
-    )
-    if (number === undefined) throw faulty([taken])
+    const faults = [...asThere.faults, ...faultsOfReturn(asThere.lines, returnReasons, reasonIds)]
+    if (number === undefined) {
+      refuse(inOrder([...faults, taken]))
+      throw faulty([taken])
+    }
+    const there = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
+    const place = { order: { id: order.id, number: order.number, personId }, number: there }
+    // What head office has changed since says nothing against a return that it has.
+    const mayBeMade = asOurs.faults.length === 0 && (faults.length > 0 || known.left !== lines)
+    const isMade = mayBeMade && isRepeatable(write) && (await isReturnThere(upstream.client, place)) === true
+    if (!isMade) refuse(inOrder(faults))
+    const { portions, lines: returned } = isMade ? asOurs : asThere
 
-    const upstreamNumber = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
-    const authorisation = await give(upstream.client, write, {
-      orderId: order.id,
-      personId,
-      number: upstreamNumber,
-      body: returnPayload({
-        number: upstreamNumber,
-        restock,
-        lines: returned,
-        reasonIds,
-        order: { number: order.number, personId },
-        skuIds: new Map(lines.map(line => [line.sku, line.skuId])),
-      }),
+    const authorisation = await give(upstream.client, write, place, isMade, {
+      restock,
+      lines: returned,
+      reasonIds,
+      skuIds: new Map(lines.map(line => [line.sku, line.skuId])),
     })
     return async tx => {
       const held = await holdOrder(tx, service, { id: order.id })
@@ -109,29 +109,36 @@ async function freeNumber(db: Db, { service, reference }: Write, orderId: string
   }
 }
 
-interface Given {
-  orderId: string
-  personId: string
-  number: string
-  body: string
-}
+/** Whether an attempt before may have made it. */
+const isRepeatable = ({ isKeyed, isSettling, isTrial }: Write) => (isKeyed || isSettling) && !isTrial
 
 /**
  * Makes a return, unless an earlier attempt has: only this service makes its number. Returns the number that the shopper writes on the
  * parcel; where that cannot be found out any more, the return's own, by which the head office finds it as well.
  */
-async function give(client: Client, write: Write, { orderId, personId, number, body }: Given): Promise<string> {
-  const path = ['Persons', personId, 'Orders', orderId, 'Returns']
+async function give(
+  client: Client,
+  write: Write,
+  place: PlaceOfReturn,
+  isMade: boolean,
+  body: Pick<MadeReturn, 'restock' | 'lines' | 'reasonIds' | 'skuIds'>,
+): Promise<string> {
+  const { order, number } = place
+  const path = returnsPath(order)
   if (write.isTrial) return number
-  const telling = { endpoint: 'returns', method: 'POST', path, body } as const
-  let id: string | undefined
-  try {
-    // A return cannot be looked up by its number, but told a second time it is refused where it is there: that finds out too.
-    id = (await (write.isSettling ? client.write(telling) : effect(client, write, telling))).id
-  } catch (error) {
-    if (refusalBehind(error)?.code !== numberExists) throw error
-    write.note('done')
+  const make = async () => {
+    try {
+      const telling = { endpoint: 'returns', method: 'POST', path } as const
+      return (await effect(client, write, { ...telling, body: returnPayload({ ...body, ...place }) })).id
+    } catch (error) {
+      if (!(await isOfEarlier(client, place, error))) throw error
+      write.note('done')
+      return
+    }
   }
+  let id: string | undefined
+  if (isMade) write.note('done')
+  else id = await make()
   try {
     id ??= text(await orderNumbered(client, number), 'Id') ?? undefined
     if (id === undefined) return number
@@ -142,4 +149,12 @@ async function give(client: Client, write: Write, { orderId, personId, number, b
     if (error instanceof ApiError) return number
     throw error
   }
+}
+
+/** Whether a return was not made because an earlier attempt at it has made it. Throws where that cannot be found out. */
+async function isOfEarlier(client: Client, place: PlaceOfReturn, error: unknown): Promise<boolean> {
+  if (!(error instanceof NeverDone)) return refusalBehind(error)?.code === numberExists
+  const isThere = await isReturnThere(client, place)
+  if (isThere === undefined) throw new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
+  return isThere
 }

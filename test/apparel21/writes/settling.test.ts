@@ -97,6 +97,31 @@ test('a return whose answer is lost keeps its units, and no other return of the 
   isProblem(await giveBack(id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', api.baseUrl)
 })
 
+test('a return that never arrived is not made by following it up', async () => {
+  const { id } = await bought({ [tee.sku]: 2 })
+  const before = await count(api, api, 'sales_return')
+  loseRequest('/Persons/*/Returns')
+  isProblem(await giveBack(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
+  await shop.followUp()
+  assert.deepEqual([returnsThere(), await open()], [0, [1, 1]], 'it may still arrive')
+  await shop.followUp()
+  assert.deepEqual([returnsThere(), await count(api, api, 'sales_return'), await open()], [0, before, [0, 0]])
+  assert.equal((await giveBack(id, { [tee.sku]: 2 })).status, 201)
+})
+
+test('a return of which the back office does not tell whether it has its number is neither made nor given up', async () => {
+  const { id } = await bought({ [tee.sku]: 1 })
+  loseAnswer('/Persons/*/Returns')
+  isProblem(await giveBack(id, { [tee.sku]: 1 }), 'outcome_unknown', api.baseUrl)
+  simulator.faults.add({ kind: 'error', method: 'POST', path: '/Persons/*/Returns', status: 403, code: 5139 })
+  for (let looks = 0; looks < 3; looks++) await shop.followUp()
+  assert.deepEqual([returnsThere(), await open()], [1, [1, 1]])
+  simulator.faults.clear()
+  await shop.followUp()
+  assert.deepEqual([returnsThere(), await open()], [1, [0, 0]])
+  assert.deepEqual(await returnable(id), [{ sku: tee.sku, sold: 1, returned: 1, returnable: 0 }])
+})
+
 test('customers that were made or changed are taken over as the back office has them, consent and all', async () => {
   const consents = () => count(api, api, 'consent_change')
   const [customers, consent] = [await count(api, api, 'customer'), await consents()]

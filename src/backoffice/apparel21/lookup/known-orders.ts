@@ -16,11 +16,12 @@ import { orderById, orderNumbered } from './order-search.ts'
 import { isCustomer, personById, readied, storePerson } from './people.ts'
 import type { Upstream } from './upstream.ts'
 
-/** An order that is held, with its lines as the back office sees them. */
+/** An order that is held, with its lines, brought up to date. */
 export interface KnownOrder {
   order: HeldOrder
-  /** A line that came back some other way has nothing left to return. */
   lines: HeldLine[]
+  /** What is left of them: a line that came back some other way has nothing left to return. Where there is none such, the same as `lines`. */
+  left: HeldLine[]
 }
 
 /**
@@ -120,7 +121,8 @@ async function upToDate(tx: Db, service: Service, order: HeldOrder, live: Xml | 
   }
   const lines = steps.length ? await linesOf(tx, service, order) : before
   const isBack = ({ sequence, returned }: HeldLine) => returned === 0 && seen.get(sequence) === 'returned'
-  return { order, lines: lines.map(line => (isBack(line) ? { ...line, returned: line.quantity } : line)) }
+  const left = lines.map(line => (isBack(line) ? { ...line, returned: line.quantity } : line))
+  return { order, lines, left: lines.some(isBack) ? left : lines }
 }
 
 /** What is returned was shipped; how much of it came back is counted by returns. */
