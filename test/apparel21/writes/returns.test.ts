@@ -201,46 +201,6 @@ test('an order that there is not is not found; while the back office is away nob
   assert.equal(await rows(), before)
 })
 
-test('what came back some other way is not returned again', async () => {
-  const order = await bought({ [tee.sku]: 2, [hat.sku]: 1 })
-  const there = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
-  for (const line of there.lines) if (line.skuId === Number(tee.sku)) line.status = 'Returned'
-  isRefused(api, await giveBack(order.id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', '/lines/0/quantity')
-  made(await giveBack(order.id, { [hat.sku]: 1 }))
-  // Of our own returns the back office says the same, when it has received them.
-  const own = await bought({ [tee.sku]: 2 })
-  made(await giveBack(own.id, { [tee.sku]: 1 }))
-  simulator.change({ kind: 'receive-return', id: lastReturn().id })
-  made(await giveBack(own.id, { [tee.sku]: 1 }))
-})
-
-test('a return whose answer is lost, and whose lines head office then marks as returned, is that return to its repeat, and to whoever follows it up', async () => {
-  for (const finish of ['repeat', 'follow up'] as const) {
-    simulator.ledger.clear()
-    const order = await bought({ [tee.sku]: 2, [hat.sku]: 1 })
-    const key = keyed()
-    simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
-    isProblem(await giveBack(order.id, { [tee.sku]: 2 }, {}, key), 'outcome_unknown', api.baseUrl)
-    simulator.change({ kind: 'receive-return', id: lastReturn().id })
-    if (finish === 'follow up') await shop.followUp()
-    const record = made(await giveBack(order.id, { [tee.sku]: 2 }, {}, key))
-    assert.deepEqual([record.returnNumber, returnsThere()], [lastReturn().number, 1], finish)
-    assert.deepEqual(await returnable(order.id), [
-      { sku: tee.sku, sold: 2, returned: 2, returnable: 0 },
-      { sku: hat.sku, sold: 1, returned: 0, returnable: 1 },
-    ])
-  }
-})
-
-test('a keyed return of what came back some other way is refused, and nothing is made', async () => {
-  const order = await bought({ [tee.sku]: 1 })
-  const there = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
-  for (const line of there.lines) line.status = 'Returned'
-  const answer = await giveBack(order.id, { [tee.sku]: 1 }, {}, keyed())
-  isRefused(api, answer, 'quantity_exceeds_returnable', '/lines/0/quantity')
-  assert.equal(returnsThere(), 0)
-})
-
 test('returns need a release that has them', async () => {
   const own = await openShop({}, { release: '2017.1' })
   try {
