@@ -2,7 +2,7 @@ import type { Database } from '../../db.ts'
 import type { TransactionParts } from '../../domain/orders/merge-lines.ts'
 import type { FeedRows, RowKind, WholeList } from '../../domain/port/feed.ts'
 import type { Service } from '../../settings.ts'
-import { upsertCustomers } from '../../store/customers/customers.ts'
+import { type AskedAfter, upsertCustomers, upsertCustomersAskedAfter } from '../../store/customers/customers.ts'
 import { upsertProducts } from '../../store/goods/products.ts'
 import { upsertReferences } from '../../store/goods/references.ts'
 import { upsertStock } from '../../store/goods/stock.ts'
@@ -26,6 +26,9 @@ export interface PullIntake<K extends RowKind> extends Intake<FeedRows[K]> {
   /** The list whose records the inputs are, where only the database can tell which. */
   // biome-ignore lint/suspicious/noExplicitAny: what `prepare` made
   shows?: { list: WholeList; idOf(input: any): string }
+  /** The same as `write`, of rows that may be older than what is there. */
+  // biome-ignore lint/suspicious/noExplicitAny: what `prepare` made
+  writeAskedAfter?(db: Database, service: Service, inputs: readonly any[], asked: AskedAfter): Promise<Upserted>
 }
 
 /** Stock whose store and SKU are known. */
@@ -89,6 +92,7 @@ export const intakes: { readonly [K in RowKind]: PullIntake<K> } = {
   customers: {
     prepare: asTheyAre,
     write: upsertCustomers,
+    writeAskedAfter: upsertCustomersAskedAfter,
     list: 'customer',
     // Whoever had the address first keeps it.
     clears: { customer_email: 'email' },

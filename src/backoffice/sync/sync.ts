@@ -1,30 +1,17 @@
 import type { Database } from '../../db.ts'
-import type { Feed, FeedRows, Portion, PullEnd, ReferenceKey, RowKind, Visit } from '../../domain/port/feed.ts'
+import type { Feed, Portion, PullEnd, PullRequest, ReferenceKey, Visit } from '../../domain/port/feed.ts'
 import { ApiError } from '../../errors.ts'
 import { DatabaseAway } from '../../outages.ts'
 import type { Service } from '../../settings.ts'
-import type { List } from '../../store/lists/change.ts'
-import { beginLoad, type FirstLoad } from '../../store/lists/first-load.ts'
-import { lookAtGrownTables } from '../../store/lists/statistics.ts'
+import { momentNow } from '../../store/lists/change.ts'
 import { unknownReferences } from '../../store/sync/lookups.ts'
 import { openOrders } from '../../store/sync/orders.ts'
 import { removeUnseen } from '../../store/sync/removal.ts'
 import { beginRun, type Hold } from '../../store/sync/runs.ts'
-import {
-  beat,
-  countSeen,
-  failFeed,
-  finishFeed,
-  holdFeed,
-  lookAtSeen,
-  noteSeen,
-  type Tally,
-} from '../../store/sync/sync.ts'
-import { addAllVisits, addVisits, dueVisits, noteVisited, staleVisits } from '../../store/sync/visits.ts'
-import { takeIn } from '../rows/take-in.ts'
-import { addTaken, note } from '../rows/taken.ts'
-import type { Violation } from '../rows/violations.ts'
-import { intakes, type PullIntake } from './intakes.ts'
+import { beat, countSeen, failFeed, finishFeed, holdFeed, lookAtSeen, type Tally } from '../../store/sync/sync.ts'
+import { addAllVisits, dueVisits, staleVisits } from '../../store/sync/visits.ts'
+import { note } from '../rows/taken.ts'
+import { put, type Run } from './portions.ts'
 
 export interface SyncOptions {
   /** Read everything, whatever is known. */
@@ -42,8 +29,6 @@ export interface SyncResult extends Tally {
 
 /** Milliseconds between two beats: several to the time after which a run is taken to be dead. */
 const beatMs = 15_000
-/** Rows of a transaction. */
-const rowsAtOnce = 1_000
 /** Records that a run visits at most, unless it is to visit all. */
 const mostVisits = 5_000
 
@@ -119,42 +104,31 @@ function isDue({ fullEverySeconds, reachSeconds, revisitSeconds }: Feed, known: 
   return reachSeconds !== undefined && (known.secondsSinceFinished ?? Number.POSITIVE_INFINITY) >= reachSeconds
 }
 
-interface Run {
-  db: Database
-  service: Service
-  feed: Feed
-  tally: Tally
-  /** Shows that the run lives; throws where another run has taken over. */
-  keep(): Promise<void>
-  isFull: boolean
-  since: string | null | undefined
-  signal: AbortSignal
-  /** New rows of each kind, and at how many of them the planner was told of them. */
-  inserted: Map<RowKind, { rows: number; told: number }>
-  /** The lists that it has brought something of, each with its first load where it is that. */
-  loads: Map<List, FirstLoad | undefined>
-}
-
 async function pull(run: Run): Promise<PullEnd> {
   const { db, service, feed, tally, keep, isFull, since, signal } = run
   let end: PullEnd = {}
   let isUnclear = false
-  const portions = feed.pull({
+  const request: PullRequest = {
     since: since ?? undefined,
     settings: service.settings,
     unknownReferences: async (wanted: readonly ReferenceKey[]) =>
       wanted.length ? unknownReferences(db, service, wanted) : [],
     openOrders: () => openOrders(db, service),
+    moment: () => momentNow(db),
     visits: visitsOf(run),
     signal,
-  })
-  for await (const portion of portions) {
-    signal.throwIfAborted()
-    await put(portion, run)
-    if (portion.isUnclear) isUnclear = true
-    end = portion.end ?? end
-    await keep()
   }
+  async function putAll(portions: AsyncIterable<Portion>) {
+    for await (const portion of portions) {
+      signal.throwIfAborted()
+      const newer = await put(portion, run)
+      if (portion.isUnclear) isUnclear = true
+      end = portion.end ?? end
+      await keep()
+      if (newer.length && feed.again) await putAll(feed.again(newer, request))
+    }
+  }
+  await putAll(feed.pull(request))
   if (end.total && (await countSeen(db, service, feed.name, end.total.list)) < end.total.atLeast)
     throw new ApiError('back_office_error', 'A list of the back office has fewer records than it says.')
   if (!isFull || !feed.whole) return end
@@ -176,37 +150,6 @@ async function pull(run: Run): Promise<PullEnd> {
     const { kept } = await removeUnseen(db, service, { feed: feed.name, list, thoseThere, onSome })
     if (kept) note(tally.notes, `of the list ${list} are gone, more than half of it: nothing was taken away`, kept)
   }
-}
-
-/** Puts a portion in; a visit is done when all that it brought is in. */
-async function put({ rows = {}, seen = [], refused = [], visits = [], visited }: Portion, run: Run) {
-  const { db, service, feed, tally } = run
-  for (const kind of Object.keys(intakes) as RowKind[]) await putRows(kind, rows[kind] ?? [], run)
-  for (const { list, ids } of seen) await noteSeen(db, service, feed.name, list, ids)
-  for (const { feed: other, due } of visits) if (due.length) await addVisits(db, service, other, due)
-  if (visited) await noteVisited(db, service, feed.name, visited, refused.length ? undefined : visited.at)
-  tally.read += refused.length
-  tally.refused += refused.length
-  for (const reason of refused) note(tally.notes, reason)
-}
-
-async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][], run: Run) {
-  const { db, service, feed, tally, inserted, loads } = run
-  if (!rows.length) return
-  const intake: PullIntake<K> = intakes[kind]
-  const { shows, list } = intake
-  if (list && !loads.has(list)) loads.set(list, await beginLoad(db, service, list))
-  const refuse = (_at: number, { note: what }: Violation, mended: boolean) =>
-    note(tally.notes, `${what}: ${mended ? 'kept without it' : 'refused'}`)
-  const { inputs, ...taken } = await takeIn(rows, { db, service, intake, atOnce: rowsAtOnce, again: true, refuse })
-  addTaken(tally, taken)
-  if (shows) await noteSeen(db, service, feed.name, shows.list, inputs.map(shows.idOf))
-  const { rows: before, told } = inserted.get(kind) ?? { rows: 0, told: 0 }
-  const now = before + taken.inserted
-  // With the first, and then with twice as many each time: a few stores that it takes for one cost as much as many rows.
-  const isTold = now > 0 && now >= 2 * told
-  inserted.set(kind, { rows: now, told: isTold ? now : told })
-  if (isTold) await lookAtGrownTables(db)
 }
 
 /** What a feed has to visit: all, or what is due and what was not visited for long. */

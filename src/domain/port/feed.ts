@@ -90,6 +90,11 @@ export interface Portion {
   rows?: { [K in RowKind]?: FeedRows[K][] }
   /** The identifiers of the records it stands for, also of those that were refused: to count them, and to find out what is gone. */
   seen?: { list: string; ids: readonly string[] }[]
+  /**
+   * A moment before it was asked for (`PullRequest.moment`), where what it says may be older than what is there: customers who have
+   * changed since are left as they are, and asked for once more (`Feed.again`).
+   */
+  askedAfter?: string
   /** Why records could not be taken, in words, one entry a record. */
   refused?: readonly string[]
   /** Something was refused that `seen` does not name: what is not seen may be there all the same. */
@@ -117,6 +122,8 @@ export interface PullRequest {
   /** Which of these the reference cache does not have. */
   unknownReferences(wanted: readonly ReferenceKey[]): Promise<ReferenceKey[]>
   openOrders(): Promise<OpenOrder[]>
+  /** This moment, by our clock. */
+  moment(): Promise<string>
   /** What this feed has to visit. */
   visits: AsyncIterable<Visit>
   signal: AbortSignal
@@ -135,6 +142,8 @@ export interface Feed {
   whole?: readonly WholeList[]
   /** Which records that it did not show are there all the same: each is asked for by itself. Absent: none. */
   thoseThere?(ids: readonly string[], signal: AbortSignal): Promise<string[]>
+  /** These customers, each asked for by itself: what the pull has brought of them may be older than what is there. */
+  again?(ids: readonly string[], request: PullRequest): AsyncIterable<Portion>
   /** It visits records one by one; a visit is repeated after so many seconds even if nothing is known to have changed. */
   revisitSeconds?: number
   pull(request: PullRequest): AsyncIterable<Portion>

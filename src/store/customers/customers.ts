@@ -56,9 +56,38 @@ const ecommerceIds = sql`
 export const customerText = sql`record || ecommerce_ids`
 const withoutEcommerceIds = sql`record || '}'`
 
+/** When rows were asked for, and what becomes of those that may be older than what is there. */
+export interface AskedAfter {
+  moment: string
+  onNewer(id: string): void
+}
+
 /** Merges rows (`CustomerRow`) into the customers. */
 export const upsertCustomers = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(tx => mergeCustomers(tx, service, rows))
+
+/**
+ * The same of rows that a back office was asked for after a moment (`momentNow`). Customers who have changed since, or have left, stay as
+ * they are, since the rows may be older: `onNewer` hears of each, where the transaction is begun anew more than once.
+ */
+export const upsertCustomersAskedAfter = (
+  db: Database,
+  service: Service,
+  rows: readonly { id: string }[],
+  { moment, onNewer }: AskedAfter,
+): Promise<Upserted> =>
+  db.transaction(async tx => {
+    const ids = rows.map(({ id }) => id)
+    await lockCustomers(tx, service, sql`and c.id = any(${ids})`)
+    const found = await tx.rows<{ id: string }>(sql`
+      select id from customer where service_id = ${anyService(service)} and id = any(${ids}) and changed_at > ${moment}::timestamptz
+      union
+      select id from removal where service_id = ${service.id} and kind = 'customer' and id = any(${ids}) and changed_at > ${moment}::timestamptz`)
+    const newer = new Set(found.map(({ id }) => id))
+    for (const id of newer) onNewer(id)
+    const older = rows.filter(({ id }) => !newer.has(id))
+    return older.length ? mergeCustomers(tx, service, older) : { inserted: 0, changed: 0 }
+  })
 
 /** Merges rows (`CustomerMappingRow`) into customers that are there. */
 export const mapCustomers = (db: Database, service: Service, rows: readonly { id: string }[]): Promise<Upserted> =>

@@ -38,6 +38,13 @@ export async function beginChange(tx: Db, service: Service, lists: readonly (Lis
   return { ...change, from: null }
 }
 
+/** This moment by the clock that stamps are taken of: what changes from now on has a later one. Text of a `timestamptz`. */
+export async function momentNow(db: Db): Promise<string> {
+  const row = await db.row<{ at: string }>(sql`select clock_timestamp()::text as at`)
+  if (!row) throw new Error('a function answers one row')
+  return row.at
+}
+
 /** The stamp of now, for a statement that is all of a transaction's change of these lists: one that announces the change itself. */
 export function stampOfNow(service: Service, lists: readonly (List | 'audit')[]): Sql {
   const newest = lists.flatMap(list => {

@@ -141,6 +141,7 @@ test('all stock is as many styles as it says, or a fault', async () => {
         const nothing = {
           unknownReferences: async () => [],
           openOrders: async () => [],
+          moment: async () => '',
           visits: (async function* () {})(),
         }
         try {

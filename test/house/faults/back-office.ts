@@ -117,6 +117,10 @@ export const backOffice: Section = {
         'apparel21/writes/customer-changes.test.ts',
         'what the head office changes between our reading and writing is kept',
       ],
+      [
+        'apparel21/sync/overtaken.test.ts',
+        'a pull does not put old values over those of a write that came before its page was put in',
+      ],
     ],
     [
       87,
@@ -125,6 +129,10 @@ export const backOffice: Section = {
       [
         'apparel21/writes/customer-changes.test.ts',
         'what the head office changes between our reading and writing is kept',
+      ],
+      [
+        'apparel21/sync/overtaken.test.ts',
+        'a pull does not put old values over those of a write that came before its page was put in',
       ],
     ],
     [

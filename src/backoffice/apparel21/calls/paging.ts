@@ -7,6 +7,8 @@ import type { Asking } from './request.ts'
 /** A list that is read page by page. */
 export interface Paged extends Asking, Expected {
   keyOf(record: Xml): string
+  /** Is awaited before each page is asked for. */
+  beforePage?(): Promise<void>
 }
 
 /** What the pages said of the list. */
@@ -36,6 +38,7 @@ export async function* pagesOf(client: Client, paged: Paged, report: Report = {}
   let last: string[] = []
   for (let start = 1; ; ) {
     const query = { ...paged.query, startRow: start, pageRows }
+    await paged.beforePage?.()
     const { root, records } = await client.list({ ...paged, query, size: 'page', mayBeEmpty: start > 1 })
     const total = wholeIn(root?.attributes.TotalRows) ?? undefined
     if (start === 1 && total !== undefined) report.total = total

@@ -6,7 +6,7 @@ import { openReferenceBook } from '../lookup/reference-book.ts'
 import { storeFrom } from '../records/stores.ts'
 import { translated } from '../xml/untranslatable.ts'
 import { pullOrders } from './orders.ts'
-import { personsThere, pullPersons } from './persons.ts'
+import { personsThere, pullPersons, pullPersonsAgain } from './persons.ts'
 import { pullProducts } from './products.ts'
 import { pullAccounts, pullPrograms } from './rewards.ts'
 import { pullStock } from './stock.ts'
@@ -55,6 +55,7 @@ const feeds = (client: Client, release: Release): Feed[] => [
     whole: ['customer'],
     pull: request => pullPersons(client, release, request),
     thoseThere: (ids, signal) => personsThere(client, ids, signal),
+    again: (ids, request) => pullPersonsAgain(client, ids, request),
   },
   {
     name: 'reward-accounts',

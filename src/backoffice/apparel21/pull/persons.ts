@@ -9,6 +9,7 @@ import { accountVisits, changedAt, customerFrom, historyVisit, idOf } from '../r
 import { carried } from '../records/references.ts'
 import { translated } from '../xml/untranslatable.ts'
 import { every, text } from '../xml/values.ts'
+import type { Xml } from '../xml/xml.ts'
 import { followPull } from './mark.ts'
 import { totalOf } from './products.ts'
 import { toldBy } from './told.ts'
@@ -18,12 +19,12 @@ import { toldBy } from './told.ts'
  * visit by the feeds of transactions and of reward accounts.
  */
 export async function* pullPersons(client: Client, release: Release, request: PullRequest): AsyncGenerator<Portion> {
-  const { since, settings, signal } = request
+  const { since, signal } = request
   if (since !== undefined && !(await release.has('personsByChange'))) return
   const pull = followPull({ ...client.connection, ...client.limits })
-  const book = openReferenceBook(client, signal)
-  const told = toldBy(client, settings)
+  const portionOf = portions(client, request)
   const report: Report = {}
+  let askedAfter = ''
   const pages = pagesOf(
     client,
     {
@@ -34,34 +35,61 @@ export async function* pullPersons(client: Client, release: Release, request: Pu
       signal,
       query: { UpdatedAfter: since },
       keyOf: person => text(person, 'Id') ?? '',
+      async beforePage() {
+        askedAfter = await request.moment()
+      },
     },
     report,
   )
   for await (const page of pages) {
-    const typeNames = await book.namesFor(page)
-    const isLoyal = page.some(person => every(person, 'Loyalties', 'Loyalty').length > 0)
+    for (const person of page) pull.show(changedAt(person))
+    yield portionOf(page, askedAfter)
+  }
+  yield { end: { ...pull.end(), ...totalOf('customer', report) } }
+}
+
+/** Persons who were changed here while a page of them came: each as it is now, if there is one. */
+export async function* pullPersonsAgain(
+  client: Client,
+  ids: readonly string[],
+  request: PullRequest,
+): AsyncGenerator<Portion> {
+  const portionOf = portions(client, request)
+  for (const id of ids) {
+    const askedAfter = await request.moment()
+    const person = await personById(client, id, request.signal)
+    if (person) yield portionOf([person], askedAfter)
+  }
+}
+
+/** Makes portions of persons, with the values of references that the cache does not have. */
+function portions(client: Client, { settings, signal, unknownReferences }: PullRequest) {
+  const book = openReferenceBook(client, signal)
+  const told = toldBy(client, settings)
+  return async (persons: readonly Xml[], askedAfter: string): Promise<Portion> => {
+    const typeNames = await book.namesFor(persons)
+    const isLoyal = persons.some(person => every(person, 'Loyalties', 'Loyalty').length > 0)
     const loyaltyCodes = isLoyal ? await book.loyaltyCodes() : new Map<string, string>()
     const { subscriptionMapping } = settings
     const reading = { typeNames, loyaltyCodes, subscriptionMapping }
-    const { rows, refused } = translated(page, person => ({
+    const { rows, refused } = translated(persons, person => ({
       ...customerFrom(person, reading),
       ...told(changedAt(person)),
     }))
-    const keys = page.flatMap(carried).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
-    for (const person of page) pull.show(changedAt(person))
-    const ids = translated(page, idOf).rows
-    yield {
-      rows: { references: await book.missing(await request.unknownReferences(keys)), customers: rows },
+    const keys = persons.flatMap(carried).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
+    const ids = translated(persons, idOf).rows
+    return {
+      askedAfter,
+      rows: { references: await book.missing(await unknownReferences(keys)), customers: rows },
       seen: [{ list: 'customer', ids }],
       refused,
-      isUnclear: ids.length < page.length,
+      isUnclear: ids.length < persons.length,
       visits: [
-        { feed: 'transactions', due: translated(page, historyVisit).rows },
-        { feed: 'reward-accounts', due: page.flatMap(accountVisits) },
+        { feed: 'transactions', due: translated(persons, historyVisit).rows },
+        { feed: 'reward-accounts', due: persons.flatMap(accountVisits) },
       ],
     }
   }
-  yield { end: { ...pull.end(), ...totalOf('customer', report) } }
 }
 
 /** Which of these persons are there. One whose answer cannot be read is. */

@@ -1,0 +1,81 @@
+import type { Database } from '../../db.ts'
+import type { Feed, FeedRows, Portion, RowKind } from '../../domain/port/feed.ts'
+import type { Service } from '../../settings.ts'
+import type { AskedAfter } from '../../store/customers/customers.ts'
+import type { List } from '../../store/lists/change.ts'
+import { beginLoad, type FirstLoad } from '../../store/lists/first-load.ts'
+import { lookAtGrownTables } from '../../store/lists/statistics.ts'
+import { noteSeen, type Tally } from '../../store/sync/sync.ts'
+import { addVisits, noteVisited } from '../../store/sync/visits.ts'
+import { takeIn } from '../rows/take-in.ts'
+import { addTaken, note } from '../rows/taken.ts'
+import type { Violation } from '../rows/violations.ts'
+import { intakes, type PullIntake } from './intakes.ts'
+
+/** Rows of a transaction. */
+const rowsAtOnce = 1_000
+
+/** A run of a feed, under way. */
+export interface Run {
+  db: Database
+  service: Service
+  feed: Feed
+  tally: Tally
+  /** Shows that the run lives; throws where another run has taken over. */
+  keep(): Promise<void>
+  isFull: boolean
+  since: string | null | undefined
+  signal: AbortSignal
+  /** New rows of each kind, and at how many of them the planner was told of them. */
+  inserted: Map<RowKind, { rows: number; told: number }>
+  /** The lists that it has brought something of, each with its first load where it is that. */
+  loads: Map<List, FirstLoad | undefined>
+}
+
+/**
+ * Puts a portion in; a visit is done when all that it brought is in. Returns which records were left as they are, since they have changed
+ * after it was asked for.
+ */
+export async function put(portion: Portion, run: Run): Promise<string[]> {
+  const { rows = {}, seen = [], refused = [], visits = [], visited, askedAfter } = portion
+  const { db, service, feed, tally } = run
+  const newer = new Set<string>()
+  const asked = askedAfter === undefined ? undefined : { moment: askedAfter, onNewer: (id: string) => newer.add(id) }
+  for (const kind of Object.keys(intakes) as RowKind[]) await putRows(kind, rows[kind] ?? [], run, asked)
+  for (const { list, ids } of seen) await noteSeen(db, service, feed.name, list, ids)
+  for (const { feed: other, due } of visits) if (due.length) await addVisits(db, service, other, due)
+  if (visited) await noteVisited(db, service, feed.name, visited, refused.length ? undefined : visited.at)
+  tally.read += refused.length
+  tally.refused += refused.length
+  for (const reason of refused) note(tally.notes, reason)
+  return [...newer]
+}
+
+async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][], run: Run, asked?: AskedAfter) {
+  const { db, service, feed, tally, inserted, loads } = run
+  if (!rows.length) return
+  const intake: PullIntake<K> = intakes[kind]
+  const { shows, list, writeAskedAfter, write } = intake
+  if (list && !loads.has(list)) loads.set(list, await beginLoad(db, service, list))
+  const refuse = (_at: number, { note: what }: Violation, mended: boolean) =>
+    note(tally.notes, `${what}: ${mended ? 'kept without it' : 'refused'}`)
+  const { inputs, ...taken } = await takeIn(rows, {
+    db,
+    service,
+    intake: {
+      ...intake,
+      write: asked && writeAskedAfter ? (to, of, inputs) => writeAskedAfter(to, of, inputs, asked) : write,
+    },
+    atOnce: rowsAtOnce,
+    again: true,
+    refuse,
+  })
+  addTaken(tally, taken)
+  if (shows) await noteSeen(db, service, feed.name, shows.list, inputs.map(shows.idOf))
+  const { rows: before, told } = inserted.get(kind) ?? { rows: 0, told: 0 }
+  const now = before + taken.inserted
+  // With the first, and then with twice as many each time: a few stores that it takes for one cost as much as many rows.
+  const isTold = now > 0 && now >= 2 * told
+  inserted.set(kind, { rows: now, told: isTold ? now : told })
+  if (isTold) await lookAtGrownTables(db)
+}

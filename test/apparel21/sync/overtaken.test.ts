@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { created, john } from '../../support/customer-bodies.ts'
+import { until } from '../../support/processes.ts'
+import { put } from '../../support/write.ts'
+import { shopOfTests } from '../shop.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+
+/** Pulls all customers; work is done when their page has come, and before it is put in. */
+async function pullWhile(work: () => Promise<unknown>) {
+  const { db, service } = api
+  let pulled: Promise<void> | undefined
+  await db.transaction(async tx => {
+    // Rows are locked in their order: whoever has the first one stops the whole page.
+    await tx.row(sql`select id from customer where service_id = ${service.id} order by id limit 1 for update`)
+    pulled = shop.sync('customers')
+    const waits = sql`
+      select true as waits from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await until(() => db.row(waits), 'the page waits')
+    await work()
+  })
+  await pulled
+}
+const shown = async (id: string) => (await api.get(`/customers/${id}`)).json.data
+
+test('a pull does not put old values over those of a write that came before its page was put in', async () => {
+  const { id } = await created(api, john())
+  const other = await created(api, john())
+  await pullWhile(async () => {
+    const answer = await put(api, `/customers/${id}`, { surname: 'Newer' })
+    assert.equal(answer.status, 200, answer.text)
+    simulator.change({ kind: 'edit-person', id: Number(id), fields: { firstname: 'Later' } })
+    simulator.change({ kind: 'edit-person', id: Number(other.id), fields: { firstname: 'Unseen' } })
+  })
+  const { firstname, surname } = await shown(id)
+  assert.deepEqual([firstname, surname], ['Later', 'Newer'], 'who was changed meanwhile is asked for once more')
+  assert.equal((await shown(other.id)).firstname, other.firstname, 'the rest is as the page has it')
+})
+
+test('a pull does not bring back whom a write has found to be gone before its page was put in', async () => {
+  const { id } = await created(api, john())
+  await pullWhile(async () => {
+    simulator.change({ kind: 'remove-person', id: Number(id) })
+    assert.equal((await put(api, `/customers/${id}`, { surname: 'Newer' })).status, 404)
+  })
+  assert.equal((await api.get(`/customers/${id}`)).status, 404)
+})
