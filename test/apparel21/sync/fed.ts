@@ -3,6 +3,7 @@ import { after, afterEach, type TestContext } from 'node:test'
 import type { Simulator } from '../../../simulator/control/handle.ts'
 import { startSimulator } from '../../../simulator/simulator.ts'
 import { type Client, openClient } from '../../../src/backoffice/apparel21/calls/client.ts'
+import type { Limits } from '../../../src/backoffice/apparel21/calls/connection.ts'
 import { type Release, releaseOf } from '../../../src/backoffice/apparel21/calls/release.ts'
 import { feedsOf } from '../../../src/backoffice/apparel21/pull/feeds.ts'
 import { type SyncOptions, syncFeed } from '../../../src/backoffice/sync/sync.ts'
@@ -28,8 +29,8 @@ export interface Fed {
 }
 
 /** One for a single test, which is closed with it. */
-export async function fedFor(t: TestContext, options?: Parameters<typeof startSimulator>[0]): Promise<Fed> {
-  const fed = await openFed(options)
+export async function fedFor(t: TestContext, ...options: Parameters<typeof openFed>): Promise<Fed> {
+  const fed = await openFed(...options)
   t.after(() => fed.close())
   return fed
 }
@@ -47,11 +48,14 @@ export async function fedOfTests(): Promise<Fed> {
 }
 
 /** It is not read from yet: see `syncAll`. */
-export async function openFed(options: Parameters<typeof startSimulator>[0] = {}): Promise<Fed> {
+export async function openFed(
+  options: Parameters<typeof startSimulator>[0] = {},
+  own: Partial<Limits> = {},
+): Promise<Fed> {
   const shop = await openShop()
   const simulator = await startSimulator({ sizes, ...options })
   const service = { ...shop.service, settings: { ...shop.service.settings, currency: 'AUD', timeZone } }
-  const limits = { pageRows: 10, breakerFailures: 1_000, patienceMs: 0 }
+  const limits = { pageRows: 10, breakerFailures: 1_000, patienceMs: 0, ...own }
   const client = openClient({ url: simulator.url, countryCode: 'AU', timeZone, limits })
   const release = releaseOf(client)
   const feeds = feedsOf(client, release)

@@ -4,7 +4,7 @@ import { openCalls } from './calls.ts'
 import type { Connection, Limits } from './connection.ts'
 import { apiErrorOf, asFailure, Failure } from './failure.ts'
 import { type Asking, idIn, type Writing } from './request.ts'
-import type { Call } from './stages.ts'
+import type { Call, End } from './stages.ts'
 
 /** A list as it arrives. */
 export interface Listed {
@@ -52,7 +52,8 @@ export function openClient(connection: Connection): Client {
       reading(asking, async call => {
         if (!call) return { root: undefined, records: these([]) }
         requirePlain(call.incoming)
-        const { root, records } = await readRecords(call.incoming.body, asking)
+        const { body, takeIn } = takenIn(call.incoming.body)
+        const { root, records } = await readRecords(body, asking)
         if (!root && !asking.mayBeEmpty) throw new XmlFault('The answer is empty.')
         const most = asking.size === 'bulk' ? 1 : 2 * limits.pageRows
         const first: Xml[] = []
@@ -61,7 +62,14 @@ export function openClient(connection: Connection): Client {
           if (done) return settled(call, { root, records: these(first) })
           first.push(value)
         }
-        return { root, records: remaining(first, records, call) }
+        if (asking.size === 'bulk') return { root, records: remaining(first, records, call.settle) }
+        // A page that turns out to be the whole list: who reads it may have to ask for something else on the way.
+        await takeIn()
+        const rest = remaining(first, records, error => {
+          const fault = error instanceof Failure && error.message
+          if (fault) connection.log?.warn({ list: asking.path.join('/'), fault }, 'The end of a list is missing.')
+        })
+        return settled(call, { root, records: rest })
       }),
     page: signal =>
       reading({ endpoint: 'stores', path: [], ...(signal && { signal }) }, async call => {
@@ -92,17 +100,39 @@ async function* these(records: readonly Xml[]): AsyncGenerator<Xml, void> {
   yield* records
 }
 
-/** The rest of a list, which is still coming. */
-async function* remaining(first: readonly Xml[], records: AsyncGenerator<Xml>, call: Call): AsyncGenerator<Xml, void> {
+/** A body that can be taken in, as it is, from wherever its reader has come to: the rest is read without the back office. */
+function takenIn(body: AsyncIterable<Uint8Array>) {
+  const source = body[Symbol.asyncIterator]()
+  const taken: Uint8Array[] = []
+  async function* read(): AsyncGenerator<Uint8Array, void> {
+    try {
+      for (;;) {
+        const kept = taken.shift()
+        const { value, done } = kept ? { value: kept } : await source.next()
+        if (done) return
+        yield value
+      }
+    } finally {
+      await source.return?.()
+    }
+  }
+  const takeIn = async () => {
+    for (let next = await source.next(); !next.done; next = await source.next()) taken.push(next.value)
+  }
+  return { body: read(), takeIn }
+}
+
+/** The rest of a list, which may be still coming. */
+async function* remaining(first: readonly Xml[], records: AsyncGenerator<Xml>, end: End): AsyncGenerator<Xml, void> {
   try {
     yield* first
     yield* records
   } catch (error) {
     const failure = asFailure(error)
-    call.settle(failure)
+    end(failure)
     throw failure instanceof Failure ? apiErrorOf(failure, false) : error
   } finally {
     await records.return(undefined)
-    call.settle()
+    end()
   }
 }
