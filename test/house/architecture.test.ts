@@ -8,7 +8,7 @@ import { arrowsBetween, circleIn, importsOf, modulesOf, sourcesOf } from '../sup
 
 /** A file may import its own step and the steps below it, never one above. */
 const ladder = [
-  ['cli.js', 'commands'],
+  ['cli.js', 'imports.js', 'commands'],
   ['main.ts', 'running', 'config.ts', 'config-database.ts', 'config-telemetry.ts', 'config-values.ts'],
   ['server.ts', 'worker.ts'],
   ['resources', 'console', 'jobs'],

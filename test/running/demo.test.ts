@@ -26,13 +26,8 @@ const keys = keysFrom('the keys of this test, and of no installation')
 const progress: string[] = []
 const shop = (await addService(db, 'demo', demoSettings)) as Service
 const twin = (await addService(db, 'twin', demoSettings)) as Service
-const seconds = [await fill(shop, text => progress.push(text)), await fill(twin)]
-
-async function fill(service: Service, say?: (text: string) => void) {
-  const began = performance.now()
-  await fillDemoShop(db, keys, service, say)
-  return (performance.now() - began) / 1_000
-}
+await fillDemoShop(db, keys, shop, text => progress.push(text))
+await fillDemoShop(db, keys, twin)
 
 const records = async <T>(table: string, record = 'record', order = 'record') =>
   (
@@ -67,8 +62,7 @@ test('the shop has some 20 stores, 150 styles, 5,000 customers and 20,000 transa
   assert.equal(new Set(products.map(product => product.description || null)).size, products.length)
 })
 
-test('the shop is filled in a few seconds, and every step is told in a line', () => {
-  assert.ok(Math.min(...seconds) < 20, `it took ${seconds.join(' and ')} s`)
+test('every step of filling the shop is told in a line', () => {
   assert.ok(progress.includes('Stores: 20'))
   assert.ok(progress.every(text => /^[\w, ]+: [\d,]+$/.test(text)))
 })

@@ -1,3 +1,4 @@
+import '../../../src/imports.js'
 import { after, beforeEach } from 'node:test'
 import { keepTimes } from './times.ts'
 
