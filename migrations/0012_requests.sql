@@ -27,6 +27,7 @@ comment on table request_log is
   'dropped whole. Written after the answer, many at once: what a process had not written when it was killed is not there. Without a '
   'foreign key, which would be looked up for each line.';
 comment on column request_log.changed_at is 'When it was answered.';
+comment on column request_log.line_id is 'Given by the process that answered: its own prefix, and a number that grows.';
 comment on column request_log.request_id is 'X-Request-Id: the caller''s own where there was one, so that it may come twice.';
 comment on column request_log.operation is 'Method and path, its parameters by their names: PUT /customers/:id.';
 comment on column request_log.path is 'As it was asked for, without its query.';
@@ -56,10 +57,11 @@ declare
 begin
   if to_regclass(name) is not null then return; end if;
   perform pg_advisory_xact_lock(hashtext('request_log_day'));
-  execute format('create table if not exists %I partition of request_log for values from (%L) to (%L)',
+  execute format('create table if not exists %I partition of request_log for values from (%L) to (%L) with (autovacuum_vacuum_insert_threshold = -1)',
     name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC');
 end $$;
-comment on function request_log_day is 'Makes the partition of a day, unless it is there.';
+comment on function request_log_day is
+  'Makes the partition of a day, unless it is there. It is not vacuumed for its new lines: it is dropped long before that would gain anything.';
 
 create function forget_request_log(days integer) returns integer language plpgsql as $$
 declare

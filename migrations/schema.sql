@@ -1340,7 +1340,7 @@ create index webhook_attempt_of on webhook_attempt (service_id, webhook_id, chan
 create table request_log (
   service_id integer not null,
   changed_at timestamptz not null,       -- When it was answered.
-  line_id text collate "C" not null,
+  line_id text collate "C" not null,     -- Given by the process that answered: its own prefix, and a number that grows.
   request_id text collate "C" not null,  -- X-Request-Id: the caller's own where there was one, so that it may come twice.
   username text collate "C" not null,
   operation text collate "C" not null,   -- Method and path, its parameters by their names: PUT /customers/:id.
@@ -1371,14 +1371,15 @@ create table request_minute (
   primary key (service_id, minute)
 );
 
--- Makes the partition of a day, unless it is there.
+-- Makes the partition of a day, unless it is there. It is not vacuumed for its new lines: it is dropped long before that would gain
+-- anything.
 create function request_log_day(day date) returns void language plpgsql as $$
 declare
   name text := 'request_log_' || to_char(day, 'YYYYMMDD');
 begin
   if to_regclass(name) is not null then return; end if;
   perform pg_advisory_xact_lock(hashtext('request_log_day'));
-  execute format('create table if not exists %I partition of request_log for values from (%L) to (%L)',
+  execute format('create table if not exists %I partition of request_log for values from (%L) to (%L) with (autovacuum_vacuum_insert_threshold = -1)',
     name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC');
 end $$;
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Db } from '../db.ts'
@@ -93,6 +94,10 @@ function logIn(db: Db, log: Logger) {
   }
 }
 
+const ownPrefix = randomBytes(6).toString('hex')
+let lines = 0
+const nextLine = () => `${ownPrefix}-${(++lines).toString(36).padStart(8, '0')}`
+
 function lineOf(request: FastifyRequest, reply: FastifyReply, serviceId: number, keys: Keys): Logged {
   const { headers } = request
   const { statements = 0, databaseMs = 0, steps = [] } = request.around?.timeline ?? {}
@@ -101,6 +106,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply, serviceId: number,
   return {
     serviceId,
     at: new Date().toISOString(),
+    lineId: nextLine(),
     requestId: request.id,
     username: request.username ?? '',
     operation: `${request.method} ${request.routeOptions.url ?? 'none'}`,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomUUIDv7 } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError, type ErrorCode } from '../errors.ts'
@@ -33,7 +33,7 @@ export const answerBrokenRequest =
     afterAnswers(socket, () => {
       if (!socket.writable) return socket.destroy()
       const fault = new ApiError(meanings[error.code ?? ''] ?? 'malformed_request')
-      const requestId = randomUUID()
+      const requestId = randomUUIDv7()
       const { status, headers, body } = problemAnswer(fault, { publicUrl: publicUrl(), requestId })
       note({ requestId, status, code: fault.code })
       const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -80,5 +80,5 @@ function refuseOutright(
 /** The caller's own id where it is fit to be logged and repeated, else a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>) {
   const given = headers['x-request-id']
-  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID()
+  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUIDv7()
 }

@@ -46,6 +46,7 @@ export async function logMorning(
       subject,
       status,
       code,
+      lineId: String(i).padStart(8, '0'),
       keyHash: undefined,
       milliseconds,
       statements: isOrder ? 11 : 2,
