@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { addService, listAllServices, listEnding, listServices } from '../accounts.ts'
 import type { Db } from '../db.ts'
-import { defaultOf, type SettingsChange } from '../domain/settings.ts'
+import { defaultOf, faultsAfter, type SettingsChange } from '../domain/settings.ts'
+import { refuse } from '../refuse.ts'
 import type { Service } from '../settings.ts'
 import { record } from '../store/running/audit.ts'
 import { forgetEntry, placeService } from '../store/running/data-databases.ts'
@@ -169,6 +170,7 @@ const operator = 'tillbridge (command line)'
 
 async function change(tx: Db, service: Service, settings: SettingsChange, operation: string) {
   const changed = await changeSettings(tx, service, settings)
+  refuse(faultsAfter(settings, changed.settings))
   await record(tx, changed, {
     username: operator,
     requestId: randomUUID(),

@@ -55,6 +55,18 @@ function codesTwice({ returnReasons }: SettingsChange): Fault[] {
   )
 }
 
+/** The faults of settings as a change would leave them: one of them names what another one does not have. */
+export function faultsAfter(
+  change: SettingsChange,
+  { returnReasons, defaultReturnReason }: Pick<Settings, 'returnReasons' | 'defaultReturnReason'>,
+): Fault[] {
+  if (change.returnReasons === undefined && change.defaultReturnReason === undefined) return []
+  if (defaultReturnReason === null || returnReasons.some(({ code }) => code === defaultReturnReason)) return []
+  const pointer = change.defaultReturnReason === undefined ? '/returnReasons' : '/defaultReturnReason'
+  const detail = `\`defaultReturnReason\` is a code of \`returnReasons\`, or null; there is no ${defaultReturnReason}.`
+  return [{ pointer, code: 'invalid_field', detail }]
+}
+
 /** A reference has one value: it cannot stand for two subscriptions, nor one value for yes and for no. */
 function ambiguities({ subscriptionMapping }: SettingsChange): Fault[] {
   const { email, sms } = subscriptionMapping ?? {}

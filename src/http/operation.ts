@@ -15,6 +15,7 @@ import type { Gate } from './gate.ts'
 import type { Media } from './media/accept.ts'
 import { inSteps } from './once/carrying-out.ts'
 import { originOf } from './origin.ts'
+import { isStrict } from './prefer.ts'
 
 /** One operation as the OpenAPI document tells it. */
 export interface Operation {
@@ -125,7 +126,7 @@ export function contextOf(gate: Gate, request: FastifyRequest): Context {
     origin: originOf(request),
     keys: gate.keys,
     sender: gate.sender,
-    strict: /(^|[,;\s])handling\s*=\s*"?strict"?/i.test(header('prefer') ?? ''),
+    strict: isStrict(header('prefer')),
   }
 }
 

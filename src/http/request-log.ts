@@ -8,8 +8,9 @@ import { unlogged } from '../telemetry/measured.ts'
 import { rounded } from '../telemetry/timeline.ts'
 import { instanceOf } from './operation.ts'
 
-/** Milliseconds between two writings. */
+/** Milliseconds between two writings, unless there is enough sooner: what waits for long is copied again and again by the collector of garbage. */
 const everyMs = 1_000
+const enough = 500
 /** Lines that wait for a database, and those that go out in one statement. */
 const mostWaiting = 20_000
 const mostAtOnce = 5_000
@@ -76,16 +77,19 @@ function logIn(db: Db, log: Logger) {
     }
   }
 
+  const write = () => {
+    writing ??= writeSome().finally(() => {
+      writing = undefined
+    })
+  }
+
   return {
     add(line: () => Logged) {
       if (waiting.length >= mostWaiting) unlogged.requests++
       else waiting.push(line())
+      if (waiting.length >= enough && !isAway) write()
     },
-    write() {
-      writing ??= writeSome().finally(() => {
-        writing = undefined
-      })
-    },
+    write,
     async end() {
       await writing
       isAway = false

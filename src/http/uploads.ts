@@ -11,9 +11,9 @@ import { brokenOff } from './body/body.ts'
 import { admit, type Gate } from './gate.ts'
 import { openingsOf } from './media/openings.ts'
 import { type Context, contextOf, type Described, gateOf, json, type Operation, type Params } from './operation.ts'
+import { isTrial } from './prefer.ts'
 import { logFault } from './problem.ts'
 import { readQuery } from './query.ts'
-import { isTrial } from './writes.ts'
 
 /** What a body that is a file may be, and what its lines then are. */
 export const fileTypes = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' } as const
@@ -88,6 +88,7 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
         requireRoom()
         return openUpload(request, async () => {
           const trial = isTrial(context.header('prefer'))
+          if (trial) reply.header('preference-applied', 'tx=rollback')
           let taken: Readable | undefined
           let isHeld = false
           const letGo = () => {
@@ -123,7 +124,6 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
               atWork.delete(working)
             })
           atWork.add(working)
-          if (trial) reply.header('preference-applied', 'tx=rollback')
           return reply.code(202).header('location', subject).type(json).send(`{"data":${record}}`)
         })
       },

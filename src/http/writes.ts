@@ -24,6 +24,7 @@ import {
   type Params,
   tagOf,
 } from './operation.ts'
+import { isTrial } from './prefer.ts'
 import { readQuery } from './query.ts'
 import type { Policy } from './rates.ts'
 
@@ -139,10 +140,11 @@ export async function handleWrite(
   }
   reply.type(json)
   if (isTrial(context.header('prefer'))) {
+    reply.header('preference-applied', 'tx=rollback')
     const { answer } = await tryOut(gate, service, carrying =>
       begun(how, { ...asked, ...carrying, requireMatch }, work),
     )
-    reply.header('preference-applied', 'tx=rollback').code(answer.status)
+    reply.code(answer.status)
     return reply.send(withoutMade(answer.body, how.made, body))
   }
   const { answer, replayed } = await carryOut(gate, service, identity, requested, carrying =>
@@ -159,9 +161,6 @@ export async function handleWrite(
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.send(answer.body)
 }
-
-/** `Prefer: tx=rollback` (contract 13; RFC 7240). */
-export const isTrial = (prefer = '') => /(^|[,;\s])tx\s*=\s*"?rollback"?(?=$|[,;\s])/i.test(prefer)
 
 /** An answer without what only a write that is kept would make: numbers, secrets. */
 function withoutMade(answer: string, made: readonly string[], body: unknown) {

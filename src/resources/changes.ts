@@ -142,7 +142,7 @@ export function changes(api: Api) {
       const one = followingOf(service, keys, query)
       const asked = { limit, records }
       const read = wait ? firstChangesAfter : changesAfter
-      let told = await read(db, service, placesOf(one, query), asked)
+      let told = await read(db, service, placesOf(one, query.after_cursor), asked)
       if (told && !told.changes.length && wait) {
         const { over, stillAdmitted } = waits()
         told = await changesBehind(db, service, told, asked, { ms: wait * 1_000, over })
@@ -181,7 +181,7 @@ export function changes(api: Api) {
       const told =
         after_cursor === undefined
           ? { changes: [], hasMore: false, places: await placesNow(db, service, kindsOf(query)) }
-          : await firstChangesAfter(db, service, placesOf(one, { ...query, after_cursor }), asked)
+          : await firstChangesAfter(db, service, placesOf(one, after_cursor, lastId && 'Last-Event-ID'), asked)
       return eventsOf(db, one, orExpired(told), asked, waiting)
     },
   )

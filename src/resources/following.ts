@@ -93,11 +93,13 @@ export const followingOf = (
   key,
 })
 
-export function placesOf(following: Following, { after_cursor: cursor }: Query): Places {
+/** The places that a cursor stands for; the beginning without one. `header`: the request header that it came in, if not in `after_cursor`. */
+export function placesOf(following: Following, cursor: string | undefined, header?: string): Places {
   if (cursor === undefined) return beginningOf(following.kinds)
   const places = placesAt(following, cursor)
   if (places && isOfBefore(following.service, cursor)) throw new ApiError('cursor_expired')
   if (places) return places
-  const detail = '`after_cursor` is no cursor of these kinds of changes.'
+  const detail = `\`${header ?? 'after_cursor'}\` is no cursor of these kinds of changes.`
+  if (header !== undefined) throw new ApiError('invalid_cursor', detail)
   throw faulty([{ parameter: 'after_cursor', code: 'invalid_cursor', detail }])
 }

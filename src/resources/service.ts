@@ -1,5 +1,5 @@
 import { Nullable } from '../domain/fields.ts'
-import { faultsAmong, SettingsChange, ShownSettings } from '../domain/settings.ts'
+import { faultsAfter, faultsAmong, SettingsChange, ShownSettings } from '../domain/settings.ts'
 import type { Api } from '../http/api.ts'
 import { refuse } from '../refuse.ts'
 import { Type } from '../shapes/shapes.ts'
@@ -117,7 +117,8 @@ export function service(api: Api) {
         await holdSettings(tx, service)
         requireMatch(JSON.stringify(await shownSettings(tx, service)))
         refuse(faultsAmong(body))
-        await changeSettings(tx, service, body)
+        const { settings } = await changeSettings(tx, service, body)
+        refuse(faultsAfter(body, settings))
         return { data: await shownSettings(tx, service), subject: '/settings' }
       },
   )

@@ -6,7 +6,10 @@ import { activeFile } from './active.ts'
 /** What a process has of the machine. */
 export interface Held {
   files: number
+  /** Resident. */
   mebibytes: number
+  /** What V8 has objects and buffers in; the rest of the resident ones is code, and what was freed and is kept for next time. */
+  live: number
   /** Those that keep it alive. */
   timers: number
 }
@@ -23,10 +26,12 @@ export async function processOf(home: string): Promise<{ pid: number; held(): Pr
     async held() {
       rmSync(file, { force: true })
       process.kill(pid, 'SIGUSR2')
+      const { kinds, memory } = await told(file)
       return {
         files: readdirSync(`/proc/${pid}/fd`).length,
         mebibytes: Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024),
-        timers: (await told(file)).filter(kind => kind === 'Timeout').length,
+        live: Math.round((memory.heapUsed + memory.external) / 1024 ** 2),
+        timers: kinds.filter(kind => kind === 'Timeout').length,
       }
     },
   }
@@ -41,7 +46,7 @@ function environmentOf(pid: string) {
   }
 }
 
-async function told(file: string): Promise<string[]> {
+async function told(file: string): Promise<{ kinds: string[]; memory: NodeJS.MemoryUsage }> {
   for (const begun = performance.now(); performance.now() - begun < 30_000; await delay(20))
     try {
       return JSON.parse(readFileSync(file, 'utf8'))

@@ -58,11 +58,23 @@ test('every setting can be changed, all or some of them, and what is not mention
 test('null returns a setting to its default', async () => {
   const shop = await service.tenant()
   await put(shop, '/settings', everything)
-  const back = await put(shop, '/settings', { currency: null, gateways: null, mailSender: null, returnReasons: null })
-  const { currency, gateways, mailSender, returnReasons } = byDefault
-  assert.deepEqual(back.json.data, { ...everything, currency, gateways, mailSender, returnReasons })
+  const names = ['currency', 'gateways', 'mailSender', 'returnReasons', 'defaultReturnReason'] as const
+  const back = await put(shop, '/settings', Object.fromEntries(names.map(name => [name, null])))
+  const those = Object.fromEntries(names.map(name => [name, byDefault[name]]))
+  assert.deepEqual(back.json.data, { ...everything, ...those })
   const all = Object.fromEntries(Object.keys(everything).map(name => [name, null]))
   assert.deepEqual((await put(shop, '/settings', all)).json.data, byDefault)
+})
+
+test('the reason of a return that names none stays one of the reasons', async () => {
+  const shop = await service.tenant()
+  await put(shop, '/settings', everything)
+  const without = { returnReasons: [{ code: 'LARGE', name: 'Too large' }] }
+  const answer = await put(shop, '/settings', without)
+  isProblem(answer, 'invalid_field', service.baseUrl, '/settings')
+  assert.equal(answer.json.errors[0].pointer, '/returnReasons')
+  assert.deepEqual(await settings(shop), everything)
+  assert.equal((await put(shop, '/settings', { ...without, defaultReturnReason: 'LARGE' })).status, 200)
 })
 
 test('gateways are taken as they are listed, the ones before them go', async () => {
@@ -101,6 +113,7 @@ test('every fault of a change is named with its place, and nothing is changed', 
       { email: { type: 'news', yes: '1', no: '2' }, sms: { type: 'news', yes: '3', no: '4' } },
       ['/subscriptionMapping/sms/type'],
     ],
+    ['defaultReturnReason', 'BORED'],
     ['returnReasons', ['A', 'B', 'A'].map(code => ({ code, name: 'Faulty' })), ['/returnReasons/2/code']],
   ]
   for (const [name, value, pointers = [`/${name}`]] of bad) {
@@ -182,7 +195,11 @@ test('of two that name the same state in If-Match one goes through', async () =>
 test('changes at once lose none of each other', async () => {
   const shop = await service.tenant()
   const { timeZone: _, currency: __, ...quick } = everything
-  const changes = Object.entries(quick).map(([name, value]) => ({ [name]: value }))
+  const { returnReasons, defaultReturnReason, ...others } = quick
+  const changes = [
+    { returnReasons, defaultReturnReason },
+    ...Object.entries(others).map(entry => Object.fromEntries([entry])),
+  ]
   for (let i = 0; i < 3; i++) {
     await put(shop, '/settings', Object.fromEntries(Object.keys(quick).map(name => [name, null])))
     const answers = await Promise.all(changes.map(change => put(shop, '/settings', change)))

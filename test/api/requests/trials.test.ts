@@ -56,12 +56,14 @@ test('a trial neither uses a key nor is answered from one', async () => {
 
 test('another preference is no trial, and a trial without the precondition is refused', async () => {
   const { data } = (await api.get('/settings')).json
-  for (const prefer of ['tx=commit', 'ctx=rollback', 'tx=rollbacks', 'handling=strict'])
+  for (const prefer of ['tx=commit', 'ctx=rollback', 'tx=rollbacks', 'handling=strict', 'note="a, tx=rollback"'])
     assert.equal(
       (await put(api, '/settings', { inventoryBuffer: 3 }, { prefer })).headers['preference-applied'],
       undefined,
     )
-  isProblem(await put(api, '/settings', {}, { ...trial, 'if-match': '"old"' }), 'precondition_failed', api.baseUrl)
+  const refused = await put(api, '/settings', {}, { ...trial, 'if-match': '"old"' })
+  isProblem(refused, 'precondition_failed', api.baseUrl)
+  assert.equal(refused.headers['preference-applied'], 'tx=rollback')
   assert.equal((await api.get('/settings')).json.data.inventoryBuffer, 3)
   assert.notEqual(data.inventoryBuffer, 3)
 })

@@ -1,0 +1,17 @@
+const quoted = String.raw`"(?:[^"\\]|\\.)*"`
+const preference = new RegExp(`([^\\s,;="]+)\\s*(?:=\\s*(${quoted}|[^\\s,;"]+))?|${quoted}`, 'g')
+
+/** Whether a `Prefer` header has a preference of this value; a quoted text is one value, whatever it holds (RFC 7240, section 2). */
+const prefers = (header: string, name: string, value: string) =>
+  header
+    .matchAll(preference)
+    .some(
+      ([, given = '', said = '']) =>
+        given.toLowerCase() === name && said.replace(/^"(.*)"$/, '$1').toLowerCase() === value,
+    )
+
+/** `Prefer: tx=rollback` (contract 13): nothing of the write is to be kept. */
+export const isTrial = (prefer = '') => prefers(prefer, 'tx', 'rollback')
+
+/** `Prefer: handling=strict`: what cannot be told whole is to be an error. */
+export const isStrict = (prefer = '') => prefers(prefer, 'handling', 'strict')
