@@ -26,12 +26,19 @@ create table service (
   created_at timestamptz not null default now(),
   restored_at timestamptz,
   ending text check (ending in ('shut', 'emptying')),
-  data_database text collate "C" references data_database
+  data_database text collate "C" references data_database,
+  moving text check (moving in ('arriving', 'draining', 'shut', 'gone', 'opening')),
+  shut_until timestamptz
 );
 create index on service (data_database) where data_database is not null;
 comment on table service is 'A retailer''s tenancy.';
 comment on column service.data_database is
   'Where it is, and where a row of the same number and name says what it is set to. Null: here.';
+comment on column service.moving is
+  'How far its move to another database has come, or from one to here. arriving: its rows come, and nobody is served. draining: no job is '
+  'begun here. shut: nothing is written, until shut_until. gone: nothing is written any more, and rows that are elsewhere go. opening: it '
+  'is read here, and not yet written. Null: it does not move.';
+comment on column service.shut_until is 'Until when it is shut, whatever becomes of who moves it: then it is written here as before.';
 comment on column service.name is 'What X-Service-Name names.';
 comment on column service.restored_at is
   'When it was restored from a backup; what was written between the two is lost. Cursors of before say so, and are refused: they may have told of it.';
@@ -39,6 +46,32 @@ comment on column service.ending is
   'How far its end has come, for which somebody asked. shut: nobody is let in, no job is done, and all is there yet; it can be opened '
   'again. emptying: its rows go, portion by portion, and no ledger keeps them. Null: it serves.';
 comment on column service.settings is 'What was set, by the names that GET /settings shows. The rest has its default, which is nowhere in the database.';
+
+create function has_left(service) returns boolean
+language sql immutable as $$
+  select coalesce($1.ending = 'emptying' or $1.moving in ('arriving', 'gone') or $1.data_database is not null, false)
+$$;
+comment on function has_left is 'Whether the rows of a service in this database may go, its ledgers among them: it ends, or is in another database.';
+
+create table service_move (
+  service_id integer primary key references service on delete cascade,
+  source text collate "C" references data_database,
+  target text collate "C" references data_database,
+  state text not null default 'copying' check (state in ('copying', 'switched')),
+  mover uuid not null,
+  begun_at timestamptz not null default clock_timestamp(),
+  alive_at timestamptz not null default clock_timestamp(),
+  switched_at timestamptz
+);
+create index on service_move (source);
+create index on service_move (target);
+comment on table service_move is
+  'Services that are on their way from one database to another (docs/decisions/0030), in the control database alone. A row goes once '
+  'nothing is left of the service where it was, or of the attempt.';
+comment on column service_move.source is 'Where it was, and in target where it is to be. Null: the control database.';
+comment on column service_move.state is 'copying: it is served at the source. switched: it is served at the target.';
+comment on column service_move.mover is 'Who is at it; another one where somebody has taken over from one that died.';
+comment on column service_move.alive_at is 'When whoever is at it was last heard of.';
 
 create table account (
   username text collate "C" primary key,

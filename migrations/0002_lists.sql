@@ -3,7 +3,23 @@
 -- What a list shows has two columns for it. `changed_at` is the stamp: when the record last changed. `record` is what the list answers
 -- with, JSON text that is made by the statement that changes the row. Both stand near the row's beginning: a list reads no further.
 
-create function begin_change(tenant integer, newest timestamptz) returns timestamptz
+create function require_here(tenant integer, elsewhere boolean) returns void
+language plpgsql volatile as $$
+begin
+  perform from service s
+    where s.service_id = tenant and (s.moving is not null or s.data_database is not null)
+      and not case when s.data_database is not null then elsewhere
+                   else coalesce(s.moving = 'draining' or s.moving = 'shut' and s.shut_until <= clock_timestamp(), true) end;
+  if found then
+    raise exception 'The service % is being moved, or is in another database.', tenant using errcode = '57M01';
+  end if;
+end $$;
+comment on function require_here is
+  'Fails where the service is not written in this database: it moves, or is elsewhere, and whoever asks does not know (docs/decisions/0030). '
+  '`elsewhere`: they do know, and write what the control database has of it. A statement of its own: it sees what was committed before it. '
+  'Behind the lock that announces the change, so that who shuts a service, and then waits for the locks that there are, has waited for all.';
+
+create function begin_change(tenant integer, newest timestamptz, elsewhere boolean default false) returns timestamptz
 language plpgsql volatile as $$
 declare
   began timestamptz := clock_timestamp();
@@ -13,6 +29,7 @@ begin
   if not pg_try_advisory_xact_lock_shared(announced) then
     perform pg_advisory_xact_lock_shared(announced);
   end if;
+  perform require_here(tenant, elsewhere);
   return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
 end $$;
 comment on function begin_change is
@@ -70,6 +87,7 @@ declare
   announced timestamptz;
 begin
   perform pg_advisory_xact_lock(tenant, hashtext('back_date ' || kind));
+  perform require_here(tenant, false);
   update first_load f set alive_at = clock_timestamp() where f.service_id = tenant and f.kind = back_date.kind and f.begun;
   if found then
     return timestamptz 'epoch' + interval '1 microsecond';

@@ -35,12 +35,43 @@ create table service (
                                          -- all is there yet; it can be opened again. emptying: its rows go, portion by portion, and no
                                          -- ledger keeps them. Null: it serves.
   data_database text collate "C",        -- Where it is, and where a row of the same number and name says what it is set to. Null: here.
+  moving text,                           -- How far its move to another database has come, or from one to here. arriving: its rows come, and
+                                         -- nobody is served. draining: no job is begun here. shut: nothing is written, until shut_until.
+                                         -- gone: nothing is written any more, and rows that are elsewhere go. opening: it is read here, and
+                                         -- not yet written. Null: it does not move.
+  shut_until timestamptz,                -- Until when it is shut, whatever becomes of who moves it: then it is written here as before.
   primary key (service_id),
   unique (name),
   foreign key (data_database) references data_database(name),
-  check (ending in ('shut', 'emptying'))
+  check (ending in ('shut', 'emptying')),
+  check (moving in ('arriving', 'draining', 'shut', 'gone', 'opening'))
 );
 create index service_data_database_idx on service (data_database) where data_database is not null;
+
+-- Whether the rows of a service in this database may go, its ledgers among them: it ends, or is in another database.
+create function has_left(service) returns boolean language sql immutable as $$
+  select coalesce($1.ending = 'emptying' or $1.moving in ('arriving', 'gone') or $1.data_database is not null, false)
+$$;
+
+-- Services that are on their way from one database to another (docs/decisions/0030), in the control database alone. A row goes once nothing
+-- is left of the service where it was, or of the attempt.
+create table service_move (
+  service_id integer not null,
+  source text collate "C",                                  -- Where it was, and in target where it is to be. Null: the control database.
+  target text collate "C",
+  state text not null default 'copying',                    -- copying: it is served at the source. switched: it is served at the target.
+  mover uuid not null,                                      -- Who is at it; another one where somebody has taken over from one that died.
+  begun_at timestamptz not null default clock_timestamp(),
+  alive_at timestamptz not null default clock_timestamp(),  -- When whoever is at it was last heard of.
+  switched_at timestamptz,
+  primary key (service_id),
+  foreign key (service_id) references service(service_id) on delete cascade,
+  foreign key (source) references data_database(name),
+  foreign key (target) references data_database(name),
+  check (state in ('copying', 'switched'))
+);
+create index service_move_source_idx on service_move (source);
+create index service_move_target_idx on service_move (target);
 
 -- Who may ask. An account belongs to the installation, and may be assigned to several services.
 create table account (
@@ -146,11 +177,25 @@ create table installation (
 -- What a list shows has two columns for it. `changed_at` is the stamp: when the record last changed. `record` is what the list answers
 -- with, JSON text that is made by the statement that changes the row. Both stand near the row's beginning: a list reads no further.
 
+-- Fails where the service is not written in this database: it moves, or is elsewhere, and whoever asks does not know (docs/decisions/0030).
+-- `elsewhere`: they do know, and write what the control database has of it. A statement of its own: it sees what was committed before it.
+-- Behind the lock that announces the change, so that who shuts a service, and then waits for the locks that there are, has waited for all.
+create function require_here(tenant integer, elsewhere boolean) returns void language plpgsql as $$
+begin
+  perform from service s
+    where s.service_id = tenant and (s.moving is not null or s.data_database is not null)
+      and not case when s.data_database is not null then elsewhere
+                   else coalesce(s.moving = 'draining' or s.moving = 'shut' and s.shut_until <= clock_timestamp(), true) end;
+  if found then
+    raise exception 'The service % is being moved, or is in another database.', tenant using errcode = '57M01';
+  end if;
+end $$;
+
 -- The stamp for what a transaction is about to change in lists. The transaction announces itself by a lock whose key holds the service and
 -- the moment it began, in milliseconds; the lock goes with the transaction, however that ends. A reader lists nothing from the oldest
 -- announced moment on (list_horizons), so that a change which commits late is never behind a moment up to which some client was told that
 -- its list is complete. The stamp is later than `newest`, the newest one in these lists, whatever the clock says.
-create function begin_change(tenant integer, newest timestamptz) returns timestamptz language plpgsql as $$
+create function begin_change(tenant integer, newest timestamptz, elsewhere boolean default false) returns timestamptz language plpgsql as $$
 declare
   began timestamptz := clock_timestamp();
   announced bigint := (tenant % 32768)::bigint << 48 | floor(extract(epoch from began) * 1000)::bigint;
@@ -159,6 +204,7 @@ begin
   if not pg_try_advisory_xact_lock_shared(announced) then
     perform pg_advisory_xact_lock_shared(announced);
   end if;
+  perform require_here(tenant, elsewhere);
   return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
 end $$;
 
@@ -209,6 +255,7 @@ declare
   announced timestamptz;
 begin
   perform pg_advisory_xact_lock(tenant, hashtext('back_date ' || kind));
+  perform require_here(tenant, false);
   update first_load f set alive_at = clock_timestamp() where f.service_id = tenant and f.kind = back_date.kind and f.begun;
   if found then
     return timestamptz 'epoch' + interval '1 microsecond';
@@ -500,7 +547,7 @@ create trigger consent_change_append_only before delete or update on consent_cha
 -- What was agreed to is never changed, and never deleted unless the customer is erased, or the whole service goes.
 create function refuse_consent_change() returns trigger language plpgsql as $$
 begin
-  if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id and ending is distinct from 'emptying')
+  if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id and not has_left(service))
      or exists (select from erasure where service_id = old.service_id and customer_id = old.customer_id)) then
     return old;
   end if;
@@ -752,7 +799,7 @@ end $$;
 create function refuse_voucher_entry_delete() returns trigger language plpgsql as $$
 begin
   if exists (select from voucher where service_id = old.service_id and number = old.number)
-     and not exists (select from service where service_id = old.service_id and ending = 'emptying') then
+     and not exists (select from service where service_id = old.service_id and has_left(service)) then
     raise exception 'the voucher ledger is append-only';
   end if;
   return old;

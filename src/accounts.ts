@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Db, sql } from './db.ts'
+import { type Db, type Sql, sql } from './db.ts'
 import { hmac, type Keys } from './secrets.ts'
 import { defaultSettings, type Service, type Settings } from './settings.ts'
 
@@ -181,9 +181,13 @@ export async function addService(
   return row && serviceFrom(row)
 }
 
-/** Those whose rows are in this database: all but those in a data database, and those that are being removed. */
+/** Those whose rows are in this database: all but those in a data database, those that move, and those that are being removed. */
 export const listServices = async (db: Db): Promise<Service[]> =>
-  (await listAllServices(db)).filter(({ database }) => database === undefined)
+  (
+    await db.rows<ServiceRow>(
+      sql`select ${read} from service where ending is null and data_database is null and moving is null order by name`,
+    )
+  ).map(serviceFrom)
 
 /** Those of the whole installation, but those that are being removed. What the ones in data databases are set to is not known here. */
 export const listAllServices = async (control: Db): Promise<Service[]> =>
@@ -200,10 +204,15 @@ export async function listEnding(db: Db): Promise<{ service: Service; ending: En
   return rows.map(row => ({ service: serviceFrom(row), ending: row.ending }))
 }
 
-/** Undefined: there is none in this database, or it is being removed. */
-export async function readService(db: Db, id: number): Promise<Service | undefined> {
+/** Undefined: there is none in this database, not yet, or it is being removed. */
+export const readService = (db: Db, id: number) => readWhere(db, id, sql`moving is distinct from 'arriving'`)
+
+/** The same, of one whose jobs are done in this database. */
+export const readServiceOfJob = (db: Db, id: number) => readWhere(db, id, sql`moving is null`)
+
+async function readWhere(db: Db, id: number, isSo: Sql): Promise<Service | undefined> {
   const row = await db.row<ServiceRow>(
-    sql`select ${read} from service where service_id = ${id} and ending is null and data_database is null`,
+    sql`select ${read} from service where service_id = ${id} and ending is null and data_database is null and ${isSo}`,
   )
   return row && serviceFrom(row)
 }

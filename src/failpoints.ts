@@ -15,6 +15,12 @@ export const failpoints = [
   'after_stale_stock',
   'rows_carried_over',
   'older_data_moved',
+  'service_copied',
+  'service_drained',
+  'service_shut',
+  'service_let_go',
+  'service_switched',
+  'service_opened',
 ] as const
 export type Failpoint = (typeof failpoints)[number]
 

@@ -22,10 +22,25 @@ export class CommitUnknown extends DatabaseAway {
   }
 }
 
+/** The service is written in another database by now, or will be in seconds. Nothing is kept of a transaction that ends in it. */
+export class OnTheMove extends DatabaseAway {
+  constructor(cause: unknown) {
+    super(cause, 'The service is being moved to another database, which takes seconds.')
+  }
+}
+
 /** An outage as what it is; anything else stays as it is. */
 export const told = (error: unknown) =>
-  isFull(error) ? new DiskFull(error) : isOutage(error) ? new DatabaseAway(error) : error
+  isMoving(error)
+    ? new OnTheMove(error)
+    : isFull(error)
+      ? new DiskFull(error)
+      : isOutage(error)
+        ? new DatabaseAway(error)
+        : error
 
+/** What `require_here` of the migrations raises. */
+const isMoving = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '57M01'
 const isFull = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '53100'
 
 /** Whether the database is away or too busy, rather than the statement wrong (SQLSTATE classes 08, 53 and 57, a statement that was cancelled among them; sockets, of which we may have none left). */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { readService } from './accounts.ts'
+import { readServiceOfJob } from './accounts.ts'
 import type { Db } from './db.ts'
 import type { Job, Tools } from './jobs/job.ts'
 import { jobs } from './jobs/jobs.ts'
@@ -92,8 +92,8 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
     const about = { job: name, service: serviceId, subject, attempt }
     try {
       try {
-        const service = serviceId === null ? undefined : await readService(db, serviceId)
-        // It is being removed. Where that is called off, its jobs are there.
+        const service = serviceId === null ? undefined : await readServiceOfJob(db, serviceId)
+        // It moves, or is being removed. Where that is called off, its jobs are there.
         if (serviceId !== null && !service) {
           await deferJob(db, taken, leaseSeconds)
           return endSpan(place)

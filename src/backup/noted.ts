@@ -14,5 +14,8 @@ export async function newestBackup(db: Database) {
 /** Notes with each service that it was restored: cursors of before are refused, as they may have told of what was lost. */
 export const noteRestore = (db: Db) => db.run(sql`update service set restored_at = clock_timestamp()`)
 
-/** Opens services that were backed up before they were removed: a backup that is made then has all of them. */
-export const openShut = (db: Db) => db.run(sql`update service set ending = null where ending = 'shut'`)
+/** Opens services that were backed up before they were removed, or while they moved: a backup that is made then has all of them. */
+export const openShut = (db: Db) =>
+  db.run(sql`
+    update service set ending = nullif(ending, 'shut'), moving = case when moving in ('arriving', 'gone') then moving end
+     where ending = 'shut' or moving is not null`)

@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { type Ending, listEnding } from '../accounts.ts'
+import { type Ending, listAllServices, listEnding } from '../accounts.ts'
 import { writeFile } from '../backup/file.ts'
 import type { Progress } from '../backup/progress.ts'
 import { backupOf } from '../backup/take.ts'
@@ -12,6 +12,7 @@ import type { Service } from '../settings.ts'
 import { trustMs } from '../sign-in.ts'
 import { empty } from '../store/ending/emptying.ts'
 import { accountsOfIt, beginEmptying, end, reopen, shut, waitForWriters } from '../store/ending/ending.ts'
+import { findMove } from '../store/moving/moves.ts'
 import { renewalMs } from '../store/running/jobs.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
@@ -71,6 +72,9 @@ const both = ({ control, db }: Removed) => (control === db ? [db] : [control, db
 
 /** A service that serves, or one whose removal was broken off. */
 async function findEither({ control, databases, services }: Session, name: string): Promise<Removed> {
+  const service = (await listAllServices(control)).find(each => each.name === name)
+  if (service && (await findMove(control, service.id)))
+    throw new Error(`${name} is being moved: let that end, or take it back (tillbridge service move ${name} --undo).`)
   const broken = (await listEnding(control)).find(({ service }) => service.name === name)
   if (!broken) return { control, ...(await services.find(name)) }
   return { control, ...broken, db: await databases.open(broken.service.database) }

@@ -9,6 +9,7 @@ import { record } from '../store/running/audit.ts'
 import { forgetEntry, placeService } from '../store/running/data-databases.ts'
 import { changeSettings, shownSettings } from '../store/running/settings.ts'
 import { readAssignments, settingTexts, textOf } from './assignments.ts'
+import { moveCommand } from './service-move.ts'
 import { removeCommand } from './service-remove.ts'
 import { examples } from './terminal/examples.ts'
 import { beingRemoved, eachDatabase, type Session, withDatabase } from './terminal/session.ts'
@@ -26,6 +27,7 @@ export function serviceCommand(program: Command) {
         ['service set luma release=2021.3', 'change one'],
         ['service show luma', 'see one'],
         ['service list', 'see all'],
+        ['service move luma --to eu-2', 'move one to a data database, while it is served'],
         ['service remove luma', 'remove one, with all that it has'],
       ),
     )
@@ -119,6 +121,7 @@ export function serviceCommand(program: Command) {
       }),
     )
 
+  moveCommand(service)
   removeCommand(service)
 }
 

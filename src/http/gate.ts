@@ -3,7 +3,7 @@ import { type Assignment, type Assignments, type Role, reaches } from '../accoun
 import type { BackOffice } from '../domain/port/backoffice.ts'
 import type { Driver } from '../domain/port/driver.ts'
 import { ApiError } from '../errors.ts'
-import { DatabaseAway } from '../outages.ts'
+import { DatabaseAway, OnTheMove } from '../outages.ts'
 import type { Sessions, SignedIn } from '../sessions.ts'
 import type { Service } from '../settings.ts'
 import type { SignIn } from '../sign-in.ts'
@@ -86,8 +86,10 @@ export async function admit(
 
 /** The service as it is now, for a caller who was admitted a while ago: it throws where they would not be any more. */
 export async function admittedStill(gate: Gate, request: FastifyRequest, role: Role): Promise<Service> {
-  const { assignment } = await known(gate, request)
+  const { assignment, gate: at } = await known(gate, request)
   requireRole(assignment, role)
+  // What was begun where it was would be told nothing of what it is told here: its caller begins anew.
+  if (at.db !== request.gate?.db) throw new OnTheMove(undefined)
   return assignment.service
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { LocalTime, Words } from '../domain/fields.ts'
 import { ApiError, catalogue, type ErrorCode } from '../errors.ts'
-import { CommitUnknown, DatabaseAway, DiskFull } from '../outages.ts'
+import { CommitUnknown, DatabaseAway, DiskFull, OnTheMove } from '../outages.ts'
 import { type Static, Type } from '../shapes/shapes.ts'
 import { bodyErrors } from './body/body.ts'
 
@@ -71,6 +71,7 @@ export function apiErrorOf(error: unknown): ApiError {
     return new ApiError('service_unavailable', 'Nothing can be written at the moment. What is there can be read.', {
       retryAfter: fullSeconds,
     })
+  if (error instanceof OnTheMove) return new ApiError('service_unavailable', error.message, { retryAfter: awaySeconds })
   if (error instanceof DatabaseAway) return new ApiError('service_unavailable', undefined, { retryAfter: awaySeconds })
   const code = String((error as { code?: unknown } | undefined)?.code)
   return bodyErrors[code]?.() ?? new ApiError('internal_error')

@@ -3,6 +3,7 @@ import { deliverJob, lookJob } from '../store/webhooks/planning.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { deliverWebhook } from './deliver-webhook.ts'
 import { endLoads } from './end-loads.ts'
+import { endMoves } from './end-moves.ts'
 import { eraseCustomer } from './erase-customer.ts'
 import { eraseMail } from './erase-mail.ts'
 import { expireVouchers } from './expire-vouchers.ts'
@@ -49,6 +50,7 @@ export const officeJobs = (offices: Offices): Readonly<Record<string, Job>> => (
 /** The jobs of a control database, about its data databases. */
 export const databaseJobs = (open: Parameters<typeof handOnAudit>[0]): Readonly<Record<string, Job>> => ({
   'hand-on-audit': { run: handOnAudit(open), everySeconds: 5, atOnce: 1, waitsSeconds: [5, minute] },
+  'end-moves': { run: endMoves(open), everySeconds: 2, atOnce: 1, waitsSeconds: [2, 10] },
 })
 
 /** The jobs that tell endpoints what has changed. */

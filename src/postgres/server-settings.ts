@@ -32,6 +32,8 @@ const settingsFor = (socket: string, logs: string) => ({
   port: String(port),
   fsync: 'on',
   synchronous_commit: 'on',
+  // Services can be moved from here to another database.
+  wal_level: 'logical',
   timezone: 'UTC',
   log_timezone: 'UTC',
   // Some service processes with a pool each, the worker, and people with psql.

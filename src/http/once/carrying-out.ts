@@ -5,6 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { failpoint } from '../../failpoints.ts'
 import { CommitUnknown } from '../../outages.ts'
 import type { Service } from '../../settings.ts'
+import { requireHere } from '../../store/lists/change.ts'
 import { type Audited, record } from '../../store/running/audit.ts'
 import { type Answer, isKeyUsed, type KeyedWrite, keepAnswer, takeKey } from '../../store/running/idempotency.ts'
 import {
@@ -78,6 +79,7 @@ export async function carryOut(
       site,
       service,
       async tx => {
+        unawaited(requireHere(tx, service))
         if (!isClaimed) await begin(tx)
         const kept = await Promise.all([!isClaimed || keepClaim(tx, service, claim), holdings.keeps(tx)])
         if (!kept.every(Boolean)) throw new TakenOver()
@@ -94,7 +96,7 @@ export async function carryOut(
 
   /** What goes out with the commit. */
   function kept(tx: Db, { answer, audited }: Done) {
-    if (audited) unawaited(record(tx, service, audited))
+    unawaited(audited ? record(tx, service, audited) : requireHere(tx, service))
     if (keyed) unawaited(keepAnswer(tx, keys, service, keyed, answer, audited?.subject))
     return answer
   }
@@ -193,6 +195,7 @@ export async function inSteps<T>(site: Site, service: Service, work: (steps: Ste
   const step: Steps['step'] = async (of, holding) => {
     holds ||= holding !== undefined
     const done = await transact(site, service, async tx => {
+      unawaited(requireHere(tx, service))
       if (!(await holdings.keeps(tx))) throw new TakenOver()
       await holdings.take(tx, holding)
       return of(tx)
@@ -203,6 +206,7 @@ export async function inSteps<T>(site: Site, service: Service, work: (steps: Ste
   try {
     const finish = await work({ step, read: of => of(site.db), learn: of => step(of) })
     const found = await transact(site, service, async tx => {
+      unawaited(requireHere(tx, service))
       if (!(await holdings.keeps(tx))) throw new TakenOver()
       if (holds) await giveBackHolds(tx, service, owner)
       return finish(tx)

@@ -12,6 +12,11 @@ interface Table {
 /** Told as rows go: how many so far, and how many there were. */
 export type Emptied = (progress: { rows: number; of: number }) => void
 
+/** What stays. */
+interface Leaving {
+  tables?: readonly string[]
+}
+
 const rowsAtOnce = 1_000
 
 /**
@@ -19,8 +24,14 @@ const rowsAtOnce = 1_000
  * thousand for good, and with a pause as long as they took, so that others have the database for half of the time at least. Broken off
  * at any moment, it is gone on with by beginning anew.
  */
-export async function empty(db: Db, service: Service, onRows: Emptied, signal: AbortSignal): Promise<void> {
-  const tables = await tablesOf(db)
+export async function empty(
+  db: Db,
+  service: Pick<Service, 'id'>,
+  onRows: Emptied,
+  signal: AbortSignal,
+  but: Leaving = {},
+): Promise<void> {
+  const tables = (await tablesOf(db)).filter(({ name }) => !but.tables?.includes(name))
   let of = 0
   for (const { name } of tables) of += await countOf(db, service, name)
   let rows = 0
@@ -59,7 +70,7 @@ async function tablesOf(db: Db): Promise<Table[]> {
   return ordered
 }
 
-const countOf = async (db: Db, service: Service, table: string) =>
+const countOf = async (db: Db, service: Pick<Service, 'id'>, table: string) =>
   (
     await db.row<{ rows: number }>(
       sql`select count(*)::float8 as rows from ${raw(table)} where service_id = ${service.id}`,
@@ -67,7 +78,12 @@ const countOf = async (db: Db, service: Service, table: string) =>
   )?.rows ?? 0
 
 /** The portion whose keys follow `last`, in the order of the key: so what is gone already is not walked again. Undefined: there is no more. */
-async function deletePortion(db: Db, service: Service, { name, columns, types }: Table, last: string[] | undefined) {
+async function deletePortion(
+  db: Db,
+  service: Pick<Service, 'id'>,
+  { name, columns, types }: Table,
+  last: string[] | undefined,
+) {
   const key = columns.map(column => `, ${column}`).join('')
   const order = ['service_id', ...columns].join(', ')
   const after = last

@@ -2,7 +2,7 @@ import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 
 /** The accounts that may use this service and no other: they end with it. */
-export const accountsOfIt = async (db: Db, service: Service): Promise<string[]> =>
+export const accountsOfIt = async (db: Db, service: Pick<Service, 'id'>): Promise<string[]> =>
   (
     await db.rows<{ username: string }>(sql`
       select username from account_service a
@@ -34,7 +34,7 @@ export const beginEmptying = async (db: Db, service: Service): Promise<boolean> 
   (await db.run(sql`update service set ending = 'emptying' where service_id = ${service.id} and ending = 'shut'`)) > 0
 
 /** Removes what is left: the service itself, what came to it meanwhile, and the accounts that were its alone. Returns these. */
-export const end = (db: Database, service: Service) =>
+export const end = (db: Database, service: Pick<Service, 'id'>) =>
   db.transaction(async tx => {
     const mine = sql`service_id = ${service.id}`
     await tx.run(sql`select from service where ${mine} for update`)

@@ -53,8 +53,15 @@ export function stampOfNow(service: Service, lists: readonly (List | 'audit')[])
     // What has left the list had the newest stamp, perhaps.
     return [ofRecords, newestOf(sql`removal where service_id = ${service.id} and kind = ${raw(`'${kindOf[list]}'`)}`)]
   })
-  return sql`begin_change(${service.id}, greatest(${newest.reduce((all, one) => sql`${all}, ${one}`)}))`
+  return sql`begin_change(${service.id}, greatest(${newest.reduce((all, one) => sql`${all}, ${one}`)}), ${isElsewhere(service)})`
 }
+
+/** Whether it is known to be in a data database: what is written in the control database then is about its accounts. */
+const isElsewhere = ({ database }: Service): boolean => database !== undefined
+
+/** For a transaction that leaves no stamp: it fails where the service is not written in this database any more. */
+export const requireHere = (tx: Db, service: Service) =>
+  tx.run(sql`select begin_change(${service.id}, null, ${isElsewhere(service)})`)
 
 /** The newest stamp of these, at the end of their index: of `max(changed_at)` a plan that was made while they were few goes on reading all of them. */
 const newestOf = (rows: Sql) => sql`(select changed_at from ${rows} order by changed_at desc limit 1)`

@@ -54,7 +54,8 @@ export interface Entry extends Pick<Service, 'id' | 'name'> {
 
 /** The services in a data database. */
 export const entriesOf = (data: Db) =>
-  data.rows<Entry>(sql`select service_id as id, name, ending from service order by service_id`)
+  data.rows<Entry>(sql`
+    select service_id as id, name, ending from service where moving is null or moving not in ('arriving', 'gone') order by service_id`)
 
 /**
  * Enters services of a data database that the control database does not know, which was restored from before they were made. Returns

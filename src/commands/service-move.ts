@@ -1,0 +1,149 @@
+import type { Command } from 'commander'
+import { listAllServices } from '../accounts.ts'
+import { readConfig } from '../config.ts'
+import { armFailpoint } from '../failpoints.ts'
+import { moveService } from '../running/moving/move.ts'
+import { requireMovable } from '../running/moving/requirements.ts'
+import { wayTo } from '../running/moving/way.ts'
+import type { Service } from '../settings.ts'
+import { settleMove } from '../store/moving/ending.ts'
+import { beginMove, findMove, type Move, takeOver } from '../store/moving/moves.ts'
+import { examples } from './terminal/examples.ts'
+import { display, pacedWords, rowsDisplay } from './terminal/progress.ts'
+import { type Session, withDatabase } from './terminal/session.ts'
+import { stopBySignal } from './terminal/stop.ts'
+
+interface Options {
+  to?: string
+  undo?: boolean
+}
+
+export const moveCommand = (service: Command) =>
+  service
+    .command('move')
+    .argument('<name>')
+    .option('--to <database>', 'the data database that it is to be in (tillbridge database list)')
+    .option('--undo', 'take back a move that was broken off, or end one that was switched already')
+    .description('Move a service to another database while it is served; its writes pause for some seconds.')
+    .addHelpText(
+      'after',
+      examples(
+        ['service move luma --to eu-2', 'copies it, compares, switches; what fails is undone'],
+        ['service move luma --to eu-2', 'also where one was broken off: that is settled first'],
+        ['service move luma --undo', 'only settles one that was broken off'],
+      ),
+    )
+    .action((name: string, { to, undo = false }: Options) => {
+      if ((to === undefined) === !undo) throw new Error('Say where it is to go, --to <database>, or --undo.')
+      return withDatabase(async session => {
+        armFailpoint(readConfig().failpoint)
+        const settled = await settle(session, await find(session, name))
+        if (undo) return console.log(settled ? told(name, settled) : `No move of ${name} is under way.`)
+        if (settled) console.log(told(name, settled))
+        await move(session, await find(session, name), to as string)
+      })
+    })
+
+const told = (name: string, { became, target }: { became: 'finished' | 'undone'; target: string }) =>
+  became === 'finished'
+    ? `A move that was broken off is finished: ${name} is in ${target}.`
+    : `A move that was broken off is undone: ${name} is served where it was.`
+
+async function find({ control, databases }: Session, name: string): Promise<Service> {
+  const found = (await listAllServices(control)).find(each => each.name === name)
+  if (!found) throw new Error(`There is no service ${name}; to see all: tillbridge service list`)
+  if (found.database !== undefined) await databases.open(found.database)
+  return found
+}
+
+/** Ends a move that somebody has left half done; undefined where there is none. */
+async function settle({ control, databases }: Session, { id, name }: Service) {
+  const found = await findMove(control, id)
+  if (!found) return
+  const move = await takeOver(control, found)
+  if (!move)
+    throw new Error(`${name} is being moved right now by another process, or was until seconds ago: try again in 10 s.`)
+  const stop = stopBySignal(stopped(move))
+  try {
+    const became = await settleMove(await placesOf({ control, databases }, move), move, stop.signal)
+    return { became, target: move.target }
+  } finally {
+    stop.end()
+  }
+}
+
+const placesOf = async ({ control, databases }: Pick<Session, 'control' | 'databases'>, { source, target }: Move) => ({
+  control,
+  source: await databases.open(source ?? undefined),
+  target: await databases.open(target),
+})
+
+async function move(session: Session, service: Service, to: string) {
+  const { control, databases } = session
+  const { name } = service
+  const known = await databases.names()
+  if (!known.includes(to))
+    throw new Error(
+      known.length
+        ? `There is no database ${to}; there are: ${known.join(', ')}.`
+        : `There is no database ${to}; make it known with: tillbridge database add ${to} --url-file <file>`,
+    )
+  if (service.database === to) return console.log(`${name} is in ${to} already.`)
+  const config = readConfig()
+  if (config.databasePooler === 'transaction')
+    throw new Error(
+      'A move does not go through a pooler: let DATABASE_URL name the server itself, without DATABASE_POOLER.',
+    )
+  const [source, target] = [await databases.open(service.database), await databases.open(to)]
+  await requireMovable({ db: source, called: service.database ?? 'the control database' }, { db: target, called: to })
+  const at = await wayTo(config, session, service.database)
+  const begun = await beginMove(control, service, to)
+  if (!begun) throw new Error(`${name} is being moved already.`)
+  const stop = stopBySignal(stopped(begun))
+  const [copy, removing] = [copyDisplay(), rowsDisplay('Remove')]
+  let waited = ''
+  try {
+    await moveService(
+      { control, source, target },
+      begun,
+      at,
+      {
+        onCopied: copy.show,
+        onWaiting(what) {
+          if (what !== waited) console.error(what)
+          waited = what
+        },
+        onSwitched(pausedMs) {
+          copy.end()
+          console.log(`${name} is served from ${to}. Its writes paused for ${(pausedMs / 1_000).toFixed(1)} s.`)
+        },
+        onEmptied: removing.show,
+      },
+      stop.signal,
+    )
+    console.log(`Nothing of ${name} is left where it was.`)
+  } catch (error) {
+    const { message } = error as Error
+    throw new Error(
+      /undone|served/.test(message) ? message : `${message} All is undone: ${name} is served where it was.`,
+      { cause: error },
+    )
+  } finally {
+    stop.end()
+    copy.end()
+    removing.end()
+  }
+}
+
+const stopped = ({ name }: Pick<Move, 'name'>) => new Error(`Stopped, and undone: ${name} is served where it was.`)
+
+/** Progress of the copy, by rows and tables. */
+const copyDisplay = () =>
+  display(
+    'Copy',
+    ({ rows, of, ready, tables }: { rows: number; of: number; ready: number; tables: number }, elapsedMs) =>
+      pacedWords(of ? Math.min(1, rows / of) : undefined, elapsedMs, [
+        `${rows.toLocaleString('en')} rows`,
+        `${ready} of ${tables} tables`,
+      ]),
+  )

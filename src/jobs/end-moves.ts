@@ -1,0 +1,27 @@
+import type { Database } from '../db.ts'
+import { settleMove } from '../store/moving/ending.ts'
+import { abandonedMoves, takeOver } from '../store/moving/moves.ts'
+import type { Work } from './job.ts'
+
+/**
+ * Ends moves of services whose mover has died: back, or forward where the service was switched. Whoever takes one over is the only one at
+ * it, and each step finds what is done. Throws in the end where a database was away; the others have been seen to.
+ */
+export const endMoves =
+  (open: (database: string) => Promise<{ db: Database }>) =>
+  async ({ db, log, signal }: Work): Promise<void> => {
+    let fault: unknown
+    for (const abandoned of await abandonedMoves(db))
+      try {
+        const { name, source, target } = abandoned
+        const [from, to] = await Promise.all([source === null ? { db } : open(source), open(target)])
+        const move = await takeOver(db, abandoned)
+        if (!move) continue
+        const became = await settleMove({ control: db, source: from.db, target: to.db }, move, signal)
+        log.warn({ service: name, target }, `A move of a service that was left half done is ${became}.`)
+      } catch (error) {
+        signal.throwIfAborted()
+        fault = error
+      }
+    if (fault) throw fault
+  }

@@ -1,0 +1,181 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Db, sql } from '../../db.ts'
+import { failpoint } from '../../failpoints.ts'
+import type { Emptied } from '../../store/ending/emptying.ts'
+import { carryRest } from '../../store/moving/carrying.ts'
+import { countsOf, differences, sumsOf } from '../../store/moving/comparing.ts'
+import { finish, type Places, undo } from '../../store/moving/ending.ts'
+import {
+  aliveMs,
+  isBefore,
+  type Move,
+  stayAlive,
+  switchBack,
+  switchFromControl,
+  switchOver,
+} from '../../store/moving/moves.ts'
+import {
+  type Copying,
+  copying,
+  hasApplied,
+  logPosition,
+  movedTables,
+  nameOfMove,
+  publish,
+  subscribe,
+} from '../../store/moving/replication.ts'
+import {
+  awaitService,
+  breakOffJobs,
+  busyJobs,
+  drain,
+  filesUnderWay,
+  letGo,
+  letRead,
+  shutWriters,
+  untilWritten,
+} from '../../store/moving/shutting.ts'
+
+/** What a move is told with. */
+export interface Telling {
+  onCopied: (progress: Copying & { of: number }) => void
+  /** It is served at the target: how long nothing could be written, in milliseconds. */
+  onSwitched: (pausedMs: number) => void
+  onEmptied: Emptied
+  /** Something is waited for. */
+  onWaiting: (what: string) => void
+}
+
+/** Milliseconds that writes are shut for before the switch, at most; behind it come those until all readers have looked anew. */
+const shutMs = 2_500
+/** Milliseconds that jobs have to end by themselves, and to notice that they were broken off. */
+const drainMs = 8_000
+const breakOffMs = 7_000
+const lookMs = 200
+
+/**
+ * Moves a service that `beginMove` has entered. `at`: how the target's server reaches the source. Throws where it comes to nothing: all is
+ * undone by then, unless the message says what is left.
+ */
+export async function moveService(
+  places: Places,
+  move: Move,
+  at: string,
+  telling: Telling,
+  asked: AbortSignal,
+): Promise<void> {
+  const lost = new AbortController()
+  const beat = setInterval(() => {
+    stayAlive(places.control, move).then(
+      isMine => isMine || lost.abort(new Error('The move was taken for dead, and another process has ended it.')),
+      () => {},
+    )
+  }, aliveMs)
+  const signal = AbortSignal.any([asked, lost.signal])
+  try {
+    let until: number
+    try {
+      const tables = await copy(places, move, at, telling, signal)
+      until = await overTo(places, move, tables, telling, signal)
+    } catch (error) {
+      if (lost.signal.aborted) throw lost.signal.reason
+      await undo(places, move, lost.signal).catch(fault => {
+        throw new Error(
+          `${(error as Error).message} The service is served where it was; what is left of the attempt goes once ${move.target} can be worked with: ${(fault as Error).message}`,
+          { cause: error },
+        )
+      })
+      throw error
+    }
+    const onOpen = () => telling.onSwitched(performance.now() - until)
+    await finish(places, move, { signal: lost.signal, onOpen, onRows: telling.onEmptied })
+  } finally {
+    clearInterval(beat)
+  }
+}
+
+/** Copies all rows, and has the target follow. */
+async function copy({ source, target }: Places, move: Move, at: string, telling: Telling, signal: AbortSignal) {
+  if (!(await awaitService(target, move)))
+    throw new Error(`${move.target} has a service of the name ${move.name} or the number ${move.serviceId} already.`)
+  const tables = await movedTables(source)
+  const counts = await countsOf(source, move, tables)
+  const of = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
+  const name = await nameOfMove(source, move)
+  await publish(source, name, move, tables)
+  await subscribe(target, name, at)
+  for (;;) {
+    signal.throwIfAborted()
+    const now = await copying(target, name, counts)
+    telling.onCopied({ ...now, of })
+    if (now.faults) throw new Error(`PostgreSQL of ${move.target} cannot copy from the source; its log says why.`)
+    if (now.tables && now.ready === now.tables) break
+    await delay(lookMs, undefined, { signal })
+  }
+  failpoint('service_copied')
+  return tables
+}
+
+/** Shuts the service, compares, and switches. Returns when it was shut, by `performance.now()`. */
+async function overTo(places: Places, move: Move, tables: string[], telling: Telling, signal: AbortSignal) {
+  const { control, source, target } = places
+  await quiet(places, move, telling, signal)
+  failpoint('service_drained')
+  const shutAt = performance.now()
+  const until = await shutWriters(source, move, shutMs)
+  if (until === undefined) throw new Error(`${move.name} is not there any more.`)
+  failpoint('service_shut')
+  // What is waited for in the pause is given up before it ends.
+  const timely = AbortSignal.any([signal, AbortSignal.timeout(shutMs - 300)])
+  try {
+    await untilWritten(source, move, timely)
+    const [lsn, name, written] = await Promise.all([logPosition(source), nameOfMove(source, move), clockOf(source)])
+    while (!(await hasApplied(source, name, lsn))) await delay(10, undefined, { signal: timely })
+    await carryRest({ source, target }, move)
+    const [here, there] = await Promise.all([sumsOf(source, move, tables), sumsOf(target, move, tables)])
+    const wrong = differences(here, there)
+    if (wrong.length) throw new Error(`Not all rows of ${wrong.join(', ')} came over as they were.`)
+    timely.throwIfAborted()
+    // No reader is to be told of an earlier moment than it was told of at the source.
+    while (!(await hasPassed(target, written))) await delay(20, undefined, { signal: timely })
+  } catch (error) {
+    if (timely.aborted && !signal.aborted)
+      throw new Error(`Within ${shutMs / 1_000} s not all was there: writes would have paused for too long.`, {
+        cause: error,
+      })
+    throw error
+  }
+  await letRead(target, move)
+  const tooLate = () => new Error('The switch came too late: writes were let in again at the source.')
+  if (source === control) {
+    if (!(await switchFromControl(control, move, until))) throw tooLate()
+  } else {
+    if (!(await letGo(source, move, until))) throw tooLate()
+    failpoint('service_let_go')
+    if (!(await isBefore(source, until))) throw tooLate()
+    if (!(await switchOver(control, move))) throw new Error('Another process has taken the move over.')
+  }
+  if (source === control && !(await isBefore(control, until))) {
+    await switchBack(control, move)
+    throw tooLate()
+  }
+  failpoint('service_switched')
+  return shutAt
+}
+
+const clockOf = async (db: Db) =>
+  (await db.row<{ at: string }>(sql`select clock_timestamp()::text as at`))?.at ?? 'infinity'
+const hasPassed = async (db: Db, at: string) =>
+  Boolean(await db.row(sql`select true as "is" where clock_timestamp() > ${at}::timestamptz`))
+
+/** Waits until no file is read, and no job done, for the service. */
+async function quiet({ source }: Places, move: Move, telling: Telling, signal: AbortSignal) {
+  for (let files = await filesUnderWay(source, move); files.length; files = await filesUnderWay(source, move)) {
+    telling.onWaiting(`An import is under way (${files.join(', ')}): it is waited for.`)
+    await delay(2_000, undefined, { signal })
+  }
+  if (!(await drain(source, move))) throw new Error(`${move.name} moves already, or is being removed.`)
+  const patience = performance.now() + drainMs
+  while ((await busyJobs(source, move)) > 0 && performance.now() < patience) await delay(lookMs, undefined, { signal })
+  if (await breakOffJobs(source, move)) await delay(breakOffMs, undefined, { signal })
+}

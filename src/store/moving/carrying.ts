@@ -1,0 +1,79 @@
+import { type Database, type Db, raw, sql } from '../../db.ts'
+import type { Move } from './moves.ts'
+
+interface Both {
+  source: Database
+  target: Database
+}
+
+/** Rows that go over at a time. */
+const rowsAtOnce = 2_000
+
+/** Brings, in the pause, what the service is set to, its jobs, and the numbers that count by themselves. */
+export async function carryRest({ source, target }: Both, { serviceId }: Move): Promise<void> {
+  const mine = sql`service_id = ${serviceId}`
+  const [own, jobs, counters] = await Promise.all([
+    source.row<{ row: string }>(sql`select row_to_json(s)::text as row from service s where ${mine}`),
+    source.row<{ rows: string }>(sql`select coalesce(json_agg(j), '[]')::text as rows from job j where ${mine}`),
+    lastNumbers(source, serviceId),
+  ])
+  await target.transaction(async tx => {
+    await tx.run(sql`
+      update service s set (settings, created_at, restored_at) = (select settings, created_at, restored_at from json_populate_record(null::service, ${own?.row ?? '{}'}::json))
+       where ${mine}`)
+    await tx.run(sql`delete from job where ${mine}`)
+    await tx.run(sql`
+      insert into job select j.* from json_populate_recordset(null::job, ${jobs?.rows ?? '[]'}::json) j`)
+    await tx.run(sql`update job set lease = null, leased_until = null where ${mine} and lease is not null`)
+    for (const { sequence, last } of counters)
+      await tx.rows(
+        sql`select setval(${sequence}, ${last}::bigint) where (select last_value from ${raw(sequence)}) < ${last}::bigint`,
+      )
+  })
+}
+
+/** The newest number of the service in each column that counts by itself: entries there come behind it. */
+async function lastNumbers(source: Db, serviceId: number) {
+  const columns = await source.rows<{ table: string; column: string; sequence: string }>(sql`
+    select c.oid::regclass::text as "table", quote_ident(attname) as "column", pg_get_serial_sequence(c.oid::regclass::text, attname) as sequence
+      from pg_attribute a join pg_class c on c.oid = a.attrelid
+     where a.attidentity <> '' and c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> 'service'`)
+  const found: { sequence: string; last: string }[] = []
+  for (const { table, column, sequence } of columns) {
+    const row = await source.row<{ last: string | null }>(
+      sql`select max(${raw(column)})::text as last from ${raw(table)} where service_id = ${serviceId}`,
+    )
+    if (row?.last) found.push({ sequence, last: row.last })
+  }
+  return found
+}
+
+/** Brings the log of requests over, once nobody is served at the source any more; harmless to do twice. */
+export async function carryLog({ source, target }: Both, { serviceId }: Move, signal: AbortSignal): Promise<void> {
+  const days = await source.rows<{ day: string }>(sql`
+    select distinct (changed_at at time zone 'UTC')::date::text as day from request_log where service_id = ${serviceId} order by 1`)
+  for (const { day } of days) await target.run(sql`select request_log_day(${day}::date)`)
+  let last = { at: '-infinity', id: '' }
+  for (;;) {
+    signal.throwIfAborted()
+    const portion = await source.row<{ rows: string; at: string | null; id: string }>(sql`
+      with portion as (
+        select * from request_log
+         where service_id = ${serviceId} and (changed_at, line_id) > (${last.at}::timestamptz, ${last.id})
+         order by changed_at, line_id limit ${rowsAtOnce})
+      select coalesce(json_agg(p), '[]')::text as rows, max(changed_at)::text as at,
+             coalesce((select line_id from portion order by changed_at desc, line_id desc limit 1), '') as id from portion p`)
+    if (!portion?.at) break
+    await target.run(sql`
+      insert into request_log select * from json_populate_recordset(null::request_log, ${portion.rows}::json) on conflict do nothing`)
+    last = { at: portion.at, id: portion.id }
+  }
+  const minutes = await source.row<{ rows: string }>(
+    sql`select coalesce(json_agg(m), '[]')::text as rows from request_minute m where service_id = ${serviceId}`,
+  )
+  // A minute of the switch has requests in both: the more of the two, so that it may be done again.
+  await target.run(sql`
+    insert into request_minute as m select * from json_populate_recordset(null::request_minute, ${minutes?.rows ?? '[]'}::json)
+    on conflict (service_id, minute) do update
+      set (answered, refused, failed) = (greatest(m.answered, excluded.answered), greatest(m.refused, excluded.refused), greatest(m.failed, excluded.failed))`)
+}

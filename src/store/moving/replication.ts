@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Db, raw, sql } from '../../db.ts'
+import type { Move } from './moves.ts'
+
+/** What stays in the control database, or follows by itself: jobs in the pause, the log of requests behind it. */
+const apart = ['service', 'service_move', 'account_service', 'account_use', 'job', 'request_log', 'request_minute']
+
+/** The tables whose rows are copied and followed. */
+export async function movedTables(db: Db): Promise<string[]> {
+  const rows = await db.rows<{ name: string; hasKey: boolean }>(sql`
+    select c.oid::regclass::text as name, exists (select from pg_index where indrelid = c.oid and indisprimary) as "hasKey"
+      from pg_class c
+     where c.relkind = 'r' and not c.relispartition and c.relnamespace = current_schema()::regnamespace and c.relname <> all(${apart})
+       and exists (select from pg_attribute s where s.attrelid = c.oid and s.attname = 'service_id' and not s.attisdropped)
+     order by 1`)
+  const keyless = rows.filter(({ hasKey }) => !hasKey)
+  if (keyless.length) throw new Error(`Without a key nobody can follow ${keyless.map(({ name }) => name).join(', ')}.`)
+  return rows.map(({ name }) => name)
+}
+
+/** What publication, slot and subscription of a move are called: a slot is one of all databases of a server. */
+export async function nameOfMove(source: Db, { serviceId }: Pick<Move, 'serviceId'>): Promise<string> {
+  const row = await source.row<{ oid: string }>(
+    sql`select oid::text as oid from pg_database where datname = current_database()`,
+  )
+  return `tillbridge_move_${serviceId}_${row?.oid}`
+}
+
+/** Publishes the rows of the service, and keeps all changes of them from now on. Waits for the transactions that are under way. */
+export async function publish(
+  source: Db,
+  name: string,
+  { serviceId }: Pick<Move, 'serviceId'>,
+  tables: readonly string[],
+) {
+  const rows = tables.map(table => `${table} where (service_id = ${serviceId})`)
+  await source.run(raw(`create publication ${name} for table ${rows.join(', ')}`))
+  await source.rows(sql`select pg_create_logical_replication_slot(${name}, 'pgoutput')`)
+}
+
+/** Has the target copy what is published, and follow it. `at`: how its server reaches the source, as libpq takes it. */
+export const subscribe = (target: Db, name: string, at: string) =>
+  target.run(
+    raw(`
+    create subscription ${name} connection '${at.replaceAll("'", "''")}' publication ${name}
+      with (slot_name = ${name}, create_slot = false, synchronous_commit = on)`),
+  )
+
+/** How far the copy is. */
+export interface Copying {
+  rows: number
+  ready: number
+  tables: number
+  /** Attempts that failed. */
+  faults: number
+}
+
+/** `counts`: how many rows each table had at the source. */
+export async function copying(target: Db, name: string, counts: ReadonlyMap<string, number>): Promise<Copying> {
+  const rows = await target.rows<{ table: string; state: string; copied: number; faults: number }>(sql`
+    select srrelid::regclass::text as "table", srsubstate::text as state, coalesce(c.tuples_processed, 0)::float8 as copied,
+           coalesce((select apply_error_count + sync_error_count from pg_stat_subscription_stats t where t.subid = s.oid), 0)::integer as faults
+      from pg_subscription s join pg_subscription_rel r on srsubid = s.oid left join pg_stat_progress_copy c on c.relid = srrelid
+     where subname = ${name} and subdbid = (select oid from pg_database where datname = current_database())`)
+  const isCopied = ({ state }: { state: string }) => 'fsr'.includes(state)
+  return {
+    rows: rows.reduce((sum, each) => sum + (isCopied(each) ? (counts.get(each.table) ?? 0) : each.copied), 0),
+    ready: rows.filter(({ state }) => state === 'r').length,
+    tables: rows.length,
+    faults: rows[0]?.faults ?? 0,
+  }
+}
+
+/** Where the log of the source is now. */
+export async function logPosition(source: Db): Promise<string> {
+  const row = await source.row<{ lsn: string }>(sql`select pg_current_wal_insert_lsn()::text as lsn`)
+  return row?.lsn ?? '0/0'
+}
+
+/** Whether the target has, on its disk, all that was written up to a position. */
+export const hasApplied = async (source: Db, name: string, lsn: string) =>
+  Boolean(
+    await source.row(
+      sql`select true as "is" from pg_replication_slots where slot_name = ${name} and confirmed_flush_lsn >= ${lsn}::pg_lsn`,
+    ),
+  )
+
+/** Ends what the target follows, with what the source keeps for it; where the source is away only the former. */
+export async function unsubscribe(target: Db, name: string) {
+  const find = sql`
+    select oid::text as oid from pg_subscription where subname = ${name} and subdbid = (select oid from pg_database where datname = current_database())`
+  if (!(await target.row(find))) return
+  await target.run(raw(`alter subscription ${name} disable`))
+  await target.run(raw(`drop subscription ${name}`)).catch(async () => {
+    await target.run(raw(`alter subscription ${name} set (slot_name = none)`))
+    await target.run(raw(`drop subscription ${name}`))
+  })
+}
+
+/** Ends what the source publishes, and keeps. */
+export async function unpublish(source: Db, name: string) {
+  await source.run(raw(`drop publication if exists ${name}`))
+  const find = sql`select active_pid as pid from pg_replication_slots where slot_name = ${name}`
+  for (let looks = 0; await source.row(find); looks++) {
+    const [slot] = await source.rows<{ pid: number | null }>(find)
+    if (slot?.pid) await source.rows(sql`select pg_terminate_backend(${slot.pid})`)
+    else if (slot)
+      await source.rows(
+        sql`select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = ${name} and not active`,
+      )
+    if (looks > 50) throw new Error(`The slot ${name} is in use at the source.`)
+    await delay(100)
+  }
+}
