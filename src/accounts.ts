@@ -182,12 +182,12 @@ export async function addService(
 }
 
 /** Those whose rows are in this database: all but those in a data database, those that move, and those that are being removed. */
-export const listServices = async (db: Db): Promise<Service[]> =>
-  (
-    await db.rows<ServiceRow>(
-      sql`select ${read} from service where ending is null and data_database is null and moving is null order by name`,
-    )
-  ).map(serviceFrom)
+export async function listServices(db: Db): Promise<Service[]> {
+  const rows = await db.rows<ServiceRow>(
+    sql`select ${read} from service where ending is null and data_database is null and moving is null order by name`,
+  )
+  return rows.map(serviceFrom)
+}
 
 /** Those of the whole installation, but those that are being removed. What the ones in data databases are set to is not known here. */
 export const listAllServices = async (control: Db): Promise<Service[]> =>

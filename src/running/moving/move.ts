@@ -1,19 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Db, sql } from '../../db.ts'
 import { failpoint } from '../../failpoints.ts'
 import type { Emptied } from '../../store/ending/emptying.ts'
 import { carryRest } from '../../store/moving/carrying.ts'
+import { clockOf, hasPassed } from '../../store/moving/clocks.ts'
 import { countsOf, differences, sumsOf } from '../../store/moving/comparing.ts'
 import { finish, type Places, undo } from '../../store/moving/ending.ts'
-import {
-  aliveMs,
-  isBefore,
-  type Move,
-  stayAlive,
-  switchBack,
-  switchFromControl,
-  switchOver,
-} from '../../store/moving/moves.ts'
+import { aliveMs, type Move, stayAlive, switchBack, switchFromControl, switchOver } from '../../store/moving/moves.ts'
 import {
   type Copying,
   copying,
@@ -152,21 +144,16 @@ async function overTo(places: Places, move: Move, tables: string[], telling: Tel
   } else {
     if (!(await letGo(source, move, until))) throw tooLate()
     failpoint('service_let_go')
-    if (!(await isBefore(source, until))) throw tooLate()
+    if (await hasPassed(source, until)) throw tooLate()
     if (!(await switchOver(control, move))) throw new Error('Another process has taken the move over.')
   }
-  if (source === control && !(await isBefore(control, until))) {
+  if (source === control && (await hasPassed(control, until))) {
     await switchBack(control, move)
     throw tooLate()
   }
   failpoint('service_switched')
   return shutAt
 }
-
-const clockOf = async (db: Db) =>
-  (await db.row<{ at: string }>(sql`select clock_timestamp()::text as at`))?.at ?? 'infinity'
-const hasPassed = async (db: Db, at: string) =>
-  Boolean(await db.row(sql`select true as "is" where clock_timestamp() > ${at}::timestamptz`))
 
 /** Waits until no file is read, and no job done, for the service. */
 async function quiet({ source }: Places, move: Move, telling: Telling, signal: AbortSignal) {

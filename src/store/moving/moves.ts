@@ -96,7 +96,7 @@ export const switchBack = (control: Database, { serviceId, source }: Move) =>
 
 /** Milliseconds since the switch, by the clock of the control database. */
 export async function sinceSwitch(control: Db, { serviceId }: Move): Promise<number> {
-  const row = await control.row<{ ms: number; at: string }>(sql`
+  const row = await control.row<{ ms: number | null }>(sql`
     select extract(epoch from clock_timestamp() - switched_at)::float8 * 1000 as ms from service_move where service_id = ${serviceId}`)
   return row?.ms ?? 0
 }
@@ -112,7 +112,3 @@ export const switchedAt = async (control: Db, { serviceId }: Move) =>
 /** Whether a service that was shut until this moment is so for a while yet: long enough to commit what depends on it. */
 export const isTimely = (until: string) =>
   sql`shut_until = ${until}::timestamptz and shut_until > clock_timestamp() + interval '300 ms'`
-
-/** Whether that moment has not come yet. */
-export const isBefore = async (db: Db, until: string) =>
-  Boolean(await db.row(sql`select true as "is" where clock_timestamp() < ${until}::timestamptz`))

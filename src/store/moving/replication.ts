@@ -101,14 +101,15 @@ export async function unsubscribe(target: Db, name: string) {
 export async function unpublish(source: Db, name: string) {
   await source.run(raw(`drop publication if exists ${name}`))
   const find = sql`select active_pid as pid from pg_replication_slots where slot_name = ${name}`
-  for (let looks = 0; await source.row(find); looks++) {
-    const [slot] = await source.rows<{ pid: number | null }>(find)
-    if (slot?.pid) await source.rows(sql`select pg_terminate_backend(${slot.pid})`)
-    else if (slot)
-      await source.rows(
-        sql`select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = ${name} and not active`,
-      )
+  for (let looks = 0; ; looks++) {
+    const slot = await source.row<{ pid: number | null }>(find)
+    if (!slot) return
     if (looks > 50) throw new Error(`The slot ${name} is in use at the source.`)
-    await delay(100)
+    await source.rows(
+      slot.pid
+        ? sql`select pg_terminate_backend(${slot.pid})`
+        : sql`select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = ${name} and not active`,
+    )
+    await delay(slot.pid ? 100 : 0)
   }
 }

@@ -6,6 +6,7 @@ import { interruptedAt, noteReached } from '../../../src/store/sync/imports.ts'
 import type { TestService } from '../../support/service.ts'
 import { askDataDatabases } from './databases.ts'
 import { askMappingDoctor } from './mappings.ts'
+import { askMoving } from './moving.ts'
 
 /** A file was taken in, another one was interrupted, and one told what the e-commerce platform has. */
 export async function tookAFile(api: TestService) {
@@ -22,4 +23,5 @@ export async function tookAFile(api: TestService) {
 
   await askMappingDoctor(api)
   await askDataDatabases(api)
+  await askMoving(api)
 }

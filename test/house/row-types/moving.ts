@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { addService, listAllServices, listServices } from '../../../src/accounts.ts'
+import { sql } from '../../../src/db.ts'
+import { requireMovable } from '../../../src/running/moving/requirements.ts'
+import { carryLog, carryRest } from '../../../src/store/moving/carrying.ts'
+import { clockOf } from '../../../src/store/moving/clocks.ts'
+import { countsOf, sumsOf } from '../../../src/store/moving/comparing.ts'
+import * as moves from '../../../src/store/moving/moves.ts'
+import * as replication from '../../../src/store/moving/replication.ts'
+import * as shutting from '../../../src/store/moving/shutting.ts'
+import type { TestService } from '../../support/service.ts'
+
+/** A service is shut, compared and switched, with the one database as source and target; nothing is replicated. */
+export async function askMoving(shop: TestService) {
+  const { db } = shop
+  const moving = await addService(db, 'toured-move')
+  assert.ok(moving && (await listServices(db)).length > 0 && (await listAllServices(db)).length > 0)
+  const begun = await moves.beginMove(db, moving, 'toured')
+  assert.ok(begun && (await moves.findMove(db, moving.id)))
+  await db.run(sql`update service_move set alive_at = alive_at - interval '1 day' where service_id = ${moving.id}`)
+  const [abandoned] = await moves.abandonedMoves(db)
+  assert.ok(abandoned)
+  const move = await moves.takeOver(db, abandoned)
+  assert.ok(move)
+
+  const { id } = shop.service
+  const tables = await replication.movedTables(db)
+  await countsOf(db, { serviceId: id }, tables)
+  await sumsOf(db, { serviceId: id }, tables)
+  const name = await replication.nameOfMove(db, move)
+  await replication.copying(db, name, new Map())
+  await replication.logPosition(db)
+  await replication.unpublish(db, name)
+  await shutting.filesUnderWay(db, { serviceId: id })
+  await shutting.busyJobs(db, { serviceId: id })
+  await shutting.drain(db, move)
+  const until = await shutting.shutWriters(db, move, 2_000)
+  assert.ok(until)
+  await db.transaction(async tx => {
+    await tx.run(sql`select begin_change(${id}, null)`)
+    await shutting.untilWritten(db, { serviceId: id }, AbortSignal.timeout(100)).catch(() => {})
+  })
+  await clockOf(db)
+  const both = { source: db, target: db }
+  await carryRest(both, { ...move, serviceId: id })
+  await carryLog(both, { ...move, serviceId: id }, AbortSignal.timeout(60_000))
+  await assert.rejects(requireMovable({ db, called: 'one' }, { db, called: 'the other' }), /wal_level = minimal/)
+  assert.ok(await moves.switchFromControl(db, move, until))
+  assert.ok((await moves.sinceSwitch(db, move)) >= 0 && (await moves.switchedAt(db, move)))
+  await moves.endMove(db, move)
+}

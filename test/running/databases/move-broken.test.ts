@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { john } from '../../support/customer-bodies.ts'
+import { begin, directory, run, until } from '../../support/processes.ts'
+import type { Caller } from '../../support/service.ts'
+import { keyed, post } from '../../support/write.ts'
+import { callerOf, type Spread, startSpread } from './installation.ts'
+import { isOnlyAt, serversIn } from './servers.ts'
+
+const servers = serversIn(directory())
+let shop: Spread
+let luma: Caller
+let customers = 0
+
+before(async () => {
+  shop = await startSpread()
+  const urls = await Promise.all([servers.start('east'), servers.start('west')])
+  await shop.add('east', urls[0])
+  await shop.add('west', urls[1])
+  luma = callerOf(shop, await shop.place('luma', 'east', 'readsPerMinute=off', 'writesPerMinute=off'))
+  await writes()
+})
+after(async () => {
+  await shop.stop()
+  await servers.stop()
+})
+
+/** Waits until a write is carried out. */
+async function writes() {
+  const [body, key] = [john(), keyed()]
+  await until(async () => (await post(luma, '/customers', body, key)).status === 201, 'it is written', 30_000)
+  customers++
+}
+
+/** Asserts that it is served, with all that was written. */
+async function isServed() {
+  const { status, json } = await luma.get('/customers/search?updated_after=2020-01-01%2000:00:00')
+  assert.equal(status, 200)
+  assert.equal(json.data.length, customers)
+}
+
+/** Moves it with a mover that is killed, or halted, at a border. */
+async function movedTo(database: string, FAILPOINT: string) {
+  const mover = begin(['service', 'move', 'luma', '--to', database], { ...shop.environment, FAILPOINT })
+  if (!FAILPOINT.endsWith(':stop')) assert.equal((await mover.ended).signal, 'SIGKILL', mover.err)
+  return mover
+}
+
+/** Settles what is half done, once the mover counts as dead. */
+async function settled() {
+  let said = ''
+  await until(
+    async () => {
+      const { code, out, err } = await run(['service', 'move', 'luma', '--undo'], shop.environment)
+      said = out
+      assert.ok(code === 0 || /right now/.test(err), err)
+      return code === 0
+    },
+    'the mover counts as dead',
+    60_000,
+  )
+  return said
+}
+
+for (const border of ['service_copied', 'service_drained', 'service_shut'])
+  test(`a mover that is killed at ${border} leaves the service where it was, and written again within seconds`, async () => {
+    await movedTo('west', border)
+    await isServed()
+    await writes()
+    assert.match(await settled(), /is undone: luma is served where it was/)
+    await writes()
+    await isServed()
+    await isOnlyAt(servers, 'east', 'west', luma.service)
+  })
+
+let [there, other] = ['east', 'west'] as [string, string]
+for (const border of ['service_let_go', 'service_switched', 'service_opened'])
+  test(`a mover that is killed at ${border} leaves the service readable, and what comes after it finishes`, async () => {
+    await movedTo(other, border)
+    await isServed()
+    assert.match(await settled(), /is finished: luma is in/)
+    ;[there, other] = [other, there]
+    await writes()
+    await isServed()
+    await isOnlyAt(servers, there, other, luma.service)
+  })
+
+test('a mover that is killed is followed by a worker, which ends the move by itself', async () => {
+  await movedTo(other, 'service_switched')
+  const worker = begin(['worker'], { ...shop.environment, LOG_LEVEL: 'warn' })
+  await writes()
+  ;[there, other] = [other, there]
+  await until(
+    async () => (await servers.ask(other, 'select from service')).length === 0,
+    'nothing is left where it was',
+    60_000,
+  )
+  await isServed()
+  worker.child.kill()
+  await worker.ended
+  await delay(500)
+  await isOnlyAt(servers, there, other, luma.service)
+})
+
+test('a target that is killed takes nothing with it: the mover says what is left, and it goes once the target is there', async () => {
+  const mover = await movedTo(other, 'service_drained:stop')
+  await until(
+    async () => (await servers.ask(there, `select from service where moving = 'draining'`)).length === 1,
+    'it is drained',
+    60_000,
+  )
+  await servers.kill(other)
+  mover.child.kill('SIGCONT')
+  assert.equal((await mover.ended).code, 1)
+  assert.match(mover.err, /served where it was/)
+  await writes()
+  await isServed()
+  await shop.add(other, await servers.start(other))
+  await settled()
+  await isServed()
+  await isOnlyAt(servers, there, other, luma.service)
+  await shop.command('service', 'move', 'luma', '--to', other)
+  ;[there, other] = [other, there]
+  await isServed()
+  await isOnlyAt(servers, there, other, luma.service)
+})
