@@ -1,11 +1,10 @@
 import type { Db } from '../../db.ts'
 import { amount, decimalsOf } from '../../domain/money.ts'
-import { inOrder, numberTaken, priceOrder } from '../../domain/orders/check.ts'
+import { inOrder, priceOrder } from '../../domain/orders/check.ts'
 import type { OrderInput, OrderWrites } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
-import { pointedAt } from '../../domain/vouchers/use.ts'
-import { NeverDone, type Write } from '../../domain/write.ts'
-import { ApiError, type ErrorCode, type Fault, faulty, orApiError } from '../../errors.ts'
+import type { Write } from '../../domain/write.ts'
+import { ApiError, type Fault, faulty, orApiError } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
 import { customerRecord } from '../../store/customers/customers.ts'
@@ -16,28 +15,25 @@ import {
   insertOrder,
   insertPayments,
   knownToOrder,
-  orderNumberTaken,
+  orderNumberGiven,
   type SoldVariant,
   variantsOf,
 } from '../../store/orders/placing.ts'
 import type { Client } from './calls/client.ts'
-import { effect } from './calls/effect.ts'
-import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { nameOfNumber } from './lookup/adopted-orders.ts'
 import { type EarlierOrder, earlierOrder } from './lookup/earlier-order.ts'
 import { findOrder } from './lookup/known-orders.ts'
-import { orderNumbered } from './lookup/order-search.ts'
 import { isCustomer, orGone } from './lookup/people.ts'
 import type { Upstream } from './lookup/upstream.ts'
+import { place, taken } from './order-placing.ts'
 import { derivedNumber } from './records/numbers.ts'
-import { faultsOfOrder, isThisOrder, type OrderContact, orderPayload, type PlacedOrder } from './records/order-write.ts'
+import { faultsOfOrder, type OrderContact, type PlacedOrder } from './records/order-write.ts'
 import { noPayment, paymentByVoucher, paymentThrough } from './records/payment.ts'
 import { createReturn, returnReasons } from './returns.ts'
 import { nameOf } from './voucher-opening.ts'
 import { soldAs } from './voucher-sale.ts'
 import { drawableValidation, noteDrawn } from './vouchers.ts'
 import type { Fields } from './xml/payload.ts'
-import { text } from './xml/values.ts'
 
 /**
  * Orders placed with the back office, under its own identifiers. Stock, sales and rewards are its business: they come back with the
@@ -89,12 +85,14 @@ async function judgedOrder(
   const judge = () =>
     step(
       async tx => {
-        const [isUsed, known] = await Promise.all([
-          typeof input.orderNumber !== 'string' && orderNumberTaken(tx, service, number),
+        const [isGiven, known] = await Promise.all([
+          orderNumberGiven(tx, service, number),
           knownToOrder(tx, service, input),
         ])
-        const judged = await judgedIn(tx, upstream.client, write, input, known, { number, decimals }).catch(orApiError)
-        return { number, isUsed, isKnown: known.customer, judged }
+        const isOurs = typeof input.orderNumber !== 'string'
+        const names = { ...known, numberTaken: isGiven && !isOurs }
+        const judged = await judgedIn(tx, upstream.client, write, input, names, { number, decimals }).catch(orApiError)
+        return { number, isUsed: isGiven && isOurs, isKnown: known.customer, judged }
       },
       { names: [nameOfNumber(number), ...vouchers], untilKnown: true },
     )
@@ -173,8 +171,6 @@ const noAddress: Fault = {
   detail: 'The back office asks for an e-mail address of the customer.',
 }
 
-const taken = (number: string) => faulty([numberTaken('/orderNumber', `There is an order ${number} already.`)])
-
 /** Whom an order is for; undefined where there is no e-mail address. */
 async function contactOf(tx: Db, service: Service, customerId: string): Promise<OrderContact | undefined> {
   const found = await customerRecord(tx, service, customerId)
@@ -205,46 +201,4 @@ async function paymentsOf(
       ? paymentByVoucher(payment.amount, payment.voucher.number, validations.get(payment.voucher.number) ?? '')
       : paymentThrough(client.connection, payment),
   )
-}
-
-/**
- * Places an order, unless an earlier attempt has; returns its identifier. Where the number exists the order that has it is looked at:
- * the same one is this one. What is said of a voucher may come of its having paid already, by that attempt.
- */
-async function place(client: Client, write: Write, order: PlacedOrder, input: OrderInput): Promise<string> {
-  const { personId, number } = order
-  const find = () => orderNumbered(client, number, personId)
-  try {
-    const path = ['Persons', personId, 'Orders']
-    const { id } = await effect(client, write, { endpoint: 'orders', method: 'POST', path, body: orderPayload(order) })
-    if (id !== undefined) return id
-  } catch (error) {
-    const refusal = refusalBehind(error)
-    const isRepeated = refusal?.code === numberExists || error instanceof NeverDone
-    const paysByVoucher = input.payments.some(payment => payment.voucher)
-    if (!isRepeated && !(refusal && paysByVoucher)) throw error
-    // Somebody has placed it: until it is seen who did, nobody is told that it was refused.
-    if (refusal) write.note('done')
-    const found = await find()
-    const id = found && isThisOrder(found, order) ? text(found, 'Id') : null
-    if (id) return id
-    if (refusal?.code !== numberExists) throw pointedAtVoucher(error, input)
-    if (typeof input.orderNumber === 'string') throw taken(number)
-    throw new ApiError(found ? 'idempotency_key_reused' : 'back_office_error')
-  }
-  const id = text(await find(), 'Id')
-  if (!id) throw new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
-  return id
-}
-
-const ofVouchers: ReadonlySet<ErrorCode> = new Set([
-  ...(['voucher_not_accepted', 'validation_id_incorrect', 'voucher_locked', 'voucher_unusable'] as const),
-  ...(['voucher_must_be_used_in_full', 'insufficient_voucher_balance'] as const),
-])
-
-/** What is the matter with the only voucher that pays, with its place. */
-function pointedAtVoucher(error: unknown, { payments }: OrderInput): unknown {
-  const [place, other] = payments.flatMap(({ voucher }, i) => (voucher ? [i] : []))
-  if (!(error instanceof ApiError) || place === undefined || other !== undefined) return error
-  return ofVouchers.has(error.code) ? pointedAt(`/payments/${place}/voucher`, error) : error
 }

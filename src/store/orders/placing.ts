@@ -41,6 +41,21 @@ export const orderNumberTaken = async (tx: Db, service: Service, number: string)
     ),
   )
 
+/**
+ * Whether an order that was placed here, or imported, has this number. One that a back office had, and that was only looked up, may be what
+ * an earlier attempt has placed there: nobody has been told so.
+ */
+export const orderNumberGiven = async (tx: Db, service: Service, number: string) =>
+  Boolean(
+    await tx.row(sql`
+      select true as given
+        from sales_order o
+       where o.service_id = ${service.id} and o.order_number = ${number}
+         and (o.imported_at is not null
+              or exists (select from audit a
+                          where a.service_id = ${service.id} and a.record::json->>'subject' = '/orders/' || o.id and a.record::json->>'operation' = 'POST /orders'))`),
+  )
+
 /** What is known of what an order names, the SKUs apart. */
 export async function knownToOrder(
   tx: Db,
