@@ -6,20 +6,25 @@ import { ApiError, type ErrorCode, faulty } from '../../errors.ts'
 import type { Client } from './calls/client.ts'
 import { effect } from './calls/effect.ts'
 import { numberExists, refusalBehind } from './calls/refusal.ts'
-import { orderNumbered } from './lookup/order-search.ts'
 import { isThisOrder, orderPayload, type PlacedOrder } from './records/order-write.ts'
 import { text } from './xml/values.ts'
+import type { Xml } from './xml/xml.ts'
 
 /** Why a number cannot be had. */
 export const taken = (number: string) => faulty([numberTaken('/orderNumber', `There is an order ${number} already.`)])
 
 /**
  * Places an order, unless an earlier attempt has; returns its identifier. Where the number exists the order that has it is looked at:
- * the same one is this one. What is said of a voucher may come of its having paid already, by that attempt.
+ * the same one is this one (`find` looks for it, for this person). What is said of a voucher may come of its having paid already, by that attempt.
  */
-export async function place(client: Client, write: Write, order: PlacedOrder, input: OrderInput): Promise<string> {
+export async function place(
+  client: Client,
+  write: Write,
+  order: PlacedOrder,
+  input: OrderInput,
+  find: () => Promise<Xml | undefined>,
+): Promise<string> {
   const { personId, number } = order
-  const find = () => orderNumbered(client, number, personId)
   try {
     const path = ['Persons', personId, 'Orders']
     const { id } = await effect(client, write, { endpoint: 'orders', method: 'POST', path, body: orderPayload(order) })

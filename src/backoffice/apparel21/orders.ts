@@ -20,9 +20,11 @@ import {
   variantsOf,
 } from '../../store/orders/placing.ts'
 import type { Client } from './calls/client.ts'
+import { remembered } from './calls/remembered.ts'
 import { nameOfNumber } from './lookup/adopted-orders.ts'
 import { type EarlierOrder, earlierOrder } from './lookup/earlier-order.ts'
 import { findOrder } from './lookup/known-orders.ts'
+import { orderNumbered } from './lookup/order-search.ts'
 import { isCustomer, orGone } from './lookup/people.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { place, taken } from './order-placing.ts'
@@ -44,13 +46,14 @@ export const orderWrites = (upstream: Upstream): OrderWrites => ({
     const { client } = upstream
     const decimals = decimalsOf(write.service.settings.currency)
     const { number, judged } = await judgedOrder(upstream, write, input, decimals)
+    const find = remembered(() => orderNumbered(client, number, input.customerId))
     const attempt = async () => {
       if (judged instanceof ApiError) throw judged
       const { order, variants } = judged
-      return { ...order, variants, id: await place(client, write, order, input) }
+      return { ...order, variants, id: await place(client, write, order, input, find) }
     }
     const placed = await attempt().catch(async error => {
-      const earlier = await earlierOrder(client, write, input, { number, decimals, error })
+      const earlier = await earlierOrder(write, input, { find, decimals, error })
       if (!earlier) throw await orGone(upstream, write, input.customerId, error)
       return earlier
     })

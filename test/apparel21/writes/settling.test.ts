@@ -52,6 +52,7 @@ test('a write that the back office knows nothing of after two looks was never ca
   assert.deepEqual(await open(), [1, 1], 'it may still arrive')
   await shop.followUp()
   assert.deepEqual([placed(), await rows(), await open()], [0, before, [0, 0]])
+  assert.equal(simulator.ledger.callsTo({ path: '/OrderNumbers/*' }).length, 2, 'a look is one search')
   const repeat = await post(api, '/orders', order(), key)
   assert.deepEqual([repeat.status, placed()], [201, 1])
 })

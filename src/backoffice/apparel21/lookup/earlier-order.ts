@@ -4,11 +4,10 @@ import { sum, units } from '../../../domain/orders/pricing.ts'
 import { NeverDone, type Write } from '../../../domain/write.ts'
 import { ApiError, type ErrorCode, type Fault } from '../../../errors.ts'
 import { type SoldVariant, variantsOf } from '../../../store/orders/placing.ts'
-import type { Client } from '../calls/client.ts'
 import { refusalBehind } from '../calls/refusal.ts'
 import { orderFrom, type ReadLine } from '../records/order-read.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
-import { orderNumbered } from './order-search.ts'
+import type { Xml } from '../xml/xml.ts'
 
 /** An order that the back office has, as far as our tables need it. */
 export interface EarlierOrder extends Pick<Priced, 'lines' | 'freight' | 'total'> {
@@ -28,16 +27,15 @@ const mayBeNew = ({ code, pointer = '' }: Partial<Fault>) =>
 /**
  * The order that an earlier attempt at this write has placed, whose outcome nobody knew, where `error` is what it would be refused for
  * now: whoever is told that it was refused would place another one. It is known by its number, person, units and payments; its
- * prices are those of that attempt. Undefined: there is none.
+ * prices are those of that attempt. `find` looks for the order with the number, for this person. Undefined: there is none.
  */
 export async function earlierOrder(
-  client: Client,
   { read, service, isKeyed, isSettling }: Pick<Write, 'read' | 'service' | 'isKeyed' | 'isSettling'>,
   input: OrderInput,
-  { number, decimals, error }: { number: string; decimals: number; error: unknown },
+  { find, decimals, error }: { find: () => Promise<Xml | undefined>; decimals: number; error: unknown },
 ): Promise<EarlierOrder | undefined> {
   if (!(isKeyed || isSettling) || !mayBeSaidOfRepeat(error)) return
-  const found = await orderNumbered(client, number, input.customerId)
+  const found = await find()
   if (!found) return
   let order: ReturnType<typeof orderFrom>
   try {
