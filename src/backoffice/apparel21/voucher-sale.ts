@@ -16,6 +16,7 @@ import type { Client } from './calls/client.ts'
 import { effect } from './calls/effect.ts'
 import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type Release, since } from './calls/release.ts'
+import { nameOfNumber } from './lookup/adopted-orders.ts'
 import type { GiftCard } from './lookup/gift-cards.ts'
 import { orderNumbered } from './lookup/order-search.ts'
 import type { Upstream } from './lookup/upstream.ts'
@@ -74,7 +75,8 @@ async function place(client: Client, write: Write, sale: Omit<Sale, 'number' | '
   let receiver: string | undefined
   for (let turn = 0; turn < (given ? 1 : mostTurns); turn++) {
     const number = given ?? derivedNumber('W', reference, turn)
-    if (await step(tx => voucherSaleNumbered(tx, service, number), { names: [`voucher sale ${number}`] })) continue
+    const held = { names: [nameOfNumber(number)], untilKnown: true }
+    if (await step(tx => voucherSaleNumbered(tx, service, number), held)) continue
     receiver ??= await receiverOf(client, write, sale)
     const personId = receiver
     const placed = await placeOrder(client, write, { ...sale, number, personId })

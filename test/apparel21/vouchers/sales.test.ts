@@ -116,11 +116,15 @@ test('a sale that nobody knows the outcome of is told so, and the repeat with th
   }
 })
 
-test('a sale under a number of the caller’s that nobody knows the outcome of is found again without a key', async () => {
+test('a sale under a number of the caller’s that nobody knows the outcome of has that number to itself, and its repeat finds it', async () => {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
-  isProblem(await issue({ orderNumber: 'W-55' }), 'outcome_unknown', api.baseUrl)
-  assert.equal((await issue({ orderNumber: 'W-55' })).status, 202)
+  const key = { 'idempotency-key': 'gift-55' }
+  isProblem(await issue({ orderNumber: 'W-55' }, key), 'outcome_unknown', api.baseUrl)
+  isProblem(await api.get('/orders/W-55'), 'not_found', api.baseUrl)
+  isProblem(await issue({ orderNumber: 'W-55' }), 'concurrent_update', api.baseUrl, '/vouchers')
+  assert.equal((await issue({ orderNumber: 'W-55' }, key)).status, 202)
   assert.equal(sales().length, 1)
+  assert.equal((await api.get('/orders/W-55')).status, 200)
   const third = await issue({ orderNumber: 'W-55' })
   isProblem(third, 'order_number_taken', api.baseUrl, '/vouchers')
   assert.deepEqual(faultsOf(third), [['/orderNumber', 'order_number_taken']])
