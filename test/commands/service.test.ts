@@ -82,6 +82,9 @@ test('service set takes every setting as setting=value, and default returns it',
     'gateways=["paypal","visa"]',
   ]
   await done(['service', 'add', 'full'], environment)
+  const { code, err } = await run(['service', 'set', 'full', 'defaultReturnReason=BORED'], environment)
+  assert.equal(code, 1)
+  assert.match(err, /`defaultReturnReason` is a code of `returnReasons`, or null; there is no BORED\./)
   const said = await done(['service', 'set', 'full', ...given], environment)
   const names = given.map(assignment => assignment.split('=')[0] ?? '')
   assert.deepEqual(
