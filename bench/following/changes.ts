@@ -174,7 +174,8 @@ function sectionOf(
   const crowd = found.at(-1)
   const lag = (one: Found, way: keyof Found['lags'], share: number) => quantile(one.lags[way], share)
   const slowest = Math.max(...found.flatMap(one => [lag(one, 'stream', 0.99), lag(one, 'poll', 0.99)]))
-  const flat = Math.min(...pages) / (pages[0] ?? Number.NaN)
+  // A tenth takes some ten seconds, in which the machine may have something else to do.
+  const flat = median(pages.slice(5)) / median(pages.slice(0, 5))
   return {
     title: 'Following changes',
     about: `One process serves; those who follow are in one other, and share the machine with it and with PostgreSQL. One record is changed ${updates} times, and told to all. The lag is from its commit to when it is heard, the work of those who hear it included; they read bytes off their connections and do little else. CPU at rest is that of the service while everybody waits; that of an update is what one more takes. The whole feed has ${whole(size.customers + size.transactions)} records and more, read in pages of ${whole(pageSize)}; writers write customers one after the other, and how much slower they are while ten streams and ten long polls follow them is the median of the rounds.`,
@@ -214,7 +215,7 @@ function sectionOf(
     targets: [
       { what: 'commit to heard, p99', wanted: '< 1 s', found: `${whole(slowest)} ms`, met: slowest < 1_000 },
       {
-        what: 'the slowest tenth of the feed beside the first',
+        what: 'the second half of the feed beside the first, medians of their tenths',
         wanted: '≥ 90 % of its pages/s',
         found: percent(flat),
         met: flat >= 0.9,
