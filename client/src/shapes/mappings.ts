@@ -3,7 +3,7 @@ import type { Open } from './general.ts'
 
 export interface StoreMappingChange {
   /** The location in the e-commerce platform; several stores may share one. */
-  ecommerceLocationId: string | null
+  ecommerceLocationId?: string | null | undefined
 }
 
 export interface SkuMappingChange {

@@ -52,7 +52,7 @@ export const CustomerMapping = Type.Object(
 )
 
 export const StoreMappingChange = Type.Object(
-  { ecommerceLocationId },
+  { ecommerceLocationId: Type.Optional(ecommerceLocationId) },
   { $id: 'StoreMappingChange', additionalProperties: false },
 )
 

@@ -98,7 +98,9 @@ test('what stays as it is stamps nothing anew', async () => {
   await map(shop, '1001', 'one')
   const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
   assert.equal((await map(shop, '1001', 'one')).status, 200)
+  assert.equal((await put(shop, path, {})).json.data.ecommerceLocationId, 'one')
   assert.deepEqual(await shown(shop, `?updated_after=${asOf}`), [])
+  assert.equal((await map(shop, '1001', '')).json.data.ecommerceLocationId, null)
 })
 
 test('a mapping that somebody else has changed is not written over', async () => {
@@ -118,11 +120,10 @@ test('a mapping that somebody else has changed is not written over', async () =>
 test('what is no location is refused by name', async () => {
   const shop = await unmappedShop(api)
   const asked = (body: unknown) => put(shop, path, body)
-  isRefused(api, await asked({}), 'invalid_body', '/ecommerceLocationId')
   isRefused(api, await asked({ ecommerceLocationId: 6884556842 }), 'invalid_body', '/ecommerceLocationId')
   const more = { ecommerceLocationId: '1', storeId: '1002', name: 'Other' }
   isRefused(api, await asked(more), 'invalid_body', '/storeId', '/name')
-  for (const ecommerceLocationId of ['', 'x'.repeat(101), 'a\u0000b'])
+  for (const ecommerceLocationId of ['x'.repeat(101), 'a\u0000b'])
     isRefused(api, await asked({ ecommerceLocationId }), 'invalid_field', '/ecommerceLocationId')
   assert.equal((await shop.get(path)).json.data.ecommerceLocationId, null)
 })
