@@ -38,6 +38,7 @@ import { changedPerson, faultsOfLength, newPerson, type PersonOutcome } from './
 import { comparable, idOf } from './records/persons.ts'
 import { isAsAsked, isWhatWasAsked } from './records/same-person.ts'
 import { triedPerson } from './records/tried-person.ts'
+import { atText } from './refused.ts'
 import type { Xml } from './xml/xml.ts'
 
 /** How often a change is tried that somebody at the head office gets ahead of. */
@@ -92,7 +93,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
       try {
         await effect(client, write, { endpoint: 'persons', method: 'PUT', path: ['Persons', id], body })
       } catch (error) {
-        if (refusalBehind(error)?.code !== updatedMeanwhile || tries === mostTries) throw error
+        if (refusalBehind(error)?.code !== updatedMeanwhile || tries === mostTries) throw atText(error, change)
         continue
       }
       const now = write.isTrial ? await triedPerson(body, person, id) : await made(client, id)
@@ -203,7 +204,11 @@ const today = ({ connection }: Client) => Temporal.Now.plainDateISO(connection.t
 async function create(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange): Promise<Xml> {
   const { client } = upstream
   const body = newPerson(input, await outcomeOf(upstream, input, judged), today(client).toString())
-  const { id } = await effect(client, write, { endpoint: 'persons', method: 'POST', path: ['Persons'], body })
+  const { id } = await effect(client, write, { endpoint: 'persons', method: 'POST', path: ['Persons'], body }).catch(
+    error => {
+      throw atText(error, input)
+    },
+  )
   return write.isTrial ? triedPerson(body, undefined, write.reference) : made(client, id, input.contact.email)
 }
 

@@ -22,7 +22,9 @@ import { orderNumbered } from './lookup/order-search.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { receiverOf } from './receiver.ts'
 import { derivedNumber } from './records/numbers.ts'
+import { longestCountry } from './records/order-write.ts'
 import { isThisSale, type Sale, salePayload } from './records/sale-write.ts'
+import { atText } from './refused.ts'
 import { text } from './xml/values.ts'
 
 /**
@@ -45,7 +47,7 @@ export async function sellVoucher(
 
   const gateway = gatewayOf(input, settings)
   const sold = { ...input, gateway, deliveryDate: input.deliveryDate === today ? null : (input.deliveryDate ?? null) }
-  const sale = await place(client, write, { ...sold, skuId: card.skuId, voucherType: card.voucherType })
+  const sale = await place(client, write, { ...sold, skuId: card.skuId, voucherType: card.voucherType }, input)
   const nothing = amount(0n, decimalsOf(currency))
   return async tx => {
     if (!(await noteVoucherSale(tx, write.service, sale))) throw numberTaken()
@@ -69,7 +71,12 @@ export async function sellVoucher(
 const mostTurns = 10
 
 /** Places the order under the number that is given, or one of our own making. */
-async function place(client: Client, write: Write, sale: Omit<Sale, 'number' | 'personId'>): Promise<VoucherSale> {
+async function place(
+  client: Client,
+  write: Write,
+  sale: Omit<Sale, 'number' | 'personId'>,
+  input: VoucherInput,
+): Promise<VoucherSale> {
   const { service, step, reference } = write
   const { orderNumber: given, gateway, amount } = sale
   let receiver: string | undefined
@@ -79,7 +86,7 @@ async function place(client: Client, write: Write, sale: Omit<Sale, 'number' | '
     if (await step(tx => voucherSaleNumbered(tx, service, number), held)) continue
     receiver ??= await receiverOf(client, write, sale)
     const personId = receiver
-    const placed = await placeOrder(client, write, { ...sale, number, personId })
+    const placed = await placeOrder(client, write, { ...sale, number, personId }, input)
     if (placed !== 'taken') return { number, gateway, amount, personId, orderId: placed.id }
   }
   throw numberTaken()
@@ -125,6 +132,12 @@ async function faultsOf(release: Release, write: Write, input: VoucherInput) {
       code: 'invalid_field',
       detail: `\`deliveryDate\` can only be today: other days need release ${since.voucherDeliveryDate} of the back office.`,
     })
+  if ((input.billingAddress.country?.length ?? 0) > longestCountry)
+    faults.push({
+      pointer: '/billingAddress/country',
+      code: 'invalid_field',
+      detail: `The back office takes at most ${longestCountry} characters here.`,
+    })
   if (orderNumber && orderNumber.length > longestNumber)
     faults.push({
       pointer: '/orderNumber',
@@ -137,7 +150,12 @@ async function faultsOf(release: Release, write: Write, input: VoucherInput) {
 const longestNumber = 30
 
 /** Places the order, unless an attempt before did. Its identifier is undefined where the back office does not tell, or has forgotten it. */
-async function placeOrder(client: Client, write: Write, sale: Sale): Promise<{ id: string | undefined } | 'taken'> {
+async function placeOrder(
+  client: Client,
+  write: Write,
+  sale: Sale,
+  input: VoucherInput,
+): Promise<{ id: string | undefined } | 'taken'> {
   const path = ['Persons', sale.personId, 'Orders']
   const body = salePayload(client.connection, sale)
   let neverTold: NeverDone | undefined
@@ -145,7 +163,7 @@ async function placeOrder(client: Client, write: Write, sale: Sale): Promise<{ i
     return { id: (await effect(client, write, { endpoint: 'orders', method: 'POST', path, body })).id }
   } catch (error) {
     if (error instanceof NeverDone) neverTold = error
-    else if (refusalBehind(error)?.code !== numberExists) throw asOfVoucher(error)
+    else if (refusalBehind(error)?.code !== numberExists) throw asOfVoucher(error, input)
     else write.note('done')
   }
   const order = await orderNumbered(client, sale.number, sale.personId)
@@ -156,19 +174,19 @@ async function placeOrder(client: Client, write: Write, sale: Sale): Promise<{ i
 }
 
 /** What the errors of an order are to whoever buys a voucher; those that point into an order are faults of ours. */
-function asOfVoucher(error: unknown): unknown {
+function asOfVoucher(error: unknown, input: VoucherInput): unknown {
   const code = refusalBehind(error)?.code
   if (!(error instanceof ApiError) || code === undefined) return error
   const { cause } = error
-  if (code === 5129)
-    return Object.assign(new ApiError('voucher_not_configured', 'The back office does not sell the gift card SKU.'), {
-      cause,
-    })
+  const told = (...[of, detail]: ConstructorParameters<typeof ApiError>) =>
+    Object.assign(new ApiError(of, detail), { cause })
+  if (code === 5129) return told('voucher_not_configured', 'The back office does not sell the gift card SKU.')
   if (code === 5004) return pointedAt('/receiverEmail', error)
+  if (code === 5014) return atText(error, input)
+  // Where none is named it is the setting's.
+  if (code === 5100) return input.gateway ? pointedAt('/gateway', error) : told('unknown_gateway', error.message)
   const isForeign = error.faults.some(({ pointer }) => pointer !== undefined && !ownFields.includes(pointer))
-  return isForeign || error.code === 'payment_total_mismatch'
-    ? Object.assign(new ApiError('back_office_error'), { cause })
-    : error
+  return isForeign ? told('back_office_error') : error
 }
 
 const ownFields = ['/billingAddress', '/receiverEmail', '/receiverName', '/subject', '/message']

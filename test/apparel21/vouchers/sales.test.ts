@@ -213,7 +213,7 @@ test('an e-mail on a later day needs a release that can wait, and is refused whe
 test('what the back office refuses of a sale is an answer of ours that points into the caller’s body', async () => {
   const cases = [
     ...([
-      [5100, 'unknown_gateway'],
+      [5100, 'unknown_gateway', '/gateway'],
       [5069, 'invalid_field', '/receiverEmail'],
       [5004, 'invalid_field', '/receiverEmail'],
     ] as const),

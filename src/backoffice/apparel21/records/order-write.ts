@@ -127,6 +127,9 @@ export function isThisOrder(found: Xml, { personId, input, lines, decimals, skuI
   )
 }
 
+/** Letters of a country here. */
+export const longestCountry = 20
+
 /** What an order says that this system cannot take. */
 export function faultsOfOrder({ pickupStoreNumber, billingAddress, deliveryAddress }: OrderInput, freight: bigint) {
   const faults: Fault[] = []
@@ -140,5 +143,3 @@ export function faultsOfOrder({ pickupStoreNumber, billingAddress, deliveryAddre
   if (pickupStoreNumber && freight > 0n) fault('/freight', 'What is picked up has no freight.')
   return faults
 }
-
-const longestCountry = 20

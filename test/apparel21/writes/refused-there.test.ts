@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isRefused, john } from '../../support/customer-bodies.ts'
+import { address, cents, dollars } from '../../support/order-shop.ts'
+import { post } from '../../support/write.ts'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { hat, order, placed, tee } = await ordersOf(shop)
+
+/** Within what we take, which counts characters, and too long for a back office that counts in UTF-16. */
+const long = '🦘'.repeat(40)
+const rest = dollars(cents(tee.price) - 100)
+const refusing = (code: number, description = 'words of theirs') =>
+  simulator.faults.add({ kind: 'error', method: 'POST', status: 403, code, description, times: 1 })
+
+test('what only the back office finds wrong with an order is told with its place in the body', async () => {
+  const { billingAddress: _, ...more } = order()
+  const billed = (billingAddress: object) => ({ ...more, billingAddress: { ...address, ...billingAddress } })
+  for (const [body, code, pointer] of [
+    [billed({ addressLine2: long }), 'invalid_field', '/billingAddress/addressLine2'],
+    [order({ deliveryAddress: { ...address, city: long } }), 'invalid_field', '/deliveryAddress/city'],
+    [order({ payments: [{ gateway: 'wrong', amount: tee.price }] }), 'unknown_gateway', '/payments/0/gateway'],
+    [
+      order({
+        payments: [
+          { gateway: 'visa', amount: '1.00' },
+          { gateway: 'wrong', amount: rest },
+        ],
+      }),
+      'unknown_gateway',
+      '/payments/1/gateway',
+    ],
+  ] as const)
+    isRefused(api, await post(api, '/orders', body), code, pointer)
+  assert.equal(placed(), 0)
+})
+
+test('a SKU that the back office does not sell, and a total that it does not see, are told with their places', async () => {
+  const due = dollars(cents(tee.price) + cents(hat.price))
+  const two = order({
+    lines: [tee, hat].map(({ sku }) => ({ sku, quantity: 1 })),
+    payments: [{ gateway: 'visa', amount: due }],
+  })
+  refusing(5129, `SKU is not valid: ${hat.sku}`)
+  isRefused(api, await post(api, '/orders', two), 'unknown_sku', '/lines/1/sku')
+  refusing(5129)
+  isRefused(api, await post(api, '/orders', two), 'unknown_sku', '/lines')
+  refusing(5129)
+  isRefused(api, await post(api, '/orders', order()), 'unknown_sku', '/lines/0/sku')
+  refusing(5026)
+  const answer = await post(api, '/orders', order())
+  isRefused(api, answer, 'payment_total_mismatch', '/payments')
+  assert.doesNotMatch(answer.text, /words of theirs/)
+  refusing(5014)
+  const unsaid = await post(api, '/orders', order())
+  assert.deepEqual([unsaid.json.code, unsaid.json.errors], ['invalid_field', undefined])
+})
+
+test('a text of a customer that is too long for the back office is told with its place', async () => {
+  const body = john({ address: { ...address, addressLine1: long } })
+  isRefused(api, await post(api, '/customers', body), 'invalid_field', '/address/addressLine1')
+})
+
+test('what the back office refuses of a voucher that is sold points into the body', async () => {
+  const gift = {
+    amount: '50.00',
+    receiverName: 'Ann Lee',
+    receiverEmail: 'refused@example.com',
+    senderName: 'John Smith',
+    subject: 'A gift for you',
+    billingAddress: address,
+    gateway: 'visa',
+  }
+  const sell = (more: object) => post(api, '/vouchers', { ...gift, ...more })
+  isRefused(api, await sell({ gateway: 'wrong' }), 'unknown_gateway', '/gateway')
+  const billing = { ...address, addressLine1: long }
+  isRefused(api, await sell({ billingAddress: billing }), 'invalid_field', '/billingAddress/addressLine1')
+  const abroad = { ...address, country: 'The United Kingdom of Great Britain' }
+  isRefused(api, await sell({ billingAddress: abroad }), 'invalid_field', '/billingAddress/country')
+  assert.equal(placed(), 0)
+})
