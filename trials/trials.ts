@@ -22,6 +22,10 @@ export const trials = {
     file: 'faults/replicas.ts',
     what: 'lists and changes are followed through replicas that are late, stop, jump and stand still',
   },
+  primaries: {
+    file: 'faults/primaries.ts',
+    what: 'services are moved between three servers under load, and one of the servers is killed',
+  },
   crowds: {
     file: 'faults/crowds.ts',
     what: 'clients that stall, and what is held for them: files, memory, sessions of the database',

@@ -19,6 +19,8 @@ export interface Installation {
   databaseUrl: string
   db: Database
   keys: Keys
+  /** What the keys are made of. */
+  secret: string
   service: Service
   headers: Record<string, string>
   apis: Kept[]
@@ -97,6 +99,7 @@ export async function openInstallation({
     databaseUrl,
     db,
     keys,
+    secret,
     service,
     headers: {
       authorization: `Basic ${Buffer.from(`trial:${password}`).toString('base64')}`,
