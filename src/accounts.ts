@@ -14,6 +14,8 @@ export interface Assignment {
   role: Role
   /** Whether the account is trusted to tell the addresses of shoppers. */
   namesShoppers: boolean
+  /** The service moves to another database: where it is counts for this moment alone (`databaseNow`). */
+  isMoving?: true
 }
 
 /** The services that an account may use, by their names. */
@@ -23,12 +25,15 @@ export type Assignments = ReadonlyMap<string, Assignment>
 export const passwordHash = (keys: Keys, username: string, password: string) => hmac(keys.passwords, username, password)
 
 export async function assignmentsOf(db: Db, username: string): Promise<Assignments> {
-  const rows = await db.rows<ServiceRow & Omit<Assignment, 'service'>>(sql`
-    select ${read}, role, names_shoppers as "namesShoppers"
+  const rows = await db.rows<ServiceRow & Pick<Assignment, 'role' | 'namesShoppers'> & { isMoving: boolean }>(sql`
+    select ${read}, role, names_shoppers as "namesShoppers", exists (select from service_move m where m.service_id = service.service_id) as "isMoving"
       from account_service join service using (service_id) join account using (username)
      where username = ${username} and ending is null`)
   return new Map(
-    rows.map(({ role, namesShoppers, ...row }) => [row.name, { service: serviceFrom(row), role, namesShoppers }]),
+    rows.map(({ role, namesShoppers, isMoving, ...row }) => [
+      row.name,
+      { service: serviceFrom(row), role, namesShoppers, ...(isMoving && { isMoving }) },
+    ]),
   )
 }
 
@@ -195,6 +200,14 @@ export const listAllServices = async (control: Db): Promise<Service[]> =>
 
 /** How far the end of a service has come (`store/ending/`): it was shut, or loses its rows. */
 export type Ending = 'shut' | 'emptying'
+
+/** The data database in which a service is now; undefined: it is in the control database. */
+export const databaseNow = async (control: Db, id: number): Promise<string | undefined> =>
+  (
+    await control.row<{ database: string | null }>(
+      sql`select data_database as database from service where service_id = ${id}`,
+    )
+  )?.database ?? undefined
 
 /** Those that are being removed. */
 export async function listEnding(db: Db): Promise<{ service: Service; ending: Ending }[]> {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Assignment, type Assignments, type Role, reaches } from '../accounts.ts'
+import { type Assignment, type Assignments, databaseNow, type Role, reaches } from '../accounts.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
 import type { Driver } from '../domain/port/driver.ts'
 import { ApiError } from '../errors.ts'
@@ -106,7 +106,9 @@ async function known(gate: Gate, request: FastifyRequest): Promise<Known> {
   if (typeof name !== 'string' || name === '') throw new ApiError('service_name_required')
   const assignment = assignments.get(name)
   if (!assignment) throw new ApiError('service_not_assigned')
-  const { database, id } = assignment.service
+  const { id } = assignment.service
+  // Who asked two seconds ago knows where it was.
+  const database = assignment.isMoving ? await databaseNow(gate.db, id) : assignment.service.database
   if (database === undefined || !gate.elsewhere) return { username, assignment, gate }
   const { gate: at, service } = await gate.elsewhere(database)
   const found = await service(id)

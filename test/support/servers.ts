@@ -56,7 +56,7 @@ export const askAt =
     const [response] = await once(asked, 'response')
     let text = ''
     for await (const chunk of response.setEncoding('utf8')) text += chunk
-    const json = /json/.test(String(response.headers['content-type'])) && text ? JSON.parse(text) : undefined
+    const json = /[/+]json/.test(String(response.headers['content-type'])) && text ? JSON.parse(text) : undefined
     return { status: response.statusCode, headers: response.headers as IncomingHttpHeaders, text, json }
   }
 

@@ -138,16 +138,13 @@ try {
   const paused: number[] = []
   const following = moved.map(each => writeAndFollow(each, ask, () => isMoved))
   const during = load(staying, () => isMoved)
-  for (let i = 0; i < moved.length; i += 2)
-    await Promise.all(
-      moved.slice(i, i + 2).map(async each => {
-        const to = goals.get(each.at) ?? 'east'
-        const { code, said } = await command('service', 'move', each.service.name, '--to', to)
-        if (code === 0) each.at = to
-        else refused.push(`${each.service.name}: ${said.trim()}`)
-        paused.push(Number(/paused for ([\d.]+) s/.exec(said)?.[1] ?? 0))
-      }),
-    )
+  for (const each of moved) {
+    const to = goals.get(each.at) ?? 'east'
+    const { code, said } = await command('service', 'move', each.service.name, '--to', to)
+    if (code === 0) each.at = to
+    else refused.push(`${each.service.name}: ${said.trim()}`)
+    paused.push(Number(/paused for ([\d.]+) s/.exec(said)?.[1] ?? 0))
+  }
   isMoved = true
   const followed = await Promise.all(following)
   const besideMoves = await during

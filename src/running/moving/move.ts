@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Database } from '../../db.ts'
 import { failpoint } from '../../failpoints.ts'
 import type { Emptied } from '../../store/ending/emptying.ts'
 import { carryRest } from '../../store/moving/carrying.ts'
 import { clockOf, hasPassed } from '../../store/moving/clocks.ts'
 import { countsOf, differences, sumsOf } from '../../store/moving/comparing.ts'
-import { finish, type Places, undo } from '../../store/moving/ending.ts'
+import { finish, knownMs, type Places, undo } from '../../store/moving/ending.ts'
 import { aliveMs, type Move, stayAlive, switchBack, switchFromControl, switchOver } from '../../store/moving/moves.ts'
 import {
   type Copying,
@@ -15,6 +16,7 @@ import {
   nameOfMove,
   publish,
   subscribe,
+  unpublish,
 } from '../../store/moving/replication.ts'
 import {
   awaitService,
@@ -38,8 +40,8 @@ export interface Telling {
   onWaiting: (what: string) => void
 }
 
-/** Milliseconds that writes are shut for before the switch, at most; behind it come those until all readers have looked anew. */
-const shutMs = 2_500
+/** Milliseconds that writes are shut for, at most. */
+const shutMs = 4_000
 /** Milliseconds that jobs have to end by themselves, and to notice that they were broken off. */
 const drainMs = 8_000
 const breakOffMs = 7_000
@@ -64,11 +66,13 @@ export async function moveService(
     )
   }, aliveMs)
   const signal = AbortSignal.any([asked, lost.signal])
+  const known = delay(knownMs)
   try {
-    let until: number
+    let shutAt: number
     try {
       const tables = await copy(places, move, at, telling, signal)
-      until = await overTo(places, move, tables, telling, signal)
+      await known
+      shutAt = await overTo(places, move, tables, telling, signal)
     } catch (error) {
       if (lost.signal.aborted) throw lost.signal.reason
       await undo(places, move, lost.signal).catch(fault => {
@@ -79,7 +83,7 @@ export async function moveService(
       })
       throw error
     }
-    const onOpen = () => telling.onSwitched(performance.now() - until)
+    const onOpen = () => telling.onSwitched(performance.now() - shutAt)
     await finish(places, move, { signal: lost.signal, onOpen, onRows: telling.onEmptied })
   } finally {
     clearInterval(beat)
@@ -91,10 +95,9 @@ async function copy({ source, target }: Places, move: Move, at: string, telling:
   if (!(await awaitService(target, move)))
     throw new Error(`${move.target} has a service of the name ${move.name} or the number ${move.serviceId} already.`)
   const tables = await movedTables(source)
-  const counts = await countsOf(source, move, tables)
-  const of = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
   const name = await nameOfMove(source, move)
-  await publish(source, name, move, tables)
+  const counts = await published(source, move, name, tables)
+  const of = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
   await subscribe(target, name, at)
   for (;;) {
     signal.throwIfAborted()
@@ -106,6 +109,19 @@ async function copy({ source, target }: Places, move: Move, at: string, telling:
   }
   failpoint('service_copied')
   return tables
+}
+
+/** Publishes the tables; returns how many rows each has. One that was empty, and is not any more once its changes are kept, has it begin anew. */
+async function published(source: Database, move: Move, name: string, tables: readonly string[]) {
+  for (;;) {
+    const counts = await countsOf(source, move, tables)
+    const filled = tables.filter(table => counts.get(table))
+    const empty = tables.filter(table => !counts.get(table))
+    await publish(source, name, move, { filled, empty })
+    const now = await countsOf(source, move, empty)
+    if (![...now.values()].some(rows => rows > 0)) return counts
+    await unpublish(source, name)
+  }
 }
 
 /** Shuts the service, compares, and switches. Returns when it was shut, by `performance.now()`. */

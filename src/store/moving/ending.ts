@@ -16,8 +16,8 @@ export interface Places {
   target: Database
 }
 
-/** Milliseconds after the switch until nobody reads at the source any more what is older than a write at the target. */
-export const readersMs = trustMs + 200
+/** Milliseconds from the beginning of a move until each process knows of it, and asks the control database where the service is. */
+export const knownMs = trustMs + 200
 /** Milliseconds after which nothing that was asked for at the source is under way there: its rows may go. */
 const lingerMs = 10_000
 
@@ -47,7 +47,6 @@ export async function finish(
     const left = ms - (await sinceSwitch(control, move))
     if (left > 0) await delay(left, undefined, { signal })
   }
-  await passed(readersMs)
   await letWrite(target, move)
   onOpen()
   failpoint('service_opened')
@@ -57,8 +56,11 @@ export async function finish(
   await passed(lingerMs)
   await carryLog({ source, target }, move, signal)
   if (source === control) {
-    // Since the switch its audit is where lines about accounts wait for being handed on.
-    await empty(source, { id }, onRows, signal, { tables: ['account_use', 'service_move', 'audit'] })
+    // Accounts are written here for ever: answers about them stay, and go with all others within a day, and lines about them wait in the
+    // audit for being handed on.
+    await empty(source, { id }, onRows, signal, {
+      tables: ['account_use', 'service_move', 'audit', 'idempotent_answer'],
+    })
     const at = await switchedAt(control, move)
     await source.run(sql`delete from audit where service_id = ${id} and changed_at < ${at ?? '-infinity'}::timestamptz`)
   } else {

@@ -26,25 +26,41 @@ export async function nameOfMove(source: Db, { serviceId }: Pick<Move, 'serviceI
   return `tillbridge_move_${serviceId}_${row?.oid}`
 }
 
+/** The tables of a service by whether they have any row of it: of those that have none there is nothing to copy, which spares a worker each. */
+export interface Published {
+  filled: readonly string[]
+  empty: readonly string[]
+}
+
 /** Publishes the rows of the service, and keeps all changes of them from now on. Waits for the transactions that are under way. */
 export async function publish(
   source: Db,
   name: string,
   { serviceId }: Pick<Move, 'serviceId'>,
-  tables: readonly string[],
+  { filled, empty }: Published,
 ) {
-  const rows = tables.map(table => `${table} where (service_id = ${serviceId})`)
-  await source.run(raw(`create publication ${name} for table ${rows.join(', ')}`))
+  for (const [each, tables] of [
+    [`${name}_filled`, filled],
+    [`${name}_empty`, empty],
+  ] as const) {
+    const rows = tables.map(table => `${table} where (service_id = ${serviceId})`)
+    await source.run(raw(`create publication ${each} ${rows.length ? `for table ${rows.join(', ')}` : ''}`))
+  }
   await source.rows(sql`select pg_create_logical_replication_slot(${name}, 'pgoutput')`)
 }
 
-/** Has the target copy what is published, and follow it. `at`: how its server reaches the source, as libpq takes it. */
-export const subscribe = (target: Db, name: string, at: string) =>
-  target.run(
+/**
+ * Has the target copy what is published, and follow it. `at`: how its server reaches the source, as libpq takes it. Tables that were
+ * published as empty have to be so still, now that all changes are kept.
+ */
+export async function subscribe(target: Db, name: string, at: string) {
+  await target.run(
     raw(`
-    create subscription ${name} connection '${at.replaceAll("'", "''")}' publication ${name}
-      with (slot_name = ${name}, create_slot = false, synchronous_commit = on)`),
+    create subscription ${name} connection '${at.replaceAll("'", "''")}' publication ${name}_empty
+      with (slot_name = ${name}, create_slot = false, copy_data = false, synchronous_commit = on)`),
   )
+  await target.run(raw(`alter subscription ${name} add publication ${name}_filled with (copy_data = true)`))
+}
 
 /** How far the copy is. */
 export interface Copying {
@@ -99,7 +115,7 @@ export async function unsubscribe(target: Db, name: string) {
 
 /** Ends what the source publishes, and keeps. */
 export async function unpublish(source: Db, name: string) {
-  await source.run(raw(`drop publication if exists ${name}`))
+  await source.run(raw(`drop publication if exists ${name}_filled, ${name}_empty`))
   const find = sql`select active_pid as pid from pg_replication_slots where slot_name = ${name}`
   for (let looks = 0; ; looks++) {
     const slot = await source.row<{ pid: number | null }>(find)
