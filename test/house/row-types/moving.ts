@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { addService, listAllServices, listServices } from '../../../src/accounts.ts'
+import { addService, databaseNow, listAllServices, listServices } from '../../../src/accounts.ts'
 import { sql } from '../../../src/db.ts'
 import { requireMovable } from '../../../src/running/moving/requirements.ts'
 import { carryLog, carryRest } from '../../../src/store/moving/carrying.ts'
@@ -47,5 +47,6 @@ export async function askMoving(shop: TestService) {
   await assert.rejects(requireMovable({ db, called: 'one' }, { db, called: 'the other' }), /wal_level = minimal/)
   assert.ok(await moves.switchFromControl(db, move, until))
   assert.ok((await moves.sinceSwitch(db, move)) >= 0 && (await moves.switchedAt(db, move)))
+  assert.equal(await databaseNow(db, moving.id), 'toured')
   await moves.endMove(db, move)
 }
