@@ -97,7 +97,12 @@ export async function importFile(
       }
       const rest = from ? behind(from, sheet) : sheet
       const end = dryRun ? undefined : await kind.open?.(db, service)
-      const left = await importSheet(rest, { db, service, kind, keys, dryRun, rejected, onBatch, signal }, taken)
+      const putIn = importSheet(rest, { db, service, kind, keys, dryRun, rejected, onBatch, signal }, taken)
+      const left = await putIn.catch(async error => {
+        // What is in stays. Where the database is away as well, the file that is imported again sees to it.
+        await end?.({ isWhole: false, hasCome: false }).catch(() => {})
+        throw error
+      })
       await (left.stoppedAfter === undefined ? reached?.end() : reached?.left(Math.max(from, left.stoppedAfter)))
       const isOver = left.stoppedAfter === undefined
       const isWhole = isOver && !from && !sheet.isRest && taken.refused === 0

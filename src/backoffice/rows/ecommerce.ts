@@ -9,7 +9,7 @@ import type { Kind } from './kind.ts'
 import { type Notes, note } from './taken.ts'
 
 const whole =
-  'A file is all that there is: what the one before had and this one has not is gone, unless lines of it were refused or left out. Other columns are passed over.'
+  'A file is all that there is: what the one before had and this one has not is gone, unless lines of it were refused, it was not read from its beginning to its end, or it is the refused lines of another one. Other columns are passed over.'
 
 /** A cell as the platform means it: its exports put an apostrophe before what a spreadsheet would take for a number. */
 const told = (value: unknown): string | null => {

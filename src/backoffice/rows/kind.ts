@@ -31,7 +31,7 @@ export interface Kind extends Intake<Row> {
   /** The required column whose cells may be empty: that is null. */
   mayBeEmpty?: string
   /**
-   * Called before the first line of a file; what it answers is called once the last one is in, and returns how many records are gone
+   * Called before the first line of a file; what it answers is called once the last one is in, or the file has broken off, and returns how many records are gone
    * because the file does not have them.
    */
   open?: (db: Database, service: Service) => Promise<(ended: Ended) => Promise<number>>

@@ -47,7 +47,7 @@ export const upsertItems =
     })
   }
 
-/** How a file has ended. `isWhole`: no line of it was refused or left out; `hasCome`: it was not stopped, and something of it is in. */
+/** How a file has ended. `isWhole`: it is all that there is, and no line of it was refused; `hasCome`: it came to its end, and something of it is in. */
 export interface Ended {
   isWhole: boolean
   hasCome: boolean

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomInt, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { sql } from '../../../src/db.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
@@ -57,6 +59,21 @@ test('exports of Shopify go in as they are, under the names of before 2024 and o
   assert.deepEqual([partly.new, partly.refused, partly.notes], [1, 1, []], 'where a line is refused nothing goes')
   const { stores, skus, customers } = await judged(shop)
   assert.deepEqual([stores.listed, skus.listed, customers.listed], [2, 1, 3])
+})
+
+test('a file that breaks off leaves what is in of it, takes nothing away, and has the mappings judged', async () => {
+  const shop = await unmappedShop(api)
+  await bring(shop, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
+  const before = (await judged(shop)).customers
+  const lines = Array.from({ length: 20_000 }, () => `${randomInt(2 ** 40)},${randomUUID()}@example.com`)
+  const packed = gzipSync(`Customer ID,Email\n${lines.join('\n')}\n`)
+  const broken = await bring(shop, 'ecommerce-customers', packed.subarray(0, -9))
+  assert.deepEqual([broken.state, broken.notes], ['failed', []], JSON.stringify(broken))
+  assert.ok(broken.new > 0)
+  const now = async () =>
+    (await shop.get('/mappings/doctor')).json.data.find(({ kind }: { kind: string }) => kind === 'customers')
+  await until(async () => (await now()).judgedAt !== before?.judgedAt, 'it is judged once more', 20_000)
+  assert.equal((await now()).listed, 2 + broken.new)
 })
 
 test('refused lines that are mended are no whole list, as CSV and as NDJSON: nothing goes', async () => {

@@ -19,7 +19,7 @@ export async function startWithWorker() {
 }
 
 /** Sends a file, and waits until it is in. */
-export async function bring(shop: Caller, kind: string, body: string, type = 'text/csv') {
+export async function bring(shop: Caller, kind: string, body: string | Buffer, type = 'text/csv') {
   const sent = await shop.request(`/imports/${kind}`, { method: 'POST', headers: { 'content-type': type }, body })
   assert.equal(sent.status, 202, sent.text)
   const path = String(sent.headers.location)
