@@ -9,7 +9,7 @@ export const among = (count: number) => count || undefined
 export const idOf = ({ answer }: Deed) => (answer.data && 'id' in answer.data ? (answer.data.id ?? '') : '')
 
 /** What holds of clients' deeds and the rows of a service, whatever the back office. */
-export function factsOf(db: Db, id: number, { deeds }: Shop) {
+export function factsOf(db: Db, id: number, { deeds, unsettled }: Shop) {
   const made = <K extends Kind>(kind: K) =>
     deeds.filter((deed): deed is Deed<K> => deed.kind === kind && deed.answer.status < 300)
 
@@ -49,11 +49,7 @@ export function factsOf(db: Db, id: number, { deeds }: Shop) {
         (await db.rows<{ id: string }>(sql`select id from sales_return where service_id = ${id}`)).map(row => row.id),
       )
       return [
-        verdict(
-          'every write was settled',
-          deeds.filter(({ answer }) => !answer.status || answer.status >= 500).map(({ key }) => key),
-          deeds.length,
-        ),
+        verdict('every write was settled', unsettled, deeds.length + unsettled.length),
         await once(
           'customer',
           ['customer'],

@@ -43,6 +43,8 @@ export interface Shop {
   /** Has an order sent out, where somebody has to do that. */
   ship(order: string): Promise<unknown>
   deeds: Deed[]
+  /** Writes that nothing has settled, with why. */
+  unsettled: string[]
 }
 
 /** What is on offer, and who buys, as the API itself lists it. */
@@ -60,6 +62,7 @@ export async function readShop(client: Client): Promise<Shop> {
     usedBefore: new Map(),
     ship: async () => {},
     deeds: [],
+    unsettled: [],
   }
 }
 
@@ -74,7 +77,10 @@ export async function shop(name: string, client: Client, random: Random, shared:
     body: object,
     key = nextKey(),
   ): Promise<Written[K] | undefined> => {
-    const answer = await client.ask<Written[K]>({ method, path, body, key })
+    const answer = await client.ask<Written[K]>({ method, path, body, key }).catch((error: Error) => {
+      shared.unsettled.push(`${key}: ${error.message}`)
+    })
+    if (!answer) return
     shared.deeds.push({ kind, key, answer })
     // Now and then an answer is not believed, and asked for again.
     if (answer.status < 300 && kind !== 'change' && random.chance(0.1)) {

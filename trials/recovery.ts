@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import { openDatabase, sql } from '../src/db.ts'
+import { freePort } from './free-port.ts'
 
 new Command('npm run trial -- recovery')
   .description(
@@ -20,7 +21,7 @@ const programs = join(debian, versions[0], 'bin')
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-recovery-'))
 chmodSync(home, 0o777)
 const [data, archive, base] = ['data', 'archive', 'base'].map(name => join(home, name)) as [string, string, string]
-const port = 20_000 + Math.floor(Math.random() * 20_000)
+const port = await freePort()
 const url = `postgres://tillbridge@127.0.0.1:${port}/postgres`
 const cli = join(import.meta.dirname, '../src/cli.js')
 const isRoot = process.geteuid?.() === 0
