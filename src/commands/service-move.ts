@@ -65,18 +65,24 @@ async function settle({ control, databases }: Session, { id, name }: Service) {
     throw new Error(`${name} is being moved right now by another process, or was until seconds ago: try again in 10 s.`)
   const stop = stopBySignal(stopped(move))
   try {
-    const became = await settleMove(await placesOf({ control, databases }, move), move, stop.signal)
-    return { became, target: move.target }
+    let away: Error | undefined
+    const target = await databases.open(move.target).catch((error: Error) => {
+      away = error
+      return undefined
+    })
+    const source = await databases.open(move.source ?? undefined)
+    const became = await settleMove({ control, source, target }, move, stop.signal)
+    if (became) return { became, target: move.target }
+    const { message } = away ?? {}
+    throw new Error(
+      move.state === 'switched'
+        ? `${message} ${name} is there, and nowhere else.`
+        : `${message} What a move has left there goes once it is back; ${name} does not wait for that where it was.`,
+    )
   } finally {
     stop.end()
   }
 }
-
-const placesOf = async ({ control, databases }: Pick<Session, 'control' | 'databases'>, { source, target }: Move) => ({
-  control,
-  source: await databases.open(source ?? undefined),
-  target: await databases.open(target),
-})
 
 async function move(session: Session, service: Service, to: string) {
   const { control, databases } = session

@@ -14,10 +14,15 @@ export const endMoves =
     for (const abandoned of await abandonedMoves(db))
       try {
         const { name, source, target } = abandoned
-        const [from, to] = await Promise.all([source === null ? { db } : open(source), open(target)])
+        const from = source === null ? { db } : await open(source)
+        const to = await open(target).catch(error => {
+          fault = error
+        })
         const move = await takeOver(db, abandoned)
         if (!move) continue
-        const became = await settleMove({ control: db, source: from.db, target: to.db }, move, signal)
+        const places = { control: db, source: from.db, target: to?.db }
+        const became = await settleMove(places, move, signal)
+        if (!became) continue
         log.warn({ service: name, target }, `A move of a service that was left half done is ${became}.`)
       } catch (error) {
         signal.throwIfAborted()

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../db.ts'
 import { failpoint } from '../../failpoints.ts'
-import type { Emptied } from '../../store/ending/emptying.ts'
+import { type Emptied, empty } from '../../store/ending/emptying.ts'
 import { carryRest } from '../../store/moving/carrying.ts'
 import { clockOf, hasPassed } from '../../store/moving/clocks.ts'
 import { countsOf, differences, sumsOf } from '../../store/moving/comparing.ts'
-import { finish, knownMs, type Places, undo } from '../../store/moving/ending.ts'
+import { finish, knownMs, type Places, requireMine, undo } from '../../store/moving/ending.ts'
 import { aliveMs, type Move, stayAlive, switchBack, switchFromControl, switchOver } from '../../store/moving/moves.ts'
 import {
   type Copying,
@@ -42,6 +42,8 @@ export interface Telling {
 
 /** Milliseconds that writes are shut for, at most. */
 const shutMs = 4_000
+/** Milliseconds of these that counts and digests may take. */
+const compareMs = 2_800
 /** Milliseconds that jobs have to end by themselves, and to notice that they were broken off. */
 const drainMs = 8_000
 const breakOffMs = 7_000
@@ -75,6 +77,7 @@ export async function moveService(
       shutAt = await overTo(places, move, tables, telling, signal)
     } catch (error) {
       if (lost.signal.aborted) throw lost.signal.reason
+      await requireMine(places.control, move)
       await undo(places, move, lost.signal).catch(fault => {
         throw new Error(
           `${(error as Error).message} The service is served where it was; what is left of the attempt goes once ${move.target} can be worked with: ${(fault as Error).message}`,
@@ -94,6 +97,8 @@ export async function moveService(
 async function copy({ source, target }: Places, move: Move, at: string, telling: Telling, signal: AbortSignal) {
   if (!(await awaitService(target, move)))
     throw new Error(`${move.target} has a service of the name ${move.name} or the number ${move.serviceId} already.`)
+  // What a backup that was restored there may have had of it.
+  await empty(target, { id: move.serviceId }, () => {}, signal)
   const tables = await movedTables(source)
   const name = await nameOfMove(source, move)
   const counts = await published(source, move, name, tables)
@@ -127,6 +132,7 @@ async function published(source: Database, move: Move, name: string, tables: rea
 /** Shuts the service, compares, and switches. Returns when it was shut, by `performance.now()`. */
 async function overTo(places: Places, move: Move, tables: string[], telling: Telling, signal: AbortSignal) {
   const { control, source, target } = places
+  await requireQuick(places, move, tables)
   await quiet(places, move, telling, signal)
   failpoint('service_drained')
   const shutAt = performance.now()
@@ -169,6 +175,17 @@ async function overTo(places: Places, move: Move, tables: string[], telling: Tel
   }
   failpoint('service_switched')
   return shutAt
+}
+
+/** Throws where to compare takes longer than writes may pause, before they do. */
+async function requireQuick({ source, target }: Places, move: Move, tables: readonly string[]) {
+  const began = performance.now()
+  await Promise.all([sumsOf(source, move, tables), sumsOf(target, move, tables)])
+  const took = performance.now() - began
+  if (took > compareMs)
+    throw new Error(
+      `To compare all rows takes ${(took / 1_000).toFixed(1)} s, and writes would pause for longer than ${shutMs / 1_000} s: move it when there is less to do.`,
+    )
 }
 
 /** Waits until no file is read, and no job done, for the service. */

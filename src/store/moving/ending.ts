@@ -5,7 +5,7 @@ import { trustMs } from '../../sign-in.ts'
 import { type Emptied, empty } from '../ending/emptying.ts'
 import { end } from '../ending/ending.ts'
 import { carryLog } from './carrying.ts'
-import { endMove, type Move, sinceSwitch, stayAlive, switchedAt, switchOver } from './moves.ts'
+import { aliveMs, endMove, type Move, sinceSwitch, stayAlive, switchedAt, switchOver } from './moves.ts'
 import { nameOfMove, unpublish, unsubscribe } from './replication.ts'
 import { isLetGo, keepArriving, letWrite, openAgain } from './shutting.ts'
 
@@ -21,13 +21,32 @@ export const knownMs = trustMs + 200
 /** Milliseconds after which nothing that was asked for at the source is under way there: its rows may go. */
 const lingerMs = 10_000
 
+/** Throws where another process has taken the move over: what is to be done is its to do. */
+export async function requireMine(control: Database, move: Move) {
+  if (!(await stayAlive(control, move)))
+    throw new Error('The move was taken for dead, and another process has ended it, or is about to.')
+}
+
+/** Has the service served at the source as ever, and nothing kept there for a target that is away. */
+export async function retreat({ control, source }: Pick<Places, 'control' | 'source'>, move: Move) {
+  await requireMine(control, move)
+  await openAgain(source, move)
+  await unpublish(source, await nameOfMove(source, move))
+}
+
 /** Takes all back that was done before the switch: the service is at the source, and nothing of it at the target. */
 export async function undo({ control, source, target }: Places, move: Move, signal: AbortSignal) {
+  await requireMine(control, move)
   await openAgain(source, move)
   const name = await nameOfMove(source, move)
-  await keepArriving(target, move)
-  await unsubscribe(target, name)
-  await unpublish(source, name)
+  try {
+    await keepArriving(target, move)
+    await requireMine(control, move)
+    await unsubscribe(target, name)
+  } finally {
+    await requireMine(control, move)
+    await unpublish(source, name)
+  }
   const isComing = sql`service_id = ${move.serviceId} and moving = 'arriving'`
   if (await target.row(sql`select true as "is" from service where ${isComing}`)) {
     await empty(target, { id: move.serviceId }, () => {}, signal)
@@ -43,6 +62,7 @@ export async function finish(
   { signal, onOpen = () => {}, onRows = () => {} }: { signal: AbortSignal; onOpen?: () => void; onRows?: Emptied },
 ) {
   const id = move.serviceId
+  await requireMine(control, move)
   const passed = async (ms: number) => {
     const left = ms - (await sinceSwitch(control, move))
     if (left > 0) await delay(left, undefined, { signal })
@@ -54,6 +74,7 @@ export async function finish(
   await unsubscribe(target, name)
   await unpublish(source, name)
   await passed(lingerMs)
+  await requireMine(control, move)
   await carryLog({ source, target }, move, signal)
   if (source === control) {
     // Accounts are written here for ever: answers about them stay, and go with all others within a day, and lines about them wait in the
@@ -70,12 +91,21 @@ export async function finish(
   await endMove(control, move)
 }
 
-/** Ends a move that somebody has left half done: forward where it was switched, or was about to be; back otherwise. */
-export async function settleMove(places: Places, move: Move, signal: AbortSignal): Promise<'finished' | 'undone'> {
-  const beat = setInterval(() => void stayAlive(places.control, move).catch(() => {}), 1_000)
+/**
+ * Ends a move that somebody has left half done: forward where it was switched, or was about to be; back otherwise. Without a target, which is
+ * away, the service is opened again where it is still at the source; the rest is left, and nothing returned.
+ */
+export async function settleMove(
+  { control, source, target }: Omit<Places, 'target'> & { target: Database | undefined },
+  move: Move,
+  signal: AbortSignal,
+): Promise<'finished' | 'undone' | undefined> {
+  const beat = setInterval(() => void stayAlive(control, move).catch(() => {}), aliveMs)
   try {
-    const isBorder = move.state === 'copying' && move.source !== null && (await isLetGo(places.source, move))
-    if (isBorder) await switchOver(places.control, move)
+    const isBorder = move.state === 'copying' && move.source !== null && (await isLetGo(source, move))
+    if (!target) return move.state === 'switched' ? undefined : void (await retreat({ control, source }, move))
+    const places = { control, source, target }
+    if (isBorder) await switchOver(control, move)
     if (isBorder || move.state === 'switched') {
       await finish(places, move, { signal })
       return 'finished'

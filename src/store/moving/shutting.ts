@@ -78,7 +78,7 @@ export const openAgain = (source: Db, { serviceId }: Of) =>
 export const awaitService = async (target: Db, { serviceId, name }: Pick<Move, 'serviceId' | 'name'>) =>
   (await target.run(sql`
     insert into service as s (service_id, name, moving) overriding system value values (${serviceId}, ${name}, 'arriving')
-    on conflict (service_id) do update set moving = 'arriving' where s.name = excluded.name and s.moving in ('arriving', 'opening')`)) >
+    on conflict (service_id) do update set moving = 'arriving' where s.name = excluded.name and s.moving in ('arriving', 'opening', 'gone')`)) >
   0
 
 /** It is all there: it may be read, and not yet written. */

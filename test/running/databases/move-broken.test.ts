@@ -114,8 +114,15 @@ test('a target that is killed takes nothing with it: the mover says what is left
   mover.child.kill('SIGCONT')
   assert.equal((await mover.ended).code, 1)
   assert.match(mover.err, /served where it was/)
+  assert.deepEqual(await servers.ask(there, 'select from pg_replication_slots'), [], 'no log is kept for the dead')
   await writes()
   await isServed()
+  const undoing = async () => (await run(['service', 'move', 'luma', '--undo'], shop.environment)).err
+  await until(
+    async () => /What a move has left there goes once it is back; luma does not wait/.test(await undoing()),
+    'it is said what is left',
+    60_000,
+  )
   await shop.add(other, await servers.start(other))
   await settled()
   await isServed()
