@@ -4,10 +4,10 @@ import { linkTo } from '../ground/route.js'
 
 /**
  * The id of a request, which leads admins to what became of it.
- * @param {{ id: string, short?: boolean }} props `short`: its beginning, in tables; the rest on hovering
+ * @param {{ id: string, short?: boolean }} props `short`: its end, in tables; all of it on hovering. Those of one minute begin alike
  */
 export function RequestLink({ id, short = false }) {
   const isAdmin = useMay('admin')
-  const shown = html`<code>${short && id.length > 12 ? `${id.slice(0, 8)}…` : id}</code>`
+  const shown = html`<code>${short && id.length > 12 ? `…${id.slice(-8)}` : id}</code>`
   return isAdmin ? html`<a href=${linkTo('requests', id)} title=${id}>${shown}</a>` : shown
 }

@@ -20,8 +20,9 @@ export async function clear(client: pg.ClientBase) {
   )
   if (held.length)
     throw new Error(`The database holds something already (${held.map(({ name }) => name).join(', ')}). ${wayOut}`)
-  await client.query(`drop table ${tables.join(', ')} cascade`)
+  // First, as long as there are the types that they take.
   if (functions.length) await client.query(`drop function ${functions.join(', ')} cascade`)
+  await client.query(`drop table ${tables.join(', ')} cascade`)
 }
 
 const wayOut =
