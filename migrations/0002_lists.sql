@@ -7,19 +7,20 @@ create function require_here(tenant integer, elsewhere boolean) returns void
 language plpgsql volatile as $$
 begin
   perform from service s
-    where s.service_id = tenant and (s.moving is not null or s.data_database is not null)
-      and not case when s.data_database is not null then elsewhere
-                   else coalesce(s.moving = 'draining' or s.moving = 'shut' and s.shut_until <= clock_timestamp(), true) end;
-  if found then
-    raise exception 'The service % is being moved, or is in another database.', tenant using errcode = '57M01';
+    where s.service_id = tenant and s.ending is null
+      and case when s.data_database is not null then elsewhere
+               else coalesce(s.moving = 'draining' or s.moving = 'shut' and s.shut_until <= clock_timestamp(), true) end;
+  if not found then
+    raise exception 'The service % is being moved or removed, or is in another database.', tenant using errcode = '57M01';
   end if;
 end $$;
 comment on function require_here is
-  'Fails where the service is not written in this database: it moves, or is elsewhere, and whoever asks does not know (docs/decisions/0030). '
+  'Fails where the service is not written in this database: it moves, or is elsewhere, and whoever asks does not know (docs/decisions/0030), '
+  'or it is being removed (docs/decisions/0031). '
   '`elsewhere`: they do know, and write what the control database has of it. A statement of its own: it sees what was committed before it. '
   'Behind the lock that announces the change, so that who shuts a service, and then waits for the locks that there are, has waited for all.';
 
-create function begin_change(tenant integer, newest timestamptz, elsewhere boolean default false) returns timestamptz
+create function announce_change(tenant integer) returns timestamptz
 language plpgsql volatile as $$
 declare
   began timestamptz := clock_timestamp();
@@ -29,6 +30,17 @@ begin
   if not pg_try_advisory_xact_lock_shared(announced) then
     perform pg_advisory_xact_lock_shared(announced);
   end if;
+  return began;
+end $$;
+comment on function announce_change is
+  'Announces that a transaction is about to change lists, by a lock whose key holds the service and the moment, in milliseconds, which it '
+  'returns; the lock goes with the transaction, however that ends.';
+
+create function begin_change(tenant integer, newest timestamptz, elsewhere boolean default false) returns timestamptz
+language plpgsql volatile as $$
+declare
+  began timestamptz := announce_change(tenant);
+begin
   perform require_here(tenant, elsewhere);
   return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
 end $$;

@@ -1,7 +1,7 @@
 -- Customers: who buys, and what they have agreed to.
 
 create table customer (
-  service_id integer not null references service on delete cascade,
+  service_id integer not null,
   id text collate "C" not null,
   changed_at timestamptz not null,
   record text not null,
@@ -94,7 +94,7 @@ comment on function refuse_erased is
 create trigger customer_erased after insert on customer referencing new table as added for each statement execute function refuse_erased();
 
 create table consent_change (
-  service_id integer not null references service on delete cascade,
+  service_id integer not null,
   customer_id text collate "C" not null,
   change bigint generated always as identity,
   channel text collate "C" not null check (channel in ('marketing', 'email', 'sms')),

@@ -10,7 +10,7 @@ create table payment_gateway (
 comment on table payment_gateway is 'What an order or a voucher can be paid with: the setting `gateways`.';
 
 create table retail_transaction (
-  service_id integer not null references service on delete cascade,
+  service_id integer not null,
   id text collate "C" not null,
   customer_id text collate "C",
   sale_date timestamp not null,
@@ -41,7 +41,7 @@ comment on table order_counter is
   'There are several streams, each of every 32nd number, so that nobody waits for the commit of somebody else''s order.';
 
 create table sales_order (
-  service_id integer not null references service on delete cascade,
+  service_id integer not null,
   id text collate "C" not null,
   changed_at timestamptz not null,
   placed_at timestamptz not null,

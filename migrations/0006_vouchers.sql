@@ -1,7 +1,7 @@
 -- Gift vouchers: our own, each with a ledger, and what is known of those that a back office behind us keeps.
 
 create table voucher (
-  service_id integer not null references service on delete cascade,
+  service_id integer not null,
   number text collate "C" not null,
   pin_hash bytea,
   state text collate "C" not null check (state in ('pending', 'active', 'locked', 'redeemed', 'expired', 'suspended')),

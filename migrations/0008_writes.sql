@@ -1,7 +1,7 @@
 -- Writes: what is kept of each one, in the transaction of its effect (docs/decisions/0008).
 
 create table idempotent_answer (
-  service_id integer not null references service on delete cascade,
+  service_id integer not null,
   operation text collate "C" not null,
   key_hash bytea not null,
   request_hash bytea not null,
@@ -37,7 +37,7 @@ comment on function take_key is
   'of the hash are what the lock goes by.';
 
 create table audit (
-  service_id integer not null references service on delete cascade,
+  service_id integer not null,
   id text collate "C" not null,
   changed_at timestamptz not null,
   record text not null,
@@ -50,7 +50,7 @@ comment on column audit.record is 'Fields are named; their values are not kept: 
 comment on index audit_subject is 'What was written of one record.';
 
 create table intent (
-  service_id integer not null references service on delete cascade,
+  service_id integer not null,
   id uuid not null,
   operation text collate "C" not null,
   key_hash bytea,
@@ -78,7 +78,7 @@ comment on column intent.look_at is 'When to find out what has become of it, if 
 comment on index intent_due is 'Without the service: a worker takes what is due of all services.';
 
 create table hold (
-  service_id integer not null references service on delete cascade,
+  service_id integer not null,
   subject bytea not null,
   owner uuid not null,
   until_known boolean not null,

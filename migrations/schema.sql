@@ -177,25 +177,24 @@ create table installation (
 -- What a list shows has two columns for it. `changed_at` is the stamp: when the record last changed. `record` is what the list answers
 -- with, JSON text that is made by the statement that changes the row. Both stand near the row's beginning: a list reads no further.
 
--- Fails where the service is not written in this database: it moves, or is elsewhere, and whoever asks does not know (docs/decisions/0030).
--- `elsewhere`: they do know, and write what the control database has of it. A statement of its own: it sees what was committed before it.
--- Behind the lock that announces the change, so that who shuts a service, and then waits for the locks that there are, has waited for all.
+-- Fails where the service is not written in this database: it moves, or is elsewhere, and whoever asks does not know (docs/decisions/0030),
+-- or it is being removed (docs/decisions/0031). `elsewhere`: they do know, and write what the control database has of it. A statement of
+-- its own: it sees what was committed before it. Behind the lock that announces the change, so that who shuts a service, and then waits for
+-- the locks that there are, has waited for all.
 create function require_here(tenant integer, elsewhere boolean) returns void language plpgsql as $$
 begin
   perform from service s
-    where s.service_id = tenant and (s.moving is not null or s.data_database is not null)
-      and not case when s.data_database is not null then elsewhere
-                   else coalesce(s.moving = 'draining' or s.moving = 'shut' and s.shut_until <= clock_timestamp(), true) end;
-  if found then
-    raise exception 'The service % is being moved, or is in another database.', tenant using errcode = '57M01';
+    where s.service_id = tenant and s.ending is null
+      and case when s.data_database is not null then elsewhere
+               else coalesce(s.moving = 'draining' or s.moving = 'shut' and s.shut_until <= clock_timestamp(), true) end;
+  if not found then
+    raise exception 'The service % is being moved or removed, or is in another database.', tenant using errcode = '57M01';
   end if;
 end $$;
 
--- The stamp for what a transaction is about to change in lists. The transaction announces itself by a lock whose key holds the service and
--- the moment it began, in milliseconds; the lock goes with the transaction, however that ends. A reader lists nothing from the oldest
--- announced moment on (list_horizons), so that a change which commits late is never behind a moment up to which some client was told that
--- its list is complete. The stamp is later than `newest`, the newest one in these lists, whatever the clock says.
-create function begin_change(tenant integer, newest timestamptz, elsewhere boolean default false) returns timestamptz language plpgsql as $$
+-- Announces that a transaction is about to change lists, by a lock whose key holds the service and the moment, in milliseconds, which it
+-- returns; the lock goes with the transaction, however that ends.
+create function announce_change(tenant integer) returns timestamptz language plpgsql as $$
 declare
   began timestamptz := clock_timestamp();
   announced bigint := (tenant % 32768)::bigint << 48 | floor(extract(epoch from began) * 1000)::bigint;
@@ -204,6 +203,17 @@ begin
   if not pg_try_advisory_xact_lock_shared(announced) then
     perform pg_advisory_xact_lock_shared(announced);
   end if;
+  return began;
+end $$;
+
+-- The stamp for what a transaction is about to change in lists. The transaction announces itself by a lock whose key holds the service and
+-- the moment it began, in milliseconds; the lock goes with the transaction, however that ends. A reader lists nothing from the oldest
+-- announced moment on (list_horizons), so that a change which commits late is never behind a moment up to which some client was told that
+-- its list is complete. The stamp is later than `newest`, the newest one in these lists, whatever the clock says.
+create function begin_change(tenant integer, newest timestamptz, elsewhere boolean default false) returns timestamptz language plpgsql as $$
+declare
+  began timestamptz := announce_change(tenant);
+begin
   perform require_here(tenant, elsewhere);
   return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
 end $$;
@@ -477,8 +487,7 @@ create table customer (
   joined_store_id text collate "C",              -- Where they signed up; the record shows its code.
   ecommerce_admin_id text,                       -- As the platform's API writes it: gid://shop/Customer/6477890125896.
   ecommerce_legacy_id text,                      -- The same in the legacy form: 6477890125896.
-  primary key (service_id, id),
-  foreign key (service_id) references service(service_id) on delete cascade
+  primary key (service_id, id)
 );
 create index customer_changed on customer (service_id, changed_at, id);
 -- By what a customer is in the e-commerce platform: the legacy form, which the admin form ends with.
@@ -538,7 +547,6 @@ create table consent_change (
   username text not null,
   request_id text not null,
   primary key (service_id, customer_id, change),
-  foreign key (service_id) references service(service_id) on delete cascade,
   check (channel in ('marketing', 'email', 'sms')),
   check (new_value is distinct from old_value)
 );
@@ -578,8 +586,7 @@ create table retail_transaction (
   sale_date timestamp not null,
   changed_at timestamptz not null,  -- The stamp.
   record text not null,             -- All there is of it: its lines have no table, and are merged in here.
-  primary key (service_id, id),
-  foreign key (service_id) references service(service_id) on delete cascade
+  primary key (service_id, id)
 );
 create index retail_transaction_changed on retail_transaction (service_id, changed_at, id) include (sale_date);
 create index retail_transaction_customer on retail_transaction (service_id, customer_id, sale_date, id);
@@ -619,7 +626,6 @@ create table sales_order (
   import_digest bytea,                   -- Of what the import said: who says it again changes nothing.
   primary key (service_id, id),
   unique (service_id, order_number),
-  foreign key (service_id) references service(service_id) on delete cascade,
   check (freight >= 0),
   check (total >= freight),
   constraint sales_order_imported check ((imported_at is null) = (import_digest is null))
@@ -743,7 +749,6 @@ create table voucher (
                                                     -- voucher here. Null: it was issued here.
   import_digest bytea,                              -- Of what the import said, the PIN by its hash: who says it again changes nothing.
   primary key (service_id, number),
-  foreign key (service_id) references service(service_id) on delete cascade,
   check (balance >= 0),
   check (original_amount > 0),
   check (state in ('pending', 'active', 'locked', 'redeemed', 'expired', 'suspended')),
@@ -1043,8 +1048,7 @@ create table idempotent_answer (
   subject bytea,                        -- A keyed hash of the path of what was written: by it answers about somebody who is erased are
                                         -- found.
   created_at timestamptz not null default now(),
-  primary key (service_id, operation, key_hash),
-  foreign key (service_id) references service(service_id) on delete cascade
+  primary key (service_id, operation, key_hash)
 );
 create index idempotent_answer_created on idempotent_answer (service_id, created_at);
 
@@ -1069,8 +1073,7 @@ create table audit (
   id text collate "C" not null,
   changed_at timestamptz not null,  -- The stamp. The key begins with it, as the list is read: each index costs every write.
   record text not null,             -- Fields are named; their values are not kept: they may be personal, or secret.
-  primary key (service_id, changed_at, id),
-  foreign key (service_id) references service(service_id) on delete cascade
+  primary key (service_id, changed_at, id)
 );
 -- What was written of one record.
 create index audit_subject on audit (service_id, (record::json ->> 'subject'), changed_at, id);
@@ -1090,8 +1093,7 @@ create table intent (
   looks integer not null default 0,     -- How often the back office knew nothing of it.
   look_at timestamptz not null,         -- When to find out what has become of it, if nobody is at it then.
   begun_at timestamptz not null default now(),
-  primary key (service_id, id),
-  foreign key (service_id) references service(service_id) on delete cascade
+  primary key (service_id, id)
 );
 -- Without the service: a worker takes what is due of all services.
 create index intent_due on intent (look_at);
@@ -1104,8 +1106,7 @@ create table hold (
   owner uuid not null,              -- The write (intent.id), or the look-up.
   until_known boolean not null,     -- Where nobody knows whether its write was carried out: held for as long as the write is open.
   held_until timestamptz not null,  -- Else it is free from then on.
-  primary key (service_id, subject),
-  foreign key (service_id) references service(service_id) on delete cascade
+  primary key (service_id, subject)
 );
 create index hold_owner on hold (service_id, owner);
 

@@ -25,7 +25,7 @@ export class CommitUnknown extends DatabaseAway {
 /** The service is written in another database by now, or will be in seconds. Nothing is kept of a transaction that ends in it. */
 export class OnTheMove extends DatabaseAway {
   constructor(cause: unknown) {
-    super(cause, 'The service is being moved to another database, which takes seconds.')
+    super(cause, 'The service is being moved to another database, which takes seconds, or removed.')
   }
 }
 

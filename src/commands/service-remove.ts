@@ -100,7 +100,7 @@ async function backUp(removed: Removed, wanted: string | false | undefined, sign
   try {
     // Until each process has looked anew.
     await delay(Math.max(trustMs, renewalMs) + 1_000, undefined, { signal })
-    await waitForWriters(db, service)
+    await waitForWriters(db, service, signal)
     file = wanted === false ? undefined : await written(db, service, wanted, signal)
     signal.throwIfAborted()
     if (await beginEmptying(removed.control, service)) return

@@ -14,7 +14,7 @@ export async function requireOneServer(db: Database) {
       'The database has the extension citus, which spreads tables over servers: lists would lose changes. Let DATABASE_URL name a database without it.',
     )
   await db.transaction(async tx => {
-    const announced = await tx.row<{ at: string }>(sql`select begin_change(${nobody}, null)::text as at`)
+    const announced = await tx.row<{ at: string }>(sql`select announce_change(${nobody})::text as at`)
     const seen = await db.row<{ meets: boolean }>(
       sql`select (list_horizons(${nobody}))[1] < ${announced?.at}::timestamptz as meets`,
     )

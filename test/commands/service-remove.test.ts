@@ -5,15 +5,15 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { assign } from '../../src/accounts.ts'
-import { type Database, raw, sql } from '../../src/db.ts'
+import { sql } from '../../src/db.ts'
 import type { Work } from '../../src/jobs/job.ts'
-import type { Service } from '../../src/settings.ts'
 import { addJob } from '../../src/store/running/jobs.ts'
 import { startWorker, type Worker } from '../../src/worker.ts'
 import { fillWithCanaries } from '../api/access/canaries.ts'
 import { john } from '../support/customer-bodies.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { hold } from '../support/postgres/holding.ts'
+import { rowsOf } from '../support/postgres/rows-of.ts'
 import { begin, cli, directory, done, type Environment, run, until } from '../support/processes.ts'
 import { anotherServer, credentials } from '../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
@@ -79,19 +79,6 @@ after(async () => {
   await worker.stop(0)
   await shop.stop()
 })
-
-/** How many rows of a service each table has, of those that have any. */
-async function rowsOf(db: Database, { id }: Service) {
-  const tables = await db.rows<{ name: string }>(sql`
-    select quote_ident(table_name) as name from information_schema.columns join information_schema.tables using (table_schema, table_name)
-     where table_schema = 'public' and column_name = 'service_id' and table_type = 'BASE TABLE' order by 1`)
-  const found: Record<string, number> = {}
-  for (const { name } of tables) {
-    const rows = await db.run(sql`select from ${raw(name)} where service_id = ${id}`)
-    if (rows) found[name] = rows
-  }
-  return found
-}
 
 const remove = (name: string, ...more: string[]) => ['service', 'remove', name, ...more]
 /** With this typed. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../db.ts'
 import { failpoint } from '../../failpoints.ts'
 import { type Emptied, empty } from '../../store/ending/emptying.ts'
+import { untilWritten } from '../../store/lists/announced.ts'
 import { carryRest } from '../../store/moving/carrying.ts'
 import { clockOf, hasPassed } from '../../store/moving/clocks.ts'
 import { countsOf, differences, sumsOf } from '../../store/moving/comparing.ts'
@@ -27,7 +28,6 @@ import {
   letGo,
   letRead,
   shutWriters,
-  untilWritten,
 } from '../../store/moving/shutting.ts'
 
 /** What a move is told with. */
@@ -142,7 +142,7 @@ async function overTo(places: Places, move: Move, tables: string[], telling: Tel
   // What is waited for in the pause is given up before it ends.
   const timely = AbortSignal.any([signal, AbortSignal.timeout(shutMs - 300)])
   try {
-    await untilWritten(source, move, timely)
+    await untilWritten(source, { id: move.serviceId }, timely)
     const [lsn, name, written] = await Promise.all([logPosition(source), nameOfMove(source, move), clockOf(source)])
     while (!(await hasApplied(source, name, lsn))) await delay(10, undefined, { signal: timely })
     await carryRest({ source, target }, move)

@@ -1,5 +1,6 @@
 import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
+import { untilWritten } from '../lists/announced.ts'
 
 /** The accounts that may use this service and no other: they end with it. */
 export const accountsOfIt = async (db: Db, service: Pick<Service, 'id'>): Promise<string[]> =>
@@ -21,9 +22,11 @@ export const shut = (db: Database, service: Service) =>
       update job set lease = null, leased_until = null, attempts = attempts - 1 where service_id = ${service.id} and lease is not null`)
   })
 
-/** Waits for the transactions that still write for it. */
-export const waitForWriters = (db: Database, service: Service) =>
-  db.transaction(tx => tx.run(sql`select from service where service_id = ${service.id} for update`))
+/** Waits for the transactions that still write for it: those that have announced it, and those of which a row refers to the service. */
+export async function waitForWriters(db: Database, service: Service, signal: AbortSignal) {
+  await untilWritten(db, service, signal)
+  await db.transaction(tx => tx.run(sql`select from service where service_id = ${service.id} for update`))
+}
 
 /** Opens a service again of which nothing has gone. */
 export const reopen = (db: Db, service: Service) =>
@@ -33,7 +36,7 @@ export const reopen = (db: Db, service: Service) =>
 export const beginEmptying = async (db: Db, service: Service): Promise<boolean> =>
   (await db.run(sql`update service set ending = 'emptying' where service_id = ${service.id} and ending = 'shut'`)) > 0
 
-/** Removes what is left: the service itself, what came to it meanwhile, and the accounts that were its alone. Returns these. */
+/** Removes what is left: the service itself, what refers to it and came meanwhile, and the accounts that were its alone. Returns these. */
 export const end = (db: Database, service: Pick<Service, 'id'>) =>
   db.transaction(async tx => {
     const mine = sql`service_id = ${service.id}`

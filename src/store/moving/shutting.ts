@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, sql } from '../../db.ts'
 import { isTimely, type Move } from './moves.ts'
 
@@ -37,27 +36,6 @@ export const shutWriters = async (source: Db, { serviceId }: Of, ms: number) =>
       update service set moving = 'shut', shut_until = clock_timestamp() + ${ms} * interval '1 ms'
        where service_id = ${serviceId} and moving = 'draining' returning shut_until::text as until`)
   )?.until
-
-const lookMs = 10
-
-/**
- * Waits for the transactions that were writing when the service was shut: each had announced itself before it looked whether it was, and who
- * announces itself now finds that it is.
- */
-export async function untilWritten(source: Db, { serviceId }: Of, signal: AbortSignal) {
-  const announced = sql`
-    select virtualtransaction as it from pg_locks
-     where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
-       and (objsubid = 1 and classid::bigint >> 16 = ${serviceId} % 32768 or objsubid = 2 and classid::bigint = ${serviceId})`
-  const found = (await source.rows<{ it: string }>(announced)).map(({ it }) => it)
-  while (
-    found.length &&
-    (await source.row(sql`select true as "is" from (${announced}) a where it = any(${found}) limit 1`))
-  ) {
-    signal.throwIfAborted()
-    await delay(lookMs)
-  }
-}
 
 /** Shuts it for good. False: too late, it may have been written meanwhile. */
 export const letGo = async (source: Db, { serviceId }: Of, until: string) =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { addService, databaseNow, listAllServices, listServices } from '../../../src/accounts.ts'
 import { sql } from '../../../src/db.ts'
 import { requireMovable } from '../../../src/running/moving/requirements.ts'
+import { untilWritten } from '../../../src/store/lists/announced.ts'
 import { carryLog, carryRest } from '../../../src/store/moving/carrying.ts'
 import { clockOf } from '../../../src/store/moving/clocks.ts'
 import { countsOf, sumsOf } from '../../../src/store/moving/comparing.ts'
@@ -38,7 +39,7 @@ export async function askMoving(shop: TestService) {
   assert.ok(until)
   await db.transaction(async tx => {
     await tx.run(sql`select begin_change(${id}, null)`)
-    await shutting.untilWritten(db, { serviceId: id }, AbortSignal.timeout(100)).catch(() => {})
+    await untilWritten(db, { id }, AbortSignal.timeout(100)).catch(() => {})
   })
   await clockOf(db)
   const both = { source: db, target: db }
