@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readService } from '../../../src/accounts.ts'
 import { openDatabase } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { openEvents } from '../../support/event-stream.ts'
 import { directory, run } from '../../support/processes.ts'
+import { credentials } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
 import { addVouchers, lock, stepsOf, validationOf } from '../../support/voucher-shop.ts'
 import { isReplay, keyed, post } from '../../support/write.ts'
@@ -109,6 +114,40 @@ test('a key of before gives its answer, a lock and a validation of before hold, 
   assert.match(await shop.command('service', 'show', 'luma'), /^currency = AUD$/m)
   assert.ok((await luma.get('/requests')).json.data.length > 10, 'the log of requests has come along')
   await isOnlyAt(servers, 'east', 'west', luma.service)
+})
+
+test('a whole list that is read over a move is cut, so that nobody takes it for the whole; asked for anew it is whole', async () => {
+  const db = openDatabase(urls[0] ?? '', { max: 1 })
+  const service = await readService(db, luma.service.id)
+  assert.ok(service)
+  const addressLine1 = 'x'.repeat(200)
+  for (let i = 0; i < 40_000; i += 2_000) {
+    const rows = Array.from({ length: 2_000 }, (_, n) => ({
+      id: `many-${i + n}`,
+      firstname: 'Ann',
+      addressLine1,
+    }))
+    await upsertCustomers(db, service, rows)
+  }
+  await db.close()
+  const path = '/customers/search'
+  const headers = { ...credentials(luma), accept: 'application/x-ndjson' }
+  const asked = request(`${shop.baseUrl}${path}`, { ca: shop.ca, agent: false, headers }).end()
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  response.pause()
+  await shop.command('service', 'move', 'luma', '--to', 'west')
+  let read = 0
+  response.on('data', (bytes: Buffer) => {
+    read += bytes.length
+  })
+  response.on('error', () => {}).resume()
+  if (!response.closed) await new Promise(resolve => response.once('close', resolve))
+  assert.equal(response.complete, false)
+  assert.ok(read > 0)
+  const again = await luma.request(path, { headers: { accept: 'application/x-ndjson' } })
+  assert.ok(again.text.split('\n').length > 40_000)
+  await isOnlyAt(servers, 'west', 'east', luma.service)
+  await shop.command('service', 'move', 'luma', '--to', 'east')
 })
 
 test('what cannot be moved is refused, with a way out, and nothing is touched', async () => {
