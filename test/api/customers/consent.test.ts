@@ -3,6 +3,8 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from '../../../src/db.ts'
 import { type Consent, consentAfter, consentChanges, noConsent } from '../../../src/domain/customers/consent.ts'
+import { empty } from '../../../src/store/ending/emptying.ts'
+import { beginEmptying, shut } from '../../../src/store/ending/ending.ts'
 import { changed, created, isRefused, john, startCustomerShop, warningsIn } from '../../support/customer-bodies.ts'
 import type { Caller } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
@@ -202,6 +204,8 @@ test('the record of consent is only ever added to, and goes with its service', a
   // A customer that goes leaves behind what was agreed.
   await shop.db.run(sql`delete from customer where ${mine}`)
   assert.equal((await recorded(id, other)).length, 3)
-  await shop.db.run(sql`delete from service where ${mine}`)
+  await shut(shop.db, other.service)
+  await beginEmptying(shop.db, other.service)
+  await empty(shop.db, other.service, () => {}, AbortSignal.timeout(60_000))
   assert.deepEqual(await recorded(id, other), [])
 })
