@@ -91,7 +91,8 @@ test('nobody who waits holds a connection, and one look serves all', async () =>
   const statements = await countedFor(1_000, () => {
     busy = Math.max(busy, pool.totalCount - pool.idleCount)
   })
-  assert.ok(statements > 2 && statements <= 10, `${statements} statements: four looks of two`)
+  // A process asks for three things of its own, each about once a second.
+  assert.ok(statements > 2 && statements <= 13, `${statements} statements: four looks of two, or five`)
   assert.ok(busy <= 2, `${busy} connections`)
   await Promise.all(waiting)
   await delay(1_500)
