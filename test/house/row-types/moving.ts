@@ -45,7 +45,10 @@ export async function askMoving(shop: TestService) {
   const both = { source: db, target: db }
   await carryRest(both, { ...move, serviceId: id })
   await carryLog(both, { ...move, serviceId: id }, AbortSignal.timeout(60_000))
-  await assert.rejects(requireMovable({ db, called: 'one' }, { db, called: 'the other' }), /has wal_level = (minimal|replica)/)
+  await assert.rejects(
+    requireMovable({ db, called: 'one' }, { db, called: 'the other' }),
+    /has wal_level = (minimal|replica)/,
+  )
   assert.ok(await moves.switchFromControl(db, move, until))
   assert.ok((await moves.sinceSwitch(db, move)) >= 0 && (await moves.switchedAt(db, move)))
   assert.equal(await databaseNow(db, moving.id), 'toured')
