@@ -1,3 +1,4 @@
+import { setImmediate as othersFirst } from 'node:timers/promises'
 import { type Judged, judge } from './judge.ts'
 import type { Kind } from './kind.ts'
 import type { Sheet } from './sheet.ts'
@@ -8,14 +9,18 @@ const linesAtOnce = 1_000
 const linesTogether = 5_000
 /** A batch ends earlier with this many bytes, so that long lines do not take all the memory; four times as many of what belongs together. */
 const bytesAtOnce = 4 * 1024 * 1024
+/** After so many lines others have a turn: the batch before, which is being put in, would wait for this one between its statements. */
+const linesInARow = 50
 
 /** The lines of a sheet, judged, as many as go in at a time. No key comes twice in a batch, so that the later line of two wins. */
 export async function* batchesOf({ lines, fields }: Sheet, kind: Kind): AsyncGenerator<Judged[]> {
   let batch: Judged[] = []
   let size = 0
   const keys = new Set<string>()
+  let judgedLines = 0
   for await (const some of lines)
     for (const line of some) {
+      if (++judgedLines % linesInARow === 0) await othersFirst()
       const judged = judge(line, fields, kind)
       const key = kind.key.map(column => judged.row?.[column]).join('\0')
       const repeats = judged.row !== undefined && key !== '' && keys.has(key)

@@ -5,12 +5,13 @@ import { loading } from '../../store/lists/first-load.ts'
 import { lookAtGrownTables } from '../../store/lists/statistics.ts'
 import { batchesOf } from './batches.ts'
 import type { Field } from './columns.ts'
+import type { Prepared } from './intake.ts'
 import type { Judged } from './judge.ts'
 import type { Kind } from './kind.ts'
 import type { Reason } from './reason.ts'
 import { type Refusal, refusalsOf } from './refusals.ts'
 import type { Line, Sheet } from './sheet.ts'
-import { takeIn } from './take-in.ts'
+import { takePrepared } from './take-in.ts'
 import { addTaken, type Taken } from './taken.ts'
 import type { Violation } from './violations.ts'
 
@@ -62,6 +63,13 @@ export function importSheet(sheet: Sheet, importing: Importing, taken: Taken): P
   return dryRun || !kind.list ? put() : loading(db, service, kind.list, put)
 }
 
+/** A batch whose turn has not come yet, while what its rows name is looked up. */
+interface Coming {
+  batch: readonly Judged[]
+  sound: readonly Judged[]
+  prepared: Promise<Prepared>
+}
+
 async function putSheet(
   sheet: Sheet,
   { db, service, kind, keys, dryRun = false, rejected, onBatch, signal }: Importing,
@@ -70,15 +78,26 @@ async function putSheet(
   let lastLine = 0
   let batches = 0
   const refusals = refusalsOf(sheet.fields)
-  const put = async (batch: readonly Judged[]) => {
+  const prepare = (batch: readonly Judged[]): Coming => {
     refuseWhole(batch, kind, sheet.fields)
     const sound = batch.filter(({ row }) => row)
+    const rows = sound.map(({ row = {} }) => row)
+    const prepared = kind.prepare(db, service, rows, keys)
+    prepared.catch(() => {})
+    return { batch, sound, prepared }
+  }
+  const put = async ({ batch, sound, prepared }: Coming) => {
     const refuse = (at: number, { reason }: Violation) => {
       const one = sound[at]
       if (one?.row) one.reasons = [reason(one.row)]
     }
-    const rows = sound.map(({ row = {} }) => row)
-    const { inserted, changed, notes } = await takeIn(rows, { db, service, intake: kind, keys, dryRun, refuse })
+    const { inserted, changed, notes } = await takePrepared(await prepared, {
+      db,
+      service,
+      intake: kind,
+      dryRun,
+      refuse,
+    })
     const refused = await reject(batch, rejected, refusals)
     addTaken(taken, { read: batch.length, inserted, changed, refused, notes })
     // Behind the second batch, the fourth, the eighth …: a table doubles no sooner.
@@ -86,13 +105,14 @@ async function putSheet(
     lastLine = batch.at(-1)?.line.number ?? lastLine
     await onBatch?.(lastLine)
   }
-  // The next batch is read while the database is busy with this one; never more, so that the later line of two wins.
+  // The next batch is read, and what it names looked up, while the database is busy with this one; never more, so that the later line of two wins.
   let writing = Promise.resolve()
   try {
     for await (const batch of untilStopped(batchesOf(sheet, kind), signal)) {
+      const coming = prepare(batch)
       await writing
       if (signal?.aborted) break
-      writing = put(batch)
+      writing = put(coming)
       writing.catch(() => {})
     }
     await writing

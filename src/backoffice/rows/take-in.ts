@@ -1,7 +1,7 @@
 import type { Database } from '../../db.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
-import type { Intake } from './intake.ts'
+import type { Intake, Prepared } from './intake.ts'
 import { merge } from './merge.ts'
 import { Reason } from './reason.ts'
 import { addNotes, nothingTaken, type Taken } from './taken.ts'
@@ -28,11 +28,16 @@ export interface Wishes<R> {
  * The one way in: rows of whatever source are prepared, merged into what is there, and refused with reasons. Answers what became of
  * them, and the inputs that they were.
  */
-export async function takeIn<R>(
-  rows: readonly R[],
-  { db, service, intake, keys, dryRun = false, atOnce, again = false, refuse }: Wishes<R>,
+export async function takeIn<R>(rows: readonly R[], wishes: Wishes<R>) {
+  const { db, service, intake, keys } = wishes
+  return takePrepared(await intake.prepare(db, service, rows, keys), wishes)
+}
+
+/** The same of rows that were prepared before their turn came. */
+export async function takePrepared<R>(
+  { inputs, notes, leftOut = {} }: Prepared,
+  { db, service, intake, dryRun = false, atOnce, again = false, refuse }: Wishes<R>,
 ): Promise<Taken & { inputs: readonly object[] }> {
-  const { inputs, notes, leftOut = {} } = await intake.prepare(db, service, rows, keys)
   const given = [...inputs]
   const inputsAt = (places: readonly number[]) => places.map(at => given[at])
   const taken = nothingTaken()

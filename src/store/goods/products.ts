@@ -2,7 +2,7 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { Service } from '../../settings.ts'
 import { beginChangeOf, type Dated, stampedAs, stampOf } from '../lists/back-date.ts'
-import { type Change, hold, opened, says, type Upserted } from '../lists/change.ts'
+import { type Change, hold, says, type Upserted } from '../lists/change.ts'
 import { columnsOf, differs, type Merged, merged, merging, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { references } from '../lists/references.ts'
@@ -34,21 +34,21 @@ const variants: Table = {
 const productContent = columnsOf(products)
 const variantContent = columnsOf(variants)
 
-/** The record of a row `p` of `product` with its colours and sizes, open for its stamp. */
+/** The record of a row `p` of `product` with its colours and sizes, open for its stamp. Put together as text: as JSON each part would be read again by what it is in. */
 const body = (service: Service) => {
   const decimals = decimalsOf(service.settings.currency)
-  return opened(sql`
-  select row_to_json(r) from (select
-     p.product_id as id, p.product_code as "productCode", p.name, p.description, p.size_range as "sizeRange",
-     ${service.settings.currency}::text as currency, ${references('p')} as references,
-     (select coalesce('[' || string_agg(row_to_json(colours)::text, ',' order by colours.id) || ']', '[]')::json from (select
-        c.colour_id as id, c.code, c.name, c.ecommerce_product_id as "ecommerceProductId", c.markdown_status as "markdownStatus",
-        (select coalesce('[' || string_agg(row_to_json(sizes)::text, ',' order by sizes.sequence, sizes."skuId") || ']', '[]')::json from (select
+  return sql`
+  (select left(row_to_json(r)::text, -1) || ',"colours":[' || coalesce((
+     select string_agg(left(row_to_json(colours)::text, -1) || ',"sizes":[' || coalesce((
+        select string_agg(row_to_json(sizes)::text, ',' order by sizes.sequence, sizes."skuId") from (select
            v.sku_id as "skuId", v.size_code as "sizeCode", v.sequence,
            round(v.original_price, ${decimals}::integer)::text as "originalPrice", round(v.price, ${decimals}::integer)::text as price,
            v.barcode, v.sku as "ecommerceSku"
-           from variant v where v.service_id = c.service_id and v.product_id = c.product_id and v.colour_id = c.colour_id) sizes) as sizes
-        from colour c where c.service_id = p.service_id and c.product_id = p.product_id) colours) as colours) r`)
+           from variant v where v.service_id = p.service_id and v.product_id = p.product_id and v.colour_id = colours.id) sizes), '') || ']}', ',' order by colours.id)
+       from (select c.colour_id as id, c.code, c.name, c.ecommerce_product_id as "ecommerceProductId", c.markdown_status as "markdownStatus"
+               from colour c where c.service_id = p.service_id and c.product_id = p.product_id) colours), '') || ']'
+     from (select p.product_id as id, p.product_code as "productCode", p.name, p.description, p.size_range as "sizeRange",
+                  ${service.settings.currency}::text as currency, ${references('p')} as references) r)`
 }
 
 interface Touched {

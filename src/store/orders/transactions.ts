@@ -1,4 +1,4 @@
-import { type Database, type Db, type Sql, sql } from '../../db.ts'
+import { type Database, type Db, type Sql, sql, unawaited } from '../../db.ts'
 import { mergeLines, type TransactionParts, toldFirst } from '../../domain/orders/merge-lines.ts'
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../settings.ts'
@@ -33,22 +33,23 @@ function merge(
 ): Promise<Upserted> {
   return db.transaction(async tx => {
     // One merge at a time: what another one is about to add cannot be seen, nor locked.
-    await tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`)
-    const change = await beginChangeOf(tx, service, 'retail_transaction', rows.map(dated))
-    const known = await withoutErased(tx, service, rows)
-    const byId = Map.groupBy(known, row => row.header.id)
-    const ids = [...byId.keys()]
+    unawaited(tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`))
+    const beginning = beginChangeOf(tx, service, 'retail_transaction', rows.map(dated))
+    const asked = erasedOf(tx, service, rows)
+    const portions = inPortions(rows)
+    let coming = storedOf(tx, service, portions[0] ?? [])
+    const [change, erased] = await Promise.all([beginning, asked, coming])
     const sum = { inserted: 0, changed: 0 }
-    for (let at = 0; at < ids.length; at += transactionsAtOnce) {
-      const some = ids.slice(at, at + transactionsAtOnce)
-      const { inserted, changed } = await mergeSome(
-        tx,
-        service,
-        change,
-        some,
-        some.flatMap(id => byId.get(id) ?? []),
-        among,
+    for (const [i, portion] of portions.entries()) {
+      const before = await coming
+      // What the next ones were is read while these are merged, and these are written while those are.
+      coming = storedOf(tx, service, portions[i + 1] ?? [])
+      const given = among(
+        before,
+        portion.map(row => withoutErased(row, erased)),
       )
+      const { merged, inserted, changed } = mergeLines(before, given, service.settings.currency)
+      if (merged.length) unawaited(write(tx, service, change, merged, portion))
       sum.inserted += inserted
       sum.changed += changed
     }
@@ -56,48 +57,56 @@ function merge(
   })
 }
 
-/** What comes in late of somebody who was erased is nobody's. */
-async function withoutErased(tx: Db, service: Service, rows: readonly TransactionParts[]) {
-  const ids = new Set(rows.flatMap(({ header }) => header.customerId ?? []))
-  const erased = await erasedAmong(tx, service, [...ids])
-  return rows.map(row =>
-    erased.has(row.header.customerId ?? '') ? { ...row, header: { ...row.header, customerId: null } } : row,
+/** The rows, some transactions at a time, each with all of its rows. */
+function inPortions(rows: readonly TransactionParts[]): TransactionParts[][] {
+  const ofEach = [...Map.groupBy(rows, row => row.header.id).values()]
+  return Array.from({ length: Math.ceil(ofEach.length / transactionsAtOnce) }, (_, i) =>
+    ofEach.slice(i * transactionsAtOnce, (i + 1) * transactionsAtOnce).flat(),
   )
 }
 
-/** Merges the rows of some transactions. */
-async function mergeSome(
-  tx: Db,
-  service: Service,
-  change: Change,
-  ids: string[],
-  rows: readonly TransactionParts[],
-  among: typeof toldFirst,
-) {
+const erasedOf = (tx: Db, service: Service, rows: readonly TransactionParts[]) =>
+  erasedAmong(tx, service, [...new Set(rows.flatMap(({ header }) => header.customerId ?? []))])
+
+/** What comes in late of somebody who was erased is nobody's. */
+const withoutErased = (row: TransactionParts, erased: ReadonlySet<string>): TransactionParts =>
+  erased.has(row.header.customerId ?? '') ? { ...row, header: { ...row.header, customerId: null } } : row
+
+/** What is stored of the transactions that rows are of, by their identifiers; they are held. */
+async function storedOf(tx: Db, service: Service, rows: readonly TransactionParts[]): Promise<Map<string, Stored>> {
+  if (!rows.length) return new Map()
+  const ids = [...new Set(rows.map(({ header }) => header.id))]
   const stored = await tx.rows<{ record: string }>(
     sql`select record from retail_transaction where service_id = ${anyService(service)} and id = any(${ids}) order by id for update`,
   )
-  const before = new Map(
-    stored.map(({ record }) => unstamped(record)).map(transaction => [transaction.id, transaction]),
-  )
-  const { merged, inserted, changed } = mergeLines(before, among(before, rows), service.settings.currency)
-  if (merged.length) {
-    const times = new Map(rows.map(({ header, updateTimeStamp }) => [header.id, updateTimeStamp]))
-    const given = merged.map(transaction => {
-      const { id, customerId, saleDate } = transaction
-      return { id, customerId, saleDate, told: times.get(id) ?? saleDate, record: transaction }
-    })
-    await tx.run(sql`
-      insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-      select ${service.id}, t.id, t."customerId", t."saleDate", at.stamp, ${stampedAs(opened(sql`t.record`), sql`at.stamp`, service, change)}
-        from json_to_recordset(${JSON.stringify(given)}) as t (id text, "customerId" text, "saleDate" timestamp, told timestamp, record json)
-        left join retail_transaction old on old.service_id = ${anyService(service)} and old.id = t.id
-        cross join lateral (select ${stampOf({ told: sql`t.told`, was: sql`old.changed_at` }, service, change)} as stamp) at
-      on conflict (service_id, id) do update
-        set (customer_id, sale_date, changed_at, record) = (excluded.customer_id, excluded.sale_date, excluded.changed_at, excluded.record)`)
-  }
-  return { inserted, changed }
+  return new Map(stored.map(({ record }) => unstamped(record)).map(transaction => [transaction.id, transaction]))
 }
+
+/** Writes transactions whole; `rows` say when they changed. */
+function write(
+  tx: Db,
+  service: Service,
+  change: Change,
+  merged: readonly Stored[],
+  rows: readonly TransactionParts[],
+): Promise<number> {
+  const times = new Map(rows.map(({ header, updateTimeStamp }) => [header.id, updateTimeStamp]))
+  const told = merged.map(({ id, saleDate }) => times.get(id) ?? saleDate)
+  // As arrays of text: PostgreSQL would read JSON of them twice, once for its fields and once more for the record.
+  return tx.run(sql`
+    insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
+    select ${service.id}, t.id, t.customer_id, t.sale_date, at.stamp, ${stampedAs(sql`t.body`, sql`at.stamp`, service, change)}
+      from unnest(${merged.map(({ id }) => id)}::text[], ${merged.map(({ customerId }) => customerId)}::text[],
+                  ${merged.map(({ saleDate }) => saleDate)}::timestamp[], ${told}::timestamp[], ${merged.map(open)}::text[])
+             as t (id, customer_id, sale_date, told, body)
+      left join retail_transaction old on old.service_id = ${anyService(service)} and old.id = t.id
+      cross join lateral (select ${stampOf({ told: sql`t.told`, was: sql`old.changed_at` }, service, change)} as stamp) at
+    on conflict (service_id, id) do update
+      set (customer_id, sale_date, changed_at, record) = (excluded.customer_id, excluded.sale_date, excluded.changed_at, excluded.record)`)
+}
+
+/** A record as JSON text that is still open: its stamp follows. */
+const open = (transaction: Stored) => JSON.stringify(transaction).slice(0, -1)
 
 /** Adds transactions of our own making: `source` selects the fields of `RetailTransaction` by their names, the stamp apart. */
 export const addTransactions = (tx: Db, service: Service, change: Change, source: Sql) =>
