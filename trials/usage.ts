@@ -10,22 +10,34 @@ function stat(pid: number) {
     .slice(text.lastIndexOf(')') + 2)
     .split(' ')
     .map(Number)
-  const [parent = 0, own = 0, system = 0, ended = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map(i => fields[i])
-  return { parent, own: (own + system) / ticksPerSecond, ended: (ended + endedSystem) / ticksPerSecond }
+  const [own = 0, system = 0, ended = 0, endedSystem = 0] = [11, 12, 13, 14].map(i => fields[i])
+  return { own: (own + system) / ticksPerSecond, ended: (ended + endedSystem) / ticksPerSecond }
 }
 
+/** What a file says of each thread of a process that lives. */
+const ofThreads = (pid: number, file: string) =>
+  readdirSync(`/proc/${pid}/task`).map(
+    thread => attempt(() => readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'utf8')) ?? '',
+  )
+
 const children = (pid: number) =>
-  readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name))
+  ofThreads(pid, 'children')
+    .flatMap(some => some.split(' '))
+    .filter(Boolean)
     .map(Number)
-    .filter(child => attempt(() => stat(child).parent === pid))
+
+/** Seconds, to the nanosecond. */
+const secondsOfThreads = (pid: number) =>
+  ofThreads(pid, 'schedstat').reduce((sum, used) => sum + Number.parseInt(used || '0', 10) / 1e9, 0)
 
 /** Seconds of CPU of a process with its children, those that have ended too. */
 export const cpuSeconds = (pid: number): number => attempt(() => cpuOf(pid)) ?? Number.NaN
 
 function cpuOf(pid: number): number {
   const { own, ended } = stat(pid)
-  return children(pid).reduce((sum, child) => sum + (attempt(() => cpuOf(child)) ?? 0), own + ended)
+  // What ticks round off is a percent of a second; what threads tell lacks those that have ended.
+  const used = Math.max(own, attempt(() => secondsOfThreads(pid)) ?? 0) + ended
+  return children(pid).reduce((sum, child) => sum + (attempt(() => cpuOf(child)) ?? 0), used)
 }
 
 /** Resident memory in MB: now, and at most until now. */

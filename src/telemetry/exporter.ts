@@ -17,10 +17,10 @@ interface Exporting {
 
 /** Spans that wait; what comes beyond is lost, so that a collector that is away costs some megabytes and no more. */
 const mostWaiting = 8_192
-/** Spans of one request. */
-const mostAtOnce = 1_024
+/** Spans of one request: it costs as much as some hundred spans do. */
+const mostAtOnce = 2_048
 /** Room that most batches do with. */
-const bytesOfBatch = 1 << 18
+const bytesOfBatch = 1 << 19
 const everyMs = 1_000
 const patienceMs = 10_000
 
@@ -61,10 +61,15 @@ function poster(url: string, headers: Readonly<Record<string, string>>) {
   }
 }
 
-const newBatch = (): Batch => ({ spans: 0, message: newMessage(bytesOfBatch) })
-
 /** Sends spans in the background, some hundred in a request; nobody ever waits for it. What waits is bytes, not objects. */
 export function exporterTo({ url, headers, resource, version, onChange }: Exporting) {
+  /** Room of a batch that has gone, for the next one: half a megabyte that is new each time has garbage collected more often. */
+  let spare: Message | undefined
+  const newBatch = (): Batch => {
+    const message = spare ?? newMessage(bytesOfBatch)
+    spare = undefined
+    return { spans: 0, message }
+  }
   /** The last one is being filled. */
   const batches: Batch[] = [newBatch()]
   const counts = { sent: 0, lost: 0 }
@@ -92,15 +97,16 @@ export function exporterTo({ url, headers, resource, version, onChange }: Export
     return status === 0 || later.has(status) ? undefined : isTaken
   }
 
-  /** Sends what waits, until all is gone or nobody takes it. */
+  /** Sends all but what is being filled, until nobody takes it. */
   async function sendAll() {
-    for (let [batch] = batches; batch?.spans; [batch] = batches) {
-      if (batches.length === 1) batches.push(newBatch())
+    for (let [batch] = batches; batch && batches.length > 1; [batch] = batches) {
       const isTaken = await send(requestOf(resource, version, batch.message))
       if (isTaken === undefined) return
       batches.shift()
       waiting -= batch.spans
       counts[isTaken ? 'sent' : 'lost'] += batch.spans
+      batch.message.length = 0
+      spare = batch.message
     }
   }
 
@@ -111,12 +117,17 @@ export function exporterTo({ url, headers, resource, version, onChange }: Export
     })
     return sending
   }
+  // Behind one that nobody takes it may as well become full.
+  const flushRest = () => {
+    if (batches.length === 1 && waiting) batches.push(newBatch())
+    return flush()
+  }
   // The clock may be set while the process runs.
   const originNow = () => Date.now() - performance.now()
   let origin = originNow()
   const timer = setInterval(() => {
     origin = originNow()
-    void flush()
+    void flushRest()
   }, everyMs).unref()
 
   return {
@@ -140,6 +151,7 @@ export function exporterTo({ url, headers, resource, version, onChange }: Export
       const rest = async () => {
         await sending
         await flush()
+        await flushRest()
       }
       await Promise.race([rest(), delay(withinMs, undefined, { ref: false })])
     },

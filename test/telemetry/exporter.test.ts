@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { exporterTo } from '../../src/telemetry/exporter.ts'
+import type { Span } from '../../src/telemetry/spans.ts'
+import { newSpanId, newTraceId } from '../../src/telemetry/trace-context.ts'
+import { startCollector } from './collector.ts'
+
+const collector = await startCollector()
+after(() => collector.close())
+
+const span = (): Span => ({
+  traceId: newTraceId(),
+  spanId: newSpanId(),
+  isSampled: true,
+  parentId: undefined,
+  name: 'select customer',
+  kind: 'client',
+  beganAt: 1,
+  endedAt: 2,
+  attributes: { 'db.system.name': 'postgresql' },
+  learned: undefined,
+  fault: undefined,
+  parts: 0,
+})
+
+test('while there is much to tell, spans go out many at a time, and each of them once', async () => {
+  const url = `${collector.url}/v1/traces`
+  const exporter = exporterTo({ url, headers: {}, resource: {}, version: '1.2.3', onChange: () => assert.fail() })
+  const began = performance.now()
+  const spans = Array.from({ length: 6_000 }, span)
+  for (let i = 0; i < spans.length; i += 100) {
+    for (const each of spans.slice(i, i + 100)) exporter.record(each)
+    await delay(5)
+  }
+  await exporter.close(10_000)
+  assert.deepEqual(exporter.counts(), { sent: spans.length, lost: 0 })
+  assert.deepEqual(collector.faults, [])
+  const ids = (some: readonly { spanId: string }[]) => some.map(({ spanId }) => spanId).sort()
+  assert.deepEqual(ids(collector.spans), ids(spans))
+  // Two are full; once a second goes what there is, and at the end the rest.
+  const most = 4 + (performance.now() - began) / 1_000
+  assert.ok(collector.bodies.length <= most, `${collector.bodies.length} requests`)
+})
