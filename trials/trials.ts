@@ -26,6 +26,10 @@ export const trials = {
     file: 'faults/primaries.ts',
     what: 'services are moved between three servers under load, and one of the servers is killed',
   },
+  move: {
+    file: 'faults/move.ts',
+    what: 'a service of a million customers is moved to another server while it is written and followed',
+  },
   crowds: {
     file: 'faults/crowds.ts',
     what: 'clients that stall, and what is held for them: files, memory, sessions of the database',

@@ -18,7 +18,7 @@ interface Facts {
 const factsOf = (db: Db) =>
   db.row<Facts>(sql`
     select current_setting('server_version_num')::integer / 10000 as version, current_setting('wal_level') as level,
-           (select count(*) from pg_replication_slots) + 3 <= current_setting('max_replication_slots')::integer as slots,
+           (select count(*) from pg_replication_slots) + 4 <= current_setting('max_replication_slots')::integer as slots,
            rolsuper or rolreplication as "mayReplicate",
            rolsuper or exists (select from pg_roles m where m.rolname = 'pg_create_subscription' and pg_has_role(m.oid, 'usage')) as "maySubscribe",
            rolname as name

@@ -63,7 +63,7 @@ async function settled() {
   return said
 }
 
-for (const border of ['service_copied', 'service_drained', 'service_shut'])
+for (const border of ['service_copied', 'service_compared', 'service_drained', 'service_shut'])
   test(`a mover that is killed at ${border} leaves the service where it was, and written again within seconds`, async () => {
     await movedTo('west', border)
     await isServed()
