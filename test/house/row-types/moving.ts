@@ -27,6 +27,7 @@ export async function askMoving(shop: TestService) {
   await db.run(sql`update service_move set alive_at = alive_at - interval '1 day' where service_id = ${moving.id}`)
   const [abandoned] = await moves.abandonedMoves(db)
   assert.ok(abandoned)
+  assert.ok((await moves.listMoves(db)).some(({ isDead }) => isDead))
   const move = await moves.takeOver(db, abandoned)
   assert.ok(move)
 
