@@ -38,6 +38,8 @@ export interface DebianServer {
   start(settings?: Readonly<Record<string, string>>): void
   /** Ends it and all its processes at once (kill -9). */
   kill(): void
+  /** From now on its standbys are sent nothing. */
+  holdBack(): void
   promote(): void
   stop(): void
 }
@@ -54,6 +56,11 @@ function serverIn({ home, port }: Place): DebianServer {
     kill() {
       const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
       for (const each of [pid, ...childrenOf(pid)]) process.kill(each, 'SIGKILL')
+    },
+    holdBack() {
+      const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
+      for (const each of childrenOf(pid))
+        if (readFileSync(`/proc/${each}/cmdline`, 'utf8').includes('walsender')) process.kill(each, 'SIGSTOP')
     },
     promote: () => control('promote'),
     stop: () => control('-m', 'immediate', 'stop'),

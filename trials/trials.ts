@@ -2,6 +2,10 @@
 export const trials = {
   specification: { file: 'specification/run.ts', what: 'the statements of the specification, row by row' },
   release: { file: 'release.ts', what: 'a release on a bare Debian, read-only, as a user who may do nothing; as root' },
+  image: {
+    file: 'image.ts',
+    what: "the image, built of the Dockerfile by Debian's buildah, and run as compose.yaml does; as root",
+  },
   recovery: {
     file: 'recovery.ts',
     what: "back to a moment between two backups, with Debian's PostgreSQL and its log archived",
