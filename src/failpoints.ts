@@ -16,6 +16,7 @@ export const failpoints = [
   'rows_carried_over',
   'older_data_moved',
   'service_copied',
+  'service_compared',
   'service_drained',
   'service_shut',
   'service_let_go',

@@ -12,8 +12,10 @@ export const noDebianPostgres = newest === undefined ? `there is no ${debian}: a
 const isRoot = process.geteuid?.() === 0
 
 /** Runs a program of PostgreSQL's to its end, as a user who may. */
-function run(program: string, args: readonly string[]) {
-  const all = [join(debian, newest ?? '', 'bin', program), ...args]
+function run(program: string, args: readonly string[], environment: Environment = {}) {
+  // Set where the user has changed already: what is loaded by it may keep things of its own by user.
+  const set = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+  const all = ['env', ...set, join(debian, newest ?? '', 'bin', program), ...args]
   const [command = '', ...rest] = isRoot
     ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--', ...all]
     : all
@@ -27,6 +29,8 @@ function run(program: string, args: readonly string[]) {
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr ?? status}`)
 }
 
+type Environment = Readonly<Record<string, string>>
+
 interface Place {
   /** A directory of its own, which is made. */
   home: string
@@ -35,28 +39,36 @@ interface Place {
 
 /** A server of Debian's PostgreSQL on this machine. */
 export interface DebianServer {
-  start(settings?: Readonly<Record<string, string>>): void
+  start(settings?: Readonly<Record<string, string>>, environment?: Environment): void
   /** Ends it and all its processes at once (kill -9). */
   kill(): void
+  /** From now on its standbys are sent nothing. */
+  holdBack(): void
   promote(): void
   stop(): void
 }
 
 function serverIn({ home, port }: Place): DebianServer {
   const data = join(home, 'data')
-  const control = (...args: string[]) => run('pg_ctl', ['-D', data, '-w', '-t', '60', ...args])
+  const control = (args: readonly string[], environment?: Environment) =>
+    run('pg_ctl', ['-D', data, '-w', '-t', '60', ...args], environment)
   return {
-    start(settings = {}) {
+    start(settings = {}, environment = {}) {
       const all = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: home, ...settings }
       const options = Object.entries(all).map(([name, value]) => `-c ${name}=${value}`)
-      control('-l', join(home, 'log'), '-o', options.join(' '), 'start')
+      control(['-l', join(home, 'log'), '-o', options.join(' '), 'start'], environment)
     },
     kill() {
       const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
       for (const each of [pid, ...childrenOf(pid)]) process.kill(each, 'SIGKILL')
     },
-    promote: () => control('promote'),
-    stop: () => control('-m', 'immediate', 'stop'),
+    holdBack() {
+      const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
+      for (const each of childrenOf(pid))
+        if (readFileSync(`/proc/${each}/cmdline`, 'utf8').includes('walsender')) process.kill(each, 'SIGSTOP')
+    },
+    promote: () => control(['promote']),
+    stop: () => control(['-m', 'immediate', 'stop']),
   }
 }
 

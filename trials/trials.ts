@@ -2,6 +2,10 @@
 export const trials = {
   specification: { file: 'specification/run.ts', what: 'the statements of the specification, row by row' },
   release: { file: 'release.ts', what: 'a release on a bare Debian, read-only, as a user who may do nothing; as root' },
+  image: {
+    file: 'image.ts',
+    what: "the image, built of the Dockerfile by Debian's buildah, and run as compose.yaml does; as root",
+  },
   recovery: {
     file: 'recovery.ts',
     what: "back to a moment between two backups, with Debian's PostgreSQL and its log archived",
@@ -25,6 +29,10 @@ export const trials = {
   primaries: {
     file: 'faults/primaries.ts',
     what: 'services are moved between three servers under load, and one of the servers is killed',
+  },
+  move: {
+    file: 'faults/move.ts',
+    what: 'a service of a million customers is moved to another server while it is written and followed',
   },
   crowds: {
     file: 'faults/crowds.ts',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { noDebianPostgres } from '../../trials/debian-postgres.ts'
 import { noFaketime, noHaproxy } from '../../trials/haproxy.ts'
+import { noBuildah } from '../../trials/image/needs.ts'
 import { trials } from '../../trials/trials.ts'
 import { checkout, run } from '../support/processes.ts'
 
@@ -49,11 +50,24 @@ test('behind HAProxy all processes are restarted in turn without a failed reques
   assert.equal((await holds('processes', '--seconds', '4', '--clients', '1', '--rounds', '1')).length, 8)
 })
 
+test('however many rows it has, a service moves under writers, and its writes pause for less than 5 s', {
+  timeout: 300_000,
+}, async () => {
+  assert.equal((await holds('move', '--rows', '5000')).length, 5)
+})
+
 test('the primary is killed under load and its standby promoted: the service comes back, and nothing is lost or done twice', {
   timeout: 600_000,
   skip: noDebianPostgres,
 }, async () => {
   assert.equal((await holds('failover', '--seconds', '1', '--clients', '3')).length, 5)
+})
+
+test('of an asynchronous standby that is behind only the last moments are lost, and the primary had told how far it was behind', {
+  timeout: 600_000,
+  skip: noDebianPostgres,
+}, async () => {
+  assert.equal((await holds('failover', '--asynchronous', '--seconds', '1', '--clients', '3')).length, 5)
 })
 
 test('through replicas that are late, stop, jump and stand still, whoever follows lists and changes holds what the primary holds', {
@@ -76,6 +90,13 @@ test('of clients that do not finish handshakes, headers and bodies, or do not re
     (await holds('crowds', '--handshakes', '40', '--slow', '40', '--readers', '40', '--crowds', '1')).length,
     9,
   )
+})
+
+test('the image is built of the Dockerfile and runs as compose.yaml has it: no rights, a root that nobody may write, in order to its end', {
+  timeout: 300_000,
+  skip: noBuildah,
+}, async () => {
+  assert.equal((await holds('image', '--here')).length, 9)
 })
 
 test('lines go in through imports that are killed, and come out again as they were, to the byte', {

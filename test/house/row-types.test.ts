@@ -8,6 +8,7 @@ import { voucherContract } from '../drivers/vouchers.ts'
 import { freshDatabase } from '../support/database.ts'
 import { type ComesAs, comesAs, differences } from './row-types/compare.ts'
 import { type Declared, declaredRows } from './row-types/declared.ts'
+import { askChangedKeys } from './row-types/moving.ts'
 import { columnsOf, recordRows } from './row-types/recorder.ts'
 import { haveReplicas } from './row-types/replicas.ts'
 import { tour } from './row-types/tour.ts'
@@ -35,6 +36,7 @@ for (const { name, open } of drivers.filter(({ name }) => name === 'embedded' ||
       test('and what else there is to read is read', async () => {
         await tour(shop.api)
         await haveReplicas(shop.api)
+        await askChangedKeys()
       })
   })
 

@@ -16,20 +16,26 @@ import { openInstallation } from './installation.ts'
 import { whole } from './options.ts'
 import { tell } from './telling.ts'
 
-const { clients, seconds, asynchronous, keep } = new Command('npm run trial -- failover')
+const { clients, seconds, asynchronous, behind, keep } = new Command('npm run trial -- failover')
   .description(
     "Kills the primary (Debian's PostgreSQL, kill -9) while clients create customers through two processes whose DATABASE_URL names it and its synchronous\nstandby, and promotes that. Judges that the service comes back by itself, and that nothing acknowledged is lost and nothing done twice.",
   )
   .option('--clients <number>', 'how many create customers', whole, 16)
   .option('--seconds <number>', 'how long they do before and after', whole, 10)
   .option('--asynchronous', 'the primary does not wait for its standby: tells how much is lost')
+  .option(
+    '--behind <milliseconds>',
+    'asynchronous: for how long before the kill nothing has reached the standby',
+    whole,
+    200,
+  )
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
     '\nExamples:\n  npm run trial -- failover\n  npm run trial -- failover --clients 3 --seconds 1\n  npm run trial -- failover --asynchronous\n',
   )
   .parse()
-  .opts<{ clients: number; seconds: number; asynchronous?: boolean; keep?: boolean }>()
+  .opts<{ clients: number; seconds: number; asynchronous?: boolean; behind: number; keep?: boolean }>()
 
 if (noDebianPostgres) throw new Error(noDebianPostgres)
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-failover-'))
@@ -107,6 +113,15 @@ try {
   const working = Promise.all(Array.from({ length: clients }, (_, i) => create(i)))
   await untilCreated()
   await delay(seconds * 1_000)
+  let told = 0
+  if (asynchronous) {
+    // What a network does that is slow: the primary has the log, and its standby not yet.
+    primary.holdBack()
+    await delay(behind)
+    const lag = await db.row<{ bytes: number }>(sql`
+      select pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8 as bytes from pg_stat_replication`)
+    told = lag?.bytes ?? 0
+  }
   const before = acknowledged.length
   const killed = performance.now()
   primary.kill()
@@ -125,16 +140,25 @@ try {
   const odd = [...statuses.keys()].filter(status => !['201', '503', '504'].includes(status))
   tell(asynchronous ? 'failover-asynchronous' : 'failover', {
     keep: keep === true,
+    how: asynchronous ? 'failover --asynchronous' : 'failover',
     figures: [
       ['clients', clients],
       ['customers created before and after', `${before}, ${acknowledged.length - before}`],
       ...[...statuses].sort().map(([status, count]) => [`answers ${status}`, count] as const),
       ['from the kill to the first write, s', ((back - killed) / 1_000).toFixed(1)],
       ['from the end of the promotion to it, s', ((back - promoted) / 1_000).toFixed(1)],
+      ...(asynchronous
+        ? [
+            ['before the kill nothing reached the standby for, ms', behind] as const,
+            ['by which it was behind, as the primary told, KB', Math.round(told / 1_024)] as const,
+          ]
+        : []),
       ['acknowledged and lost', lost.length],
     ],
     verdicts: [
-      ...(asynchronous ? [] : [verdict('what was acknowledged is there', lost, acknowledged.length)]),
+      asynchronous
+        ? verdict('of what is lost the primary had told that the standby was behind', told > 0 ? [] : lost)
+        : verdict('what was acknowledged is there', lost, acknowledged.length),
       verdict('nothing was done twice', known.size === there.length ? [] : [`${there.length - known.size} rows`]),
       verdict(
         'nothing is there that nobody was told of',

@@ -15,7 +15,17 @@ export const quantile = (values: readonly number[], share: number) =>
 /** Says what was measured and what holds; with `keep`, also in `bench/results/`. A fact that does not hold is exit code 1. */
 export function tell(
   trial: string,
-  { figures, verdicts, keep }: { figures: Figures; verdicts: Verdict[]; keep: boolean },
+  {
+    figures,
+    verdicts,
+    keep,
+    how = trial,
+  }: {
+    figures: Figures
+    verdicts: Verdict[]
+    keep: boolean /** Its name and options, where it has others than the name. */
+    how?: string
+  },
 ) {
   for (const [what, figure] of figures) console.log(`  ${what}: ${figure}`)
   for (const { fact, holds, found } of verdicts)
@@ -27,6 +37,6 @@ export function tell(
   const facts = verdicts.map(({ fact, holds }) => `* ${holds ? 'holds' : '**does not hold**'}: ${fact}`)
   writeFileSync(
     `${results}trial-${trial}.md`,
-    `# Trial: ${trial}\n\n\`npm run trial -- ${trial} --keep\`, commit ${commit()}, ${cpus().length} cores.\n\n| | |\n|---|---:|\n${rows.join('\n')}\n\n${facts.join('\n')}\n`,
+    `# Trial: ${trial}\n\n\`npm run trial -- ${how} --keep\`, commit ${commit()}, ${cpus().length} cores.\n\n| | |\n|---|---:|\n${rows.join('\n')}\n\n${facts.join('\n')}\n`,
   )
 }

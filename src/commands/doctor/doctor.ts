@@ -14,6 +14,7 @@ import { quietLog } from '../terminal/quiet-log.ts'
 import { dataDatabases } from './data-databases.ts'
 import { aboutDatabase, alerts, jobs } from './database.ts'
 import { backups, clock, disk, durability, fileLimit, mail } from './machine.ts'
+import { moves } from './moves.ts'
 import { backOffices, feeds } from './offices.ts'
 import { replicas } from './replicas.ts'
 
@@ -117,6 +118,7 @@ export const doctorCommand = (program: Command) =>
             return dataDatabases(need(config, 'the settings'), { db, keys: need(keys, 'the secret') })
           },
         },
+        { what: 'Moves', look: async () => moves(need(database, 'the database').db) },
       ]
       const found: { what: string; ok: boolean; says: string }[] = []
       for (const { what, look } of checks) {

@@ -5,14 +5,13 @@ import { type Emptied, empty } from '../../store/ending/emptying.ts'
 import { untilWritten } from '../../store/lists/announced.ts'
 import { carryRest } from '../../store/moving/carrying.ts'
 import { clockOf, hasPassed } from '../../store/moving/clocks.ts'
-import { countsOf, differences, sumsOf } from '../../store/moving/comparing.ts'
+import { countsOf } from '../../store/moving/comparing.ts'
+import { type Comparison, compareAll } from '../../store/moving/comparison.ts'
 import { finish, knownMs, type Places, requireMine, undo } from '../../store/moving/ending.ts'
 import { aliveMs, type Move, stayAlive, switchBack, switchFromControl, switchOver } from '../../store/moving/moves.ts'
 import {
   type Copying,
   copying,
-  hasApplied,
-  logPosition,
   movedTables,
   nameOfMove,
   publish,
@@ -42,8 +41,9 @@ export interface Telling {
 
 /** Milliseconds that writes are shut for, at most. */
 const shutMs = 4_000
-/** Milliseconds of these that counts and digests may take. */
-const compareMs = 2_800
+/** Milliseconds that a look at what was written since the one before may take before they are shut, and how many looks there are. */
+const quickMs = 1_500
+const looksAtMost = 20
 /** Milliseconds that jobs have to end by themselves, and to notice that they were broken off. */
 const drainMs = 8_000
 const breakOffMs = 7_000
@@ -132,8 +132,11 @@ async function published(source: Database, move: Move, name: string, tables: rea
 /** Shuts the service, compares, and switches. Returns when it was shut, by `performance.now()`. */
 async function overTo(places: Places, move: Move, tables: string[], telling: Telling, signal: AbortSignal) {
   const { control, source, target } = places
-  await requireQuick(places, move, tables)
-  await quiet(places, move, telling, signal)
+  telling.onWaiting('All rows are compared, while they are written.')
+  const comparison = await compareAll(places, move, tables, signal)
+  failpoint('service_compared')
+  await quiet(places, move, comparison, telling, signal)
+  await untilQuick(comparison, signal)
   failpoint('service_drained')
   const shutAt = performance.now()
   const until = await shutWriters(source, move, shutMs)
@@ -143,11 +146,9 @@ async function overTo(places: Places, move: Move, tables: string[], telling: Tel
   const timely = AbortSignal.any([signal, AbortSignal.timeout(shutMs - 300)])
   try {
     await untilWritten(source, { id: move.serviceId }, timely)
-    const [lsn, name, written] = await Promise.all([logPosition(source), nameOfMove(source, move), clockOf(source)])
-    while (!(await hasApplied(source, name, lsn))) await delay(10, undefined, { signal: timely })
-    await carryRest({ source, target }, move)
-    const [here, there] = await Promise.all([sumsOf(source, move, tables), sumsOf(target, move, tables)])
-    const wrong = differences(here, there)
+    const written = await clockOf(source)
+    await Promise.all([comparison.look(timely), carryRest({ source, target }, move)])
+    const wrong = comparison.wrong()
     if (wrong.length) throw new Error(`Not all rows of ${wrong.join(', ')} came over as they were.`)
     timely.throwIfAborted()
     // No reader is to be told of an earlier moment than it was told of at the source.
@@ -177,21 +178,26 @@ async function overTo(places: Places, move: Move, tables: string[], telling: Tel
   return shutAt
 }
 
-/** Throws where to compare takes longer than writes may pause, before they do. */
-async function requireQuick({ source, target }: Places, move: Move, tables: readonly string[]) {
-  const began = performance.now()
-  await Promise.all([sumsOf(source, move, tables), sumsOf(target, move, tables)])
-  const took = performance.now() - began
-  if (took > compareMs)
-    throw new Error(
-      `To compare all rows takes ${(took / 1_000).toFixed(1)} s, and writes would pause for longer than ${shutMs / 1_000} s: move it when there is less to do.`,
-    )
+/** Looks until what was written meanwhile is little. Throws where it never is. */
+async function untilQuick(comparison: Comparison, signal: AbortSignal) {
+  let tookMs = Number.POSITIVE_INFINITY
+  for (let looks = 0; tookMs > quickMs; looks++) {
+    if (looks === looksAtMost)
+      throw new Error(
+        `So much is written that the target is ${(tookMs / 1_000).toFixed(1)} s behind, and writes would pause for too long: move it when there is less to do.`,
+      )
+    const began = performance.now()
+    await comparison.look(signal)
+    tookMs = performance.now() - began
+  }
 }
 
 /** Waits until no file is read, and no job done, for the service. */
-async function quiet({ source }: Places, move: Move, telling: Telling, signal: AbortSignal) {
+async function quiet({ source }: Places, move: Move, comparison: Comparison, telling: Telling, signal: AbortSignal) {
   for (let files = await filesUnderWay(source, move); files.length; files = await filesUnderWay(source, move)) {
     telling.onWaiting(`An import is under way (${files.join(', ')}): it is waited for.`)
+    // What it writes is not left to pile up.
+    await comparison.look(signal)
     await delay(2_000, undefined, { signal })
   }
   if (!(await drain(source, move))) throw new Error(`${move.name} moves already, or is being removed.`)

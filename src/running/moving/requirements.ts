@@ -10,18 +10,21 @@ interface Facts {
   version: number
   level: string
   slots: boolean
+  mayCreate: boolean
   mayReplicate: boolean
   maySubscribe: boolean
   name: string
+  database: string
 }
 
 const factsOf = (db: Db) =>
   db.row<Facts>(sql`
     select current_setting('server_version_num')::integer / 10000 as version, current_setting('wal_level') as level,
-           (select count(*) from pg_replication_slots) + 3 <= current_setting('max_replication_slots')::integer as slots,
+           (select count(*) from pg_replication_slots) + 4 <= current_setting('max_replication_slots')::integer as slots,
+           has_database_privilege(current_database(), 'create') as "mayCreate",
            rolsuper or rolreplication as "mayReplicate",
            rolsuper or exists (select from pg_roles m where m.rolname = 'pg_create_subscription' and pg_has_role(m.oid, 'usage')) as "maySubscribe",
-           rolname as name
+           rolname as name, current_database() as database
       from pg_roles where rolname = current_user`)
 
 /** Seconds by which two clocks may differ, and by which the target's may be behind: these are waited for in the pause. */
@@ -33,11 +36,16 @@ export async function requireMovable(source: Place, target: Place): Promise<void
   const [from, to] = await Promise.all([factsOf(source.db), factsOf(target.db)])
   if (!from || !to) throw new Error('PostgreSQL tells nothing of its role.')
   const missing: string[] = []
-  for (const [{ called }, { version }] of [
+  for (const [{ called }, { version, mayCreate, name, database }] of [
     [source, from],
     [target, to],
-  ] as const)
+  ] as const) {
     if (version < 15) missing.push(`${called} is PostgreSQL ${version}; moving needs 15 or later.`)
+    if (!mayCreate)
+      missing.push(
+        `The role ${name} of ${called} may make nothing in its database: grant create on database ${database} to ${name}.`,
+      )
+  }
   if (from.level !== 'logical')
     missing.push(
       `${source.called} has wal_level = ${from.level}: alter system set wal_level = 'logical', and restart its PostgreSQL.`,

@@ -15,7 +15,7 @@ export async function carryRest({ source, target }: Both, { serviceId }: Move): 
   const [own, jobs, counters] = await Promise.all([
     source.row<{ row: string }>(sql`select row_to_json(s)::text as row from service s where ${mine}`),
     source.row<{ rows: string }>(sql`select coalesce(json_agg(j), '[]')::text as rows from job j where ${mine}`),
-    lastNumbers(source, serviceId),
+    lastNumbers(source),
   ])
   await target.transaction(async tx => {
     await tx.run(sql`
@@ -32,18 +32,16 @@ export async function carryRest({ source, target }: Both, { serviceId }: Move): 
   })
 }
 
-/** The newest number of the service in each column that counts by itself: entries there come behind it. */
-async function lastNumbers(source: Db, serviceId: number) {
-  const columns = await source.rows<{ table: string; column: string; sequence: string }>(sql`
-    select c.oid::regclass::text as "table", quote_ident(attname) as "column", pg_get_serial_sequence(c.oid::regclass::text, attname) as sequence
+/** The newest number of each column that counts by itself, whosever it is: entries at the target come behind it. */
+async function lastNumbers(source: Db) {
+  const columns = await source.rows<{ sequence: string }>(sql`
+    select pg_get_serial_sequence(c.oid::regclass::text, attname) as sequence
       from pg_attribute a join pg_class c on c.oid = a.attrelid
      where a.attidentity <> '' and c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> 'service'`)
   const found: { sequence: string; last: string }[] = []
-  for (const { table, column, sequence } of columns) {
-    const row = await source.row<{ last: string | null }>(
-      sql`select max(${raw(column)})::text as last from ${raw(table)} where service_id = ${serviceId}`,
-    )
-    if (row?.last) found.push({ sequence, last: row.last })
+  for (const { sequence } of columns) {
+    const row = await source.row<{ last: string }>(sql`select last_value::text as last from ${raw(sequence)}`)
+    if (row) found.push({ sequence, last: row.last })
   }
   return found
 }

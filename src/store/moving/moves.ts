@@ -41,6 +41,12 @@ export const abandonedMoves = (control: Db) =>
     sql`select ${read} from service_move m join service s using (service_id) where ${isDead} order by 1`,
   )
 
+/** All moves that have not ended, and for how long nobody has been heard of who is at it. */
+export const listMoves = (control: Db) =>
+  control.rows<Move & { isDead: boolean; silentSeconds: number }>(sql`
+    select ${read}, ${isDead} as "isDead", extract(epoch from clock_timestamp() - m.alive_at)::float8 as "silentSeconds"
+      from service_move m join service s using (service_id) order by s.name`)
+
 /** Takes a move over from who has died; undefined where somebody is at it. */
 export const takeOver = (control: Db, { serviceId, mover }: Move) =>
   control.row<Move>(sql`

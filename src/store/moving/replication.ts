@@ -87,19 +87,29 @@ export async function copying(target: Db, name: string, counts: ReadonlyMap<stri
   }
 }
 
+/** What keeps which rows are written is called, at the source: a publication, and a slot. */
+export const keysOf = (name: string) => `${name}_keys`
+
 /** Where the log of the source is now. */
-export async function logPosition(source: Db): Promise<string> {
+async function logPosition(source: Db): Promise<string> {
   const row = await source.row<{ lsn: string }>(sql`select pg_current_wal_insert_lsn()::text as lsn`)
   return row?.lsn ?? '0/0'
 }
 
 /** Whether the target has, on its disk, all that was written up to a position. */
-export const hasApplied = async (source: Db, name: string, lsn: string) =>
+const hasApplied = async (source: Db, name: string, lsn: string) =>
   Boolean(
     await source.row(
       sql`select true as "is" from pg_replication_slots where slot_name = ${name} and confirmed_flush_lsn >= ${lsn}::pg_lsn`,
     ),
   )
+
+/** Waits until the target has all that was written so far; returns up to where. */
+export async function caughtUp(source: Db, name: string, signal: AbortSignal): Promise<string> {
+  const lsn = await logPosition(source)
+  while (!(await hasApplied(source, name, lsn))) await delay(10, undefined, { signal })
+  return lsn
+}
 
 /** Ends what the target follows, with what the source keeps for it; where the source is away only the former. */
 export async function unsubscribe(target: Db, name: string) {
@@ -115,7 +125,11 @@ export async function unsubscribe(target: Db, name: string) {
 
 /** Ends what the source publishes, and keeps. */
 export async function unpublish(source: Db, name: string) {
-  await source.run(raw(`drop publication if exists ${name}_filled, ${name}_empty`))
+  await source.run(raw(`drop publication if exists ${name}_filled, ${name}_empty, ${keysOf(name)}`))
+  for (const each of [name, keysOf(name)]) await dropSlot(source, each)
+}
+
+async function dropSlot(source: Db, name: string) {
   const find = sql`select active_pid as pid from pg_replication_slots where slot_name = ${name}`
   for (let looks = 0; ; looks++) {
     const slot = await source.row<{ pid: number | null }>(find)

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { addService, databaseNow, listAllServices, listServices } from '../../../src/accounts.ts'
-import { sql } from '../../../src/db.ts'
+import { openDatabase, sql } from '../../../src/db.ts'
+import { startPostgres } from '../../../src/postgres/postgres.ts'
 import { requireMovable } from '../../../src/running/moving/requirements.ts'
 import { untilWritten } from '../../../src/store/lists/announced.ts'
 import { carryLog, carryRest } from '../../../src/store/moving/carrying.ts'
+import { addChanged, followKeys } from '../../../src/store/moving/changed-keys.ts'
 import { clockOf } from '../../../src/store/moving/clocks.ts'
-import { countsOf, sumsOf } from '../../../src/store/moving/comparing.ts'
+import * as comparing from '../../../src/store/moving/comparing.ts'
 import * as moves from '../../../src/store/moving/moves.ts'
 import * as replication from '../../../src/store/moving/replication.ts'
 import * as shutting from '../../../src/store/moving/shutting.ts'
+import { urlOf } from '../../../trials/standby.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { directory } from '../../support/processes.ts'
 import type { TestService } from '../../support/service.ts'
 
 /** A service is shut, compared and switched, with the one database as source and target; nothing is replicated. */
@@ -21,16 +27,25 @@ export async function askMoving(shop: TestService) {
   await db.run(sql`update service_move set alive_at = alive_at - interval '1 day' where service_id = ${moving.id}`)
   const [abandoned] = await moves.abandonedMoves(db)
   assert.ok(abandoned)
+  assert.ok((await moves.listMoves(db)).some(({ isDead }) => isDead))
   const move = await moves.takeOver(db, abandoned)
   assert.ok(move)
 
   const { id } = shop.service
   const tables = await replication.movedTables(db)
-  await countsOf(db, { serviceId: id }, tables)
-  await sumsOf(db, { serviceId: id }, tables)
+  await comparing.countsOf(db, { serviceId: id }, tables)
+  const [stores] = await comparing.tablesNamed(db, ['store'])
+  assert.ok(stores)
+  const empty = await freshDatabase()
+  const apart = { source: db, target: empty.db }
+  const keys = await comparing.differing(apart, { serviceId: id }, stores)
+  assert.ok(keys.size > 0)
+  await comparing.forgetAlike(apart, stores, keys)
+  assert.ok(keys.size > 0)
+  await empty.drop()
   const name = await replication.nameOfMove(db, move)
   await replication.copying(db, name, new Map())
-  await replication.logPosition(db)
+  await replication.caughtUp(db, name, AbortSignal.abort()).catch(() => {})
   await replication.unpublish(db, name)
   await shutting.filesUnderWay(db, { serviceId: id })
   await shutting.busyJobs(db, { serviceId: id })
@@ -53,4 +68,24 @@ export async function askMoving(shop: TestService) {
   assert.ok((await moves.sinceSwitch(db, move)) >= 0 && (await moves.switchedAt(db, move)))
   assert.equal(await databaseNow(db, moving.id), 'toured')
   await moves.endMove(db, move)
+}
+
+/** A server of its own, whose log can be read, tells of a row that is written. */
+export async function askChangedKeys() {
+  const home = directory()
+  const server = await startPostgres(join(home, 'postgres'), { settings: { shared_buffers: '16MB' } })
+  const db = openDatabase(urlOf([server], server.connection.database), { max: 1 })
+  try {
+    await db.run(sql`create table store (service_id integer, store_id text, primary key (service_id, store_id))`)
+    const tables = await comparing.tablesNamed(db, ['store'])
+    await followKeys(db, 'toured', { serviceId: 7 }, tables)
+    await db.run(sql`insert into store values (7, 'a'), (8, 'b')`)
+    await db.run(sql`update store set store_id = 'c' where service_id = 7`)
+    const keys = new Map([['store', new Set<string>()]])
+    await addChanged(db, 'toured', 'FFFFFFFF/0', keys)
+    assert.deepEqual([...(keys.get('store') ?? [])].toSorted(), ['["7","a"]', '["7","c"]'])
+  } finally {
+    await db.close()
+    await server.stop()
+  }
 }

@@ -17,18 +17,19 @@ export interface Spread extends TestService {
   command(...args: string[]): Promise<string>
 }
 
-export async function startSpread(): Promise<Spread> {
-  const shop = await startTestService()
+export async function startSpread(environment: Environment = {}): Promise<Spread> {
+  const shop = await startTestService({ environment })
   const home = directory()
-  const environment = {
+  const of = {
+    ...environment,
     DATABASE_URL: shop.database.connection,
     SECRET_KEY: shop.secret,
     DATA_DIR: join(home, 'data'),
   }
   await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
-  const command = (...args: string[]) => done(args, environment)
+  const command = (...args: string[]) => done(args, of)
   return Object.assign(shop, {
-    environment,
+    environment: of,
     command,
     add(name: string, url: string) {
       const file = join(home, `${name}.url`)

@@ -47,6 +47,17 @@ async function movedTo(database: string, FAILPOINT: string) {
   return mover
 }
 
+/** Asserts that `doctor` tells of the move: under way at first, then as one that nobody is at. */
+async function isTold() {
+  const told = async () => {
+    const { code, out } = await run(['doctor', '--json'], shop.environment)
+    assert.equal(code, 1)
+    return JSON.parse(out).find(({ what }: { what: string }) => what === 'Moves') as { ok: boolean; says: string }
+  }
+  await until(async () => !(await told()).ok, 'the mover counts as dead', 60_000)
+  assert.match((await told()).says, /luma moves from east to west, and nobody has been at it for \d+ s: .* --undo/)
+}
+
 /** Settles what is half done, once the mover counts as dead. */
 async function settled() {
   let said = ''
@@ -63,11 +74,12 @@ async function settled() {
   return said
 }
 
-for (const border of ['service_copied', 'service_drained', 'service_shut'])
+for (const border of ['service_copied', 'service_compared', 'service_drained', 'service_shut'])
   test(`a mover that is killed at ${border} leaves the service where it was, and written again within seconds`, async () => {
     await movedTo('west', border)
     await isServed()
     await writes()
+    if (border === 'service_copied') await isTold()
     assert.match(await settled(), /is undone: luma is served where it was/)
     await writes()
     await isServed()

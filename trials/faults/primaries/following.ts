@@ -46,22 +46,30 @@ export async function writeAndFollow(retailer: Retailer, ask: Ask, isOver: () =>
 
   async function follow() {
     let cursor = ''
-    for (let isLast = false; ; await delay(isLast ? 0 : 100)) {
-      const path = `/changes?kinds=customer&limit=100${cursor}`
+    for (let isLast = false; ; ) {
+      const path = `/changes?kinds=customer&limit=1000${cursor}`
       const answer = await ask<{ id: string; changedAt: string }[]>(retailer, { method: 'GET', path })
-      if (answer?.status !== 200 || !answer.body.meta) continue
+      if (answer?.status !== 200 || !answer.body.meta) {
+        await delay(100)
+        continue
+      }
       const { data = [], meta } = answer.body
       told.push(...data)
       cursor = `&after_cursor=${meta.endCursor}`
-      if (!meta.hasNextPage && isLast && !data.length) return
+      if (meta.hasNextPage) continue
+      if (isLast && !data.length) return
       isLast = isWritten
+      await delay(isLast ? 0 : 100)
     }
   }
 
   await Promise.all([write(), follow()])
-  const ids = told.map(({ id }) => id)
-  for (const id of written) if (!ids.includes(id)) wrong.push(`${retailer.service.name}: ${id} was not told`)
-  if (new Set(ids).size < ids.length) wrong.push(`${retailer.service.name}: a change was told twice`)
+  const counts = new Map<string, number>()
+  for (const { id } of told) counts.set(id, (counts.get(id) ?? 0) + 1)
+  for (const id of written) {
+    if (!counts.has(id)) wrong.push(`${retailer.service.name}: ${id} was not told`)
+    if ((counts.get(id) ?? 0) > 1) wrong.push(`${retailer.service.name}: ${id} was told twice`)
+  }
   if (told.some(({ changedAt }, i) => changedAt < (told[i - 1]?.changedAt ?? '')))
     wrong.push(`${retailer.service.name}: a stamp went back`)
   return { retailer, wrong, pausedMs }

@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process'
+import { lstatSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ran } from './ran.ts'
+
+/** What a base is made of: Debian's archive, or the packages of the Debian that this machine is. */
+export type From = 'archive' | 'here'
+
+/** Makes an archive of a small Debian's root, as an image of the Dockerfile begins with; returns its path. */
+export function makeBase(home: string, from: From): string {
+  const archive = join(home, 'base.tar')
+  if (from === 'archive') {
+    const root = join(home, 'root')
+    ran('debootstrap', '--variant=minbase', 'bookworm', root)
+    ran('tar', '-C', root, '-cf', archive, '.')
+    return archive
+  }
+  const list = join(home, 'files')
+  writeFileSync(list, [...filesHere()].map(path => `.${path}\n`).join(''))
+  ran('tar', '-C', '/', '--no-recursion', '--verbatim-files-from', '-cf', archive, '-T', list)
+  return archive
+}
+
+/** The files of the packages that no Debian is without, and of apt and passwd, which every image of it has. */
+function filesHere() {
+  const packages = new Map<string, string[]>()
+  const all: string[] = []
+  const told = ran(
+    'dpkg-query',
+    '-W',
+    '-f',
+    `${['Package', 'Essential', 'Pre-Depends', 'Depends'].map(each => `\${${each}}`).join('\\t')}\\n`,
+  )
+  for (const line of told.split('\n')) {
+    const [name = '', essential, before, depends] = line.split('\t')
+    packages.set(name, `${before}, ${depends}`.match(/(?<=^|[,|] *)[a-z0-9][a-z0-9.+-]+/g) ?? [])
+    if (essential === 'yes') all.push(name)
+  }
+  const found = new Set<string>()
+  for (const next = [...all, 'apt', 'passwd']; next.length; ) {
+    const name = next.pop() ?? ''
+    if (found.has(name) || !packages.has(name)) continue
+    found.add(name)
+    next.push(...(packages.get(name) ?? []))
+  }
+  const { stdout } = spawnSync('dpkg', ['-L', ...found], { encoding: 'utf8', maxBuffer: 2 ** 26 })
+  const files = new Set(['/bin', '/lib', '/lib64', '/sbin', '/opt', '/etc/passwd', '/etc/group', '/etc/shadow'])
+  for (const path of stdout.split('\n')) {
+    if (!path.startsWith('/') || /^\/usr\/share\/(doc|man|info|locale|lintian)\//.test(path)) continue
+    // Since /bin is /usr/bin, a package may still say the former.
+    const real = path.replace(/^\/(bin|lib|lib64|sbin)\//, '/usr/$1/')
+    if (lstatSync(real, { throwIfNoEntry: false })) files.add(real)
+  }
+  files.delete('/.')
+  return files
+}

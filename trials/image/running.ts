@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+
+/** What an image says of how it is run. */
+export interface ImageConfig {
+  User: string
+  Env: string[]
+  Entrypoint: string[]
+  Cmd: string[]
+  WorkingDir: string
+  StopSignal: string
+  Volumes: Record<string, object>
+  ExposedPorts: Record<string, object>
+  Healthcheck: { Test: string[] }
+}
+
+/** A root that nobody may write, its volume, and what is run in it. */
+export interface Root {
+  root: string
+  volume: string
+  config: ImageConfig
+  environment: Readonly<Record<string, string>>
+}
+
+/** As `compose.yaml` has it: the root read-only, also for root, /tmp of memory, the volume in its place. */
+const mounts = `
+mount --make-rprivate /
+mount --bind "$ROOT" "$ROOT"
+mount --rbind /dev "$ROOT/dev"
+mount -t proc proc "$ROOT/proc"
+mount -t tmpfs tmpfs "$ROOT/tmp"
+mount --bind "$VOLUME" "$ROOT/var/lib/tillbridge"
+mount -o remount,bind,ro "$ROOT"
+if touch "$ROOT/opt/written" 2>/dev/null; then echo 'the root can be written' >&2; exit 9; fi
+exec chroot "$ROOT" "$@"`
+
+/** Runs a command as a container would: as the image's user, with no capabilities and none to be had, in its directory. */
+export function runIn({ root, volume, config, environment }: Root, command: readonly string[]): ChildProcess {
+  const [uid, gid] = config.User.split(':')
+  const as = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--bounding-set=-all']
+  const inside = ['setpriv', ...as, 'env', '-i', `--chdir=${config.WorkingDir}`, ...config.Env]
+  const set = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
+  return spawn('unshare', ['--mount', 'sh', '-euc', mounts, 'sh', ...inside, ...set, ...command], {
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ROOT: root, VOLUME: volume },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+}
