@@ -8,6 +8,7 @@ import { done, run } from '../support/processes.ts'
 import type { Accounts } from './real-data/accounts.ts'
 import { type Audit, audit } from './real-data/audit.ts'
 import { openShop } from './real-data/shop.ts'
+import { sumOf } from './real-data/tally.ts'
 import { uci } from './real-data/uci.ts'
 
 // A made-up file that has what is odd about the real data, line by line: for whoever has not got that.
@@ -93,7 +94,7 @@ test('a made-up shop is imported line for line, but for a tenth of a penny, and 
   assert.equal(seen.refused.transactions.lines, 1)
   for (const reason of Object.keys(seen.reasons)) assert.match(reason, /more decimals than GBP has/)
   for (const kind of ['products', 'customers', 'transactions'] as const)
-    assert.deepEqual(seen.answered[kind].plus(seen.refused[kind]), seen.given[kind], kind)
+    assert.deepEqual(sumOf(seen.answered[kind], seen.refused[kind]), seen.given[kind], kind)
   assert.deepEqual([seen.linesTwice, seen.wrongTotals], [0, 0])
   const { records } = accounts
   assert.equal(seen.listed['/products']?.different, records.products)

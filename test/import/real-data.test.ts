@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Accounts, importOrder } from './real-data/accounts.ts'
-import { type Audit, audit } from './real-data/audit.ts'
-import { convertRealData, realData, withoutRealData } from './real-data/convert.ts'
-import { openShop, type Shop } from './real-data/shop.ts'
+import type { Audit } from './real-data/audit.ts'
+import { withoutRealData } from './real-data/convert.ts'
+import { sumOf } from './real-data/tally.ts'
+import { auditAside, convertAside } from './real-data/thread.ts'
 
 const skip = withoutRealData()
 
@@ -22,7 +23,7 @@ describe('the real data as a whole shop', { skip }, () => {
   let accounts: Accounts
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tillbridge-real-data-'))
-    accounts = await convertRealData(realData, folder)
+    accounts = await convertAside(folder)
   })
   after(() => rm(folder, { recursive: true }))
   const file = (name: string) => accounts.files.find(written => written.file === name)
@@ -161,13 +162,10 @@ describe('the real data as a whole shop', { skip }, () => {
     assert.equal(accounts.records.skus, 1_847 + 293 + 4_070)
   })
   describe('imported, and walked by cursor over HTTPS', () => {
-    let shop: Shop
     let seen: Audit
     before(async () => {
-      shop = await openShop()
-      seen = await audit(shop, accounts, folder)
+      seen = await auditAside(folder, accounts)
     })
-    after(() => shop.close())
 
     test('the import reads every line of every file', () => {
       for (const { file, rows } of accounts.files) assert.equal(seen.summaries[file]?.read, rows, file)
@@ -190,13 +188,13 @@ describe('the real data as a whole shop', { skip }, () => {
 
     for (const kind of importOrder)
       test(`${kind}: the lists say what the files say, line for line, the refused ones apart`, () => {
-        assert.deepEqual(seen.answered[kind].plus(seen.refused[kind]), seen.given[kind])
+        assert.deepEqual(sumOf(seen.answered[kind], seen.refused[kind]), seen.given[kind])
       })
 
     test('units and money come out as they were counted in the sources', () => {
       const files = accounts.files.filter(({ kind }) => kind === 'transactions')
       const sum = (of: 'quantity' | 'value') => files.reduce((total, file) => total + BigInt(file[of]), 0n)
-      const { quantity, value } = seen.answered.transactions.plus(seen.refused.transactions)
+      const { quantity, value } = sumOf(seen.answered.transactions, seen.refused.transactions)
       assert.deepEqual({ quantity, value }, { quantity: sum('quantity'), value: sum('value') })
     })
 

@@ -6,7 +6,7 @@ import { readLines } from './csv.ts'
 import { saidBy } from './lines.ts'
 import { lists, type Seen } from './records.ts'
 import type { Shop } from './shop.ts'
-import { emptyTallies, type Tallies } from './tally.ts'
+import { count, emptyTallies, type Tallies } from './tally.ts'
 
 /** What the import was given, what it refused, and what the lists then answered. */
 export interface Audit {
@@ -35,10 +35,10 @@ export async function audit(shop: Shop, accounts: Accounts, folder: string): Pro
     const path = join(folder, file)
     const rejected = join(folder, `${file.replace(/\.csv(\.gz)?$/, '')}.rejected.csv`)
     summaries[file] = await shop.importFile(kind, path, rejected)
-    for await (const line of readLines(path)) given[kind].add(saidBy[kind](line))
+    for await (const line of readLines(path)) count(given[kind], saidBy[kind](line))
     if (!existsSync(rejected)) continue
     for await (const line of readLines(rejected)) {
-      refused[kind].add(saidBy[kind](line))
+      count(refused[kind], saidBy[kind](line))
       const reason = `${line.column} ${line.reason}`
       reasons[reason] = (reasons[reason] ?? 0) + 1
     }
@@ -55,14 +55,14 @@ async function walk(shop: Shop) {
   let wrongTotals = 0
   for (const { path, key, parts } of lists) {
     const keys = new Set<string>()
-    const count = { records: 0, different: 0, pages: 0, fullest: 0 }
+    const walked = { records: 0, different: 0, pages: 0, fullest: 0 }
     for await (const page of shop.pages(path)) {
-      count.pages++
-      count.fullest = Math.max(count.fullest, page.length)
+      walked.pages++
+      walked.fullest = Math.max(walked.fullest, page.length)
       for (const record of page as never[]) {
         keys.add(key(record))
-        count.records++
-        for (const part of parts(record, seen)) answered[part.kind].add(part)
+        walked.records++
+        for (const part of parts(record, seen)) count(answered[part.kind], part)
         if (path.includes('transactions')) {
           const { lines, total } = record as { lines: { id: string; value: string }[]; total: string }
           linesTwice += lines.length - new Set(lines.map(line => line.id)).size
@@ -71,7 +71,7 @@ async function walk(shop: Shop) {
         }
       }
     }
-    listed[path] = { ...count, different: keys.size }
+    listed[path] = { ...walked, different: keys.size }
   }
   return { answered, listed, linesTwice, wrongTotals }
 }
