@@ -37,24 +37,37 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
       probe.remove()
       return found
     }
-    const axis = { stroke: colour('muted'), grid: { stroke: colour('line'), width: 1 }, ticks: { show: false } }
+    // All of it in the size of the words around it.
+    const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+    const axis = {
+      stroke: colour('muted'),
+      font: `${0.8 * rem}px ${getComputedStyle(inside).fontFamily}`,
+      ticks: { show: false },
+    }
+    const size = () => ({ width: inside.clientWidth, height: inside.clientHeight })
     const chart = new uPlot(
       {
-        width: inside.clientWidth,
-        height: 180,
-        padding: [8, 8, 0, 0],
+        ...size(),
+        // The last time stands in the middle under its line.
+        padding: [0.6 * rem, 1.4 * rem, 0, 0],
         legend: { show: false },
         series: [
           {},
-          ...lines.map(line => ({ stroke: colour(line.colour), width: lines.length > 1 ? 1 : 2, points: { size: 5 } })),
+          ...lines.map(line => ({
+            stroke: colour(line.colour),
+            width: (lines.length > 1 ? 0.07 : 0.13) * rem,
+            points: { size: 0.35 * rem },
+          })),
         ],
-        // From nothing on, also where there is nothing.
-        scales: { y: { range: (_, __, most) => [0, Math.max(most, 1) * 1.05] } },
+        // From nothing on, also where there is nothing; counts have no halves.
+        scales: { y: { range: (_, __, most) => [0, Math.max(most, unit ? 1 : 4) * 1.05] } },
         axes: [
-          { ...axis, size: 28, values: (_, times) => clock(times) },
+          { ...axis, grid: { show: false }, size: 1.9 * rem, space: 5 * rem, values: (_, times) => clock(times) },
           {
             ...axis,
-            size: unit ? 68 : 44,
+            grid: { stroke: colour('line'), width: 1 },
+            size: (unit ? 4.8 : 3) * rem,
+            space: 2.2 * rem,
             values: (_, values) => values.map(value => `${value.toLocaleString('en')} ${unit}`.trim()),
           },
         ],
@@ -62,7 +75,7 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
       [times, ...lines.map(({ values }) => values)],
       inside,
     )
-    const watch = new ResizeObserver(() => chart.setSize({ width: inside.clientWidth, height: 180 }))
+    const watch = new ResizeObserver(() => chart.setSize(size()))
     watch.observe(inside)
     return () => {
       watch.disconnect()

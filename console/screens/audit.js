@@ -5,13 +5,29 @@ import { Path } from '../parts/format.js'
 import { List } from '../parts/list.js'
 import { RequestLink } from '../parts/request-link.js'
 
+/** Fields, those of one part together: `lines (sku, quantity)`. @param {string[]} fields */
+const grouped = fields =>
+  [...Map.groupBy(fields, field => field.replace(/\..*/, ''))]
+    .map(([part, of]) => {
+      const inside = of.map(field => field.slice(part.length + 1)).filter(Boolean)
+      return inside.length ? `${part} (${inside.join(', ')})` : part
+    })
+    .join(', ')
+
 /** @type {import('../parts/table.js').Column[]} */
 const columns = [
   { title: 'When', value: line => line.at, shrink: true },
   { title: 'Who', value: line => line.username },
   { title: 'What', value: line => line.operation, shrink: true },
-  { title: 'On', value: line => html`<${Path} path=${line.subject} />`, text: line => line.subject, wide: true },
-  { title: 'Fields', value: line => line.fields.join(', ') || null },
+  { title: 'On', value: line => html`<${Path} path=${line.subject} short />`, text: line => line.subject, wide: true },
+  {
+    title: 'Fields',
+    value: line =>
+      line.fields.length > 0 &&
+      html`<small class="clamp" title=${line.fields.join(', ')}>${grouped(line.fields)}</small>`,
+    text: line => line.fields.join(', '),
+    wide: true,
+  },
   {
     title: 'Request',
     value: line => html`<${RequestLink} id=${line.requestId} short />`,
@@ -25,16 +41,17 @@ export function Screen() {
   const [since, setSince] = useState('')
   const [record, setRecord] = useState('')
   const [typed, setTyped] = useState('')
-  const query = new URLSearchParams({ ...(since && { updated_after: since }), ...(record && { record }) }).toString()
+  const wanted = { ...(since && { updated_after: since }), ...(record && { record }) }
+  const query = new URLSearchParams({ asc: 'false', ...wanted })
   return html`<h1>Audit</h1>
     <p class="lead">A line for each write that was carried out: who, what and on what. Values are not kept.</p>
     <${List}
-      path=${`/audit${query && `?${query}`}`}
-      caption="What was done"
+      path=${`/audit?${query}`}
+      caption="What was done, the newest first"
       columns=${columns}
       file="audit"
       empty=${
-        query
+        Object.keys(wanted).length
           ? 'Nothing of the kind was done. Choose an earlier day, or another record: paths are compared letter by letter.'
           : 'Nothing was written yet. The first write of any account shows here.'
       }
