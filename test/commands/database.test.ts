@@ -85,6 +85,7 @@ test('doctor leads from an empty installation to one where all is well', async (
       ['ok', 'Alerts'],
       ['ok', 'Backups'],
       ['ok', 'Databases'],
+      ['ok', 'Moves'],
     ],
   )
   assert.match(out, /PostgreSQL \d+.*, tillbridge, \d+ migrations/)
