@@ -23,6 +23,8 @@ export function Frame({ signedIn, service, choose, leave }) {
     // Whoever hears the page is told where they are now.
     if (!first.current) heading.current?.focus()
     first.current = false
+    // Where the screens stand in one row, which is wider than the page.
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [current?.path])
 
   return html`<${Role.Provider} value=${service.role}>
@@ -31,7 +33,7 @@ export function Frame({ signedIn, service, choose, leave }) {
       heading.current?.focus()
     }}>Skip to the content</a>
     <header class="bar">
-      <a class="brand" href="#"><img src="docs/icon.svg" alt="" width="24" height="24" /> Tillbridge</a>
+      <a class="brand" href="#"><img src="docs/icon.svg" alt="" /> Tillbridge</a>
       <${Services} services=${signedIn.services} service=${service} choose=${choose} />
       <span class="who">${signedIn.username} <small>${service.role}</small></span>
       <${Button} class="quiet" label="Sign out" doing="Sign out" busy=${leaving.busy} onClick=${() => leaving.run(leave)} />

@@ -24,10 +24,13 @@ export function Action({ label, name, role, work, confirm, main = false, danger 
   return html`<${Button} class=${style} label=${label} aria-label=${name} busy=${busy} onClick=${confirm ? () => setAsking(true) : act} />
     ${
       asking &&
-      html`<${Dialog} title=${label} close=${() => setAsking(false)}>
+      html`<${Dialog} title=${name ?? label} close=${() => setAsking(false)}>
         <p>${confirm}</p>
         ${error && html`<${Problem} error=${error} />`}
-        <p class="choices"><${Button} class=${danger ? 'danger' : 'main'} label=${label} busy=${busy} onClick=${act} /></p>
+        <p class="choices">
+          <${Button} class=${danger ? 'danger' : 'main'} label=${label} busy=${busy} onClick=${act} />
+          <button onClick=${() => setAsking(false)}>Cancel</button>
+        </p>
       <//>`
     }
     ${!asking && error && html`<${Problem} error=${error} />`}`

@@ -34,11 +34,13 @@ export function Export({ all, columns, of, file, csv = rows => linesOf(columns, 
     }
     setSaved(undefined)
   }
-  return html`${
-    saved === undefined
-      ? html`<button class="quiet" aria-label=${`Export CSV: ${of}`} onClick=${save}>Export CSV</button>`
-      : html`<span role="status">${saved} rows…</span> <button class="quiet" onClick=${() => running.current?.abort()}>Cancel</button>`
-  }
+  const isRunning = saved !== undefined
+  // One button for both: it keeps the focus.
+  return html`<span role="status">${isRunning && `${saved.toLocaleString('en')} rows… `}</span><button
+      class="quiet"
+      aria-label=${isRunning ? 'Cancel' : `Export CSV: ${of}`}
+      onClick=${isRunning ? () => running.current?.abort() : save}
+    >${isRunning ? 'Cancel' : 'Export CSV'}</button>
   ${error && html`<${Problem} error=${error} />`}`
 }
 

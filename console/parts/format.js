@@ -7,6 +7,7 @@ export const money = (amount, currency) =>
     : new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' })
         .format(/** @type {any} */ (amount))
         .replace(/\u00a0/g, ' ')
+        .replace('-', '−')
 
 /**
  * A column of amounts, which CSV has as numbers and their currency in the header.
@@ -51,9 +52,16 @@ export const Moment = ({ moment }) =>
     ? html`<time datetime=${moment} title=${new Date(moment).toLocaleString()}>${ago(moment)}</time>`
     : html`<span class="none">never</span>`
 
-/** A path, which is broken between its parts where it has to be. @param {{ path: string }} props */
-export const Path = ({ path }) =>
-  html`<code>${path.split(/(?<=.\/)/).map((part, i) => (i ? html`<wbr />${part}` : part))}</code>`
+const identifiers = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+
+/**
+ * A path, which is broken between its parts where it has to be.
+ * @param {{ path: string, short?: boolean }} props `short`: the ends of identifiers, in tables; all of it on hovering
+ */
+export const Path = ({ path, short = false }) => {
+  const shown = short ? path.replace(identifiers, id => `…${id.slice(-8)}`) : path
+  return html`<code title=${shown === path ? undefined : path}>${shown.split(/(?<=.\/)/).map((part, i) => (i ? html`<wbr />${part}` : part))}</code>`
+}
 
 /** A state as a word with a dot in its colour. @param {{ state: string, tone?: 'good' | 'warn' | 'bad' | 'idle' | undefined }} props */
 export const State = ({ state, tone = 'idle' }) => html`<span class=${`state ${tone}`}>${state}</span>`

@@ -1,8 +1,9 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, everyRecord, pageOf } from '../ground/api.js'
 import { html } from '../ground/html.js'
 import { Button } from './button.js'
 import { Export } from './export.js'
+import { useKeptFocus } from './kept-focus.js'
 import { Problem } from './problem.js'
 import { Table } from './table.js'
 
@@ -10,11 +11,12 @@ import { Table } from './table.js'
  * A list of the API, page by page as the server gives them.
  * @param {{
  *   path: string, caption: string, columns: import('./table.js').Column[], empty: unknown,
- *   file: string, keyOf?: (row: any) => string, version?: number, tools?: unknown, csv?: (rows: any[]) => string[][],
- * }} props `csv`: what is saved of the rows, where it is not what the columns say
+ *   file: string, keyOf?: (row: any) => string, version?: number, tools?: unknown, csv?: (rows: any[]) => string[][], of?: string,
+ * }} props `of`: what the rows are, where these columns are not for what they were before; `csv`: what is saved of the rows, where it is not what the columns say
  */
-export function List({ path, caption, columns, empty, file, keyOf, version = 0, tools, csv }) {
-  const [rows, setRows] = useState(/** @type {any[] | undefined} */ (undefined))
+export function List({ path, caption, columns, empty, file, keyOf, version = 0, tools, csv, of = '' }) {
+  const [loaded, setLoaded] = useState(/** @type {{ of: string, rows: any[] } | undefined} */ (undefined))
+  const rows = loaded?.of === of ? loaded.rows : undefined
   const [next, setNext] = useState(/** @type {string | null} */ (null))
   const [busy, setBusy] = useState(true)
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
@@ -30,7 +32,7 @@ export function List({ path, caption, columns, empty, file, keyOf, version = 0, 
     try {
       const { data, meta } = await ask(pageOf(path, cursor, 50), { signal })
       if (signal.aborted) return
-      setRows([...before, ...data])
+      setLoaded({ of, rows: [...before, ...data] })
       setNext(meta.hasNextPage ? meta.endCursor : null)
     } catch (refused) {
       if (signal.aborted) return
@@ -45,13 +47,7 @@ export function List({ path, caption, columns, empty, file, keyOf, version = 0, 
     return () => gone.abort()
   }, [path, version])
 
-  // Who used what is gone now, such as the button of a row, is still in the list.
-  const place = useRef(/** @type {HTMLElement | null} */ (null))
-  const hadFocus = place.current?.contains(document.activeElement) ?? false
-  useLayoutEffect(() => {
-    if (hadFocus && document.activeElement === document.body)
-      /** @type {HTMLElement | null | undefined} */ (place.current?.querySelector('.scroll') ?? place.current)?.focus()
-  })
+  const place = useKeptFocus('.scroll')
 
   return html`<section class="list" tabindex="-1" ref=${place} aria-busy=${busy}>
     <div class="tools">

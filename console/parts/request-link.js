@@ -8,6 +8,6 @@ import { linkTo } from '../ground/route.js'
  */
 export function RequestLink({ id, short = false }) {
   const isAdmin = useMay('admin')
-  const shown = html`<code>${short && id.length > 12 ? `…${id.slice(-8)}` : id}</code>`
+  const shown = html`<code class=${short ? 'shrink' : undefined}>${short && id.length > 12 ? `…${id.slice(-8)}` : id}</code>`
   return isAdmin ? html`<a href=${linkTo('requests', id)} title=${id}>${shown}</a>` : shown
 }

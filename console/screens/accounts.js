@@ -53,6 +53,7 @@ export function Screen() {
         <button onClick=${() => setOpen({ account: each })} aria-label=${`Change role of ${each.username}`}>Role</button>
         <${Action}
           label="Rotate"
+          name=${`Rotate ${each.username}`}
           role="admin"
           work=${async () => {
             setIssued((await post(each, 'rotate')).data)
@@ -60,7 +61,7 @@ export function Screen() {
           }}
           confirm=${`A further password is made for ${each.username}. The one before stays alive until the next rotation.`}
         />
-        <${Action} label="Revoke" role="admin" danger work=${() => post(each, 'revoke').then(seen)} confirm=${`${each.username} can no longer use this service, within 5 seconds everywhere.`} />
+        <${Action} label="Revoke" name=${`Revoke ${each.username}`} role="admin" danger work=${() => post(each, 'revoke').then(seen)} confirm=${`${each.username} can no longer use this service, within 5 seconds everywhere.`} />
       </span>`,
     },
   ]

@@ -5,13 +5,29 @@ import { Path } from '../parts/format.js'
 import { List } from '../parts/list.js'
 import { RequestLink } from '../parts/request-link.js'
 
+/** Fields, those of one part together: `lines (sku, quantity)`. @param {string[]} fields */
+const grouped = fields =>
+  [...Map.groupBy(fields, field => field.replace(/\..*/, ''))]
+    .map(([part, of]) => {
+      const inside = of.map(field => field.slice(part.length + 1)).filter(Boolean)
+      return inside.length ? `${part} (${inside.join(', ')})` : part
+    })
+    .join(', ')
+
 /** @type {import('../parts/table.js').Column[]} */
 const columns = [
   { title: 'When', value: line => line.at, shrink: true },
   { title: 'Who', value: line => line.username },
   { title: 'What', value: line => line.operation, shrink: true },
-  { title: 'On', value: line => html`<${Path} path=${line.subject} />`, text: line => line.subject, wide: true },
-  { title: 'Fields', value: line => line.fields.join(', ') || null },
+  { title: 'On', value: line => html`<${Path} path=${line.subject} short />`, text: line => line.subject, wide: true },
+  {
+    title: 'Fields',
+    value: line =>
+      line.fields.length > 0 &&
+      html`<small class="clamp" title=${line.fields.join(', ')}>${grouped(line.fields)}</small>`,
+    text: line => line.fields.join(', '),
+    wide: true,
+  },
   {
     title: 'Request',
     value: line => html`<${RequestLink} id=${line.requestId} short />`,

@@ -36,7 +36,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
   const isAdmin = useMay('admin')
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   return html`<h1>Look-up</h1>
-    <${Box} />
+    <${Box} isAlone=${!Record} />
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}
     ${
       Record &&
@@ -49,7 +49,12 @@ export function Screen({ parts: [kind = '', id = ''] }) {
 
 /** @typedef {import('./look-up/find.js').Hit} Hit */
 
-function Box() {
+/** What the box takes. @param {boolean} isAdmin */
+const hint = isAdmin =>
+  `An e-mail address, a customer's id, an order, receipt or return number, ${isAdmin ? 'a voucher number, ' : ''}a SKU or a product code.`
+
+/** @param {{ isAlone: boolean }} props `isAlone`: nothing is looked at yet */
+function Box({ isAlone }) {
   const isAdmin = useMay('admin')
   const [text, setText] = useState('')
   const [found, setFound] = useState(/** @type {{ text: string, hits: Hit[] } | undefined} */ (undefined))
@@ -69,7 +74,8 @@ function Box() {
       <input
         type="search"
         aria-label="What to look up"
-        placeholder="E-mail address, customer id, order, receipt, return or voucher number, SKU, product code"
+        placeholder="E-mail address, number or SKU"
+        aria-describedby=${isAlone ? 'what-may-be-looked-up' : undefined}
         autocomplete="off"
         autofocus
         value=${text}
@@ -77,6 +83,7 @@ function Box() {
       />
       <${Button} class="main" label="Look up" doing="Looking…" busy=${busy} />
     </form>
+    ${isAlone && html`<p class="note" id="what-may-be-looked-up">${hint(isAdmin)}</p>`}
     ${error && html`<${Problem} error=${error} />`}
     ${found && html`<${Hits} ...${found} choose=${() => setFound(undefined)} />`}`
 }

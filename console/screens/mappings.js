@@ -63,7 +63,7 @@ function Mappings({ parts: [asked = 'stores'] }) {
   /** @type {import('../parts/table.js').Column[]} */
   const columns = [
     { title: 'Here', value: row => html`<code>${row[id]}</code>`, text: row => row[id], shrink: true },
-    { title: 'What it is', value: name, text: told },
+    { title: 'Name', value: name, text: told },
     ...fields.map(([field, title]) => ({
       title,
       value: (/** @type {any} */ row) => row[field] && html`<code>${row[field]}</code>`,
@@ -78,7 +78,7 @@ function Mappings({ parts: [asked = 'stores'] }) {
   return html`<h1>Mappings</h1>
     <p class="lead">What each store, SKU and customer is in the e-commerce platform. <a href=${linkTo('mappings', 'doctor')}>Mapping doctor</a></p>
     <${List}
-      key=${kind}
+      of=${kind}
       path=${`/mappings/${kind}${state ? `?state=${state}` : ''}`}
       caption=${`${title} and what they are there`}
       columns=${columns}
@@ -87,8 +87,8 @@ function Mappings({ parts: [asked = 'stores'] }) {
       file=${`mappings-${kind}`}
       empty=${state === 'unmapped' ? 'Nothing is missing: all of them are mapped.' : state ? 'None of them is mapped yet.' : `There are no ${kind} here. They come with the feeds.`}
       tools=${html`
-        <${Choice} inline label="Of" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(sides).map(([each, { title }]) => [each, title])} />
-        <${Choice} inline label="Show" value=${state} change=${setState} options=${[['', 'all'], ['unmapped', 'what is not mapped'], ['mapped', 'what is mapped']]} />`}
+        <${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(sides).map(([each, { title }]) => [each, title])} />
+        <${Choice} inline label="State" value=${state} change=${setState} options=${[['', 'all'], ['unmapped', 'not mapped'], ['mapped', 'mapped']]} />`}
     />
     ${
       changing &&

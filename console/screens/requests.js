@@ -21,7 +21,12 @@ const columns = [
   },
   { title: 'Error', value: line => line.code, shrink: true },
   { title: 'Operation', value: line => line.operation },
-  { title: 'Record', value: line => html`<${Path} path=${line.record} />`, text: line => line.record, wide: true },
+  {
+    title: 'Record',
+    value: line => html`<${Path} path=${line.record} short />`,
+    text: line => line.record,
+    wide: true,
+  },
   { title: 'Account', value: line => line.account },
   tookColumn('Took', line => line.milliseconds),
   {
@@ -39,7 +44,7 @@ const narrow = ['request_id', 'idempotency_key', 'code']
 export const Screen = ({ parts: [first, text] }) =>
   first !== undefined && text === undefined && first !== 'search'
     ? html`<${RequestShown} key=${first} id=${first} />`
-    : html`<${Requests} key=${text} text=${text} />`
+    : html`<${Requests} text=${text} />`
 
 /** @param {{ text: string | undefined }} props */
 function Requests({ text }) {

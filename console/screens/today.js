@@ -3,6 +3,7 @@ import { html } from '../ground/html.js'
 import { useMay } from '../ground/role.js'
 import { Action } from '../parts/action.js'
 import { duration, Moment } from '../parts/format.js'
+import { useKeptFocus } from '../parts/kept-focus.js'
 import { inCode, Problem } from '../parts/problem.js'
 import { useLoad } from '../parts/use-load.js'
 import { Figure } from './today/figure.js'
@@ -19,7 +20,7 @@ export function Screen() {
       <${Lacking} place=${isAdmin ? 'settings' : 'today'} />
     </div>
     <${Figures} />
-    <h2>What has to be looked at</h2>
+    <h2>Needs attention</h2>
     <${Alerts} />`
 }
 
@@ -47,7 +48,7 @@ const Feeds = () => html`<${Counted}
     const bad = late.length + failed.length > 0
     const words =
       feeds.length === 0 ? 'nothing is pulled' : bad ? `${late.length} late, ${failed.length} failed` : 'all in time'
-    return html`<${Figure} title="Feeds" place=${['feeds']} number=${feeds.length} words=${words} tone=${bad ? 'bad' : 'good'} />`
+    return html`<${Figure} title="Feeds" place=${['feeds']} number=${feeds.length} words=${words} tone=${bad ? 'bad' : feeds.length ? 'good' : 'idle'} />`
   }}
 />`
 
@@ -64,7 +65,7 @@ const Webhooks = () => html`<${Counted}
           : behind
             ? `behind by ${duration(behind)}`
             : 'none is behind'
-    return html`<${Figure} title="Webhooks" place=${['webhooks']} number=${webhooks.length} words=${words} tone=${failing ? 'bad' : 'good'} />`
+    return html`<${Figure} title="Webhooks" place=${['webhooks']} number=${webhooks.length} words=${words} tone=${failing ? 'bad' : webhooks.length ? 'good' : 'idle'} />`
   }}
 />`
 
@@ -74,28 +75,34 @@ const Lacking = ({ place }) => html`<${Counted}
   show=${(/** @type {any} */ { capabilities, backOffice }) => {
     const lacking = capabilities.filter((/** @type {any} */ { available }) => !available).length
     const number = `${capabilities.length - lacking} of ${capabilities.length}`
-    return html`<${Figure} title=${`What works (${backOffice.driver})`} place=${[place]} number=${number} words=${lacking ? `${lacking} missing` : 'all of it'} tone=${lacking ? 'warn' : 'good'} />`
+    return html`<${Figure} title="Capabilities" place=${[place]} number=${number} words=${`${lacking ? `${lacking} missing` : 'all available'} (${backOffice.driver})`} tone=${lacking ? 'warn' : 'good'} />`
   }}
 />`
 
 function Alerts() {
   const may = useMay('maintainer')
   const { data, error, reload } = useLoad(async () => (may ? all('/alerts') : []), [])
-  if (!may) return html`<div class="empty">Alerts are shown to maintainers and admins.</div>`
+  const place = useKeptFocus()
+  return html`<section aria-label="Alerts" tabindex="-1" ref=${place}>
+    ${may ? html`<${Listed} data=${data} error=${error} reload=${reload} />` : html`<div class="empty">Alerts are shown to maintainers and admins.</div>`}
+  </section>`
+}
+
+/** @param {{ data: any[] | undefined, error: unknown, reload: () => void }} props */
+function Listed({ data, error, reload }) {
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
-  if (data.length === 0) return html`<div class="empty">Nothing has to be looked at.</div>`
+  if (data.length === 0) return html`<div class="empty">Nothing needs attention.</div>`
   return html`<ul class="notices">
     ${data.map(
-      alert => html`<li key=${alert.id} class="card">
-        <p><b>${alert.title}</b> <small>${alert.times > 1 ? `${alert.times} times, ` : ''}last <${Moment} moment=${alert.lastAt} /></small></p>
+      alert => html`<li key=${alert.id} class="card notice">
+        <div class="head">
+          <p><b>${alert.title}</b> <small>${alert.times > 1 ? `${alert.times} times, last ` : ''}<${Moment} moment=${alert.lastAt} /></small></p>
+          ${!alert.settlesItself && html`<${Action} label="Mark as settled" name=${`Mark as settled: ${alert.title}`} role="maintainer" work=${() => ask(`/alerts/${encodeURIComponent(alert.id)}/settle`, { method: 'POST', body: {} }).then(reload)} />`}
+        </div>
         <p>${alert.detail}</p>
         <p>${inCode(alert.wayOut)}</p>
-        ${
-          alert.settlesItself
-            ? html`<p class="note">It goes by itself once what it is about is well again.</p>`
-            : html`<p class="choices"><${Action} label="Settled" role="maintainer" work=${() => ask(`/alerts/${encodeURIComponent(alert.id)}/settle`, { method: 'POST', body: {} }).then(reload)} /></p>`
-        }
+        ${alert.settlesItself && html`<p class="note">It goes by itself once what it is about is well again.</p>`}
       </li>`,
     )}
   </ul>`

@@ -32,7 +32,7 @@ const columns = [
     text: each => String(each.behind.seconds),
   },
   {
-    title: 'Last taken',
+    title: 'Last delivered',
     value: each => html`<${Moment} moment=${each.lastSuccessAt} />`,
     text: each => each.lastSuccessAt ?? '',
   },

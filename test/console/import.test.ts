@@ -49,8 +49,8 @@ test('a file as people have it is dropped, its columns are found or chosen, and 
   await page.says('Größe')
   assert.deepEqual(
     [
-      await page.filled('Its rows are'),
-      await page.filled('Between cells'),
+      await page.filled('Rows are'),
+      await page.filled('Separator'),
       await page.filled('Encoding'),
       await page.filled('sku is'),
     ],
@@ -85,12 +85,15 @@ test('what is refused stands in groups by its reason, is mended line by line or 
   await page.says('Filiale names no store')
   await page.until(`document.querySelector('details.card table')`)
   await isAccessible(page, 'refused lines')
+  await page.appear({ width: 320 })
+  assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 320)
+  await page.appear({})
   assert.match(
     await page.evaluate<string>(`document.querySelector('details.card').innerText.replace(/\\s+/g, ' ')`),
     /names no store 2 lines/,
   )
   await page.fill('Filiale of all 2', '102')
-  await page.press('Put in')
+  await page.press('Apply to all')
   await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
   await page.fill('Frei of line 5', '4')
   await page.press('Send 3 lines again')
@@ -109,7 +112,7 @@ test('the columns are as they were when one goes back to them; records are taken
     Buffer.from('{"storeId":"1","storeNumber":"9","name":"North","shoes":1}\n{"storeId":"1"}\n'),
   )
   await page.says('shoes')
-  assert.equal(await page.filled('Its rows are'), 'stores')
+  assert.equal(await page.filled('Rows are'), 'stores')
   await page.press('Try it, write nothing')
   await page.until(figure('Refused 1'))
   await page.says('is required')
@@ -118,7 +121,7 @@ test('the columns are as they were when one goes back to them; records are taken
   await page.fill('storeNumber of line 2', '10')
   await page.fill('name of line 2', 'South')
   await page.press('Try 1 line again')
-  await page.says('Trial of records (mended).ndjson')
+  await page.says('Trial: records (mended).ndjson')
   await page.until(figure('Good 1'))
   assert.equal((await shop.get('/stores/10')).status, 404, 'what a trial has refused is tried, not written')
 })
@@ -156,7 +159,7 @@ test('an export of Shopify is known by its columns; what is left out of it stays
   await page.drop('customers_export.csv', Buffer.from(customerExport(customers)))
   await page.says('customers_export.csv')
   await page.until(`document.querySelector('[aria-label="How it is written"]')`)
-  assert.equal(await page.filled('Its rows are'), 'ecommerce-customers')
+  assert.equal(await page.filled('Rows are'), 'ecommerce-customers')
   await page.fill('email is', ' none')
   await page.press('Import')
   await page.until(figure('Refused 1'))

@@ -104,6 +104,8 @@ test('what nothing goes by is said so; a voucher is found by its number, shown w
     await page.until(
       `!document.querySelector('dialog') && document.querySelector('main .state').innerText === '${state}'`,
     )
+    // The button is gone, and the focus of the keyboard where it was.
+    await page.until(`document.activeElement.classList.contains('card')`)
   }
   assert.deepEqual(
     await page.evaluate<string[]>(

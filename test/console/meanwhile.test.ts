@@ -71,7 +71,7 @@ test('what more a list has is not shown in another one, which was asked for mean
   })()`)
   await page.press('Show more')
   await page.until('globalThis.release')
-  await page.fill('Show', 'mapped')
+  await page.fill('State', 'mapped')
   await page.says('None of them is mapped yet.')
   await page.evaluate(`(async () => {
     release()

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
 import type { Role } from '../../src/accounts.ts'
@@ -19,8 +20,8 @@ const skip = browserMissing ?? false
 let shop: TestService
 let receiver: Receiver
 let page: Console
-/** What an admin finds at each place: what can be pressed, how many tables there are, what is asked of the API. */
-const found = new Map<string, { buttons: string[]; tables: number; asked: string[] }>()
+/** What an admin finds at each place: what can be pressed, which tables there are, what is asked of the API. */
+const found = new Map<string, { buttons: string[]; tables: string[]; asked: string[] }>()
 const places = () => [...found.keys()]
 
 const buttons = `[...document.querySelectorAll('main button')].map(button => button.innerText)`
@@ -30,16 +31,20 @@ before(async () => {
   const environment = { WEBHOOK_NETWORKS: '127.0.0.0/8' }
   shop = await startTestService({ database: await smallDemoDatabase(), environment })
   receiver = await startReceiver()
-  const { customer, sku, voucher, request } = await spendMorning(shop, receiver)
+  const { customer, sku, voucher, request, webhook } = await spendMorning(shop, receiver)
   page = await openConsole(shop, shop)
   const further = [
+    'feeds/stock',
     `look-up/customer/${customer}`,
     `look-up/product/${encodeURIComponent(`sku:${sku}`)}`,
     `look-up/voucher/${voucher}`,
     `requests/${request}`,
+    `webhooks/${webhook}`,
   ]
   await everyPlace(page, further, async place => {
-    const tables = await page.evaluate<number>(`document.querySelectorAll('main table').length`)
+    const tables = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('main caption')].map(caption => caption.innerText)`,
+    )
     const asked = page.requests.splice(0).filter(url => url.startsWith(shop.baseUrl))
     assert.deepEqual(page.complaints, [], `${place}: ${asked}`)
     found.set(place, {
@@ -102,8 +107,30 @@ const tables = `[...document.querySelectorAll('main table')].map(table => ({
 const told = ({ titles, rows }: Pick<Table, 'titles' | 'rows'>) =>
   titles.map((title, i) => ({ title, rows: rows.filter(row => row[i]).length })).filter(column => column.rows > 0)
 
+/** What the tables of the console are called, by its modules: `Stock of ${sku} by store`. */
+async function captions() {
+  const folder = new URL('../../console/screens/', import.meta.url)
+  const files = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.js'))
+  const sources = await Promise.all(files.map(name => readFile(new URL(name, folder), 'utf8')))
+  return sources.flatMap(source =>
+    [...source.matchAll(/ caption=(?:"(.+?)"|\$\{`(.+?)`\}\n?)/g)].map(([, plain, made = '']) => plain ?? made),
+  )
+}
+
+test('each table of the console is at one of them', { skip }, async () => {
+  const seen = [...found.values()].flatMap(({ tables }) => tables)
+  const called = await captions()
+  assert.ok(called.length > 15, called.join(', '))
+  for (const caption of called) {
+    const [begin = '', end = ''] = [caption.split('${')[0], caption.split('}').at(-1)]
+    const isIt = (each: string) =>
+      caption.includes('${') ? each.startsWith(begin) && each.endsWith(end) : each === caption
+    assert.ok(seen.some(isIt), `${caption} is not among ${seen}`)
+  }
+})
+
 test('each table has its CSV, with all of its columns and all of its rows', { skip }, async () => {
-  for (const place of places().filter(each => found.get(each)?.tables)) {
+  for (const place of places().filter(each => found.get(each)?.tables.length)) {
     await lookAt(page, place)
     for (const table of await page.evaluate<Table[]>(tables)) {
       const { caption, isCut, rows } = table
@@ -125,7 +152,7 @@ test('each table has its CSV, with all of its columns and all of its rows', { sk
 
 /** Which buttons change something, by what stands on them, and who may. */
 const writing: Partial<Record<string, Role>> = {
-  Settled: 'maintainer',
+  'Mark as settled': 'maintainer',
   'Pull changes': 'maintainer',
   'Pull everything': 'maintainer',
   Suspend: 'admin',

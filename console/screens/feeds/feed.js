@@ -88,7 +88,7 @@ function Found({ feed, drop, version, again }) {
             'Next',
             feed.isAsked ? 'as soon as a worker has time' : feed.nextAt && new Date(feed.nextAt).toLocaleTimeString(),
           ],
-          ['Whole', html`<${Moment} moment=${feed.wholeAt} />`],
+          ['Last whole run', html`<${Moment} moment=${feed.wholeAt} />`],
         ]}
       />
       <p class="choices">

@@ -52,8 +52,8 @@ export function Columns({ columns, header, rows, from, set, change }) {
     <h2>Columns</h2>
     <div class="scroll" role="region" aria-label="What the columns are" tabindex="0">
       <table>
-        <caption class="hidden">What each column is in the file; * is needed</caption>
-        <thead><tr><th scope="col">Here (* is needed)</th><th scope="col">In the file</th><th scope="col">Such as</th></tr></thead>
+        <caption class="hidden">What each column is in the file; * required</caption>
+        <thead><tr><th scope="col">Column (* required)</th><th scope="col">In the file</th><th scope="col">Example</th></tr></thead>
         <tbody>${needed.map(row)}</tbody>
       </table>
     </div>
@@ -64,7 +64,7 @@ export function Columns({ columns, header, rows, from, set, change }) {
         <div class="scroll" role="region" aria-label="Further columns" tabindex="0">
           <table>
             <caption class="hidden">Columns that the file seems to lack</caption>
-            <thead><tr><th scope="col">Here</th><th scope="col">In the file</th><th scope="col">Such as</th></tr></thead>
+            <thead><tr><th scope="col">Column</th><th scope="col">In the file</th><th scope="col">Example</th></tr></thead>
             <tbody>${others.map(row)}</tbody>
           </table>
         </div>

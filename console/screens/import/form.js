@@ -52,16 +52,16 @@ export function Form({ file, kind: asked, isHidden, send }) {
   return html`
     <section aria-label="How it is written" class="card">
       <div class="fields">
-        <${Choice} label="Its rows are" value=${kind} change=${(/** @type {string} */ next) => setPlan(guessed(reading, next, first))} options=${Object.keys(kinds).map(name => [name, name])} />
+        <${Choice} label="Rows are" value=${kind} change=${(/** @type {string} */ next) => setPlan(guessed(reading, next, first))} options=${Object.keys(kinds).map(name => [name, name])} />
         ${
           !reading.isJson &&
-          html`<${Choice} label="Between cells" value=${reading.delimiter} change=${(/** @type {string} */ delimiter) => read({ ...reading, delimiter }, kind)} options=${delimiters} />
+          html`<${Choice} label="Separator" value=${reading.delimiter} change=${(/** @type {string} */ delimiter) => read({ ...reading, delimiter }, kind)} options=${delimiters} />
             <${Choice} label="Encoding" value=${reading.encoding} change=${(/** @type {string} */ encoding) => read({ ...reading, encoding }, kind)} options=${encodings.map(each => [each, each])} />`
         }
         <${Choice} label="Numbers" value=${plan.decimal} change=${(/** @type {string} */ decimal) => change({ decimal })} options=${[['', '1234.50'], ['.', '1,234.50'], [',', '1.234,50']]} />
-        <${Field} label="Days" value=${plan.dateFormat} change=${(/** @type {string} */ dateFormat) => change({ dateFormat })} placeholder="YYYY-MM-DD" />
+        <${Field} label="Dates" value=${plan.dateFormat} change=${(/** @type {string} */ dateFormat) => change({ dateFormat })} placeholder="YYYY-MM-DD" />
       </div>
-      <p class="note">${kinds[kind]?.description} All of this is guessed by the first rows: change what is wrong.</p>
+      <p class="note">${kinds[kind]?.description} All of this is guessed from the first rows: change what is wrong.</p>
     </section>
     <${Preview} header=${first.header} rows=${first.rows} from=${from} columns=${columns} />
     <${Columns} key=${[kind, ...first.header].join('\n')} columns=${columns} header=${first.header} rows=${first.rows} from=${from} set=${set} change=${change} />

@@ -40,7 +40,7 @@ export function Mending({ group, lines, header, isSecret, put }) {
       numbers.length > 1 &&
       html`<form class="inline" onSubmit=${putAll}>
         <${Field} inline label=${`${group.column} of all ${numbers.length}`} autocomplete="off" value=${all} change=${setAll} />
-        <button>Put in</button>
+        <button>Apply to all</button>
       </form>`
     }
     <div class="scroll bounded" role="region" aria-label=${`Lines: ${group.column} ${group.reason}`} tabindex="0">
@@ -48,14 +48,14 @@ export function Mending({ group, lines, header, isSecret, put }) {
         <caption class="hidden">Lines that were refused</caption>
         <thead>
           <tr>
-            <th scope="col" class="right">Line</th>
+            <th scope="col" class="right shrink">Line</th>
             ${[...open, ...shown].map(at => html`<th scope="col" key=${at}>${header[at]}</th>`)}
           </tr>
         </thead>
         <tbody>
           ${numbers.map(
             number => html`<tr key=${number}>
-              <td class="right">${number}</td>
+              <td class="right shrink">${number}</td>
               ${open.map(at => html`<td key=${at} class="wide">${input(number, at)}</td>`)}
               ${shown.map(at => html`<td key=${at} class="shrink">${brief(lines.get(number)?.cells[at] ?? '')}</td>`)}
             </tr>`,

@@ -37,7 +37,7 @@ export function Preview({ header, rows, from, columns }) {
         </tbody>
       </table>
     </div>
-    ${rows.length === 0 && html`<div class="empty">It has no rows. Choose another file, or what stands between its cells.</div>`}
+    ${rows.length === 0 && html`<div class="empty">It has no rows. Choose another file, or another separator.</div>`}
   </section>`
 }
 

@@ -37,7 +37,7 @@ export function Run({ sent, again, back }) {
   const { plan, isTrial, lines, file } = sent
   const isOver = error || (run && run.state !== 'running')
   return html`<section aria-label="What became of it" aria-live="polite">
-    <h2>${isTrial ? 'Trial of' : 'Import of'} ${file.name} as ${plan.kind}</h2>
+    <h2>${isTrial ? 'Trial' : 'Import'}: ${file.name}, as ${plan.kind}</h2>
     ${error && html`<${Problem} error=${error} />`}
     ${
       !isOver &&

@@ -48,11 +48,11 @@ export function Customer({ id }) {
         ]}
       /></div>`
     }
-    <h3>Time line</h3>
+    <h3>Timeline</h3>
     ${!isAdmin && html`<p class="note">Changes of the profile, consent, vouchers and e-mails are shown to admins.</p>`}
     ${
       events.length
-        ? html`<ol class="timeline">${events.map(event => html`<li key=${event.key}><time>${event.at}</time><div>${event.what}</div></li>`)}</ol>`
+        ? html`<ol class="timeline">${events.map(event => html`<li key=${event.key}><time>${event.at}</time><div>${event.what}</div>${event.amount && html`<span class="amount">${event.amount}</span>`}</li>`)}</ol>`
         : html`<div class="empty">Nothing has happened with this customer yet.</div>`
     }
   </section>`

@@ -22,7 +22,7 @@ const columns = [
   { title: 'Sent', value: email => email.sentAt, shrink: true },
   { title: 'Next attempt', value: email => email.dueAt, shrink: true },
   { title: 'Attempts', right: true, value: email => email.attempts },
-  { title: 'Why not', value: email => email.fault },
+  { title: 'Why not', value: email => email.fault, wide: true },
 ]
 
 /** The e-mails to the receiver of a voucher. @param {{ number: string, emails: any[] }} props */

@@ -2,6 +2,7 @@ import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { Action } from '../../parts/action.js'
 import { amountColumn, Facts } from '../../parts/format.js'
+import { useKeptFocus } from '../../parts/kept-focus.js'
 import { Problem } from '../../parts/problem.js'
 import { useLoad } from '../../parts/use-load.js'
 import { WholeTable } from '../../parts/whole-table.js'
@@ -12,7 +13,7 @@ const columns = currency => [
   { title: 'When', value: step => step.at, shrink: true },
   { title: 'Step', value: step => step.kind },
   amountColumn('Amount', step => (Number(step.amount) ? step.amount : null), currency),
-  { title: 'Then', value: step => step.state },
+  { title: 'State then', value: step => step.state },
   { title: 'Held by', value: step => step.heldBy },
   { title: 'Order', value: step => step.orderNumber },
 ]
@@ -33,12 +34,13 @@ const decisions = {
  */
 export function Ledger({ number, factsOf }) {
   const path = `/vouchers/${encodeURIComponent(number)}`
+  const place = useKeptFocus()
   const { data, error, reload } = useLoad(signal => ask(`${path}/ledger`, { signal }), [number])
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
   const { voucher, senderName, receiverName, receiverEmail, emails, steps } = data.data
   const isUsable = voucher.status === 'active' || voucher.status === 'locked'
-  return html`<div class="card">
+  return html`<div class="card" tabindex="-1" ref=${place}>
       <${Facts}
         facts=${[
           ...factsOf(voucher),

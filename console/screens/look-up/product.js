@@ -22,7 +22,7 @@ const stockColumns = [
     value: level => html`<b>${level.sellable}</b>`,
     text: level => String(level.sellable),
   },
-  { title: 'Why', value: reason },
+  { title: 'Why', value: reason, wide: true },
   { title: 'Changed', value: level => level.updateTimeStamp, shrink: true },
 ]
 

@@ -4,7 +4,7 @@ import { money, State } from '../../parts/format.js'
 import { RequestLink } from '../../parts/request-link.js'
 import { emailTones } from './emails.js'
 
-/** @typedef {{ key: string, at: string, what: unknown }} Event */
+/** @typedef {{ key: string, at: string, what: unknown, amount?: unknown }} Event */
 
 /** What somebody agrees to. @type {Record<string, string>} */
 const channels = { marketing: 'Marketing', email: 'E-mail subscription', sms: 'SMS subscription' }
@@ -54,22 +54,26 @@ export function eventsOf({
     ...orders.map((/** @type {any} */ each) => ({
       key: `order ${each.id}`,
       at: each.placedAt,
-      what: html`Order <a href=${linkTo('look-up', 'order', each.id)}>${each.orderNumber}</a> ${money(each.total, each.currency)}`,
+      what: html`Order <a href=${linkTo('look-up', 'order', each.id)}>${each.orderNumber}</a>`,
+      amount: money(each.total, each.currency),
     })),
     ...returns.map((/** @type {any} */ each) => ({
       key: `return ${each.id}`,
       at: each.createdAt,
-      what: html`Return <a href=${linkTo('look-up', 'return', each.id)}>${each.returnNumber}</a> ${each.status}, ${money(each.total, each.currency)}`,
+      what: html`Return <a href=${linkTo('look-up', 'return', each.id)}>${each.returnNumber}</a> ${each.status}`,
+      amount: money(each.total, each.currency),
     })),
     ...transactions.map((/** @type {any} */ each) => ({
       key: `sale ${each.id}`,
       at: each.saleDate,
-      what: html`Sale <a href=${linkTo('look-up', 'sale', each.id)}>${each.number ?? each.id}</a> ${money(each.total, each.currency)} <small>${each.storeName ?? each.channel}</small>`,
+      what: html`Sale <a href=${linkTo('look-up', 'sale', each.id)}>${each.number ?? each.id}</a> <small>${each.storeName ?? each.channel}</small>`,
+      amount: money(each.total, each.currency),
     })),
     ...(rewardAccount?.points ?? []).map((/** @type {any} */ each) => ({
       key: `points ${each.id}`,
       at: each.createdAt,
-      what: html`${each.total} points ${each.description && html`<small>${each.description}</small>`}`,
+      what: html`Points ${each.description && html`<small>${each.description}</small>`}`,
+      amount: `${each.total.toLocaleString('en')} ${each.total === 1 ? 'point' : 'points'}`,
     })),
     ...vouchers.map((/** @type {any} */ each) => ({
       key: `voucher ${each.number}`,

@@ -8,9 +8,9 @@ export const stateNames = {
   missing: 'Missing',
   orphan: 'Orphan',
   twice: 'Twice',
-  unclaimed: 'Only there',
+  unclaimed: 'Unclaimed',
   matched: 'Matched',
-  unchecked: 'Not checked',
+  unchecked: 'Unchecked',
 }
 
 /** What is said of each reason. @type {Record<string, string>} */
@@ -51,14 +51,14 @@ export function columnsOf({ fix, open }) {
   return [
     { title: 'Here', ...inCode(row => row.id), shrink: true },
     { title: 'Mapped to', ...inCode(row => row.ecommerceId), wide: true },
-    { title: 'Probably', ...inCode(row => row.suggestion), wide: true },
-    { title: 'What it is', value: row => row.name },
-    { title: 'There', value: row => row.ecommerceName },
+    { title: 'Suggestion', ...inCode(row => row.suggestion), wide: true },
+    { title: 'Name', value: row => row.name },
+    { title: 'Name there', value: row => row.ecommerceName },
     { title: 'Why', value: why },
-    countColumn('In stock', row => row.unitsInStock),
-    countColumn('Sold, 90 days', row => row.unitsSold),
+    countColumn('In\u00a0stock', row => row.unitsInStock),
+    countColumn('Sold, 90\u00a0days', row => row.unitsSold),
     {
-      title: 'Mend',
+      title: 'Fix',
       right: true,
       value: row =>
         row.id === null

@@ -61,7 +61,7 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
       )}
     </div>
     <${List}
-      key=${`${kind} ${state}`}
+      of=${`${kind} ${state}`}
       path=${`/mappings/doctor/${kind}?state=${state}`}
       caption=${`${kinds[kind]}: ${stateNames[state]}`}
       columns=${columnsOf({ fix, open: setMending })}
@@ -70,7 +70,7 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
       keyOf=${(/** @type {any} */ row) => row.id ?? `there ${row.ecommerceId}`}
       file=${`mappings-${kind}-${state}`}
       empty=${health?.judgedAt ? 'None of them is in this state.' : 'They have not been judged yet. Press Judge now.'}
-      tools=${html`<${Choice} inline label="Of" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', 'doctor', next, state)} options=${Object.entries(kinds)} />`}
+      tools=${html`<${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', 'doctor', next, state)} options=${Object.entries(kinds)} />`}
     />
     ${
       mending &&

@@ -48,6 +48,9 @@ export function useHealth(version, judged) {
   return found
 }
 
+/** What the platform has of each kind. */
+const listedNames = { stores: 'locations', skus: 'SKUs', customers: 'customers' }
+
 /** @param {{ kinds: any[], kind: import('tillbridge/mappings').MappedKind, judge: () => Promise<void> }} props */
 export function Standing({ kinds, kind, judge }) {
   const { listed, listedAt, judgedAt } = kinds.find(one => one.kind === kind)
@@ -55,10 +58,10 @@ export function Standing({ kinds, kind, judge }) {
     <p class="note">
       ${
         listedAt
-          ? html`The platform has ${listed.toLocaleString('en')}, told <${Moment} moment=${listedAt} />.`
+          ? html`${listed.toLocaleString('en')} ${listedNames[kind]} on the platform, as of <${Moment} moment=${listedAt} />.`
           : html`What the platform has is not known: <a href=${linkTo('import', listFiles[kind])}>import</a> its export as <code>${listFiles[kind]}</code>.`
       }
-      ${' '}${judgedAt ? html`Judged <${Moment} moment=${judgedAt} />.` : 'Not judged yet.'} <${Action} label="Judge now" role="admin" work=${judge} />
+      ${' '}${judgedAt ? html`Last judged <${Moment} moment=${judgedAt} />.` : 'Not judged yet.'} <${Action} label="Judge now" role="admin" work=${judge} />
     </p>
     ${!isOver(kinds) && html`<${Judging} kinds=${kinds} />`}
   </div>`

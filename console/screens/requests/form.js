@@ -1,6 +1,7 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { html } from '../../ground/html.js'
 import { Choice, Field, submitted } from '../../parts/field.js'
+import { useKeptFocus } from '../../parts/kept-focus.js'
 import { filled } from './search.js'
 
 /** @typedef {[name: string, label: string, more?: Record<string, string>]} Asked */
@@ -34,11 +35,14 @@ const outcomes = [
  */
 export function SearchForm({ search, look }) {
   const [typed, setTyped] = useState(search)
+  const place = useKeptFocus()
+  // The address may have changed without it.
+  useEffect(() => setTyped(search), [JSON.stringify(search)])
   const change = (/** @type {string} */ name) => (/** @type {string} */ value) =>
     setTyped(before => Object.assign({}, before, { [name]: value }))
   const field = (/** @type {Asked} */ [name, label, more]) =>
     html`<${Field} key=${name} label=${label} value=${typed[name] ?? ''} change=${change(name)} autocomplete="off" ...${more} />`
-  return html`<form class="card search" role="search" onSubmit=${submitted(() => look(filled(typed)))}>
+  return html`<form class="card search" role="search" tabindex="-1" ref=${place} onSubmit=${submitted(() => look(filled(typed)))}>
     <div class="fields">
       ${texts.map(field)}
       <${Choice} label="Answered with" value=${typed.failed ?? ''} change=${change('failed')} options=${outcomes} />

@@ -65,9 +65,9 @@ function Found({ request }) {
       />
       ${remedies[request.code] && html`<p>${inCode(remedies[request.code])}</p>`}
       <p class="choices">
-        <a href=${linkToSearch({ record: request.record })}>All about this record</a>
-        ${request.code && html`<a href=${linkToSearch({ code: request.code })}>All with this error</a>`}
-        <a href=${linkToSearch({ account: request.account })}>All of this account</a>
+        <a href=${linkToSearch({ record: request.record })}>Requests about this record</a>
+        ${request.code && html`<a href=${linkToSearch({ code: request.code })}>Requests with this error</a>`}
+        <a href=${linkToSearch({ account: request.account })}>Requests of this account</a>
       </p>
     </div>
     <${Steps} request=${request} />

@@ -33,5 +33,5 @@ export function Steps({ request }) {
       outcome: statements === 1 ? '1 statement' : `${statements} statements`,
     },
   ]
-  return html`<${WholeTable} title=${html`<h2>What took its time</h2>`} caption="What took its time" columns=${columns(milliseconds)} rows=${rows} file=${`request-${id}`} />`
+  return html`<${WholeTable} title=${html`<h2>Where the time went</h2>`} caption="Where the time went" columns=${columns(milliseconds)} rows=${rows} file=${`request-${id}`} />`
 }

@@ -48,7 +48,9 @@ function Requests({ requests: { since, answered, refused, failed } }) {
   const sum = (/** @type {number[]} */ minutes) => minutes.reduce((all, each) => all + each, 0).toLocaleString('en')
   const [what, told] = [
     'Requests by the minute',
-    `, 24 hours: ${sum(answered)}, of which ${sum(refused)} were refused and ${sum(failed)} failed`,
+    answered.some(Boolean)
+      ? `, 24 hours: ${sum(answered)}, of which ${sum(refused)} were refused and ${sum(failed)} failed`
+      : ', 24 hours: none',
   ]
   return html`<div class="chart-place">
     ${

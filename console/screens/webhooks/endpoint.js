@@ -52,7 +52,8 @@ export function Endpoint({ id }) {
   const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined))
   const [tried, setTried] = useState(/** @type {any} */ (undefined))
 
-  if (error) return html`<h1>Webhook</h1><${Problem} error=${error} />`
+  if (error)
+    return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p><h1>Webhook</h1><${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
 
   const seen = () => {
@@ -85,13 +86,13 @@ export function Endpoint({ id }) {
             html`<${State} state=${data.state} tone=${toneOf(data.state)} />${data.stateReason && html` <small>${data.stateReason}</small>`}`,
           ],
           ['Behind', data.behind.seconds ? `${duration(data.behind.seconds)}` : 'up to date'],
-          ['Last taken', html`<${Moment} moment=${data.lastSuccessAt} />`],
+          ['Last delivered', html`<${Moment} moment=${data.lastSuccessAt} />`],
           [
             'Last failure',
             data.lastFailure &&
               html`<${Moment} moment=${data.lastFailure.at} /> <small>${data.lastFailure.detail}</small>`,
           ],
-          ['Told of', data.kinds.length ? data.kinds.join(', ') : 'all'],
+          ['Kinds', data.kinds.length ? data.kinds.join(', ') : 'all'],
           ['Description', data.description],
         ]}
       />

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { raiseAlert } from '../../src/store/running/alerts.ts'
+import { browserMissing } from '../support/browser.ts'
+import { type Console, openConsole } from '../support/console/console.ts'
+import { fillShop } from '../support/order-shop.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+// Whoever uses the keyboard alone is, after each step, where they were, or next to it: never at the top of the page again.
+
+const skip = browserMissing ?? false
+let shop: TestService
+let page: Console
+
+before(async () => {
+  shop = await startTestService()
+  await fillShop(shop.db, shop.service)
+  if (!skip) page = await openConsole(shop, shop)
+})
+after(async () => {
+  await page?.close()
+  await shop?.stop()
+})
+
+const named = (name: string) =>
+  `[...document.querySelectorAll('button, input, select')].find(each => (each.ariaLabel ?? each.labels?.[0]?.innerText.trim().split('\\n')[0] ?? each.innerText.trim()) === ${JSON.stringify(name)})`
+
+async function focus(name: string) {
+  await page.until(named(name))
+  await page.evaluate(`${named(name)}.focus()`)
+}
+const isAt = (name: string) => page.until(`${named(name)} && document.activeElement === ${named(name)}`)
+
+test('an export that is under way keeps the focus, and so does one that has ended', { skip }, async () => {
+  await page.show('accounts')
+  await focus('Export CSV: Accounts')
+  await page.evaluate(`(() => {
+    const ask = fetch
+    URL.createObjectURL = () => '#'
+    HTMLAnchorElement.prototype.click = () => { globalThis.saved = true }
+    globalThis.fetch = async (path, asking) => {
+      if (asking.headers.accept === 'application/x-ndjson') await new Promise(done => { globalThis.answer = done })
+      return ask(path, asking)
+    }
+  })()`)
+  await page.key('Enter')
+  await isAt('Cancel')
+  await page.until('globalThis.answer')
+  await page.evaluate('answer()')
+  await page.until('globalThis.saved')
+  await isAt('Export CSV: Accounts')
+})
+
+test('an alert that is settled leaves the focus with the others, the last one too', { skip }, async () => {
+  await raiseAlert(shop.db, shop.service.id, { kind: 'export_refused', subject: 'a.csv', detail: 'The last one.' })
+  await page.show('today')
+  await page.says('The last one.')
+  await focus('Mark as settled: Lines of an export were refused.')
+  await page.key('Enter')
+  await page.says('Nothing needs attention.')
+  await page.until(`document.activeElement.ariaLabel === 'Alerts'`)
+})
+
+test('a search leaves the focus in the field that it was sent from; taking it back leaves it in the form', {
+  skip,
+}, async () => {
+  await page.show('requests')
+  await focus('Path or operation')
+  await page.type('/stores')
+  await page.key('Enter')
+  await page.until(`location.hash.includes('search')`)
+  await page.says('What was found')
+  await isAt('Path or operation')
+  await focus('Clear')
+  await page.key('Enter')
+  await page.until(`location.hash === '#requests' && !${named('Clear')}`)
+  await page.until(`document.activeElement.getAttribute('role') === 'search'`)
+  assert.equal(await page.filled('Path or operation'), '')
+})
+
+test('another kind of mappings leaves the focus at the choice, and shows none of what was there before', {
+  skip,
+}, async () => {
+  await page.show('mappings/stores')
+  for (const [kind, column] of [
+    ['skus', 'E-commerce SKU'],
+    ['customers', 'Legacy id'],
+  ] as const) {
+    await focus('Kind')
+    await page.fill('Kind', kind)
+    await page.until(`[...document.querySelectorAll('th')].some(cell => cell.innerText === ${JSON.stringify(column)})`)
+    await isAt('Kind')
+  }
+  assert.deepEqual(page.complaints, [])
+})
