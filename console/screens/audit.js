@@ -41,16 +41,17 @@ export function Screen() {
   const [since, setSince] = useState('')
   const [record, setRecord] = useState('')
   const [typed, setTyped] = useState('')
-  const query = new URLSearchParams({ ...(since && { updated_after: since }), ...(record && { record }) }).toString()
+  const wanted = { ...(since && { updated_after: since }), ...(record && { record }) }
+  const query = new URLSearchParams({ asc: 'false', ...wanted })
   return html`<h1>Audit</h1>
     <p class="lead">A line for each write that was carried out: who, what and on what. Values are not kept.</p>
     <${List}
-      path=${`/audit${query && `?${query}`}`}
-      caption="What was done"
+      path=${`/audit?${query}`}
+      caption="What was done, the newest first"
       columns=${columns}
       file="audit"
       empty=${
-        query
+        Object.keys(wanted).length
           ? 'Nothing of the kind was done. Choose an earlier day, or another record: paths are compared letter by letter.'
           : 'Nothing was written yet. The first write of any account shows here.'
       }

@@ -85,7 +85,7 @@ function Mappings({ parts: [asked = 'stores'] }) {
       version=${version}
       keyOf=${(/** @type {any} */ row) => row[id]}
       file=${`mappings-${kind}`}
-      empty=${state === 'unmapped' ? 'Nothing is missing: all of them are mapped.' : state ? 'None of them is mapped yet.' : `There are no ${kind} here. They come with the feeds.`}
+      empty=${state === 'unmapped' ? 'Nothing is missing: all of them are mapped.' : state ? 'None of them is mapped yet.' : html`There are no ${kind === 'skus' ? 'SKUs' : kind} here yet. They come with the <a href=${linkTo('feeds')}>feeds</a>.`}
       tools=${html`
         <${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(sides).map(([each, { title }]) => [each, title])} />
         <${Choice} inline label="State" value=${state} change=${setState} options=${[['', 'all'], ['unmapped', 'not mapped'], ['mapped', 'mapped']]} />`}

@@ -12,16 +12,28 @@ export function audit(api: Api) {
       operationId: 'listAudit',
       tag: 'Audit',
       role: 'admin',
-      summary: 'Who wrote what, when; the oldest first.',
+      summary: 'Who wrote what, when; the oldest first, or the newest.',
       description:
         'A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept.',
       query: Type.Object({
         updated_after: updatedAfter,
         record: Filter('Only what was written of the record at this path.', '/customers/65432', 500),
+        asc: Type.Optional(
+          Type.Boolean({
+            description: 'Whether the oldest line comes first, or the newest. As lines the oldest comes first anyway.',
+            default: true,
+            examples: [false],
+          }),
+        ),
       }),
       item: Audit,
     },
     ({ db, service, query }, asked) =>
-      auditPage(db, service, { updatedAfter: query.updated_after, subject: query.record }, asked),
+      auditPage(
+        db,
+        service,
+        { updatedAfter: query.updated_after, subject: query.record, newestFirst: query.asc === false },
+        asked,
+      ),
   )
 }

@@ -5,12 +5,14 @@ import type { Audit } from '../shapes/audit.ts'
 
 /** Who wrote what, and when. */
 export interface AuditApi {
-  /** Who wrote what, when; the oldest first. A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept. */
+  /** Who wrote what, when; the oldest first, or the newest. A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept. */
   list(query?: Paging & {
     /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
     updatedAfter?: string | Date | undefined
     /** Only what was written of the record at this path. */
     record?: string | undefined
+    /** Whether the oldest line comes first, or the newest. As lines the oldest comes first anyway. */
+    asc?: boolean | undefined
   }, options?: CallOptions): Walk<Audit>
 }
 

@@ -58,11 +58,15 @@ export async function timesOfDay(tx: Db, service: Service, operation: string, su
   return row ?? { times: 0, first: 0, last: 0 }
 }
 
-/** What was written, the oldest first; with `subject` only what was about it. */
+/** What was written; with `subject` only what was about it. */
 export const auditPage = (
   db: Db,
   service: Service,
-  { updatedAfter, subject }: { updatedAfter?: string | undefined; subject?: string | undefined },
+  {
+    updatedAfter,
+    subject,
+    newestFirst,
+  }: { updatedAfter?: string | undefined; subject?: string | undefined; newestFirst: boolean },
   asked: PageRequest,
 ) =>
   readPage(
@@ -73,6 +77,7 @@ export const auditPage = (
       record: sql`record`,
       order: byChange,
       key: sql`id`,
+      descending: newestFirst && !asked.lines,
       where: sql`${filter(updatedAfter, changedAfter)} ${filter(subject, path => sql`and ${subjectOf} = ${path}`)}`,
     },
     asked,

@@ -202,3 +202,29 @@ test('a write whose line cannot be kept is not done', async () => {
   }
   assert.deepEqual((await shop.get('/customers/search')).json.data, [])
 })
+
+test('the newest line comes first where somebody asks for it, page by page', async () => {
+  const shop = await service.tenant()
+  const { id } = (await post(shop, '/customers', customer())).json.data
+  for (const firstname of ['Bea', 'Cay']) await put(shop, `/customers/${id}`, { firstname })
+  await put(shop, '/settings', { gateways: [] })
+  const oldest = (await lines(shop)).map(line => line.id)
+  assert.equal(oldest.length, 4)
+  const walked: string[] = []
+  for (let cursor = ''; ; ) {
+    const { data, meta } = (await shop.get(`/audit?asc=false&limit=3${cursor}`)).json
+    walked.push(...data.map((line: Audit) => line.id))
+    if (!meta.hasNextPage) break
+    cursor = `&after_cursor=${encodeURIComponent(meta.endCursor)}`
+  }
+  assert.deepEqual(walked, oldest.toReversed())
+  const about = await lines(shop, `?asc=false&record=/customers/${id}`)
+  assert.deepEqual(
+    about.map(line => line.id),
+    oldest.slice(0, 3).toReversed(),
+  )
+  assert.deepEqual(
+    (await lines(shop, '?asc=true')).map(line => line.id),
+    oldest,
+  )
+})

@@ -53,7 +53,7 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/mappings/doctor/stores': { state: found },
   '/mappings/doctor/skus': { state: found },
   '/mappings/doctor/customers': { state: found },
-  '/audit': { updated_after, record: ['/customers/7'] },
+  '/audit': { updated_after, record: ['/customers/7'], asc: ['false'] },
   '/requests': {
     request_id: ['r7'],
     idempotency_key: ['k7'],
