@@ -66,9 +66,11 @@ export const Path = ({ path, short = false }) => {
 /** A state as a word with a dot in its colour. @param {{ state: string, tone?: 'good' | 'warn' | 'bad' | 'idle' | undefined }} props */
 export const State = ({ state, tone = 'idle' }) => html`<span class=${`state ${tone}`}>${state}</span>`
 
-/** Facts, name by name; those without a value are left out. @param {{ facts: [name: string, value: unknown][] }} props */
+/** @typedef {[name: string, value: unknown, wide?: 'wide']} Fact `wide`: it has room for a long one */
+
+/** Facts, name by name; those without a value are left out. @param {{ facts: Fact[] }} props */
 export const Facts = ({ facts }) => html`<dl class="facts-list">
   ${facts
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
-    .map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+    .map(([name, value, wide]) => html`<div key=${name} class=${wide}><dt>${name}</dt><dd>${value}</dd></div>`)}
 </dl>`

@@ -40,14 +40,21 @@ function Counted({ load, show }) {
     : show(data)
 }
 
+/** What is late, against its schedule, and what failed. @param {any[]} late @param {any[]} failed */
+function badWords(late, failed) {
+  const [first] = late
+  if (late.length > 1 || !first) return `${late.length} late, ${failed.length} failed`
+  const age = first.lagSeconds === null ? 'never brought' : `${duration(first.lagSeconds)} old`
+  return `${first.feed} is late: ${age}, due every ${duration(first.everySeconds)}`
+}
+
 const Feeds = () => html`<${Counted}
   load=${() => ask('/feeds').then(answer => answer.data)}
   show=${(/** @type {any[]} */ feeds) => {
     const late = feeds.filter(({ isLate }) => isLate)
     const failed = feeds.filter(({ state }) => state === 'failed')
     const bad = late.length + failed.length > 0
-    const words =
-      feeds.length === 0 ? 'nothing is pulled' : bad ? `${late.length} late, ${failed.length} failed` : 'all in time'
+    const words = feeds.length === 0 ? 'nothing is pulled' : bad ? badWords(late, failed) : 'all in time'
     return html`<${Figure} title="Feeds" place=${['feeds']} number=${feeds.length} words=${words} tone=${bad ? 'bad' : feeds.length ? 'good' : 'idle'} />`
   }}
 />`

@@ -33,7 +33,7 @@ async function lookUp(text: string) {
   await page.press('Look up')
 }
 
-test('a customer is found by an e-mail address, and is one time line of changes and orders', { skip }, async () => {
+test('a customer is found by an e-mail address, and is one timeline of changes and orders', { skip }, async () => {
   const lines = [{ sku: 'HOOD-S', quantity: 1, price: '29.99', discounts: [] }]
   const address = { contactName: 'Jane Smith', addressLine1: '1 High St', city: 'Carlton', country: 'Australia' }
   const order = await post(shop, '/orders', {

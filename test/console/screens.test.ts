@@ -37,6 +37,8 @@ test('today tells what has to be looked at, with a way out, until it is settled'
     subject: 'orders.csv',
     detail: 'Nobody takes it.',
   })
+  // Where it was opened it may have asked before.
+  await page.show('feeds')
   await page.show('today')
   await page.says('Nobody takes it.')
   await page.says('Requests by the minute')

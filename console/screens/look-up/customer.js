@@ -23,14 +23,14 @@ export function Customer({ id }) {
       customer &&
       html`<div class="card"><${Facts}
         facts=${[
-          ['E-mail', broken(customer.contact.email)],
+          ['E-mail', broken(customer.contact.email), 'wide'],
           [
             'Phones',
             [customer.contact.phones.mobile, customer.contact.phones.home, customer.contact.phones.work]
               .filter(Boolean)
               .join(', '),
           ],
-          ['Address', addressLine(customer.address)],
+          ['Address', addressLine(customer.address), 'wide'],
           ['Born', customer.dateOfBirth],
           [
             'Marketing',
@@ -42,7 +42,7 @@ export function Customer({ id }) {
             rewardAccount &&
               `${rewardAccount.availablePoints} in ${rewardAccount.programName}${rewardAccount.tierName ? `, ${rewardAccount.tierName}` : ''}`,
           ],
-          ['In the shop', [customer.ecommerceAdminId, customer.ecommerceLegacyId].filter(Boolean).join(', ')],
+          ['In the shop', [customer.ecommerceAdminId, customer.ecommerceLegacyId].filter(Boolean).join(', '), 'wide'],
           ['Changed', customer.updateTimeStamp],
           ['Id', html`<code>${customer.id}</code>`],
         ]}

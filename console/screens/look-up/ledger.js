@@ -30,7 +30,7 @@ const decisions = {
 
 /**
  * A voucher with its ledger and whom it is for, and what can be decided of it.
- * @param {{ number: string, factsOf: (voucher: any) => [name: string, value: unknown][] }} props
+ * @param {{ number: string, factsOf: (voucher: any) => import('../../parts/format.js').Fact[] }} props
  */
 export function Ledger({ number, factsOf }) {
   const path = `/vouchers/${encodeURIComponent(number)}`
@@ -45,7 +45,7 @@ export function Ledger({ number, factsOf }) {
         facts=${[
           ...factsOf(voucher),
           ['From', senderName],
-          ['For', [receiverName, receiverEmail].filter(Boolean).join(', ')],
+          ['For', [receiverName, receiverEmail].filter(Boolean).join(', '), 'wide'],
         ]}
       />
       <p class="choices">

@@ -49,11 +49,11 @@ export const Order = ({ id }) => html`<${Loaded}
               )
               .join(', '),
           ],
-          ['Delivery', addressLine(order.deliveryAddress)],
-          ['Billing', addressLine(order.billingAddress)],
+          ['Delivery', addressLine(order.deliveryAddress), 'wide'],
+          ['Billing', addressLine(order.billingAddress), 'wide'],
           ['Collected at store', order.pickupStoreNumber],
           ['Changed', order.updateTimeStamp],
-          ['Id', html`<code>${order.id}</code>`],
+          ['Id', html`<code>${order.id}</code>`, 'wide'],
         ]}
       />
     </div>

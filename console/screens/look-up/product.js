@@ -63,7 +63,7 @@ export function Product({ id }) {
       html`<div class="card"><${Facts}
           facts=${[
             ['Code', data.productCode],
-            ['Description', data.description],
+            ['Description', data.description, 'wide'],
             ['Size range', data.sizeRange],
             ['Changed', data.updateTimeStamp],
             ['Id', html`<code>${data.id}</code>`],

@@ -33,7 +33,7 @@ export const Return = ({ id }) => html`<${Loaded}
           ['Back into stock', found.restock ? 'yes' : 'no'],
           ['Total', money(found.total, found.currency)],
           ['Made', found.createdAt],
-          ['Id', html`<code>${found.id}</code>`],
+          ['Id', html`<code>${found.id}</code>`, 'wide'],
         ]}
       />
     </div>

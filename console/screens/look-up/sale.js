@@ -31,7 +31,7 @@ export const Sale = ({ id }) => html`<${Loaded}
             sale.customerId && html`<a href=${linkTo('look-up', 'customer', sale.customerId)}>${sale.customerId}</a>`,
           ],
           ['Total', money(sale.total, sale.currency)],
-          ['Id', html`<code>${sale.id}</code>`],
+          ['Id', html`<code>${sale.id}</code>`, 'wide'],
         ]}
       />
     </div>

@@ -12,7 +12,7 @@ import { Ledger } from './ledger.js'
 /** @type {Record<string, 'good' | 'warn' | 'bad' | 'idle'>} */
 const tones = { active: 'good', pending: 'warn', locked: 'warn', suspended: 'bad', expired: 'bad', redeemed: 'idle' }
 
-/** What a voucher is. @param {any} voucher @returns {[name: string, value: unknown][]} */
+/** What a voucher is. @param {any} voucher @returns {import('../../parts/format.js').Fact[]} */
 const factsOf = voucher => [
   ['Status', html`<${State} state=${voucher.status} tone=${tones[voucher.status]} />`],
   ['Available', money(voucher.availableAmount, voucher.currency)],

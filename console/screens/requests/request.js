@@ -52,15 +52,16 @@ function Found({ request }) {
               html`<a href=${`errors/${request.code}`} target="_blank" rel="noopener">${request.code}</a>`,
           ],
           ['Operation', request.operation],
-          ['Path', html`<code>${request.path}</code>`],
-          [
-            'Record',
-            html`<code>${request.record}</code>${about && html` <small><a href=${linkTo('look-up', about, decodeURIComponent(id))}>look up</a></small>`}`,
-          ],
           ['Account', request.account],
           ['Answered', html`<${Moment} moment=${request.at} /> <small class="shrink">${request.at}</small>`],
           ['Took', took(request.milliseconds)],
           ['Idempotency key', request.keyed ? 'came with one' : 'none'],
+          ['Path', html`<code>${request.path}</code>`, 'wide'],
+          [
+            'Record',
+            html`<code>${request.record}</code>${about && html` <small class="shrink"><a href=${linkTo('look-up', about, decodeURIComponent(id))}>look up</a></small>`}`,
+            'wide',
+          ],
         ]}
       />
       ${remedies[request.code] && html`<p>${inCode(remedies[request.code])}</p>`}
