@@ -82,6 +82,12 @@ test('a feed tells its runs and how old the data was, and is pulled at once', { 
     (await shop.get('/feeds')).json.data.find((feed: { feed: string }) => feed.feed === 'stock').isAsked,
     true,
   )
+  await shop.db.run(sql`
+    insert into sync_state (service_id, feed, since, started_at, finished_at)
+    values (${shop.service.id}, 'stock', '1', now() - interval '3 hours', now() - interval '3 hours')
+    on conflict (service_id, feed) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
+  await page.show('today')
+  await page.says('stock is late: 3 h old, due every 5 min')
   await setBackOffice(shop.db, shop.keys, shop.service, { driver: 'embedded' })
   await until(
     async () => (await shop.get('/capabilities')).json.data.backOffice.driver === 'embedded',
