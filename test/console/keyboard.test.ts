@@ -75,7 +75,7 @@ test('a search leaves the focus in the field that it was sent from; taking it ba
   await page.key('Enter')
   await page.until(`location.hash === '#requests' && !${named('Clear')}`)
   await page.until(`document.activeElement.getAttribute('role') === 'search'`)
-  assert.equal(await page.filled('Path or operation'), '')
+  await page.until(`${named('Path or operation')}.value === ''`)
 })
 
 test('another kind of mappings leaves the focus at the choice, and shows none of what was there before', {

@@ -6,7 +6,7 @@ import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { until } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
-import { post } from '../support/write.ts'
+import { keyed, post } from '../support/write.ts'
 
 const skip = browserMissing ?? false
 let shop: TestService
@@ -17,7 +17,7 @@ before(async () => {
   shop = await startTestService()
   await fillShop(shop.db, shop.service)
   const customer = { firstname: 'Jane', surname: 'Doe', contact: { email: 'jane.doe@example.com' } }
-  const made = await post(shop, '/customers', customer)
+  const made = await post(shop, '/customers', customer, keyed('made-once'))
   assert.equal(made.status, 201, made.text)
   for (let i = 0; i < 2; i++) {
     const taken = await post(shop, '/customers', customer)
@@ -65,6 +65,22 @@ test('a request is found by what is known of it, and tells what took its time', 
   assert.match(steps.at(-1) ?? '', /^database, in all – [\d.]+ ms \d+ statements/)
   await page.says('It wrote nothing.')
   await isAccessible(page, 'a request')
+})
+
+test('a search is by each of its fields', { skip }, async () => {
+  for (const [field, wanted, row, count] of [
+    ['Idempotency key', 'made-once', / 201 .*POST \/customers /, 1],
+    ['Error', 'email_taken', / 409 email_taken /, 2],
+    ['Status', '409', / 409 email_taken /, 2],
+    ['Path or operation', '/customers', / POST \/customers /, 3],
+  ] as const) {
+    await page.show('requests')
+    await page.until(`![...document.querySelectorAll('button')].some(button => button.innerText === 'Clear')`)
+    await page.fill(field, wanted)
+    await page.press('Search')
+    await page.says('What was found')
+    await page.until(`${found}.length === ${count} && ${found}.some(row => ${row}.test(row))`)
+  }
 })
 
 test('a record leads to what was ever asked about it, by path, outcome and time, and what was written', {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { html } from '../../ground/html.js'
 import { Choice, Field, submitted } from '../../parts/field.js'
 import { useKeptFocus } from '../../parts/kept-focus.js'
@@ -36,8 +36,8 @@ const outcomes = [
 export function SearchForm({ search, look }) {
   const [typed, setTyped] = useState(search)
   const place = useKeptFocus()
-  // The address may have changed without it.
-  useEffect(() => setTyped(search), [JSON.stringify(search)])
+  // The address may have changed without it; before anything is painted, so that nothing that is typed then is lost.
+  useLayoutEffect(() => setTyped(search), [JSON.stringify(search)])
   const change = (/** @type {string} */ name) => (/** @type {string} */ value) =>
     setTyped(before => Object.assign({}, before, { [name]: value }))
   const field = (/** @type {Asked} */ [name, label, more]) =>
