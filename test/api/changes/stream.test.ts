@@ -134,13 +134,10 @@ test('who goes before the stream begins has none open', async () => {
   await delay(10)
   for (const socket of sockets) socket.destroy()
   await until(async () => {
-    const stream = await open('/changes/stream', shop)
-    stream.close()
-    return stream.status === 200
-  }, 'a stream opens')
-  const streams = await Promise.all(Array.from({ length: 9 }, () => open('/changes/stream', shop)))
-  assert.deepEqual(new Set(streams.map(({ status }) => status)), new Set([200]))
-  for (const stream of streams) stream.close()
+    const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', shop)))
+    for (const stream of streams) stream.close()
+    return streams.every(({ status }) => status === 200)
+  }, 'as many streams open as an account may have')
 })
 
 test('a stream counts as one request', async () => {

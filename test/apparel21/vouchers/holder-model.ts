@@ -48,6 +48,8 @@ export const rounds = fc.array(
 const always = ['outcome_unknown', 'back_office_unavailable', 'concurrent_update']
 const refused = ['voucher_locked', 'validation_id_incorrect']
 const over = ['voucher_unusable', 'insufficient_voucher_balance']
+/** A process that was halted for too long finds that somebody else finds out what has become of its order. */
+export const takenOver = 'idempotency_in_progress'
 /** What may happen; `held` is to whoever held the voucher when it began, and had not begun to give it back. */
 const table: Record<Deed, { anybody: readonly string[]; held: readonly string[] }> = {
   'look up': { anybody: ['200', 'voucher_unusable'], held: ['200', 'voucher_unusable'] },
@@ -55,8 +57,8 @@ const table: Record<Deed, { anybody: readonly string[]; held: readonly string[] 
   lock: { anybody: ['200', ...refused], held: ['200'] },
   unlock: { anybody: ['200', ...refused], held: ['200'] },
   'lock by PIN': { anybody: ['200', 'voucher_locked', ...over], held: ['voucher_locked', ...over] },
-  draw: { anybody: ['201', ...refused, ...over], held: ['201', ...over] },
-  repeat: { anybody: ['201', ...refused, ...over], held: ['201', ...refused, ...over] },
+  draw: { anybody: ['201', takenOver, ...refused, ...over], held: ['201', takenOver, ...over] },
+  repeat: { anybody: ['201', takenOver, ...refused, ...over], held: ['201', takenOver, ...refused, ...over] },
 }
 
 /** What only one may do who has the voucher, or to whom it is free. */

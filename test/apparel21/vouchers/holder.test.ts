@@ -10,7 +10,7 @@ import { forgetFailures, lock } from '../../support/voucher-shop.ts'
 import { isReplay, keyed, post, put } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
-import { type Act, historyOf, type Mishap, type Round, rounds, shoppers } from './holder-model.ts'
+import { type Act, historyOf, type Mishap, type Round, rounds, shoppers, takenOver } from './holder-model.ts'
 
 /** Runs of the model; longer: `HOLDER_RUNS=500`. */
 const runs = Number(process.env.HOLDER_RUNS ?? 6)
@@ -98,7 +98,7 @@ async function play(round: Round, crowd: readonly Shopper[], history: ReturnType
     const outcome = String(json.code ?? status)
     history.ends({ shopper: i, deed: act.deed, from, outcome }, wasHolding)
     if (status < 300 && json.data.validationId) shopper.validationId = json.data.validationId
-    if (act.deed === 'draw' && outcome !== 'outcome_unknown') shopper.open = undefined
+    if (act.deed === 'draw' && outcome !== 'outcome_unknown' && outcome !== takenOver) shopper.open = undefined
   }
   for (const each of acts) each.shopper.doing = doing(each)
   await Promise.all(acts.map(({ act, shopper }) => (isLate(act) ? delay(80).then(timeIsUp) : shopper.doing)))
