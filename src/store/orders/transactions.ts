@@ -44,6 +44,8 @@ function merge(
       const before = await coming
       // What the next ones were is read while these are merged, and these are written while those are.
       coming = storedOf(tx, service, portions[i + 1] ?? [])
+      // Where merging fails nobody comes to wait for it.
+      unawaited(coming)
       const given = among(
         before,
         portion.map(row => withoutErased(row, erased)),
