@@ -187,7 +187,10 @@ describe('streams over time', { concurrency: true }, () => {
 
   test('a stream in which nothing happens has a comment every 15 seconds, with where to go on', async () => {
     const stream = await open('/changes/stream', await empty())
-    await delay(17_000)
+    const told = () => stream.text.split('\n\n').length - 1
+    await delay(13_000)
+    assert.equal(told(), 1)
+    await until(async () => told() > 1, 'a second comment', 20_000)
     assert.match(stream.text, /^:\nid: \S+\n\n:\nid: \S+\n\n$/)
     stream.close()
   })
