@@ -1,88 +1,93 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ask, type Bench, type Sample } from './rig/bench.ts'
-import { startChild } from './rig/child.ts'
 import type { Loaded } from './rig/database.ts'
-import type { Load, Measured } from './rig/generator.ts'
-import { type Running, startService } from './rig/processes.ts'
+import { startService } from './rig/processes.ts'
 import { median, type Section, tenths, whole } from './rig/report.ts'
 import { type Scenario, scenariosOf } from './rig/scenarios.ts'
 
 const measured = /^customers, first|^one customer/
-/** The shares of requests that are traced. The first two are nobody's, traces are off: what lies between them is what this cannot tell. */
-const shares = ['off', 'off, another', '0.1', '1'] as const
-/** Services of each share: two that do the same differ by some percent as long as they live, by what their compiler has made of them. */
-const copies = 3
-const connections = 8
 const turnsToWarm = 4
+const turnsOfRound = 4
 /** What CPU for each answer may grow by. */
 const most = 0.03
 
-/** What traces cost: the same load without them, with one request in ten traced, and with all. */
+/** What a caller says who wants nothing traced. */
+const none = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'
+/** What is traced instead, and what a caller says for it: the last one is no such header by the standard, of the same length, so that nothing is said. */
+const ways = [
+  ['all', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
+  ['as set unless told otherwise', 'ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00'],
+] as const
+
+const saying = (traceparent: string, { request, ...scenario }: Scenario): Scenario => ({
+  ...scenario,
+  request: request.replace('\r\n\r\n', `\r\ntraceparent: ${traceparent}\r\n\r\n`),
+})
+
+/**
+ * What traces cost: requests that nobody traces beside those that are traced, in turn, on one process. Two processes that do the same differ by
+ * more than traces cost, by what their compilers have made of them.
+ */
 export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Section> {
   const collector = createServer((request, response) => {
     request.resume().on('end', () => response.end('{}'))
   })
   await new Promise<void>(resolve => collector.listen(0, '127.0.0.1', resolve))
-  const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
-  const groups: Running[][] = []
-  for (let copy = 0; copy < copies; copy++) {
-    const group: Running[] = []
-    for (const share of shares) {
-      const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: share }
-      const own = share.startsWith('off') ? {} : traced
-      group.push(await startService(bench.directory, { DATABASE_URL: loaded.url, JOBS: 'off', ...own }))
-    }
-    groups.push(group)
-  }
-  const generators = shares.map(() => startChild<Load, Measured>('./generator.ts'))
-  // All of a group at once: what else the machine does, or has just done, falls on all alike.
-  const askAll = (group: readonly Running[], scenario: Scenario) =>
-    Promise.all(
-      generators.map((generator, i) =>
-        ask({ ...bench, generator }, group[i] as Running, scenario, { connections, seconds: 2 * bench.seconds }),
-      ),
-    )
+  const service = await startService(bench.directory, {
+    DATABASE_URL: loaded.url,
+    JOBS: 'off',
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+  })
   const rows: string[][] = []
-  const grown: { name: string; share: string; by: number }[] = []
+  const grown: { name: string; by: number; isTarget: boolean }[] = []
   for (const scenario of (await scenariosOf(loaded)).filter(({ name }) => measured.test(name))) {
     bench.say(`  ${scenario.name}`)
-    // Before anything counts, each has compiled what it runs.
-    for (let turn = 0; turn < turnsToWarm; turn++) for (const group of groups) await askAll(group, scenario)
-    const rounds: Sample[][] = []
-    for (let round = 0; round < bench.rounds; round++)
-      for (const group of groups) rounds.push(await askAll(group, scenario))
-    for (const [i, share] of shares.entries()) {
-      const of = (value: (sample: Sample) => number) => median(rounds.map(samples => value(samples[i] as Sample)))
-      const by = median(
-        rounds.map(samples => (samples[i]?.cpu.service ?? Number.NaN) / (samples[0]?.cpu.service ?? Number.NaN) - 1),
-      )
-      if (!share.startsWith('off')) grown.push({ name: scenario.name, share, by })
-      rows.push([
-        ...[scenario.name, share, whole(of(sample => sample.answersPerSecond))],
-        ...[tenths(of(sample => sample.p99)), whole(of(sample => sample.cpu.service)), i ? shown(by) : ''],
-      ])
+    for (const [way, traceparent] of ways) {
+      const untraced: Sample[] = []
+      const traced: Sample[] = []
+      for (let turn = -turnsToWarm; turn < bench.rounds * turnsOfRound; turn++) {
+        const both: [string, Sample[]][] = [
+          [none, untraced],
+          [traceparent, traced],
+        ]
+        // Each time in the other order: what the first leaves to be sent goes out beside the second.
+        for (const [said, samples] of turn % 2 ? both.reverse() : both) {
+          const sample = await ask(bench, service, saying(said, scenario), { connections: 32 })
+          // Before anything counts, it has compiled what it runs.
+          if (turn >= 0) samples.push(sample)
+        }
+      }
+      const by = median(traced.map(({ cpu }, i) => cpu.service / (untraced[i]?.cpu.service ?? Number.NaN) - 1))
+      grown.push({ name: `${scenario.name}, traced ${way}`, by, isTarget: way !== 'all' })
+      for (const [what, samples, more] of [
+        ['none', untraced, ''],
+        [way, traced, shown(by)],
+      ] as const) {
+        const of = (value: (sample: Sample) => number) => median(samples.map(value))
+        rows.push([
+          ...[scenario.name, what, whole(of(sample => sample.answersPerSecond)), tenths(of(sample => sample.p99))],
+          ...[whole(of(sample => sample.cpu.service)), more],
+        ])
+      }
     }
   }
-  for (const generator of generators) generator.end()
-  for (const service of groups.flat()) await service.stop()
+  await service.stop()
   collector.close()
   return {
     title: 'What traces cost',
-    about: `The same load on services without traces, on one that traces a tenth of its requests, and on one that traces all of them, at the same time; ${connections} connections each, which ask again as soon as they are answered. CPU is microseconds of the service for each answer, and how much more it is than without traces meanwhile; the median of turns, each of which is had by another of ${copies} such groups. By how much another one without traces differs is what the measurement cannot tell. A collector takes everything.`,
+    about:
+      'The same load on one process, with nothing traced and with all, in turn; then with nothing traced and with as many as where nothing else is set, some hundred a second: the caller says which (`traceparent`). 32 connections, each asking again as soon as it is answered. CPU is microseconds of the service for each answer, its posting to a collector included, which takes everything; and how much more it is than without traces in the same turn, the median of all turns.',
     tables: [
       {
         caption: 'At full load',
-        head: ['request', 'share traced', 'requests/s', 'p99 ms', 'CPU service', 'more than without'],
+        head: ['request', 'traced', 'requests/s', 'p99 ms', 'CPU service', 'more than without'],
         rows,
       },
     ],
-    targets: grown.map(({ name, share, by }) => ({
-      what: `${name}, ${share} traced: CPU of the service`,
-      wanted: '≤ 3 % more',
-      found: shown(by),
-      met: by <= most,
-    })),
+    targets: grown
+      .filter(({ isTarget }) => isTarget)
+      .map(({ name, by }) => ({ what: `${name}: CPU`, wanted: '≤ 3 % more', found: shown(by), met: by <= most })),
   }
 }
 

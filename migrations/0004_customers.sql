@@ -1,5 +1,12 @@
 -- Customers: who buys, and what they have agreed to.
 
+create function name_key(surname text, firstname text) returns text
+language sql immutable parallel safe
+return btrim(translate(lower(normalize(coalesce(surname, '') || ' ' || coalesce(firstname, ''), NFKD)),
+  U&'\2019\0300\0301\0302\0303\0304\0306\0307\0308\030A\030B\030C\0326\0327\0328', ''''));
+comment on function name_key is
+  'A name as a directory has it, surname first, to be compared: without case, accents (the marks of Latin letters) and kinds of apostrophe.';
+
 create table customer (
   service_id integer not null,
   id text collate "C" not null,
@@ -37,6 +44,7 @@ create index customer_changed on customer (service_id, changed_at, id);
 create index customer_mapped on customer (service_id, id) where ecommerce_admin_id is not null or ecommerce_legacy_id is not null;
 create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
 create unique index customer_email on customer (service_id, lower(normalize(email, NFC)));
+create index customer_name on customer (service_id, (name_key(surname, firstname) collate "C"), id);
 create index customer_joined_store on customer (service_id, joined_store_id) where joined_store_id is not null;
 comment on table customer is 'Customers, as GET /customers and /customers/search show them: those of the back office, and those that were made here.';
 comment on column customer.changed_at is 'The stamp.';
@@ -52,6 +60,8 @@ comment on column customer.ecommerce_admin_id is 'As the platform''s API writes 
 comment on column customer.ecommerce_legacy_id is 'The same in the legacy form: 6477890125896.';
 comment on index customer_email is
   'No two customers share an address. Addresses that differ only in case, or in how an accent is encoded (NFC, NFD), are the same.';
+
+comment on index customer_name is 'Whom a name may be of; in the order of a directory.';
 
 create table former_customer (
   service_id integer not null references service on delete cascade,

@@ -44,10 +44,12 @@ create table audit (
   primary key (service_id, changed_at, id)
 );
 create index audit_subject on audit (service_id, (record::json->>'subject'), changed_at, id);
+create index audit_username on audit (service_id, (record::json->>'username'), changed_at, id);
 comment on table audit is 'Who wrote what, when: a line for each write that was carried out, as GET /audit shows it.';
 comment on column audit.changed_at is 'The stamp. The key begins with it, as the list is read: each index costs every write.';
 comment on column audit.record is 'Fields are named; their values are not kept: they may be personal, or secret.';
 comment on index audit_subject is 'What was written of one record.';
+comment on index audit_username is 'What one account wrote.';
 
 create table intent (
   service_id integer not null,

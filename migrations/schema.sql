@@ -453,6 +453,9 @@ create table stale_stock (
 -- 0004_customers.sql
 -- Customers: who buys, and what they have agreed to.
 
+-- A name as a directory has it, surname first, to be compared: without case, accents (the marks of Latin letters) and kinds of apostrophe.
+create function name_key(surname text, firstname text) returns text language sql immutable as $$$$;
+
 -- Customers, as GET /customers and /customers/search show them: those of the back office, and those that were made here.
 create table customer (
   service_id integer not null,
@@ -494,6 +497,8 @@ create index customer_changed on customer (service_id, changed_at, id);
 create index customer_ecommerce_id on customer (service_id, coalesce(ecommerce_legacy_id, "substring"(ecommerce_admin_id, '[^/]*$')) collate "C");
 create index customer_joined_store on customer (service_id, joined_store_id) where joined_store_id is not null;
 create index customer_mapped on customer (service_id, id) where ecommerce_admin_id is not null or ecommerce_legacy_id is not null;
+-- Whom a name may be of; in the order of a directory.
+create index customer_name on customer (service_id, name_key(surname, firstname) collate "C", id);
 create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
 -- No two customers share an address. Addresses that differ only in case, or in how an accent is encoded (NFC, NFD), are the same.
 create unique index customer_email on customer (service_id, lower(normalize(email, nfc)));
@@ -1077,6 +1082,8 @@ create table audit (
 );
 -- What was written of one record.
 create index audit_subject on audit (service_id, (record::json ->> 'subject'), changed_at, id);
+-- What one account wrote.
+create index audit_username on audit (service_id, (record::json ->> 'username'), changed_at, id);
 
 -- Writes that a back office is told of (docs/decisions/0012): a row from before it is told until effect, audit and answer are stored, in
 -- the transaction that deletes it. What a process that dies leaves is followed up by a repeat with the same Idempotency-Key, or by the job

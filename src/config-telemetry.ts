@@ -1,5 +1,5 @@
 import { oneOf, port, type Setting, text, Unfit } from './config-values.ts'
-import { samplerNames } from './telemetry/sampling.ts'
+import { enoughInSecond, samplerNames } from './telemetry/sampling.ts'
 
 /** What is seen of the installation from outside: its log, its figures, its traces. */
 export const telemetrySettings = {
@@ -53,12 +53,13 @@ export const telemetrySettings = {
     samplerNames,
   ),
   OTEL_TRACES_SAMPLER_ARG: {
-    why: 'The share of `…traceidratio`, from 0 to 1.',
-    example: '1',
+    why: `The share of \`…traceidratio\`, from 0 to 1. Without it all are traced as long as a process is asked less than ${enoughInSecond} times a second, and about so many of more.`,
+    example: '0.1',
     read(given: string | undefined) {
-      const share = given === undefined ? 1 : /^[\d.]+$/.test(given) ? Number(given) : Number.NaN
+      if (given === undefined) return
+      const share = /^[\d.]+$/.test(given) ? Number(given) : Number.NaN
       if (!(share >= 0 && share <= 1)) throw new Unfit('is a number from 0 to 1')
       return share
     },
-  } satisfies Setting<number>,
+  } satisfies Setting<number | undefined>,
 } as const

@@ -39,10 +39,10 @@ const columns = [
 /** Who did what. */
 export function Screen() {
   const [since, setSince] = useState('')
-  const [record, setRecord] = useState('')
-  const [typed, setTyped] = useState('')
-  const wanted = { ...(since && { updated_after: since }), ...(record && { record }) }
-  const query = new URLSearchParams({ asc: 'false', ...wanted })
+  const [typed, setTyped] = useState({ account: '', record: '' })
+  const [asked, setAsked] = useState(typed)
+  const given = Object.entries({ updated_after: since, ...asked }).filter(([, value]) => value)
+  const query = new URLSearchParams([['asc', 'false'], ...given])
   return html`<h1>Audit</h1>
     <p class="lead">A line for each write that was carried out: who, what and on what. Values are not kept.</p>
     <${List}
@@ -51,13 +51,14 @@ export function Screen() {
       columns=${columns}
       file="audit"
       empty=${
-        Object.keys(wanted).length
-          ? 'Nothing of the kind was done. Choose an earlier day, or another record: paths are compared letter by letter.'
+        given.length
+          ? 'Nothing of the kind was done. Choose an earlier day, another account or another record: both are compared letter by letter.'
           : 'Nothing was written yet. The first write of any account shows here.'
       }
       tools=${html`<${Field} inline label="Since" type="date" value=${since} change=${setSince} />
-        <form class="find" role="search" onSubmit=${submitted(() => setRecord(typed.trim()))}>
-          <${Field} inline label="Record" type="search" placeholder="/customers/65432" autocomplete="off" value=${typed} change=${setTyped} />
+        <form class="find" role="search" onSubmit=${submitted(() => setAsked({ account: typed.account.trim(), record: typed.record.trim() }))}>
+          <${Field} inline label="Account" type="search" placeholder="webshop" autocomplete="off" value=${typed.account} change=${(/** @type {string} */ account) => setTyped({ ...typed, account })} />
+          <${Field} inline label="Record" type="search" placeholder="/customers/65432" autocomplete="off" value=${typed.record} change=${(/** @type {string} */ record) => setTyped({ ...typed, record })} />
           <button>Find</button>
         </form>`}
     />`

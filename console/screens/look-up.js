@@ -51,7 +51,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
 
 /** What the box takes. @param {boolean} isAdmin */
 const hint = isAdmin =>
-  `An e-mail address, a customer's id, an order, receipt or return number, ${isAdmin ? 'a voucher number, ' : ''}a SKU or a product code.`
+  `A customer's e-mail address, name or id, an order, receipt or return number, ${isAdmin ? 'a voucher number, ' : ''}a SKU or a product code.`
 
 /** @param {{ isAlone: boolean }} props `isAlone`: nothing is looked at yet */
 function Box({ isAlone }) {
@@ -74,7 +74,7 @@ function Box({ isAlone }) {
       <input
         type="search"
         aria-label="What to look up"
-        placeholder="E-mail address, number or SKU"
+        placeholder="E-mail address, name, number or SKU"
         aria-describedby=${isAlone ? 'what-may-be-looked-up' : undefined}
         autocomplete="off"
         autofocus
@@ -95,7 +95,7 @@ const Hits = ({ text, hits, choose }) => html`<section class="card" aria-label="
       ? html`<p>${hits.length} records go by <b>${text}</b>:</p>
         <ul class="hits">${hits.map(({ kind, id, title }) => html`<li key=${`${kind} ${id}`}><a href=${linkTo('look-up', kind, id)} onClick=${choose}>${kind} ${title}</a></li>`)}</ul>`
       : html`<p><b>Nothing goes by ${text}.</b></p>
-        <p>Records are found by their whole number, code or e-mail address, letter by letter. Who is no admin opens a voucher with its PIN.</p>
+        <p>Records are found by their whole number, code or e-mail address, letter by letter, customers by the beginning of their surname too, or by both names. Who is no admin opens a voucher with its PIN.</p>
         <p><a href=${linkTo('look-up', 'voucher', text)} onClick=${choose}>open ${text} as a voucher</a>.</p>`
   }
 </section>`

@@ -18,6 +18,7 @@ export function audit(api: Api) {
       query: Type.Object({
         updated_after: updatedAfter,
         record: Filter('Only what was written of the record at this path.', '/customers/65432', 500),
+        account: Filter('Only what this account wrote.', 'webshop'),
         asc: Type.Optional(
           Type.Boolean({
             description: 'Whether the oldest line comes first, or the newest. As lines the oldest comes first anyway.',
@@ -28,12 +29,7 @@ export function audit(api: Api) {
       }),
       item: Audit,
     },
-    ({ db, service, query }, asked) =>
-      auditPage(
-        db,
-        service,
-        { updatedAfter: query.updated_after, subject: query.record, newestFirst: query.asc === false },
-        asked,
-      ),
+    ({ db, service, query: { updated_after: updatedAfter, record: subject, account, asc } }, asked) =>
+      auditPage(db, service, { updatedAfter, subject, account, newestFirst: asc === false }, asked),
   )
 }

@@ -24,6 +24,12 @@ const oneOf = (parameter: string): Fault => ({
   detail: 'Exactly one of `email` and `updated_after` is needed.',
 })
 
+const nameAlone: Fault = {
+  parameter: 'name',
+  code: 'invalid_parameter',
+  detail: '`name` looks customers up as they are now, `updated_after` follows their changes: leave one of them out.',
+}
+
 const pathOf = (id: string) => `/customers/${encodeURIComponent(id)}`
 
 /** Contract 4. */
@@ -35,13 +41,24 @@ export function customers(api: Api) {
       feed: 'customers',
       told: 'signUpStore',
       tag,
-      summary: 'Customers by the time of their last change.',
-      description: 'Ordered by change time, then id; with loyalty programme and joined store.',
-      query: Type.Object({ updated_after: updatedAfter }),
+      summary: 'Customers by the time of their last change, or by name.',
+      description:
+        'Ordered by change time, then id; with loyalty programme and joined store. With `name` it is a look-up instead: those whose names begin with it, as they are now, in the order of a directory: surname, first name, id.',
+      query: Type.Object({
+        updated_after: updatedAfter,
+        name: excluding(
+          Filter(
+            'The beginning of a surname, or the surname and the beginning of a first name: `smith`, `Smith, Jo`. Case and accents do not matter. Not together with `updated_after`.',
+            'smith jo',
+            101,
+          ),
+        ),
+      }),
       item: Customer,
+      judge: (_, given) => (given.has('name') && given.has('updated_after') ? [nameAlone] : []),
     },
-    ({ db, service, query }, asked) =>
-      customerPage(db, service, { updatedAfter: query.updated_after, ecommerceIds: true }, asked),
+    ({ db, service, query: { updated_after: updatedAfter, name } }, asked) =>
+      customerPage(db, service, { updatedAfter, name, ecommerceIds: true }, asked),
   )
 
   api.list(

@@ -103,5 +103,5 @@ export function requestOf(resource: Attributes, version: string, spans: Message)
     })
     addText(to, 3, schema)
   })
-  return written(to)
+  return to.bytes.subarray(0, to.length)
 }

@@ -52,8 +52,9 @@ const isSpan = (place: Place): place is Span => 'parts' in place
 export function beginRoot(name: string, kind: Kind, attributes: Attributes, parent?: Place): Place | undefined {
   if (!tracing) return parent
   const traceId = parent?.traceId ?? newTraceId()
-  if (!isSampled(tracing.sampler, traceId, parent)) return { traceId, spanId: newSpanId(), isSampled: false }
-  return begin(name, kind, attributes, traceId, parent?.spanId, performance.now())
+  const now = performance.now()
+  if (!isSampled(tracing.sampler, traceId, parent, now)) return { traceId, spanId: newSpanId(), isSampled: false }
+  return begin(name, kind, attributes, traceId, parent?.spanId, now)
 }
 
 /** Begins a part of what is recorded at a place. Undefined where that is nothing, is over, or has too many. */

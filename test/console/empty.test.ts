@@ -27,7 +27,7 @@ const firstSteps: Record<string, RegExp> = {
   feeds: /Drop one, or import it: tillbridge import stock stock\.csv/,
   'feeds/stock': /no file of it has come yet\. Import a file of stock/,
   import: /Drop a file here, \.csv or \.ndjson/,
-  'look-up': /An e-mail address, a customer's id, an order/,
+  'look-up': /A customer's e-mail address, name or id, an order/,
   'requests/search/code%3Dnot_found': /Leave something out, or look at another time/,
   webhooks: /Add one, and what changes from then on is posted to it/,
   'mappings/skus': /There are no SKUs here yet\. They come with the feeds\./,

@@ -139,3 +139,29 @@ test('a voucher is opened with its PIN, with a wrong one not', { skip }, async (
   await page.until(`!document.querySelector('input[type="password"]')`)
   assert.equal((await page.evaluate<string>('location.href')).includes(pin), false)
 })
+
+test('customers are found by their names, first name and surname in either order, also by the beginning of a surname', {
+  skip,
+}, async () => {
+  const person = (firstname: string, surname: string) => {
+    const email = `${firstname}.${surname}@example.com`.toLowerCase().replaceAll(' ', '-')
+    return { firstname, surname, contact: { email } }
+  }
+  for (const [firstname, surname] of [
+    ['Ada', 'Namesake'],
+    ['Bob', 'Namesake'],
+    ['Cleo', 'de la Tour'],
+  ] as const)
+    assert.equal((await post(shop, '/customers', person(firstname, surname))).status, 201)
+  await lookUp('names')
+  await page.says('2 records go by names')
+  await page.says('customer Ada Namesake, ada.namesake@example.com')
+  await page.says('customer Bob Namesake, bob.namesake@example.com')
+  for (const name of ['ada namesake', 'Namesake, Ada', 'namesake ada']) {
+    await lookUp(name)
+    // The only one is opened.
+    await page.until(`document.querySelector('main h2')?.innerText.includes('Ada Namesake')`)
+  }
+  await lookUp('Cleo de la Tour')
+  await page.until(`document.querySelector('main h2')?.innerText.includes('Cleo de la Tour')`)
+})

@@ -58,6 +58,12 @@ const exceptions: Exception[] = [
     faults: ['a whole table'] satisfies Fault[],
     why: 'When they were judged is told in three rows of a service.',
   })),
+  {
+    list: '/audit',
+    filters: ['record', 'account'],
+    faults: ['more rows than a page'],
+    why: 'Of one record few lines are written.',
+  },
   { list: '/orders', filters: ['order_number'], faults: ['a sort'], why: 'A number is of one order.' },
   { list: '/orders/{id}/returns', filters: [], faults: ['a sort'], why: 'By id or by number, an order is one of two.' },
   {
@@ -127,7 +133,8 @@ suite('plans', { skip: await otherPostgres() }, () => {
       return { ...request, page, records: answer.json.data.length, plans }
     }
     const { status, json, text } = await shop.get(withParameter(request, 'limit=1'))
-    if (status !== 200) assert.match(text, /date_range_inverted|Exactly one of|is needed/, request.url)
+    if (status !== 200)
+      assert.match(text, /date_range_inverted|Exactly one of|is needed|leave one of them out/, request.url)
     if (status !== 200) return []
     const first = await ask('first page', request.url)
     if (!json.meta.hasNextPage) return [first]

@@ -60,7 +60,7 @@ test('without any setting everything has its default', () => {
     otelExporterOtlpHeaders: {},
     otelServiceName: 'tillbridge',
     otelTracesSampler: 'parentbased_traceidratio',
-    otelTracesSamplerArg: 1,
+    otelTracesSamplerArg: undefined,
     failpoint: undefined,
     leaveSeconds: 0,
     drainSeconds: 25,

@@ -11,6 +11,8 @@ export interface AuditApi {
     updatedAfter?: string | Date | undefined
     /** Only what was written of the record at this path. */
     record?: string | undefined
+    /** Only what this account wrote. */
+    account?: string | undefined
     /** Whether the oldest line comes first, or the newest. As lines the oldest comes first anyway. */
     asc?: boolean | undefined
   }, options?: CallOptions): Walk<Audit>

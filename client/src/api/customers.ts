@@ -9,10 +9,12 @@ import type { RewardAccount } from '../shapes/rewards.ts'
 
 /** Who buys, with what they have agreed to be told. */
 export interface CustomersApi {
-  /** Customers by the time of their last change. Ordered by change time, then id; with loyalty programme and joined store. */
+  /** Customers by the time of their last change, or by name. Ordered by change time, then id; with loyalty programme and joined store. With `name` it is a look-up instead: those whose names begin with it, as they are now, in the order of a directory: surname, first name, id. */
   search(query?: Paging & {
     /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
     updatedAfter?: string | Date | undefined
+    /** The beginning of a surname, or the surname and the beginning of a first name: `smith`, `Smith, Jo`. Case and accents do not matter. Not together with `updated_after`. */
+    name?: string | undefined
   }, options?: CallOptions): Walk<Customer>
   /** The customer with an e-mail address, or customers by the time of their last change. Takes exactly one of `email` and `updated_after`. With `updated_after` both e-commerce identifiers are absent, and below release 2022.1 of the back office the list is empty, with a warning; `Prefer: handling=strict` makes that an error. */
   find(query?: Paging & {

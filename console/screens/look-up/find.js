@@ -12,6 +12,19 @@ const listed = path =>
     },
   )
 
+/** Of each order of a name's words, so many customers. */
+const namesakes = 20
+
+/** Customers whose name it may be: in which order first name and surname were typed is not known, but where a comma tells. @param {string} text */
+async function named(text) {
+  // No name has a digit.
+  if (/\d/.test(text)) return []
+  const words = text.split(/\s+/)
+  const turned = text.includes(',') ? [text] : words.map((_, i) => [...words.slice(i), ...words.slice(0, i)].join(' '))
+  const found = turned.map(name => listed(`/customers/search?limit=${namesakes}&name=${encodeURIComponent(name)}`))
+  return (await Promise.all(found)).flat()
+}
+
 /**
  * What goes by a text. An e-mail address is nothing but a customer's; only admins are told which vouchers there are.
  * @param {string} text @param {boolean} isAdmin @returns {Promise<Hit[]>}
@@ -19,7 +32,8 @@ const listed = path =>
 export async function find(text, isAdmin) {
   const asked = encodeURIComponent(text)
   if (text.includes('@')) return (await listed(`/customers?email=${asked}`)).map(customer)
-  const [customers, orders, orderIds, returns, sales, products, skus, voucher] = await Promise.all([
+  const [people, customers, orders, orderIds, returns, sales, products, skus, voucher] = await Promise.all([
+    named(text),
     askMaybe(`/customers/${asked}`),
     listed(`/orders?order_number=${asked}`),
     askMaybe(`/orders/${asked}`),
@@ -39,14 +53,15 @@ export async function find(text, isAdmin) {
       id,
       title: `${productCode} ${name}`,
     })),
+    ...people.map(customer),
     ...('voucher' in voucher ? [{ kind: 'voucher', id: text, title: text }] : []),
   ]
   return [...new Map(hits.map(hit => [`${hit.kind} ${hit.id}`, hit])).values()]
 }
 
 /** @param {any} found @returns {Hit} */
-const customer = ({ id, firstname, surname }) => ({
+const customer = ({ id, firstname, surname, contact }) => ({
   kind: 'customer',
   id,
-  title: [firstname, surname].filter(Boolean).join(' ') || id,
+  title: [[firstname, surname].filter(Boolean).join(' ') || id, contact.email].filter(Boolean).join(', '),
 })

@@ -148,8 +148,19 @@ export async function renderCustomers(tx: Db, service: Service, change: Change, 
 /** An e-mail address in the form in which two are compared; as the index `customer_email` has it. */
 const comparable = (email: Sql) => sql`lower(normalize(${email}, NFC))`
 
+/** A customer's name as a directory has it; as the index `customer_name` has it. */
+const nameKey = sql`(name_key(surname, firstname) collate "C")`
+
+/** Names that begin with a text: surname, or surname and first name, a comma between them or not. */
+const named = (text: string) => {
+  const key = sql`(select name_key(${text.replaceAll(/[\s,]+/g, ' ')}, null))`
+  // Behind the highest character nothing goes on.
+  return sql`and ${nameKey} >= ${key} and ${nameKey} < ${key} || chr(1114111)`
+}
+
 interface Filters {
   email?: string | undefined
+  name?: string | undefined
   updatedAfter?: string | undefined
   /** Whether the records show the e-commerce identifiers. */
   ecommerceIds: boolean
@@ -158,7 +169,7 @@ interface Filters {
 export const customerPage = (
   db: Db,
   service: Service,
-  { email, updatedAfter, ecommerceIds }: Filters,
+  { email, name, updatedAfter, ecommerceIds }: Filters,
   asked: PageRequest,
 ) =>
   readPage(
@@ -167,14 +178,21 @@ export const customerPage = (
     {
       table: 'customer',
       record: ecommerceIds ? customerText : withoutEcommerceIds,
-      ...(email === undefined ? { order: byChange } : { live: true }),
+      ...orderOf({ email, name }),
       key: sql`id`,
       where: sql`
         ${filter(email, text => sql`and ${comparable(sql`email`)} = ${comparable(sql`${text}`)}`)}
+        ${filter(name, named)}
         ${filter(updatedAfter, changedAfter)}`,
     },
     asked,
   )
+
+/** Who is looked up, by an address or a name, is so as of now; all others are followed. */
+const orderOf = ({ email, name }: Pick<Filters, 'email' | 'name'>) => {
+  if (name !== undefined) return { live: true, order: { column: nameKey, type: 'text' } } as const
+  return email === undefined ? { order: byChange } : { live: true }
+}
 
 /** The record of one customer, as JSON text. */
 export const customerRecord = (db: Db, service: Service, id: string) =>

@@ -36,7 +36,7 @@ export interface Source {
   /** The response-ready text. */
   record: Sql
   /** What the list is ordered by, before its unique key. Absent: the key alone. */
-  order?: { column: Sql; type: 'timestamp' | 'timestamptz' }
+  order?: { column: Sql; type: 'text' | 'timestamp' | 'timestamptz' }
   key: Sql
   /**
    * A look-up rather than a walk through changes: its order is one in which nothing moves, so that it can show what is committed

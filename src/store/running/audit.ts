@@ -45,6 +45,9 @@ function fieldsOf(body: unknown): string[] {
 /** The path of what a line is about. */
 const subjectOf = sql`(record::json->>'subject')`
 
+/** Which account wrote it. */
+const writerOf = sql`(record::json->>'username')`
+
 /** Seconds since a moment, which may be that of a transaction that began after this one. */
 const since = (moment: Sql) => sql`coalesce(greatest(0, extract(epoch from now() - ${moment})), 0)::float8`
 
@@ -58,15 +61,20 @@ export async function timesOfDay(tx: Db, service: Service, operation: string, su
   return row ?? { times: 0, first: 0, last: 0 }
 }
 
-/** What was written; with `subject` only what was about it. */
+interface Filters {
+  updatedAfter?: string | undefined
+  /** Only what was about it. */
+  subject?: string | undefined
+  /** Only what this account wrote. */
+  account?: string | undefined
+  newestFirst: boolean
+}
+
+/** What was written. */
 export const auditPage = (
   db: Db,
   service: Service,
-  {
-    updatedAfter,
-    subject,
-    newestFirst,
-  }: { updatedAfter?: string | undefined; subject?: string | undefined; newestFirst: boolean },
+  { updatedAfter, subject, account, newestFirst }: Filters,
   asked: PageRequest,
 ) =>
   readPage(
@@ -78,7 +86,10 @@ export const auditPage = (
       order: byChange,
       key: sql`id`,
       descending: newestFirst && !asked.lines,
-      where: sql`${filter(updatedAfter, changedAfter)} ${filter(subject, path => sql`and ${subjectOf} = ${path}`)}`,
+      where: sql`
+        ${filter(updatedAfter, changedAfter)}
+        ${filter(subject, path => sql`and ${subjectOf} = ${path}`)}
+        ${filter(account, name => sql`and ${writerOf} = ${name}`)}`,
     },
     asked,
   )

@@ -228,3 +228,22 @@ test('the newest line comes first where somebody asks for it, page by page', asy
     oldest,
   )
 })
+
+test('the lines of one account are told alone, of one record too', async () => {
+  const shop = await service.tenant()
+  const other = await service.account('admin', shop.service)
+  const { id } = (await post(shop, '/customers', customer())).json.data
+  await put(other, `/customers/${id}`, { firstname: 'Bea' })
+  await put(other, '/settings', { gateways: [] })
+  const by = async (query: string) =>
+    (await lines(shop, query)).map(({ username, operation }) => `${username} ${operation}`)
+  assert.deepEqual(await by(`?account=${other.username}`), [
+    `${other.username} PUT /customers/:id`,
+    `${other.username} PUT /settings`,
+  ])
+  assert.deepEqual(await by(`?account=${shop.username}&asc=false`), [`${shop.username} POST /customers`])
+  assert.deepEqual(await by(`?account=${other.username}&record=/customers/${id}`), [
+    `${other.username} PUT /customers/:id`,
+  ])
+  assert.deepEqual(await by('?account=nobody'), [])
+})

@@ -42,7 +42,7 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/staff': { email: ['f7@example.com'], code: ['f7'] },
   '/inventory': { sku: ['sku7'], store_number: ['7'], updated_after },
   '/products': { code: ['code7'], sku: ['sku7'], updated_after, removed: ['true'] },
-  '/customers/search': { updated_after },
+  '/customers/search': { updated_after, name: ['name7'] },
   '/customers': { email: ['c7@example.com'], updated_after },
   '/orders/transactions/search': { updated_after, updated_before: ['2024-06-01'], asc: ['true'], ...sold },
   '/customers/{id}/transactions': sold,
@@ -53,7 +53,7 @@ const values: Record<string, Record<string, readonly string[]>> = {
   '/mappings/doctor/stores': { state: found },
   '/mappings/doctor/skus': { state: found },
   '/mappings/doctor/customers': { state: found },
-  '/audit': { updated_after, record: ['/customers/7'], asc: ['false'] },
+  '/audit': { updated_after, record: ['/customers/7'], account: ['u1'], asc: ['false'] },
   '/requests': {
     request_id: ['r7'],
     idempotency_key: ['k7'],

@@ -49,8 +49,8 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'stock (service_id, store_id, sku_id, changed_at, record, free_stock)': sql`
       select ${service}, 's' || 1 + i % ${stores}::integer, 'k' || (i + ${stores}::integer - 1) / ${stores}::integer,
              ${moment}, ${record(200)}, i % 50 ${upTo(times(24_000))}`,
-    'customer (service_id, id, changed_at, record, ecommerce_ids, email)': sql`
-      select ${service}, 'c' || i, ${moment}, left(${record(500)}, -1), '}', 'c' || i || '@example.com' ${upTo(customers)}`,
+    'customer (service_id, id, changed_at, record, ecommerce_ids, email, surname, firstname)': sql`
+      select ${service}, 'c' || i, ${moment}, left(${record(500)}, -1), '}', 'c' || i || '@example.com', 'Name' || i % 300, 'F' || i ${upTo(customers)}`,
     'retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)': sql`
       select ${service}, 't' || i, ${one('c', customers)}, (${moment} - interval '1 hour') at time zone 'UTC', ${moment}, ${record(700)}
       ${upTo(times(30_000))}`,
@@ -67,7 +67,7 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code)': sql`
       select ${service}, 'r' || i, 0, ${one('o', orders)}, 0, 1, 10, 'size' ${upTo(returns)}`,
     'audit (service_id, id, changed_at, record)': sql`
-      select ${service}, 'a' || i, ${moment}, json_build_object('subject', '/customers/' || i % 500, 'text', repeat('x', 200))::text ${upTo(times(8_000))}`,
+      select ${service}, 'a' || i, ${moment}, json_build_object('subject', '/customers/' || i % 500, 'username', 'u' || i % 20, 'text', repeat('x', 200))::text ${upTo(times(8_000))}`,
     'mapping_judgement (service_id, kind, changed_at)': sql`
       select ${service}, kind, now() from unnest(array['stores', 'skus', 'customers']) kind`,
     'ecommerce_item (service_id, kind, item_key, ecommerce_id, seen_at)': sql`

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { created, john, startCustomerShop } from '../../support/customer-bodies.ts'
+import { isProblem } from '../../support/problem.ts'
+import type { Caller } from '../../support/service.ts'
+import { put } from '../../support/write.ts'
+
+const shop = await startCustomerShop()
+after(() => shop.stop())
+
+const called = (firstname: string, surname: string) => ({ ...john(), firstname, surname })
+
+const path = (name: string, more = '') => `/customers/search?name=${encodeURIComponent(name)}${more}`
+
+/** Who is found by a name, in the order of the list. */
+async function found(caller: Caller, name: string) {
+  const { status, json, text } = await caller.get(path(name))
+  assert.equal(status, 200, text)
+  return json.data.map((one: { firstname: string; surname: string }) => `${one.firstname} ${one.surname}`)
+}
+
+test('a name finds who has it, by the beginning of the surname or by the whole of it and the beginning of the first name', async () => {
+  for (const [firstname, surname] of [
+    ['Joan', 'Smith'],
+    ['Adam', 'Smithers'],
+    ['Zoe', 'Smith'],
+    ['Smith', 'Jones'],
+    ['Maria', 'van der Berg'],
+  ] as const)
+    await created(shop, called(firstname, surname))
+  assert.deepEqual(await found(shop, 'smith'), ['Joan Smith', 'Zoe Smith', 'Adam Smithers'])
+  assert.deepEqual(await found(shop, 'SMITH j'), ['Joan Smith'])
+  assert.deepEqual(await found(shop, 'Smith, Joan'), ['Joan Smith'])
+  assert.deepEqual(await found(shop, ' smith ,  z '), ['Zoe Smith'])
+  assert.deepEqual(await found(shop, 'van der Berg m'), ['Maria van der Berg'])
+  assert.deepEqual(await found(shop, 'jones'), ['Smith Jones'])
+  assert.deepEqual(await found(shop, 'mith'), [])
+  assert.deepEqual(await found(shop, 'joan smith'), [])
+})
+
+test('case, accents and kinds of apostrophe do not matter, in whatever form they are encoded', async () => {
+  await created(shop, called('Zoë', 'Müller'))
+  await created(shop, called('Siobhán', 'O’Neill'))
+  await created(shop, called('Łukasz', 'Čapek'))
+  for (const name of ['müller', 'MULLER', 'Mu\u0308ller', 'Muller Zoe', 'müller zoë'])
+    assert.deepEqual(await found(shop, name), ['Zoë Müller'], name)
+  for (const name of ["O'Neill", 'o’neill siobhan'])
+    assert.deepEqual(await found(shop, name), ['Siobhán O’Neill'], name)
+  assert.deepEqual(await found(shop, 'capek'), ['Łukasz Čapek'])
+  for (const name of ['%', '_', '\\', 'mu%', 'm_ller']) assert.deepEqual(await found(shop, name), [], name)
+})
+
+test('who has been renamed is found by the new name at once, and no more by the old one', async () => {
+  const { id } = await created(shop, called('Bea', 'Oldname'))
+  assert.deepEqual(await found(shop, 'oldname'), ['Bea Oldname'])
+  await put(shop, `/customers/${id}`, { surname: 'Newname' })
+  assert.deepEqual(await found(shop, 'oldname'), [])
+  assert.deepEqual(await found(shop, 'newname'), ['Bea Newname'])
+})
+
+test('namesakes come page by page, in the order of surname, first name and id, none twice and none left out', async () => {
+  const firstnames = ['Ann', 'Bob', 'Ann', 'Cid', 'Ann', 'Bob', 'Dee']
+  const ids: Record<string, string> = {}
+  for (const firstname of firstnames) {
+    const { id } = await created(shop, called(firstname, 'Walker'))
+    ids[id] = firstname
+  }
+  const walked: string[] = []
+  for (let cursor = ''; ; ) {
+    const { json, status } = await shop.get(path('walker', `&limit=2${cursor}`))
+    assert.equal(status, 200)
+    walked.push(...json.data.map(({ id }: { id: string }) => id))
+    if (!json.meta.hasNextPage) break
+    cursor = `&after_cursor=${encodeURIComponent(json.meta.endCursor)}`
+  }
+  const inOrder = Object.keys(ids).toSorted((a, b) => {
+    const [x, y] = [`${ids[a]} ${a}`, `${ids[b]} ${b}`]
+    return x < y ? -1 : 1
+  })
+  assert.deepEqual(walked, inOrder)
+})
+
+test("another service's customers are not found", async () => {
+  const other = await shop.tenant()
+  await created(shop, called('Tess', 'Tenantson'))
+  assert.deepEqual(await found(shop, 'tenantson'), ['Tess Tenantson'])
+  assert.deepEqual(await found(other, 'tenantson'), [])
+})
+
+test('a name is not asked for beside `updated_after`, nor one that is empty or longer than any', async () => {
+  for (const query of ['name=smith&updated_after=2024-01-01T00:00:00Z', 'name=', `name=${'x'.repeat(102)}`]) {
+    const answer = await shop.get(`/customers/search?${query}`)
+    isProblem(answer, 'invalid_parameter', shop.baseUrl, '/customers/search')
+    assert.deepEqual(
+      answer.json.errors.map(({ parameter }: { parameter: string }) => parameter),
+      ['name'],
+    )
+  }
+})
