@@ -102,7 +102,8 @@ function askAtRate(connections: readonly Connection[], rate: number, took: (ms: 
     })
   const clock = new Worker(new URL('./clock.ts', import.meta.url), { workerData: { intervalMs: 1_000 / rate } })
   clock.on('message', (due: number) => {
-    const connection = free.pop()
+    // In turn: the server closes those that do not ask for long.
+    const connection = free.shift()
     if (connection) ask(connection, due)
     else waiting.push(due)
   })

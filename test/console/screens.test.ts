@@ -56,6 +56,18 @@ test('today tells what has to be looked at, with a way out, until it is settled'
   await page.says('Nothing needs attention.')
 })
 
+test('today is asked for anew when somebody comes back to it', { skip }, async () => {
+  await page.show('today')
+  await page.says('Nothing needs attention.')
+  const alert = { kind: 'export_refused', subject: 'rewards.csv', detail: 'It came meanwhile.' } as const
+  await raiseAlert(shop.db, shop.service.id, alert)
+  // As a browser tells a page that is looked at again.
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await page.says('It came meanwhile.')
+  await page.press('Mark as settled: Lines of an export were refused.')
+  await page.says('Nothing needs attention.')
+})
+
 test('a feed tells its runs and how old the data was, and is pulled at once', { skip }, async () => {
   await shop.db.run(sql`
     insert into feed_run (service_id, feed, changed_at, ended_at, is_whole, read, inserted, refused)

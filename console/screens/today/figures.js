@@ -4,14 +4,18 @@ import { html } from '../../ground/html.js'
 import { useMay } from '../../ground/role.js'
 import { linkTo } from '../../ground/route.js'
 import { money } from '../../parts/format.js'
-import { Problem } from '../../parts/problem.js'
-import { useLoad } from '../../parts/use-load.js'
 import { Figure } from './figure.js'
+import { usePart } from './part.js'
 
-/** The day in numbers: orders, sales, vouchers, and the requests of 24 hours by the minute. */
-export function Figures() {
-  const { data, error } = useLoad(signal => ask('/figures', { signal }).then(answer => answer.data), [])
-  if (error) return html`<${Problem} error=${error} />`
+/**
+ * The day in numbers: orders, sales, vouchers, and the requests of 24 hours by the minute.
+ * @param {{ today: import('./part.js').Today }} props
+ */
+export function Figures({ today }) {
+  const { data, isLacking } = usePart('figures', today, signal =>
+    ask('/figures', { signal }).then(answer => answer.data),
+  )
+  if (isLacking) return html`<div class="empty">The day's figures are not known.</div>`
   if (!data)
     return html`<div class="figures"><div class="figure card"><span class="opening" role="status">Loading…</span></div></div>`
   return html`<div class="figures">
