@@ -1,7 +1,7 @@
 import { readService } from '../accounts.ts'
 import { placesAt } from '../http/following.ts'
 import { placesNow } from '../store/changes/newest.ts'
-import type { Places } from '../store/changes/places.ts'
+import { mayBeBehind } from '../store/changes/places.ts'
 import { type Alert, raiseAlert } from '../store/running/alerts.ts'
 import { addJob } from '../store/running/jobs.ts'
 import {
@@ -35,18 +35,11 @@ async function plan({ db, keys }: Work, serviceId: number, idle: readonly Idle[]
   const newest = await placesNow(db, service, kinds)
   const isBehind = (each: Idle) => {
     const places = placesAt({ service, kinds: each.kinds, key: keys.cursors }, each.cursor)
-    return each.hasDelivery || !places || precedes(places, newest)
+    return each.hasDelivery || !places || mayBeBehind(places, newest)
   }
   const behind = idle.filter(isBehind).map(({ id }) => id)
   if (behind.length) await planDeliveries(db, service, behind)
 }
-
-/** Whether something has changed, or left the data, since a reader stood there. */
-const precedes = (places: Places, newest: Places) =>
-  [...places].some(([kind, { changed, removed }]) => {
-    const stamp = newest.get(kind)?.changed[0] ?? 0
-    return stamp > Math.max(changed[0], removed[0]) || changed[1] !== '' || removed[1] !== ''
-  })
 
 async function tellOfFailing({ db, log }: Work) {
   // Together, so that an endpoint which takes something right now settles the alert after it was raised.

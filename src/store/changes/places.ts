@@ -44,6 +44,18 @@ export const settled = (places: Places): Places =>
     }),
   )
 
+/**
+ * Whether there may be something to tell who stands there, where `newest` is what is newest of each kind. Who is in the midst of changes that
+ * carry one stamp, or of removals, has more to be told, or is `settled` by being told that there is none.
+ */
+export const mayBeBehind = (places: Places, newest: Places) =>
+  [...places].some(
+    ([kind, { changed, removed }]) =>
+      changed[1] !== '' ||
+      removed[1] !== '' ||
+      (newest.get(kind)?.changed[0] ?? 0) > Math.min(changed[0], removed[0]),
+  )
+
 /** The stamp up to which everything has been told, of every kind. */
 export const toldUpTo = (places: Places) =>
   Math.min(...[...places.values()].flatMap(({ changed, removed }) => [changed[0] - 1, removed[0] - 1]))

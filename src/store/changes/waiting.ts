@@ -5,7 +5,7 @@ import type { Service } from '../../settings.ts'
 import { changesAfter, type Told } from './feed.ts'
 import { placesNow } from './newest.ts'
 import type { Asked } from './page.ts'
-import type { Places } from './places.ts'
+import { mayBeBehind, type Places } from './places.ts'
 
 /** Between two looks at a service whose changes somebody waits for. */
 const lookMs = 250
@@ -30,7 +30,7 @@ export async function firstChangesAfter(
   asked: Asked,
 ): Promise<Told | undefined> {
   const newest = watched.get(db)?.get(service.id)?.newest
-  if (newest && !lieBeyond(newest, places)) return { changes: [], hasMore: false, places }
+  if (newest && !mayBeBehind(places, newest)) return { changes: [], hasMore: false, places }
   return readTogether(db, service, places, asked)
 }
 
@@ -117,12 +117,7 @@ async function look(db: Db, service: Service, watched: Watched, nobodyWaits: () 
     await delay(lookMs, undefined, { ref: false })
     // While the database is away there is nothing new.
     watched.newest = await placesNow(db, service, kinds).catch(() => undefined)
-    if (watched.newest) for (const { places, tell } of waiters) if (lieBeyond(watched.newest, places)) tell(true)
+    if (watched.newest) for (const { places, tell } of waiters) if (mayBeBehind(places, watched.newest)) tell(true)
   }
   nobodyWaits()
 }
-
-const lieBeyond = (now: Places, places: Places) =>
-  [...places].some(
-    ([kind, { changed, removed }]) => (now.get(kind)?.changed[0] ?? 0) > Math.max(changed[0], removed[0]),
-  )

@@ -51,6 +51,25 @@ test('an answer that is not empty does not wait, nor does one without `wait`', a
   isProblem(await api.get('/changes?wait=31'), 'invalid_parameter', api.baseUrl, '/changes')
 })
 
+test('who reads from the beginning page by page is told all, also where the newest of a kind is a removal and others wait', async () => {
+  const shop = await api.tenant()
+  for (const id of ['1', '2', '3', '4']) await write(id, 'Ann', shop.service)
+  assert.equal((await shop.request('/customers/4', { method: 'DELETE' })).status, 200)
+  // So that what is newest is known here.
+  const end = await endOf(shop)
+  const others = shop.get(`/changes?wait=5&after_cursor=${end}`)
+  await delay(600)
+  const told: string[] = []
+  for (let cursor = ''; ; ) {
+    const { data, meta } = (await shop.get(`/changes?limit=1&wait=1&kinds=customer${cursor}`)).json
+    told.push(...data.map(({ id }: { id: string }) => id))
+    if (!meta.hasNextPage && !data.length) break
+    cursor = `&after_cursor=${meta.endCursor}`
+  }
+  assert.deepEqual(told, ['1', '2', '3'])
+  await others
+})
+
 test('who waits from the beginning of an empty service is told of the first record', async () => {
   const shop = await api.tenant()
   const waiting = shop.get('/changes?wait=20')
