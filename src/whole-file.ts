@@ -3,25 +3,28 @@ import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /**
- * Makes a file that has its name only once it is whole, and on the disk. `write` is given the name to write it by, in the same folder;
- * whatever it throws, what had the name stays. What processes that were killed have left of it goes: those of this machine, since other
+ * Makes a file that has its name only once it is whole, and on the disk. `write` is given the name to write it by, in the folder of drafts,
+ * which is on the same disk and is looked through each time: not that of the file where there are many. Whatever it throws, what had the name stays. What processes that were killed have left of it goes: those of this machine, since other
  * ones, such as containers with the same volume, may be writing theirs.
  */
-export async function wholeFile<T>(path: string, write: (draft: string) => Promise<T>): Promise<T> {
+export async function wholeFile<T>(
+  path: string,
+  write: (draft: string) => Promise<T>,
+  drafts = dirname(resolve(path)),
+): Promise<T> {
   const file = resolve(path)
-  const folder = dirname(file)
   const draftOf = (pid: number | string) => `.${basename(file)}.${hostname()}.${pid}.part`
-  for (const name of await readdir(folder)) {
+  for (const name of await readdir(drafts)) {
     const [pid = ''] = /\d+(?=\.part$)/.exec(name) ?? []
-    if (pid && name === draftOf(pid) && !isRunning(Number(pid))) await rm(join(folder, name), { force: true })
+    if (pid && name === draftOf(pid) && !isRunning(Number(pid))) await rm(join(drafts, name), { force: true })
   }
-  const draft = join(folder, draftOf(process.pid))
+  const draft = join(drafts, draftOf(process.pid))
   try {
     const written = await write(draft)
     await sync(draft)
     await rename(draft, file)
     // The new name is on the disk once its folder is.
-    await sync(folder)
+    await sync(dirname(file))
     return written
   } catch (error) {
     await rm(draft, { force: true })
