@@ -51,9 +51,7 @@ export const settled = (places: Places): Places =>
 export const mayBeBehind = (places: Places, newest: Places) =>
   [...places].some(
     ([kind, { changed, removed }]) =>
-      changed[1] !== '' ||
-      removed[1] !== '' ||
-      (newest.get(kind)?.changed[0] ?? 0) > Math.min(changed[0], removed[0]),
+      changed[1] !== '' || removed[1] !== '' || (newest.get(kind)?.changed[0] ?? 0) > Math.min(changed[0], removed[0]),
   )
 
 /** The stamp up to which everything has been told, of every kind. */
