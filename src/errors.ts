@@ -21,7 +21,7 @@ export interface Members {
 interface Extras {
   faults?: Fault[]
   members?: Members
-  /** Seconds, for `Retry-After`. */
+  /** Seconds, for `Retry-After`; with a 503 at least so many. */
   retryAfter?: number
   headers?: Record<string, string>
 }
@@ -40,9 +40,17 @@ export class ApiError extends Error {
     this.status = catalogue[code][0]
     this.faults = faults
     this.members = members
-    this.headers = retryAfter === undefined ? headers : { ...headers, 'retry-after': String(retryAfter) }
+    this.headers =
+      retryAfter === undefined ? headers : { ...headers, 'retry-after': String(spread(this.status, retryAfter)) }
   }
 }
+
+/** What a few seconds are. */
+const few = 5
+
+/** Whom a 503 sends away together, for a few seconds, must not all come back together: it is for once again as long at most. */
+const spread = (status: number, seconds: number) =>
+  status === 503 && seconds <= few ? seconds + Math.floor(Math.random() * (seconds + 1)) : seconds
 
 /** All faults of a request as one error; its code is that of the first. */
 export function faulty(faults: [Fault, ...Fault[]]) {

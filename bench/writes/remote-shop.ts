@@ -77,8 +77,8 @@ const address = {
 /** Seconds until all clients are at it. */
 export const warmSeconds = 2
 
-/** What `Retry-After` says, at least. */
-const retryMs = 1_000
+/** Until somebody who was told to comes back: within the seconds that `Retry-After` says, not all at one moment. */
+const retryMs = () => 1_000 + Math.random() * 1_000
 
 /** So many shoppers, each ordering again as soon as it is answered. */
 export async function orders({ client, sold, people }: Selling, clients: number, seconds: number): Promise<Placed> {
@@ -102,7 +102,7 @@ export async function orders({ client, sold, people }: Selling, clients: number,
         if (status === 201) times.push(now - from)
         else if (status === 503) counts.refused++
         else counts.other++
-        if (status === 503) await delay(retryMs)
+        if (status === 503) await delay(retryMs())
       }
     }),
   )
@@ -118,7 +118,7 @@ export function lookUps({ client }: Pick<Selling, 'client'>, clients: number) {
     Array.from({ length: clients }, async (_, i) => {
       while (on) {
         const status = await client.send('POST', '/vouchers/lookup', { number: String(6_000_001 + i), pin: '1234' })
-        await delay(status === 503 ? retryMs : 100)
+        await delay(status === 503 ? retryMs() : 100)
       }
     }),
   )

@@ -226,6 +226,10 @@ test('without PostgreSQL answers are 503 with the time to wait, and come again o
     isProblem(answer, 'service_unavailable', server.baseUrl, path)
     assert.ok(Number(answer.headers['retry-after']) >= 1)
   }
+  const crowd = await Promise.all(Array.from({ length: 60 }, () => get('/stores')))
+  const waits = new Set(crowd.map(answer => Number(answer.headers['retry-after'])))
+  assert.ok(waits.isSubsetOf(new Set([2, 3, 4])), [...waits].join())
+  assert.ok(waits.size > 1, 'who is sent away together does not come back together')
   const ready = await server.ask('/health/ready')
   assert.equal(ready.status, 503)
   assert.ok(Number(ready.headers['retry-after']) >= 1)
