@@ -88,6 +88,8 @@ export async function orders({ client, sold, people }: Selling, clients: number,
   const end = begin + seconds * 1_000
   await Promise.all(
     Array.from({ length: clients }, async (_, i) => {
+      // Shoppers come when they come; those who begin together would be answered together from then on.
+      await delay(Math.random() * 1_000 * (warmSeconds / 2))
       while (performance.now() < end) {
         const from = performance.now()
         const status = await client.send('POST', '/orders', {
