@@ -7,6 +7,7 @@ import { Dialog } from '../../parts/dialog.js'
 import { duration, Facts, Moment, State } from '../../parts/format.js'
 import { List } from '../../parts/list.js'
 import { Problem } from '../../parts/problem.js'
+import { RecordForm } from '../../parts/record-form.js'
 import { Secret } from '../../parts/secret.js'
 import { useLoad, useVersion } from '../../parts/use-load.js'
 import { EndpointForm } from './form.js'
@@ -43,6 +44,9 @@ const attempts = [
   { title: 'Delivery', value: each => html`<code>${each.deliveryId}</code>`, text: each => each.deliveryId },
 ]
 
+/** @param {{ record: any, save: (body: object) => Promise<void> }} of */
+const edited = ({ record, save }) => html`<${EndpointForm} endpoint=${record} save=${save} />`
+
 /** One endpoint: where it stands, what it answered, and what is done with it. @param {{ id: string }} props */
 export function Endpoint({ id }) {
   const path = `/webhooks/${encodeURIComponent(id)}`
@@ -64,7 +68,6 @@ export function Endpoint({ id }) {
   /** @param {string} what @param {object} [body] */
   const post = (what, body = {}) => ask(`${path}/${what}`, { method: 'POST', body })
   const doing = (/** @type {string} */ what) => () => post(what).then(seen)
-  const change = (/** @type {object} */ body) => ask(path, { method: 'PUT', body }).then(seen)
   const test = async () => {
     setTried((await post('test')).data)
     again()
@@ -110,7 +113,7 @@ export function Endpoint({ id }) {
       </p>
       ${tried && html`<p role="status"><${State} state=${took(tried) ? 'The test was taken' : 'The test was not taken'} tone=${took(tried) ? 'good' : 'bad'} />: ${outcome(tried)}, ${tried.milliseconds} ms</p>`}
     </div>
-    ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${EndpointForm} endpoint=${data} save=${change} /><//>`}
+    ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${RecordForm} path=${path} done=${seen} form=${edited} /><//>`}
     ${open === 'rewind' && html`<${Dialog} title="Rewind" close=${() => setOpen('')}><${Rewind} rewind=${(/** @type {string} */ to) => post('rewind', { to }).then(seen)} /><//>`}
     <${List}
       path=${`${path}/attempts`}
