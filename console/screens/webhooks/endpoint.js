@@ -5,6 +5,7 @@ import { goTo, linkTo } from '../../ground/route.js'
 import { Action } from '../../parts/action.js'
 import { Dialog } from '../../parts/dialog.js'
 import { duration, Facts, Moment, State } from '../../parts/format.js'
+import { useKeptFocus } from '../../parts/kept-focus.js'
 import { List } from '../../parts/list.js'
 import { Problem } from '../../parts/problem.js'
 import { RecordForm } from '../../parts/record-form.js'
@@ -55,6 +56,7 @@ export function Endpoint({ id }) {
   const [open, setOpen] = useState('')
   const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined))
   const [tried, setTried] = useState(/** @type {any} */ (undefined))
+  const place = useKeptFocus()
 
   if (error)
     return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p><h1>Webhook</h1><${Problem} error=${error} />`
@@ -81,7 +83,7 @@ export function Endpoint({ id }) {
   return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p>
     <h1 class="address">${data.url}</h1>
     ${secret && html`<${Secret} what="The new secret. Deliveries carry signatures of both for 24 hours." facts=${[['secret', secret]]} done=${() => setSecret(undefined)} />`}
-    <div class="card">
+    <div class="card" tabindex="-1" ref=${place}>
       <${Facts}
         facts=${[
           [
@@ -101,6 +103,7 @@ export function Endpoint({ id }) {
       />
       <p class="choices">
         <${Action} label="Send a test" role="admin" main work=${test} />
+        ${data.state === 'failing' && html`<${Action} label="Try now" role="admin" work=${doing('resume')} />`}
         ${
           data.state === 'paused'
             ? html`<${Action} label="Resume" role="admin" work=${doing('resume')} />`
