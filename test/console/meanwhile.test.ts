@@ -158,6 +158,14 @@ test('an endpoint is edited as it is when its dialog opens, and of it only what 
     ['http://127.0.0.1:9999/theirs', ['customer', 'store'], 'Mine'],
   )
   await page.says('Mine')
+  await page.press('Edit')
+  await page.press('Save')
+  await page.until(`!document.querySelector('dialog')`)
+  const audited = (await shop.get(`/audit?record=${path}`)).json.data
+  assert.deepEqual(
+    audited.map(({ fields }: { fields: string[] }) => fields),
+    [['url', 'kinds'], ['description'], ['kinds', 'url'], ['description'], []],
+  )
 })
 
 test('an address that is none is the first screen, and who cannot be signed out is told', { skip }, async () => {
