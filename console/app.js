@@ -21,10 +21,22 @@ export function App() {
       setFault(refused)
       setSignedIn(null)
     }
-    begin().then(setSignedIn, refused => {
-      setFault(refused)
-      setSignedIn(null)
-    })
+    const open = () =>
+      begin().then(setSignedIn, refused => {
+        setFault(refused)
+        setSignedIn(null)
+      })
+    open()
+    // A link that is put into the address of a page that is open already has it load nothing.
+    const change = () => {
+      if (!linkNow()) return
+      actOn('')
+      setFault(undefined)
+      setSignedIn(undefined)
+      open()
+    }
+    addEventListener('hashchange', change)
+    return () => removeEventListener('hashchange', change)
   }, [])
 
   if (signedIn === undefined) return html`<p class="opening">Opening the console…</p>`
@@ -53,9 +65,12 @@ export function App() {
   return html`<${Frame} key=${service.name} signedIn=${signedIn} service=${service} choose=${choose} leave=${leave} />`
 }
 
-/** Who is signed in: by the one-time link that opened the page, or from before. */
+/** The one-time link that the address is. */
+const linkNow = () => /^#link=(.+)$/.exec(location.hash)?.[1]
+
+/** Who is signed in: by the one-time link that is the page's address, or from before. */
 async function begin() {
-  const [, link] = /^#link=(.+)$/.exec(location.hash) ?? []
+  const link = linkNow()
   if (link === undefined) return (await ask('console/session')).data
   // It has done its work, and is not left in the history.
   history.replaceState(null, '', location.pathname)

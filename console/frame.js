@@ -15,17 +15,20 @@ export function Frame({ signedIn, service, choose, leave }) {
   const [asked = '', ...rest] = useRoute()
   const open = screens.filter(({ role }) => reaches(service.role, role))
   const current = open.find(({ path }) => path === asked) ?? open[0]
+  const record = rest.join(' ')
   const heading = useRef(/** @type {HTMLElement | null} */ (null))
-  const first = useRef(true)
+  const shown = useRef(/** @type {string | undefined} */ (undefined))
   const leaving = useAction()
   useEffect(() => {
-    document.title = `${current?.title} · ${service.name} · Tillbridge`
-    // Whoever hears the page is told where they are now.
-    if (!first.current) heading.current?.focus()
-    first.current = false
+    document.title = [record, current?.title, service.name, 'Tillbridge'].filter(Boolean).join(' · ')
+    const isFirst = shown.current === undefined
+    const isOther = shown.current !== current?.path
+    shown.current = current?.path
+    // Whoever hears the page is told where they are now, also where the link that they followed is gone with its list.
+    if (!isFirst && (isOther || document.activeElement === document.body)) heading.current?.focus()
     // Where the screens stand in one row, which is wider than the page.
-    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
-  }, [current?.path])
+    if (isOther) document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [current?.path, record])
 
   return html`<${Role.Provider} value=${service.role}>
     <a class="skip" href="#content" onClick=${(/** @type {Event} */ event) => {

@@ -108,7 +108,7 @@ export const catalogue = {
     'Gift vouchers cannot be made yet.',
     'Have the settings that `errors` names set for the service, and in the back office.',
   ],
-  mapping_changed: [409, 'The mapping was changed after the fix.', 'Look at it, and say with PUT what it is now.'],
+  mapping_changed: [409, 'The mapping was changed meanwhile.', 'Look at it, and say with PUT what it is now.'],
   quantity_exceeds_returnable: [
     409,
     'More would be returned than was sold.',

@@ -86,10 +86,10 @@ export const askMaybe = (path, asking) =>
 export async function* everyPage(path, signal) {
   const asking = signal ? { signal } : {}
   for (let cursor = null; ; ) {
-    const { data, meta } = await ask(pageOf(path, cursor), asking)
-    yield data
-    if (!meta.hasNextPage) return
-    cursor = meta.endCursor
+    const page = await ask(pageOf(path, cursor), asking)
+    yield page
+    if (!page.meta.hasNextPage) return
+    cursor = page.meta.endCursor
   }
 }
 

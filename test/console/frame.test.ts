@@ -94,6 +94,22 @@ test('a link that was used says how to get another one', { skip }, async () => {
   assert.equal(await page.evaluate('location.hash'), '')
 })
 
+test('a link that is pasted into a page that is open signs in, whoever was signed in before', { skip }, async () => {
+  const paste = async (username: string) => {
+    const link = await makeLink(shop.db, shop.keys, username)
+    await page.evaluate(`location.hash = 'link=${link}'`)
+    await page.until(`document.querySelector('.who')?.innerText.startsWith(${JSON.stringify(username)})`)
+    assert.equal(await page.evaluate('location.hash'), '')
+  }
+  await page.until(`document.querySelector('input[type="password"]')`)
+  await paste(visitor.username)
+  await page.fill('Service', shop.service.name)
+  await page.until(`${screens}.length === 3`)
+  await page.show('feeds')
+  await paste(shop.username)
+  await page.until(`${screens}.includes('Accounts')`)
+})
+
 /** Signs the admin in, as who was never there. */
 async function signInAnew() {
   await page.forgetPages()

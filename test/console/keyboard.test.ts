@@ -5,6 +5,7 @@ import { browserMissing } from '../support/browser.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'
 import { startTestService, type TestService } from '../support/service.ts'
+import { post } from '../support/write.ts'
 
 // Whoever uses the keyboard alone is, after each step, where they were, or next to it: never at the top of the page again.
 
@@ -13,7 +14,7 @@ let shop: TestService
 let page: Console
 
 before(async () => {
-  shop = await startTestService()
+  shop = await startTestService({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
   await fillShop(shop.db, shop.service)
   if (!skip) page = await openConsole(shop, shop)
 })
@@ -78,6 +79,35 @@ test('a search leaves the focus in the field that it was sent from; taking it ba
   await page.until(`${named('Path or operation')}.value === ''`)
 })
 
+test('who follows a link from a list to a record is at what is shown then, and the title of the page says which', {
+  skip,
+}, async () => {
+  const body = 'storeId,storeNumber,name\n9,9,North\n'
+  await shop.request('/imports/stores', { method: 'POST', headers: { 'content-type': 'text/csv' }, body })
+  const { id } = (await post(shop, '/webhooks', { url: 'http://127.0.0.1:9999/hooks' })).json.data
+  for (const [screen, title, link, record] of [
+    ['feeds', 'Feeds', '#feeds/stores', 'stores'],
+    ['webhooks', 'Webhooks', `#webhooks/${id}`, id],
+    ['requests', 'Requests', '#requests/', ''],
+    ['look-up', 'Look-up', '#look-up/customer/65432', 'customer 65432'],
+  ]) {
+    await page.show(String(screen))
+    if (screen === 'look-up') {
+      await focus('What to look up')
+      await page.type('smith')
+      await page.key('Enter')
+    }
+    const found = `document.querySelector('main td a[href^="${link}"], .hits a[href^="${link}"]')`
+    await page.until(found)
+    await page.evaluate(`${found}.focus()`)
+    await page.key('Enter')
+    await page.until(`location.hash.startsWith('${link}') && document.activeElement.id === 'content'`)
+    const [said, ...more] = (await page.evaluate<string>('document.title')).split(' · ')
+    assert.deepEqual(more, [title, shop.service.name, 'Tillbridge'])
+    assert.match(said ?? '', record ? new RegExp(`^${record}$`) : /^[\w-]{36}$/)
+  }
+})
+
 test('another kind of mappings leaves the focus at the choice, and shows none of what was there before', {
   skip,
 }, async () => {
@@ -91,5 +121,9 @@ test('another kind of mappings leaves the focus at the choice, and shows none of
     await page.until(`[...document.querySelectorAll('th')].some(cell => cell.innerText === ${JSON.stringify(column)})`)
     await isAt('Kind')
   }
-  assert.deepEqual(page.complaints, [])
+  // A look-up asks for what there may be.
+  assert.deepEqual(
+    page.complaints.filter(text => !/Failed to load resource: .* 404/.test(text)),
+    [],
+  )
 })

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/db.ts'
+import { upsertTransactions } from '../../src/store/orders/transactions.ts'
+import { setBackOffice } from '../../src/store/running/back-office.ts'
 import { browserMissing } from '../support/browser.ts'
 import { isAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
-import { fillShop } from '../support/order-shop.ts'
+import { fillShop, giveBack, made, placed } from '../support/order-shop.ts'
+import { until } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { gift, issue, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { post, put } from '../support/write.ts'
@@ -164,4 +167,45 @@ test('customers are found by their names, first name and surname in either order
   }
   await lookUp('Cleo de la Tour')
   await page.until(`document.querySelector('main h2')?.innerText.includes('Cleo de la Tour')`)
+})
+
+test('who is no admin sees all orders, returns and sales of a customer too; everybody is told when there may be more', {
+  skip,
+}, async () => {
+  const order = await placed(shop, [{ sku: 'UNKEPT', quantity: 1 }])
+  const given = made(await giveBack(shop, order.id, { UNKEPT: 1 }))
+  const sales = Array.from({ length: 101 }, (_, i) => ({
+    header: { id: `s${i}`, customerId: '65432', saleDate: `2024-01-01 00:${String(i % 60).padStart(2, '0')}:00` },
+    line: { id: '1', quantity: 1, price: '1.00', value: '1.00' },
+  }))
+  await upsertTransactions(shop.db, shop.service, sales)
+  const visitor = await openConsole(shop, await shop.account('visitor'))
+  try {
+    await visitor.show('look-up/customer/65432')
+    await visitor.says(`Return ${given.returnNumber}`)
+    const kinds = await visitor.evaluate<string[]>(
+      `[...document.querySelectorAll('.timeline li div')].map(each => each.innerText.split(' ')[0])`,
+    )
+    const count = (kind: string) => kinds.filter(each => each === kind).length
+    assert.deepEqual(['Order', 'Return'].map(count), [1, 1])
+    assert.ok(count('Sale') >= 101, `${count('Sale')} sales`)
+
+    await setBackOffice(shop.db, shop.keys, shop.service, {
+      driver: 'apparel21',
+      url: 'https://127.0.0.1:9',
+      country: 'AU',
+    })
+    await until(
+      async () => (await shop.get('/customers/65432/transactions?limit=1')).json.meta.warnings,
+      'the back office is asked',
+      20_000,
+    )
+    for (const each of [visitor, page]) {
+      await each.show('look-up')
+      await each.show('look-up/customer/65432')
+      await each.says('sales may be missing')
+    }
+  } finally {
+    await visitor.close()
+  }
 })

@@ -4,7 +4,7 @@ import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { browserMissing } from '../support/browser.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
-import { put } from '../support/write.ts'
+import { post, put } from '../support/write.ts'
 
 const skip = browserMissing ?? false
 let shop: TestService
@@ -12,7 +12,7 @@ let visitor: Caller
 let page: Console
 
 before(async () => {
-  shop = await startTestService()
+  shop = await startTestService({ environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
   visitor = await shop.account('visitor')
   const ids = Array.from({ length: 60 }, (_, i) => `customer${i}`)
   await upsertCustomers(
@@ -134,6 +134,38 @@ test('what somebody else has changed since the dialog was opened is not written 
     const { data } = (await shop.get(path)).json
     assert.deepEqual({ ...data, ...body }, data)
   }
+})
+
+test('an endpoint is edited as it is when its dialog opens, and of it only what was changed there', {
+  skip,
+}, async () => {
+  const made = await post(shop, '/webhooks', { url: 'http://127.0.0.1:9999/hooks', kinds: ['store'] })
+  assert.equal(made.status, 201, made.text)
+  const path = `/webhooks/${made.json.data.id}`
+  await page.show(path.slice(1))
+  await page.says('http://127.0.0.1:9999/hooks')
+  await put(shop, path, { description: 'Theirs, before' })
+  await page.press('Edit')
+  await page.until(`document.querySelector('dialog form')`)
+  assert.equal(await page.filled('Description'), 'Theirs, before')
+  await put(shop, path, { kinds: ['store', 'customer'], url: 'http://127.0.0.1:9999/theirs' })
+  await page.fill('Description', 'Mine')
+  await page.press('Save')
+  await page.until(`!document.querySelector('dialog')`)
+  const { url, kinds, description } = (await shop.get(path)).json.data
+  assert.deepEqual(
+    [url, kinds.toSorted(), description],
+    ['http://127.0.0.1:9999/theirs', ['customer', 'store'], 'Mine'],
+  )
+  await page.says('Mine')
+  await page.press('Edit')
+  await page.press('Save')
+  await page.until(`!document.querySelector('dialog')`)
+  const audited = (await shop.get(`/audit?record=${path}`)).json.data
+  assert.deepEqual(
+    audited.map(({ fields }: { fields: string[] }) => fields),
+    [['url', 'kinds'], ['description'], ['kinds', 'url'], ['description'], []],
+  )
 })
 
 test('an address that is none is the first screen, and who cannot be signed out is told', { skip }, async () => {

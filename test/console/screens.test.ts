@@ -139,6 +139,16 @@ test('an endpoint is made, tried, paused, rewound, given a new secret and remove
   await page.until(`!document.querySelector('dialog')`)
   await page.press('Resume')
   await page.says('active')
+  await shop.db.run(
+    sql`update webhook set (state, state_reason, not_before) = row('failing', 'It has taken nothing.', now() + interval '1 hour')`,
+  )
+  await page.show('webhooks')
+  await page.press(receiver.url)
+  await page.says('It has taken nothing.')
+  await page.press('Try now')
+  await page.until(`document.querySelector('main .state').innerText === 'active'`)
+  const later = await shop.db.rows(sql`select from webhook where not_before > now()`)
+  assert.equal(later.length, 0)
   await page.press('Remove')
   await page.until(`document.querySelector('dialog')`)
   await page.press('Remove')

@@ -12,7 +12,7 @@ export interface WebhooksApi {
   get(id: string, options?: CallOptions): Promise<Webhook>
   /** A new webhook: an endpoint that is told of changes. What changes from now on is posted to it, at most 100 changes at a time, one delivery after the other; with `fromBeginning` everything as it stands comes first. The secret in this answer verifies deliveries (Standard Webhooks). */
   create(body: WebhookInput, options?: WriteOptions): Promise<IssuedWebhook>
-  /** Changes what a webhook is. What the body does not mention stays. Of kinds that are new to it, it is told what changes from now on. A delivery that is being repeated goes to the new `url`. */
+  /** Changes what a webhook is. What the body does not mention stays. Of kinds that are new to it, it is told what changes from now on. A delivery that is being repeated goes to the new `url`, at once. */
   update(id: string, body: WebhookChange, options?: WriteOptions): Promise<Webhook>
   /** Removes a webhook. With its attempts. A delivery that is on its way may still arrive. */
   delete(id: string, options?: WriteOptions): Promise<RemovedWebhook>

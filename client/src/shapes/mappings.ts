@@ -25,6 +25,8 @@ export interface MappingFixInput {
   kind: 'stores' | 'skus' | 'customers'
   /** The back office's identifier of the store, the SKU or the customer. */
   id: string
+  /** What it is mapped to now, as the finding said (`ecommerceId`; null: nothing). Where it is not any more, nothing is changed. Left out: whatever it is. */
+  from?: string | null | undefined
   /** What it is mapped to from now on; null: nothing. */
   to: string | null
 }

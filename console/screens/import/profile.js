@@ -11,7 +11,8 @@ import { kinds } from 'tillbridge/kinds'
  * }} Plan how a file is to be taken in: `from` has the file's columns by ours, `set` what ours are in every line
  * @typedef {{
  *   file: Blob & { name: string }, plan: Plan, profile: object, header: string[], lines: number, isTrial: boolean,
- * }} Sent what is sent, and about how many lines it has
+ *   mends?: { sent: Sent, numbers: Set<number> },
+ * }} Sent what is sent, and about how many lines it has; `mends`: what was only tried, and of which it has these lines, mended
  * @typedef {{ column: string, reason: string, lines: number, numbers: number[] }} Group lines that were refused for one reason, with the first numbers
  * @typedef {{ text: string, cells: string[], isMended: boolean }} Kept a line as it was, and as it is to be
  */

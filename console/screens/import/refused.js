@@ -19,6 +19,7 @@ async function keptOf({ file, plan: { reading }, header }, numbers) {
   /** @type {Map<number, Kept>} */
   const found = new Map()
   for await (const { number, text, cells } of linesOf(file, reading)) {
+    if (found.size === numbers.size) break
     if (!numbers.has(number)) continue
     const told = reading.isJson
       ? header.map(name => cellText(recordIn(text)[name]))
@@ -26,7 +27,6 @@ async function keptOf({ file, plan: { reading }, header }, numbers) {
         ? cells.map(asItWas)
         : cells
     found.set(number, { text, cells: told, isMended: false })
-    if (found.size === numbers.size) break
   }
   return found
 }
@@ -34,12 +34,15 @@ async function keptOf({ file, plan: { reading }, header }, numbers) {
 /**
  * The lines as a file that is read by the same plan, each behind why it was refused: so it is no whole list, which would take away what
  * it lacks (docs/feeds.md).
- * @param {Sent} sent @param {Map<number, Kept>} lines @param {Group[]} groups @returns {Sent}
+ * @param {Sent} tried @param {Map<number, Kept>} lines @param {Group[]} groups @returns {Sent}
  */
-function fileOf({ file, plan, profile, header, isTrial }, lines, groups) {
+function fileOf(tried, lines, groups) {
+  const { file, plan, profile, header, isTrial } = tried
   const name = file.name.replace(/( \(mended\))?(\.[a-z]+)?(\.gz)?$/i, '')
   const why = whyIn(groups)
-  const sent = { lines: lines.size, isTrial }
+  // A trial has written nothing: what it found good is still to come.
+  const mends = isTrial ? { mends: { sent: tried, numbers: new Set(lines.keys()) } } : {}
+  const sent = { lines: lines.size, isTrial, ...mends }
   if (plan.reading.isJson) {
     const text = [...lines].map(([number, line]) => `${recordOf(line, header, why(number))}\n`).join('')
     return { file: new File([text], `${name} (mended).ndjson`), plan, profile, header, ...sent }
@@ -137,7 +140,7 @@ export function Refused({ groups, sent, again }) {
     const { file } = next()
     file.text().then(text => download(file.name, text))
   }
-  return html`<section aria-label="Refused lines">
+  return html`<section aria-label=${`Refused lines of ${sent.file.name}`}>
     <h2>Refused lines</h2>
     <p class="lead">Mend them here and ${isTrial ? 'try' : 'send'} them again. Those that are still wrong come back.</p>
     ${groups.map(
@@ -146,7 +149,7 @@ export function Refused({ groups, sent, again }) {
         <${Mending} group=${group} lines=${lines} header=${header} isSecret=${isSecret} put=${put} />
       </details>`,
     )}
-    ${rest && html`<p class="note">Of each reason the first 100 lines are here. Once they are in, send the file again for the others: what is there already changes nothing.</p>`}
+    ${rest && html`<p class="note">Of each reason the first 100 lines are here. Mend the others in the file, and import it again: what is there already changes nothing.</p>`}
     <p class="choices">
       <button class=${mended ? 'main' : ''} disabled=${lines.size === 0} onClick=${() => again(next())}>${isTrial ? 'Try' : 'Send'} ${count(lines.size)} again</button>
       <button class="quiet" onClick=${save}>Save these lines</button>

@@ -1,25 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ask } from '../../ground/api.js'
 import { html } from '../../ground/html.js'
 import { linkTo } from '../../ground/route.js'
-import { follow } from '../../parts/follow.js'
 import { Facts, State } from '../../parts/format.js'
 import { Problem } from '../../parts/problem.js'
 import { runTone } from '../feeds/run.js'
 import { Refused } from './refused.js'
+import { filesOf, takeIn } from './take-in.js'
 
 /** @typedef {import('./profile.js').Sent} Sent */
-
-/** Sends a file and waits until it is in; what it comes to is told on the way. @param {Sent} sent @param {(run: any) => void} tell @param {AbortSignal} signal */
-async function takeIn({ file, plan, profile, isTrial }, tell, signal) {
-  const type = plan.reading.isJson ? 'application/x-ndjson' : 'text/csv'
-  /** @type {Record<string, string>} */
-  const headers = isTrial ? { prefer: 'tx=rollback' } : {}
-  const path = `/imports/${plan.kind}?profile=${encodeURIComponent(JSON.stringify(profile))}`
-  const { data } = await ask(path, { method: 'POST', body: file.slice(0, file.size, type), headers, signal })
-  const run = await follow(data, `/imports/${data.id}`, { isOver: of => of.state !== 'running', tell, signal })
-  return run.refused > 0 ? (await ask(`/imports/${run.id}/rejected`, { signal })).data : []
-}
+/** @typedef {import('./profile.js').Group} Group */
 
 /**
  * A file on its way in, or what became of it.
@@ -27,15 +16,16 @@ async function takeIn({ file, plan, profile, isTrial }, tell, signal) {
  */
 export function Run({ sent, again, back }) {
   const [run, setRun] = useState(/** @type {any} */ (undefined))
-  const [groups, setGroups] = useState(/** @type {any[]} */ ([]))
+  const [refused, setRefused] = useState(/** @type {{ file: Sent, groups: Group[] }[] | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   useEffect(() => {
     const gone = new AbortController()
-    takeIn(sent, setRun, gone.signal).then(setGroups, fault => gone.signal.aborted || setError(fault))
+    takeIn(sent, setRun, gone.signal).then(setRefused, fault => gone.signal.aborted || setError(fault))
     return () => gone.abort()
   }, [])
-  const { plan, isTrial, lines, file } = sent
-  const isOver = error || (run && run.state !== 'running')
+  const { plan, isTrial } = sent
+  const { file, lines } = isTrial ? sent : (filesOf(sent)[0] ?? sent)
+  const isOver = error || refused
   return html`<section aria-label="What became of it" aria-live="polite">
     <h2>${isTrial ? 'Trial' : 'Import'}: ${file.name}, as ${plan.kind}</h2>
     ${error && html`<${Problem} error=${error} />`}
@@ -44,11 +34,11 @@ export function Run({ sent, again, back }) {
       html`<div class="card">
         <p>${run ? `${run.read.toLocaleString('en')} of about ${lines.toLocaleString('en')} lines` : 'Sending the file…'}</p>
         <progress aria-label="How far it has come" max=${Math.max(lines, run?.read ?? 0, 1)} value=${run ? run.read : undefined}></progress>
-        ${run && html`<p class="note">It goes on when you leave this page: it is a run of <a href=${linkTo('feeds', plan.kind)}>the feed ${plan.kind}</a>.</p>`}
+        ${run && html`<p class="note">${run.isLast ? 'It goes on when you leave this page: it' : 'Stay on this page: what was mended is sent once the file is in. It'} is a run of <a href=${linkTo('feeds', plan.kind)}>the feed ${plan.kind}</a>.</p>`}
       </div>`
     }
     ${isOver && run && html`<${Outcome} run=${run} sent=${sent} />`}
-    ${groups.length > 0 && html`<${Refused} groups=${groups} sent=${sent} again=${again} />`}
+    ${refused?.map(({ file, groups }, i) => html`<${Refused} key=${i} groups=${groups} sent=${file} again=${again} />`)}
     ${
       isOver &&
       html`<p class="choices">
@@ -60,7 +50,8 @@ export function Run({ sent, again, back }) {
 }
 
 /** @param {{ run: any, sent: Sent }} props */
-function Outcome({ run, sent: { isTrial, plan } }) {
+function Outcome({ run, sent }) {
+  const { isTrial, plan, mends } = sent
   const figure = (/** @type {number} */ count) => html`<b>${count.toLocaleString('en')}</b>`
   const good = run.read - run.refused
   return html`<div class="card">
@@ -80,7 +71,7 @@ function Outcome({ run, sent: { isTrial, plan } }) {
       ]}
     />
     ${run.detail && html`<p class="detail">${run.detail}</p>`}
-    ${run.notes.map((/** @type {any} */ { note, count }) => html`<p key=${note} class="note">${count} × ${note}</p>`)}
-    ${isTrial ? html`<p class="note">Nothing was written.</p>` : html`<p class="note">It is a run of <a href=${linkTo('feeds', plan.kind)}>the feed ${plan.kind}</a>.</p>`}
+    ${run.notes.map((/** @type {any} */ { note, count }, /** @type {number} */ i) => html`<p key=${i} class="note">${count} × ${note}</p>`)}
+    ${isTrial ? html`<p class="note">Nothing was written.${mends && ` Import takes in all of ${filesOf(sent)[0]?.file.name}, and then these lines as they are mended.`}</p>` : html`<p class="note">It is a run of <a href=${linkTo('feeds', plan.kind)}>the feed ${plan.kind}</a>.</p>`}
   </div>`
 }

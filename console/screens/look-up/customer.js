@@ -49,7 +49,8 @@ export function Customer({ id }) {
       /></div>`
     }
     <h3>Timeline</h3>
-    ${!isAdmin && html`<p class="note">Changes of the profile, consent, vouchers and e-mails are shown to admins.</p>`}
+    ${data.warnings.map((/** @type {any} */ { code, detail }) => html`<p key=${code} class="note">${detail}</p>`)}
+    ${!isAdmin && html`<p class="note">Changes of the profile, consent, vouchers, e-mails and returns that were taken back are shown to admins.</p>`}
     ${
       events.length
         ? html`<ol class="timeline">${events.map(event => html`<li key=${event.key}><time>${event.at}</time><div>${event.what}</div>${event.amount && html`<span class="amount">${event.amount}</span>`}</li>`)}</ol>`
@@ -61,24 +62,46 @@ export function Customer({ id }) {
 /** An e-mail address that is broken before its @, where it has to be. @param {string | null} address */
 const broken = address => address?.split('@').map((part, i) => (i ? html`<wbr />@${part}` : part))
 
+/** All of a list, and what it warns of. @param {string} path @param {AbortSignal} signal */
+async function allOf(path, signal) {
+  const pages = await Array.fromAsync(everyPage(path, signal))
+  return { data: pages.flatMap(page => page.data), warnings: pages[0]?.meta.warnings ?? [] }
+}
+
 /** All that is kept of a customer, for admins. @param {string} id @param {AbortSignal} signal */
 async function whole(id, signal) {
   const path = `/customers/${encodeURIComponent(id)}`
+  // A back office that keeps the sales is asked for them first: what is kept of them is not always all. Who has left has none.
+  const sales = await ask(`${path}/transactions?limit=1`, { signal }).catch(error => {
+    if (error.problem?.code === 'not_found') return { meta: {} }
+    throw error
+  })
   const [{ data }, audit] = await Promise.all([
     ask(`${path}/export`, { signal }),
-    Array.fromAsync(everyPage(`/audit?record=${encodeURIComponent(path)}`, signal)),
+    allOf(`/audit?record=${encodeURIComponent(path)}`, signal),
   ])
-  return Object.assign(data, { audit: audit.flat() })
+  return Object.assign(data, { audit: audit.data, warnings: sales.meta.warnings ?? [] })
 }
 
 /** What anybody may read of a customer. @param {string} id @param {AbortSignal} signal */
 async function readable(id, signal) {
   const path = `/customers/${encodeURIComponent(id)}`
-  const [customer, orders, transactions, rewardAccount] = await Promise.all([
+  const [customer, orders, sales, rewardAccount] = await Promise.all([
     ask(path, { signal }).then(answer => answer.data),
-    ask(`${path}/orders`, { signal }).then(answer => answer.data),
-    ask(`${path}/transactions`, { signal }).then(answer => answer.data),
+    allOf(`${path}/orders`, signal),
+    allOf(`${path}/transactions`, signal),
     askMaybe(`${path}/rewards`, { signal }).catch(() => undefined),
   ])
-  return { customer, orders, transactions, rewardAccount }
+  const returned = orders.data.filter(({ lines }) => lines.some((/** @type {any} */ line) => line.returned > 0))
+  const returns = await Promise.all(
+    returned.map(order => allOf(`/orders/${encodeURIComponent(order.id)}/returns`, signal)),
+  )
+  return {
+    customer,
+    orders: orders.data,
+    returns: returns.flatMap(of => of.data),
+    transactions: sales.data,
+    rewardAccount,
+    warnings: sales.warnings,
+  }
 }

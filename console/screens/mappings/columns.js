@@ -44,7 +44,7 @@ const inCode = of => ({
 
 /**
  * The columns of findings.
- * @param {{ fix: (id: string, to: string | null) => Promise<void>, open: (row: any) => void }} does
+ * @param {{ fix: (row: any, to: string | null) => Promise<void>, open: (row: any) => void }} does
  * @returns {import('../../parts/table.js').Column[]}
  */
 export function columnsOf({ fix, open }) {
@@ -63,7 +63,7 @@ export function columnsOf({ fix, open }) {
       value: row =>
         row.id === null
           ? html`<span class="none">–</span>`
-          : html`${row.suggestion && html`<${Action} label="Use" name=${`Use ${row.suggestion}`} role="admin" work=${() => fix(row.id, row.suggestion)} />${' '}`}
+          : html`${row.suggestion && html`<${Action} label="Use" name=${`Use ${row.suggestion}`} role="admin" work=${() => fix(row, row.suggestion)} />${' '}`}
               <button aria-label=${`Map ${row.id}`} onClick=${() => open(row)}>Map</button>`,
     },
   ]

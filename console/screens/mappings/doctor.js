@@ -31,10 +31,17 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
   const { kinds: all, error } = useHealth(version, again)
   const health = all?.find(one => one.kind === kind)
 
-  const fix = async (/** @type {string} */ id, /** @type {string | null} */ to) => {
-    const { data: made } = await ask('/mappings/doctor/fixes', { method: 'POST', body: { kind, id, to } })
+  const fix = async (/** @type {any} */ { id, ecommerceId }, /** @type {string | null} */ to) => {
+    // What somebody else has mapped since this list was read stays.
+    const body = { kind, id, from: ecommerceId, to }
+    const { data: made } = await ask('/mappings/doctor/fixes', { method: 'POST', body })
     setFixed(made)
     setMending(undefined)
+    again()
+  }
+  const close = () => {
+    setMending(undefined)
+    // Whoever was refused sees what it is mapped to by now.
     again()
   }
   const undoIt = async () => {
@@ -74,7 +81,7 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
     />
     ${
       mending &&
-      html`<${Dialog} title=${`Map ${mending.name ?? mending.id}`} close=${() => setMending(undefined)}>
+      html`<${Dialog} title=${`Map ${mending.name ?? mending.id}`} close=${close}>
         <${Mending} row=${mending} fix=${fix} />
       <//>`
     }`
@@ -87,11 +94,11 @@ export function Doctor({ kind: asked = 'skus', state = 'nearMiss' }) {
  */
 const asMappings = kind => rows => [findingHeaders[kind], ...rows.map(row => findingCells(kind, row) ?? [])]
 
-/** @param {{ row: any, fix: (id: string, to: string | null) => Promise<void> }} props */
+/** @param {{ row: any, fix: (row: any, to: string | null) => Promise<void> }} props */
 function Mending({ row, fix }) {
   const [to, setTo] = useState(row.suggestion ?? row.ecommerceId ?? '')
   const { busy, error, run } = useAction()
-  return html`<form onSubmit=${submitted(() => run(() => fix(row.id, to.trim() || null)))}>
+  return html`<form onSubmit=${submitted(() => run(() => fix(row, to.trim() || null)))}>
     <${Field} label="Is there" value=${to} change=${setTo} hint="Empty: not mapped." />
     <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} />
   </form>`

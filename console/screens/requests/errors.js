@@ -55,7 +55,7 @@ async function groups(path, signal) {
   /** @type {Map<string, Group>} */
   const found = new Map()
   let counted = 0
-  for await (const lines of everyPage(path, signal)) {
+  for await (const { data: lines } of everyPage(path, signal)) {
     for (const { code, status, at, operation } of lines) {
       const name = code ?? String(status)
       // The newest come first.

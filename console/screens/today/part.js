@@ -33,4 +33,4 @@ export function usePart(part, { minute, tell }, load) {
 }
 
 /** @param {string} path @returns {Promise<any[]>} */
-export const wholeList = async path => (await Array.fromAsync(everyPage(path))).flat()
+export const wholeList = async path => (await Array.fromAsync(everyPage(path))).flatMap(page => page.data)

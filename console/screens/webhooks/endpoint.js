@@ -5,8 +5,10 @@ import { goTo, linkTo } from '../../ground/route.js'
 import { Action } from '../../parts/action.js'
 import { Dialog } from '../../parts/dialog.js'
 import { duration, Facts, Moment, State } from '../../parts/format.js'
+import { useKeptFocus } from '../../parts/kept-focus.js'
 import { List } from '../../parts/list.js'
 import { Problem } from '../../parts/problem.js'
+import { RecordForm } from '../../parts/record-form.js'
 import { Secret } from '../../parts/secret.js'
 import { useLoad, useVersion } from '../../parts/use-load.js'
 import { EndpointForm } from './form.js'
@@ -43,6 +45,9 @@ const attempts = [
   { title: 'Delivery', value: each => html`<code>${each.deliveryId}</code>`, text: each => each.deliveryId },
 ]
 
+/** @param {{ record: any, save: (body: object) => Promise<void> }} of */
+const edited = ({ record, save }) => html`<${EndpointForm} endpoint=${record} save=${save} />`
+
 /** One endpoint: where it stands, what it answered, and what is done with it. @param {{ id: string }} props */
 export function Endpoint({ id }) {
   const path = `/webhooks/${encodeURIComponent(id)}`
@@ -51,6 +56,7 @@ export function Endpoint({ id }) {
   const [open, setOpen] = useState('')
   const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined))
   const [tried, setTried] = useState(/** @type {any} */ (undefined))
+  const place = useKeptFocus()
 
   if (error)
     return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p><h1>Webhook</h1><${Problem} error=${error} />`
@@ -64,7 +70,6 @@ export function Endpoint({ id }) {
   /** @param {string} what @param {object} [body] */
   const post = (what, body = {}) => ask(`${path}/${what}`, { method: 'POST', body })
   const doing = (/** @type {string} */ what) => () => post(what).then(seen)
-  const change = (/** @type {object} */ body) => ask(path, { method: 'PUT', body }).then(seen)
   const test = async () => {
     setTried((await post('test')).data)
     again()
@@ -78,7 +83,7 @@ export function Endpoint({ id }) {
   return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p>
     <h1 class="address">${data.url}</h1>
     ${secret && html`<${Secret} what="The new secret. Deliveries carry signatures of both for 24 hours." facts=${[['secret', secret]]} done=${() => setSecret(undefined)} />`}
-    <div class="card">
+    <div class="card" tabindex="-1" ref=${place}>
       <${Facts}
         facts=${[
           [
@@ -98,6 +103,7 @@ export function Endpoint({ id }) {
       />
       <p class="choices">
         <${Action} label="Send a test" role="admin" main work=${test} />
+        ${data.state === 'failing' && html`<${Action} label="Try now" role="admin" work=${doing('resume')} />`}
         ${
           data.state === 'paused'
             ? html`<${Action} label="Resume" role="admin" work=${doing('resume')} />`
@@ -110,7 +116,7 @@ export function Endpoint({ id }) {
       </p>
       ${tried && html`<p role="status"><${State} state=${took(tried) ? 'The test was taken' : 'The test was not taken'} tone=${took(tried) ? 'good' : 'bad'} />: ${outcome(tried)}, ${tried.milliseconds} ms</p>`}
     </div>
-    ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${EndpointForm} endpoint=${data} save=${change} /><//>`}
+    ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${RecordForm} path=${path} done=${seen} form=${edited} /><//>`}
     ${open === 'rewind' && html`<${Dialog} title="Rewind" close=${() => setOpen('')}><${Rewind} rewind=${(/** @type {string} */ to) => post('rewind', { to }).then(seen)} /><//>`}
     <${List}
       path=${`${path}/attempts`}

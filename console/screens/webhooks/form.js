@@ -5,6 +5,15 @@ import { Send } from '../../parts/button.js'
 import { Field, submitted, Tick } from '../../parts/field.js'
 import { useAction } from '../../parts/use-load.js'
 
+/** In their own order, as the API has them. @param {string[]} chosen */
+const kindsAmong = chosen => kinds.filter(kind => chosen.includes(kind))
+
+/** What somebody has changed of a record: the rest may be another one's by now. @param {any} record @param {Record<string, unknown>} said */
+const changesOf = (record, said) =>
+  Object.fromEntries(
+    Object.entries(said).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(record[name])),
+  )
+
 /**
  * What an endpoint is: its address and what it is told of.
  * @param {{ endpoint?: any, save: (body: object) => Promise<unknown>, isNew?: boolean }} props
@@ -15,16 +24,8 @@ export function EndpointForm({ endpoint, save, isNew = false }) {
   const [chosen, setChosen] = useState(/** @type {string[]} */ (endpoint?.kinds ?? []))
   const [fromBeginning, setFromBeginning] = useState(false)
   const { busy, error, run } = useAction()
-  const send = submitted(() =>
-    run(() =>
-      save({
-        url,
-        description: description || null,
-        ...(chosen.length || !isNew ? { kinds: chosen.length ? chosen : kinds } : {}),
-        ...(isNew ? { fromBeginning } : {}),
-      }),
-    ),
-  )
+  const said = { url, description: description || null, kinds: chosen.length ? kindsAmong(chosen) : kinds }
+  const send = submitted(() => run(() => save(isNew ? { ...said, fromBeginning } : changesOf(endpoint, said))))
   /** @param {string} kind @param {boolean} on */
   const choose = (kind, on) => setChosen(on ? [...chosen, kind] : chosen.filter(each => each !== kind))
   return html`<form onSubmit=${send}>

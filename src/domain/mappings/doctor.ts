@@ -109,6 +109,14 @@ export const MappingFixInput = Type.Object(
   {
     kind,
     id: recordId,
+    from: Type.Optional(
+      Nullable(
+        Text(
+          'What it is mapped to now, as the finding said (`ecommerceId`; null: nothing). Where it is not any more, nothing is changed. Left out: whatever it is.',
+          'MH01-XS-Black',
+        ),
+      ),
+    ),
     to: Nullable(Id('What it is mapped to from now on; null: nothing.', 'mh01-xs-black')),
   },
   { $id: 'MappingFixInput', additionalProperties: false },

@@ -58,6 +58,16 @@ export function fieldsIn(kind: MappedKind, record: string): MappingFields {
 
 const tailOf = (adminId: string | null | undefined) => adminId?.replace(/^.*\//, '')
 
+/**
+ * Whether a record is mapped to what a finding says, null: to nothing. One that goes by its own identifier is found as that, though
+ * nobody has said so.
+ */
+export function isMappedTo(id: string, now: MappingFields, found: string | null): boolean {
+  const { ecommerceLocationId, ecommerceSku, ecommerceLegacyId, ecommerceAdminId } = now
+  const to = ecommerceLocationId ?? ecommerceSku ?? ecommerceLegacyId ?? tailOf(ecommerceAdminId) ?? null
+  return to === found || (ecommerceSku === null && found === id)
+}
+
 /** The fields that map a record to something there. The admin form of a customer stays where it names the same one. */
 export function fieldsTo(kind: MappedKind, before: MappingFields, to: string | null): MappingFields {
   if (kind === 'stores') return { ecommerceLocationId: to }

@@ -15,7 +15,7 @@ import { askForJudgement } from '../../store/mappings/ecommerce.ts'
 import { findingPage, mappingHealth } from '../../store/mappings/findings.ts'
 import { fixPage, heldFix, noteFix, noteUndone } from '../../store/mappings/fixes.ts'
 import { heldMapping } from '../../store/mappings/mappings.ts'
-import { changeMapping, fieldsIn, fieldsTo, names, pathOf } from './applying.ts'
+import { changeMapping, fieldsIn, fieldsTo, isMappedTo, names, pathOf } from './applying.ts'
 
 const [tag, role] = ['Mappings', 'admin'] as const
 
@@ -93,22 +93,24 @@ export function mappingDoctor(api: Api) {
       role,
       summary: 'Maps a record to something of the e-commerce platform, or to nothing, so that it can be undone.',
       description:
-        'As `PUT /mappings/…` does. Of a customer the legacy form is set; the admin form stays where it ends with the same, and is taken away elsewhere.',
+        'As `PUT /mappings/…` does. Of a customer the legacy form is set; the admin form stays where it ends with the same, and is taken away elsewhere. With `from` only where it is mapped to that.',
       body: MappingFixInput,
       answer: MappingFix,
-      errors: ['not_found', 'sku_taken'],
+      errors: ['not_found', 'mapping_changed', 'sku_taken'],
       made: ['fixId'],
     },
-    ({ service, body: { kind, id, to }, username, requestId }) =>
+    ({ service, body: { kind, id, from, to }, username, requestId }) =>
       async tx => {
         const held = await heldMapping(tx, service, kind, id)
         if (!held) throw notFound(names[kind].one)
         const before = fieldsIn(kind, held.record)
+        const subject = pathOf(kind, id)
+        if (from !== undefined && !isMappedTo(id, before, from)) throw changedSince(subject)
         const change = fieldsTo(kind, before, to)
         const after = fieldsIn(kind, await changeMapping(tx, service, kind, { id, before: held.record, change }))
         const fix = await noteFix(tx, service, { kind, id, before, after, username, requestId })
         if (!fix) throw new Error('an insertion returns its row')
-        return { record: fix.record, subject: pathOf(kind, id) }
+        return { record: fix.record, subject }
       },
   )
 
@@ -137,9 +139,11 @@ export function mappingDoctor(api: Api) {
         if (!held) throw notFound('record')
         const now = fieldsIn(kind, held.record)
         const isAsLeft = Object.entries(after).every(([name, value]) => now[name] === value)
-        if (!isAsLeft) throw new ApiError('mapping_changed', `Somebody has changed ${subject} since.`)
+        if (!isAsLeft) throw changedSince(subject)
         await changeMapping(tx, service, kind, { id, before: held.record, change: before })
         return { record: (await noteUndone(tx, service, fixId))?.record ?? record, subject }
       },
   )
 }
+
+const changedSince = (subject: string) => new ApiError('mapping_changed', `Somebody has changed ${subject} since.`)

@@ -72,7 +72,7 @@ export function webhooks(api: Api) {
       role,
       summary: 'Changes what a webhook is.',
       description:
-        'What the body does not mention stays. Of kinds that are new to it, it is told what changes from now on. A delivery that is being repeated goes to the new `url`.',
+        'What the body does not mention stays. Of kinds that are new to it, it is told what changes from now on. A delivery that is being repeated goes to the new `url`, at once.',
       params,
       body: WebhookChange,
       answer: Webhook,
@@ -85,7 +85,7 @@ export function webhooks(api: Api) {
         const kinds = body.kinds ? kindsAmong(body.kinds) : before.kinds
         const cursor = await changedKinds(tx, { service, kinds: before.kinds, key: keys.cursors }, before.cursor, kinds)
         const { url = before.url, description = before.description } = body
-        await changeWebhook(tx, service, { ...before, url, kinds, description, cursor })
+        await changeWebhook(tx, service, before, { url, kinds, description, cursor })
       })
     },
   )

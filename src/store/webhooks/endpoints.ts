@@ -57,12 +57,16 @@ export async function addWebhook(tx: Db, keys: Keys, service: Service, secret: s
   return id
 }
 
-/** Changes what an endpoint is. With another cursor what was under way is put together anew. */
-export const changeWebhook = (tx: Db, service: Service, { id, url, kinds, description, cursor }: Endpoint) =>
-  tx.run(sql`
+/** Changes what an endpoint is. With another cursor what was under way is put together anew; another address is tried at once. */
+export async function changeWebhook(tx: Db, service: Service, before: Endpoint, change: Partial<Endpoint>) {
+  const { id, url, kinds, description, cursor } = { ...before, ...change }
+  const isMoved = url !== before.url
+  await tx.run(sql`
     update webhook set url = ${url}, kinds = ${JSON.stringify(kinds)}, description = ${description}, changed_at = now(), cursor = ${cursor},
-      ${undelivered(sql`cursor is distinct from ${cursor}`)}
+      not_before = case when ${isMoved} then now() else not_before end, ${undelivered(sql`cursor is distinct from ${cursor}`)}
      where service_id = ${service.id} and webhook_id = ${id}`)
+  if (isMoved) await addJob(tx, service.id, deliverJob, { subject: id })
+}
 
 export const removeWebhook = async (tx: Db, service: Service, id: string) => {
   await tx.run(sql`delete from job where service_id = ${service.id} and name = ${deliverJob} and subject = ${id}`)

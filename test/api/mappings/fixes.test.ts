@@ -75,6 +75,37 @@ test('a fix maps at once and can be undone, unless somebody has changed the mapp
   )
 })
 
+test('a fix of what a finding said is refused where somebody has mapped it to something else since', async () => {
+  const shop = await unmappedShop(api)
+  const platform: [string, string][] = [
+    ['S', 'MH01-S'],
+    ['M', 'MH01-M'],
+    ['L', '12003'],
+  ]
+  await bring(shop, 'ecommerce-variants', productExport(platform))
+  await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
+  await judged(shop)
+  const [found] = await findings(shop, 'skus', '?state=nearMiss')
+  assert.equal(found?.ecommerceId, 'mh01-s')
+  await put(shop, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
+  for (const from of ['mh01-s', null])
+    isProblem(await fix(shop, 'skus', '12001', 'MH01-S', { from }), 'mapping_changed', api.baseUrl)
+  assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, 'theirs')
+
+  await put(shop, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/5' })
+  for (const [kind, id, from, to] of [
+    ['skus', '12001', 'theirs', 'MH01-S'],
+    ['skus', '12002', null, 'MH01-M'],
+    // It goes by its own identifier, and nobody has said so.
+    ['skus', '12003', '12003', 'other'],
+    ['stores', '1001', null, '7'],
+    ['stores', '1001', '7', null],
+    ['customers', '65432', '5', '6'],
+    ['customers', '65433', null, '5'],
+  ] as const)
+    assert.equal((await fix(shop, kind, id, to, { from })).status, 201, `${id} from ${from}`)
+})
+
 test('two that are mapped to one are both told, and both well once one of them is not', async () => {
   const shop = await unmappedShop(api)
   await bring(shop, 'ecommerce-locations', 'ID,Name\n1,One\n')

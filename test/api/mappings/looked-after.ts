@@ -47,5 +47,5 @@ export const told = ({ id, state, ecommerceId, suggestion, evidence }: Found) =>
   evidence.map(one => [one.why, one.id].filter(Boolean).join(' ')).join(),
 ]
 export const shown = async (shop: Caller, kind: string) => (await findings(shop, kind)).map(told)
-export const fix = (shop: Caller, kind: string, id: string, to: string | null) =>
-  post(shop, '/mappings/doctor/fixes', { kind, id, to })
+export const fix = (shop: Caller, kind: string, id: string, to: string | null, more: { from?: string | null } = {}) =>
+  post(shop, '/mappings/doctor/fixes', { kind, id, to, ...more })

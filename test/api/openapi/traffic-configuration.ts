@@ -83,6 +83,8 @@ export function testConfiguration(traffic: () => Traffic) {
     const [one, other] = (await get('/mappings/skus?state=mapped&limit=2')).json.data
     const made = await post('/mappings/doctor/fixes', { kind: 'skus', id: one.skuId, to: 'traffic' })
     assert.equal(made.status, 201, made.text)
+    const stale = { kind: 'skus', id: one.skuId, from: one.ecommerceSku, to: 'stale' }
+    await refused('mapping_changed', post('/mappings/doctor/fixes', stale))
     const undo = `/mappings/doctor/fixes/${made.json.data.fixId}/undo`
     await put(`/mappings/skus/${one.skuId}`, { ecommerceSku: 'changed' })
     await refused('mapping_changed', post(undo, {}))

@@ -223,3 +223,25 @@ test('what has left the data is told, and a webhook that is removed is told noth
   })
   assert.deepEqual(changed.json.data.kinds, ['store', 'customer'])
 })
+
+test('another address is tried at once, however long the one before has to wait', async () => {
+  begin()
+  const { id } = await hook()
+  hooks.receiver.answer = answerWith(500, { 'retry-after': '3600' })
+  const [customer] = await customers('Veronica')
+  await until(async () => (await shown(id)).lastFailure, 'it fails')
+  hooks.receiver.answer = answerWith(204)
+  await put(hooks.api, `/webhooks/${id}`, { description: 'Nothing else', url: hooks.receiver.url })
+  const waiting = await hooks.api.db.rows(sql`select from webhook where not_before > now() + interval '50 minutes'`)
+  assert.equal(waiting.length, 1, 'who stays where they are waits on')
+  assert.equal((await put(hooks.api, `/webhooks/${id}`, { url: `${hooks.receiver.url}/moved` })).status, 200)
+  await received(2, 20_000)
+  assert.deepEqual(
+    hooks.receiver.received.map(({ path }) => path),
+    ['/hooks', '/hooks/moved'],
+  )
+  assert.deepEqual(
+    changesIn(hooks.receiver.received.slice(1)).map(change => change.id),
+    [customer],
+  )
+})
