@@ -92,17 +92,19 @@ imported order adds nothing to it until something happens to the order here.
 
 ## Refused lines
 
-A line with a fault is refused, with all its faults; the others go in. The refused ones are in \`<file>.rejected.csv\` (or where
-\`--rejected\` says), behind \`line\`, \`column\` and \`reason\`. Mend the cells and import that file, with the same \`--map\`;
-the three columns may stay, and for \`ecommerce-…\` they have to: by them the file is known for a part, and not for all that there is.
-Records (NDJSON) with these three as their first fields are known so too; the console puts them in front of what is mended there. PINs are left out, and have to be entered again. For NDJSON the columns are those that some refused line gives; the text of a line that is no object
-stands in \`reason\`. Without a refused line there is no such file, and that of an earlier import is removed.
+A line with a fault is refused, with all its faults; the others go in. The refused ones are in \`<file>.rejected.csv\`, those of NDJSON in
+\`<file>.rejected.ndjson\` (or where \`--rejected\` says), behind \`line\`, \`column\` and \`reason\`. Mend the cells and import that file, with the
+same \`--map\`; the three may stay, and for \`ecommerce-…\` they have to: by them the file is known for a part, and not for all that there is.
+PINs are left out, and have to be entered again. Records of NDJSON have the three as their first fields, and so has what is mended in the
+console; what a line does not give stays away, since \`null\` would clear it. The text of a line that is no object stands in \`reason\`.
+A field of your own that is called like one of the three takes its place. Without a refused line there is no such file, and that of an earlier
+import is removed.
 
 **What you have edited stays.** Where \`<file>.rejected.csv\` is not as it was written (a hidden file beside it has its digest), the
 next import of the file leaves it alone, says so, and puts what it refuses into \`<file>.rejected-2.csv\`. \`--overwrite-rejected\`
 writes over it.
 
-**Cells are as they were, but for formulas.** A cell that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return would be run
+**Cells of CSV are as they were, but for formulas.** A cell that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return would be run
 by a spreadsheet: it has an apostrophe in front, and so has one that begins with apostrophes and then one of these. A number or a
 telephone number is left alone: a sign, a digit, then digits, spaces, points and parentheses (\`-5.00\`, \`+61 (03) 9999 1234\`). When a
 file with the three columns in front is imported, or one that has those of \`tillbridge mapping doctor --csv\`, that apostrophe is taken

@@ -6,10 +6,12 @@ import { Reason } from '../rows/reason.ts'
 import type { Dialect } from './dialect.ts'
 import { isNear } from './spelling.ts'
 
-/** The columns that a `.rejected.csv` begins with; reading it again passes over them. */
+/** What a refused line has in front of it; reading it again passes over that. */
 export const rejectedColumns = ['line', 'column', 'reason'] as const
-/** Whether these are the columns of a file of refused lines, or the fields of such a record. */
+/** Whether these are the columns of a file of refused lines. */
 export const isRejectedFile = (names: readonly string[]) => rejectedColumns.every((name, i) => names[i] === name)
+/** The same of a record, whose fields have one name each: what the file itself calls so stays the file's. */
+export const whyFields = (isOwn: (name: string) => boolean) => rejectedColumns.filter(name => !isOwn(name))
 
 /** What the file is expected to call our columns. */
 function headersOf(
