@@ -104,7 +104,7 @@ interface Importing {
 async function importNamed(file: string, importing: Importing) {
   const { db, keys, service, kind, options, dialect, format, signal } = importing
   const source = await openSource(file, format)
-  const rejected = options.rejected ?? `${file === '-' ? `import-${kind}` : file}.rejected.${source.format}`
+  const rejected = options.rejected ?? `${source.path ?? `import-${kind}`}.rejected.${source.format}`
   if (file !== '-' && (await isSame(file, rejected)))
     throw new ImportError(`${rejected} is the file to import: refused lines have to go elsewhere.`)
   const display = progressDisplay(source.name)
