@@ -14,8 +14,8 @@ after(() => shop.close())
 
 const head = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,EMAIL,DOB,PRIVACY,RETAIL_REP\r\n'
 
-/** Imports text as an export of customers. */
-async function taken(text: string, db: Database = shop.db) {
+/** Imports text or bytes as an export of customers. */
+async function taken(text: string | Buffer, db: Database = shop.db) {
   const path = join(shop.directory, 'customers_1.csv')
   await writeFile(path, text)
   const rejected = `${path}.rejected.ndjson`
@@ -36,6 +36,18 @@ test('a person carries the time that the export tells; one that cannot be read i
     ['90', told],
     ['90', told],
     ['91', 'now'],
+  ])
+})
+
+test('an export that is no UTF-8 is read as what its bytes say, and the letters of names are theirs', async () => {
+  const windows = Buffer.from(`${head}80,W1,René,Müller,,,Yes,No\r\n`, 'latin1')
+  const wide = Buffer.from(`\ufeff${head}81,W2,Zoë,Groß,,,Yes,No\r\n`, 'utf16le')
+  const [one, two] = [await taken(windows), await taken(wide)]
+  assert.deepEqual([one.inserted, two.inserted, one.fault ?? two.fault], [1, 1, undefined])
+  const rows = await shop.rows(`select firstname, surname from customer where id in ('80', '81') order by id`)
+  assert.deepEqual(rows, [
+    { firstname: 'René', surname: 'Müller' },
+    { firstname: 'Zoë', surname: 'Groß' },
   ])
 })
 
