@@ -104,6 +104,22 @@ test('what is refused of such a file is mended and imported with the same option
   assert.deepEqual([again.status, (await sale('M1')).total], [0, '1243.98'], again.err)
 })
 
+test('a mark of UTF-8, as spreadsheets write it, outranks what is said of the encoding', async () => {
+  const said = ['--encoding', 'windows-1252']
+  writeFileSync(at('marked.csv'), Buffer.from('id,surname,code\nm1,Größe,\nm2,Käse,M2\n', 'latin1'))
+  assert.equal(run('staff', 'marked.csv', ...said).status, 2)
+  const mended = readFileSync(at('marked.csv.rejected.csv'), 'utf8').replace('Größe,', 'Größe,M1')
+  writeFileSync(at('mended.csv'), `\ufeff${mended}`)
+  const again = run('staff', 'mended.csv', ...said)
+  assert.deepEqual([again.status, again.err], [0, ''])
+  writeFileSync(at('whole.csv'), '\ufeffid,surname,code\nm3,Grün,M3\n')
+  assert.equal(run('staff', 'whole.csv', ...said).status, 0)
+  assert.deepEqual(
+    (await shop.rows(`select surname from staff where id like 'm%' order by id`)).map(({ surname }) => surname),
+    ['Größe', 'Käse', 'Grün'],
+  )
+})
+
 test('refusals are told by reason, with how many there are and one of them; --stop-after ends early', async () => {
   const lines = Array.from(
     { length: 5_000 },

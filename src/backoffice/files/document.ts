@@ -39,7 +39,7 @@ columns that are not needed are passed over with \`--ignore theirs\`, all that a
 | \`--time [ours=]theirs\` | The column with the time of day, where another one has the day; of several times, which one: \`--time saleDate=Time\`. |
 | \`--decimal ,\` | What stands before the decimals: then \`1.234,50\` is read, and with \`--decimal .\` \`1,234.50\`. Unless it is said there are no separators of thousands. |
 | \`--delimiter ";"\` | What separates the cells of CSV: one character, or \`tab\`. |
-| \`--encoding\` | Such as \`windows-1252\`, \`iso-8859-15\`, \`utf-16\` (the labels of the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels)). Unless it is said the bytes tell: UTF-16 by its mark or its zeros; CSV whose first bytes beyond ASCII are no UTF-8 is taken for Windows-1252. Either is said when it is done. |
+| \`--encoding\` | Such as \`windows-1252\`, \`iso-8859-15\`, \`utf-16\` (the labels of the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels)). Unless it is said the bytes tell: UTF-16 by its mark or its zeros; CSV whose first bytes beyond ASCII are no UTF-8 is taken for Windows-1252. Either is said when it is done. The mark of UTF-8 outranks the option. |
 | \`--save-profile tills.json\` | Keeps all of these with \`--map\` and \`--ignore\` once an import has gone to its end, for \`--profile tills.json\`. Options that are given besides outrank it, column by column. |
 
     tillbridge import transactions sunday.csv --delimiter ";" --decimal , --date-format DD.MM.YYYY --time Uhrzeit \\
@@ -113,8 +113,8 @@ away again; in any other file an apostrophe is one.
 At the end stands how many lines were refused for which reason, with the first one of each. \`--stop-after 100\` ends an import early
 once so many lines are refused. \`--dry-run\` finds the faults that can be found without writing.
 
-A \`.rejected.csv\` is in UTF-8 with commas whatever its file was, and is read so under the same options; its numbers and days are
-as they were.
+A \`.rejected.csv\` is in UTF-8 with commas whatever its file was, and is read so under the same options, also where a spreadsheet has put
+the mark of UTF-8 in front; its numbers and days are as they were.
 
 ## Interrupted imports
 
