@@ -51,6 +51,21 @@ test('a file with other separators, decimals, days, clocks and letters goes in a
   assert.deepEqual([one.total, one.lines[1].productName], ['1243.98', 'Käse'])
 })
 
+test('per cent have the decimals of the other numbers', async () => {
+  const columns = 'id;saleDate;lineId;quantity;price;taxPercent;discountAmount;discountPercentage'
+  writeFileSync(at('taxed.csv'), `${columns}\nP1;2024-05-26;1;1;10,00;8,1;1,00;12,5\nP2;2024-05-26;1;1;10,00;8.1;;\n`)
+  const { status, out } = run('transactions', 'taxed.csv', '--delimiter', ';', '--decimal', ',')
+  assert.equal(status, 2)
+  assert.match(
+    out,
+    /^1 +taxPercent +is no number of per cent .*, with a comma before the decimals,.* +line 3 +"8\.1"$/m,
+  )
+  const [line] = (await sale('P1')).lines
+  assert.deepEqual([line.taxPercent, line.discounts[0].percentage], ['8.1', '12.5'])
+  const pointed = run('transactions', 'taxed.csv', '--delimiter', ';', '--dry-run')
+  assert.match(pointed.out, /^1 +taxPercent +has a comma where a point is expected/m)
+})
+
 test('a profile keeps all that was said of files, and what is said besides outranks it', async () => {
   const profile = JSON.parse(readFileSync(at('kassen.json'), 'utf8'))
   assert.deepEqual([profile.kind, profile.time, profile.map.price], ['transactions', 'Uhrzeit', 'Preis'])

@@ -121,7 +121,7 @@ export function kindOf(name, header) {
 
 /** @param {Column} column */
 const isNumber = ({ type, format }) =>
-  type === 'integer' || type === 'number' || format === 'money' || format === 'unit-price'
+  type === 'integer' || type === 'number' || ['money', 'unit-price', 'percent'].includes(format ?? '')
 /** @param {Column} column */
 const isTime = ({ format }) => format === 'date' || format === 'local-time'
 

@@ -177,6 +177,7 @@ const formats: Readonly<Record<string, string>> = {
   date: '`YYYY-MM-DD`',
   'local-time': '`YYYY-MM-DD HH:MM:SS`',
   'unit-price': 'amount, four decimals at most',
+  percent: 'number, four decimals at most',
   email: 'e-mail address',
 }
 
