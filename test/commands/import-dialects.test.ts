@@ -86,6 +86,39 @@ test('a profile keeps all that was said of files, and what is said besides outra
   )
 })
 
+test('what is said of a column outranks what the profile says of it, whichever options they are', async () => {
+  const profile = {
+    map: { id: 'No', lineId: 'Row', saleDate: 'Day', quantity: 'Pieces', price: 'Each', channel: 'Way', sku: 'Code' },
+    set: { type: 'sale' },
+    ignore: ['Notes'],
+    time: 'Clock',
+  }
+  writeFileSync(at('shop.json'), JSON.stringify(profile))
+  const columns = 'No,Row,Day,Clock,Pieces,Each,Way,Code,Notes,Sort,Changed,At'
+  writeFileSync(at('shop.csv'), `${columns}\nS1,1,2024-05-26,10:00,1,2.00,web,A,Mug,layby,2024-07-27,11:30\n`)
+  const told = async (...args: string[]) => {
+    const { status, err } = run('transactions', 'shop.csv', '--profile', 'shop.json', ...args)
+    assert.deepEqual([status, err], [0, ''], args.join(' '))
+    const [{ at: changed }] = await shop.rows(
+      `select to_char(changed_at, 'MM-DD HH24:MI') as at from retail_transaction where id = 'S1'`,
+    )
+    return { ...(await sale('S1')), changed }
+  }
+  const others = ['--ignore', '*']
+  const said = ['--map', 'updateTimeStamp=Changed', '--time', 'updateTimeStamp=At', ...others]
+  const first = await told(...said)
+  assert.deepEqual([first.saleDate, first.changed], ['2024-05-26 10:00:00', '07-27 11:30'], 'a clock is added')
+  assert.equal((await told('--set', 'channel=headOffice', ...others)).channel, 'headOffice')
+  assert.equal(
+    (await told('--set', 'channel=store', '--ignore', 'Sort', '--ignore', 'Changed', '--ignore', 'At')).channel,
+    'store',
+  )
+  assert.equal((await told('--map', 'type=Sort', ...others)).type, 'layby')
+  assert.equal((await told('--map', 'productName=Notes', ...others)).lines[0].productName, 'Mug')
+  assert.equal((await told('--time', 'saleDate=At', ...others)).saleDate, '2024-05-26 11:30:00')
+  assert.equal((await told('--ignore', 'Way', ...others)).channel, 'web', 'it keeps what is stored')
+})
+
 test('UTF-16 is known by its bytes, with and without a mark, and an encoding may be said', async () => {
   const encoded = [
     ['mark.csv', Buffer.from('\ufeffid,code,surname\n1,A,Öst\n', 'utf16le'), [], /mark\.csv is in UTF-16/],

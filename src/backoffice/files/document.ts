@@ -40,7 +40,7 @@ columns that are not needed are passed over with \`--ignore theirs\`, all that a
 | \`--decimal ,\` | What stands before the decimals: then \`1.234,50\` is read, and with \`--decimal .\` \`1,234.50\`. Unless it is said there are no separators of thousands. |
 | \`--delimiter ";"\` | What separates the cells of CSV: one character, or \`tab\`. |
 | \`--encoding\` | Such as \`windows-1252\`, \`iso-8859-15\`, \`utf-16\` (the labels of the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels)). Unless it is said the bytes tell: UTF-16 by its mark or its zeros; CSV whose first bytes beyond ASCII are no UTF-8 is taken for Windows-1252. Either is said when it is done. The mark of UTF-8 outranks the option. |
-| \`--save-profile tills.json\` | Keeps all of these with \`--map\` and \`--ignore\` once an import has gone to its end, for \`--profile tills.json\`. Options that are given besides outrank it, column by column. |
+| \`--save-profile tills.json\` | Keeps all of these with \`--map\` and \`--ignore\` once an import has gone to its end, for \`--profile tills.json\`. Options that are given besides outrank it, column by column: what one of them names is no longer mapped, set or ignored as the profile says. |
 
     tillbridge import transactions sunday.csv --delimiter ";" --decimal , --date-format DD.MM.YYYY --time Uhrzeit \\
       --set channel=store --map id=Bon --map saleDate=Datum --save-profile tills.json

@@ -55,7 +55,7 @@ function fieldOf(column: Wanted, place: number, dialect: Dialect, currency: stri
   return { ...field, constant: { value } }
 }
 
-/** Gives the fields the places of their clocks in the header. */
+/** Gives the fields the places of their clocks in the header; of two clocks of one time the later one counts. */
 function withClocks(fields: Field[], { clocks }: Dialect, header: readonly string[]): Field[] {
   if (!clocks) return fields
   const times = fields.filter(({ shape, constant }) => shape.format === 'local-time' && !constant)
@@ -67,12 +67,16 @@ function withClocks(fields: Field[], { clocks }: Dialect, header: readonly strin
         throw new ImportError(
           `--time ${theirs}: say to which column it belongs, such as --time ${times[0]?.name ?? 'updateTimeStamp'}=${theirs}.`,
         )
-      const clock = header.indexOf(theirs)
-      if (clock < 0) throw new ImportError(`The column ${theirs}, which --time names, is missing.`)
-      return [only.name, clock] as const
+      return [only.name, theirs] as const
     }),
   )
-  return fields.map(field => (named.has(field.name) ? { ...field, clock: named.get(field.name) as number } : field))
+  return fields.map(field => {
+    const theirs = named.get(field.name)
+    if (theirs === undefined) return field
+    const clock = header.indexOf(theirs)
+    if (clock < 0) throw new ImportError(`The column ${theirs}, which --time names, is missing.`)
+    return { ...field, clock }
+  })
 }
 
 /** The columns of an NDJSON file: any of them may be in any line. */
