@@ -2,10 +2,10 @@
 
 create function name_key(surname text, firstname text) returns text
 language sql immutable parallel safe
-return btrim(translate(lower(normalize(coalesce(surname, '') || ' ' || coalesce(firstname, ''), NFKD)),
-  U&'\2019\0300\0301\0302\0303\0304\0306\0307\0308\030A\030B\030C\0326\0327\0328', ''''));
+return left(btrim(translate(lower(normalize(coalesce(surname, '') || ' ' || coalesce(firstname, ''), NFKD)),
+  U&'\2019\0300\0301\0302\0303\0304\0306\0307\0308\030A\030B\030C\0326\0327\0328', '''')), 200);
 comment on function name_key is
-  'A name as a directory has it, surname first, to be compared: without case, accents (the marks of Latin letters) and kinds of apostrophe.';
+  'A name as a directory has it, surname first, to be compared: without case, accents (the marks of Latin letters) and kinds of apostrophe. Of a name of thousands of characters its beginning, as an index takes no more.';
 
 create table customer (
   service_id integer not null,

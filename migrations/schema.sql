@@ -454,6 +454,7 @@ create table stale_stock (
 -- Customers: who buys, and what they have agreed to.
 
 -- A name as a directory has it, surname first, to be compared: without case, accents (the marks of Latin letters) and kinds of apostrophe.
+-- Of a name of thousands of characters its beginning, as an index takes no more.
 create function name_key(surname text, firstname text) returns text language sql immutable as $$$$;
 
 -- Customers, as GET /customers and /customers/search show them: those of the back office, and those that were made here.

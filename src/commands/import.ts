@@ -41,7 +41,7 @@ export const importCommand = (program: Command) =>
   )
     .option('--profile <file>', 'how the files are written, as --save-profile has kept it; options outrank it')
     .option('--save-profile <file>', 'keeps what these options say of the files, once an import has gone to its end')
-    .option('--rejected <file>', 'where refused lines go (default: <file>.rejected.csv)')
+    .option('--rejected <file>', 'where refused lines go (default: <file>.rejected.csv, or .ndjson of NDJSON)')
     .option(
       '--overwrite-rejected',
       'write over refused lines of an earlier import, also where somebody has edited them',
@@ -103,10 +103,10 @@ interface Importing {
 
 async function importNamed(file: string, importing: Importing) {
   const { db, keys, service, kind, options, dialect, format, signal } = importing
-  const rejected = options.rejected ?? (file === '-' ? `import-${kind}.rejected.csv` : `${file}.rejected.csv`)
+  const source = await openSource(file, format)
+  const rejected = options.rejected ?? `${source.path ?? `import-${kind}`}.rejected.${source.format}`
   if (file !== '-' && (await isSame(file, rejected)))
     throw new ImportError(`${rejected} is the file to import: refused lines have to go elsewhere.`)
-  const source = await openSource(file, format)
   const display = progressDisplay(source.name)
   const summary = await importFile(db, service, kind, source, {
     ...dialect,

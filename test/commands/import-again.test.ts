@@ -46,6 +46,16 @@ test('a rejected file that was edited is kept, and what is refused meanwhile goe
   assert.equal(textOf('staff.csv.rejected.csv'), refused)
 })
 
+test('refused records are in a file of records, and those of a later import beside the one that was edited', () => {
+  writeFileSync(at('staff.ndjson'), '{"id":"3","surname":"Lee"}\n')
+  assert.match(run('staff', 'staff.ndjson').stdout, /The refused lines are in staff\.ndjson\.rejected\.ndjson,/)
+  const mended = textOf('staff.ndjson.rejected.ndjson').replace('}', ',"code":"C"}')
+  writeFileSync(at('staff.ndjson.rejected.ndjson'), mended)
+  assert.match(run('staff', 'staff.ndjson').stdout, /The refused lines are in staff\.ndjson\.rejected-2\.ndjson,/)
+  const again = run('staff', 'staff.ndjson.rejected.ndjson')
+  assert.deepEqual([again.status, /rejected\.ndjson +1 +1 +0 +0 +0/.test(again.stdout)], [0, true], again.stdout)
+})
+
 test('one that was edited stays also where nothing is refused any more, and goes where nobody has touched it', () => {
   writeFileSync(at('gateways.csv'), 'name\n"a\tb"\n')
   run('payment-gateways', 'gateways.csv')

@@ -51,6 +51,21 @@ test('a file with other separators, decimals, days, clocks and letters goes in a
   assert.deepEqual([one.total, one.lines[1].productName], ['1243.98', 'Käse'])
 })
 
+test('per cent have the decimals of the other numbers', async () => {
+  const columns = 'id;saleDate;lineId;quantity;price;taxPercent;discountAmount;discountPercentage'
+  writeFileSync(at('taxed.csv'), `${columns}\nP1;2024-05-26;1;1;10,00;8,1;1,00;12,5\nP2;2024-05-26;1;1;10,00;8.1;;\n`)
+  const { status, out } = run('transactions', 'taxed.csv', '--delimiter', ';', '--decimal', ',')
+  assert.equal(status, 2)
+  assert.match(
+    out,
+    /^1 +taxPercent +is no number of per cent .*, with a comma before the decimals,.* +line 3 +"8\.1"$/m,
+  )
+  const [line] = (await sale('P1')).lines
+  assert.deepEqual([line.taxPercent, line.discounts[0].percentage], ['8.1', '12.5'])
+  const pointed = run('transactions', 'taxed.csv', '--delimiter', ';', '--dry-run')
+  assert.match(pointed.out, /^1 +taxPercent +has a comma where a point is expected/m)
+})
+
 test('a profile keeps all that was said of files, and what is said besides outranks it', async () => {
   const profile = JSON.parse(readFileSync(at('kassen.json'), 'utf8'))
   assert.deepEqual([profile.kind, profile.time, profile.map.price], ['transactions', 'Uhrzeit', 'Preis'])
@@ -69,6 +84,39 @@ test('a profile keeps all that was said of files, and what is said besides outra
     odd.err,
     /^tillbridge: odd\.json is no profile: .*It has kind, format, map, ignore, set, time, dateFormat,/,
   )
+})
+
+test('what is said of a column outranks what the profile says of it, whichever options they are', async () => {
+  const profile = {
+    map: { id: 'No', lineId: 'Row', saleDate: 'Day', quantity: 'Pieces', price: 'Each', channel: 'Way', sku: 'Code' },
+    set: { type: 'sale' },
+    ignore: ['Notes'],
+    time: 'Clock',
+  }
+  writeFileSync(at('shop.json'), JSON.stringify(profile))
+  const columns = 'No,Row,Day,Clock,Pieces,Each,Way,Code,Notes,Sort,Changed,At'
+  writeFileSync(at('shop.csv'), `${columns}\nS1,1,2024-05-26,10:00,1,2.00,web,A,Mug,layby,2024-07-27,11:30\n`)
+  const told = async (...args: string[]) => {
+    const { status, err } = run('transactions', 'shop.csv', '--profile', 'shop.json', ...args)
+    assert.deepEqual([status, err], [0, ''], args.join(' '))
+    const [{ at: changed }] = await shop.rows(
+      `select to_char(changed_at, 'MM-DD HH24:MI') as at from retail_transaction where id = 'S1'`,
+    )
+    return { ...(await sale('S1')), changed }
+  }
+  const others = ['--ignore', '*']
+  const said = ['--map', 'updateTimeStamp=Changed', '--time', 'updateTimeStamp=At', ...others]
+  const first = await told(...said)
+  assert.deepEqual([first.saleDate, first.changed], ['2024-05-26 10:00:00', '07-27 11:30'], 'a clock is added')
+  assert.equal((await told('--set', 'channel=headOffice', ...others)).channel, 'headOffice')
+  assert.equal(
+    (await told('--set', 'channel=store', '--ignore', 'Sort', '--ignore', 'Changed', '--ignore', 'At')).channel,
+    'store',
+  )
+  assert.equal((await told('--map', 'type=Sort', ...others)).type, 'layby')
+  assert.equal((await told('--map', 'productName=Notes', ...others)).lines[0].productName, 'Mug')
+  assert.equal((await told('--time', 'saleDate=At', ...others)).saleDate, '2024-05-26 11:30:00')
+  assert.equal((await told('--ignore', 'Way', ...others)).channel, 'web', 'it keeps what is stored')
 })
 
 test('UTF-16 is known by its bytes, with and without a mark, and an encoding may be said', async () => {
@@ -102,6 +150,22 @@ test('what is refused of such a file is mended and imported with the same option
   writeFileSync(at('mended.csv'), refused.replace('Käse,"12', '"0,735","12'))
   const again = run('transactions', 'mended.csv', '--profile', 'kassen.json')
   assert.deepEqual([again.status, (await sale('M1')).total], [0, '1243.98'], again.err)
+})
+
+test('a mark of UTF-8, as spreadsheets write it, outranks what is said of the encoding', async () => {
+  const said = ['--encoding', 'windows-1252']
+  writeFileSync(at('marked.csv'), Buffer.from('id,surname,code\nm1,Größe,\nm2,Käse,M2\n', 'latin1'))
+  assert.equal(run('staff', 'marked.csv', ...said).status, 2)
+  const mended = readFileSync(at('marked.csv.rejected.csv'), 'utf8').replace('Größe,', 'Größe,M1')
+  writeFileSync(at('mended.csv'), `\ufeff${mended}`)
+  const again = run('staff', 'mended.csv', ...said)
+  assert.deepEqual([again.status, again.err], [0, ''])
+  writeFileSync(at('whole.csv'), '\ufeffid,surname,code\nm3,Grün,M3\n')
+  assert.equal(run('staff', 'whole.csv', ...said).status, 0)
+  assert.deepEqual(
+    (await shop.rows(`select surname from staff where id like 'm%' order by id`)).map(({ surname }) => surname),
+    ['Größe', 'Käse', 'Grün'],
+  )
 })
 
 test('refusals are told by reason, with how many there are and one of them; --stop-after ends early', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -51,6 +51,16 @@ test('the exit code tells: nothing refused, lines refused, not done', async () =
   assert.match(failed.stderr, /The column "nome" is not known\. Is it name\?/)
   assert.equal(run(['payment-gateways', 'nowhere.csv']).status, 1)
   assert.equal(run(['payment-gateways', '-', '--service', 'nobody']).status, 1)
+})
+
+test('a pipe that has a name is read once, as standard input is, and what is refused of it is not put beside it', () => {
+  execFileSync('mkfifo', [join(shop.directory, 'pipe.ndjson')])
+  const lines = '{"name":"piped"}\n{"name":"a\\u0007"}\n'
+  spawn('sh', ['-c', 'printf %s "$0" > pipe.ndjson', lines], { cwd: shop.directory })
+  const { status, stdout, stderr } = run(['payment-gateways', 'pipe.ndjson'])
+  assert.deepEqual([status, stderr], [2, ''])
+  assert.match(stdout, /^pipe\.ndjson +2 +1 +0 +0 +1$/m)
+  assert.match(stdout, /The refused lines are in import-payment-gateways\.rejected\.ndjson,/)
 })
 
 test('several files are imported in order, with the names that --map gives', async () => {

@@ -210,3 +210,34 @@ test('an export of Shopify is known by its columns; what is left out of it stays
     ['1', '2', '=3'].toSorted(),
   )
 })
+
+test('letters are read as what they are wherever the first of them stands, and a line whose letters are lost is not sent', {
+  skip,
+}, async () => {
+  const columns = 'storeId,storeNumber,name,Notes\n'
+  const first = `31,31,Harbour,${'x'.repeat(70_000)}\n`
+  const name = async (number: string) => (await shop.get(`/stores/${number}`)).json.data?.name
+  await page.drop('stores.csv', Buffer.from(`${columns}${first}32,,Müller,\n`, 'latin1'))
+  await page.says('Notes')
+  assert.equal(await page.filled('Encoding'), 'windows-1252')
+  await page.press('Import')
+  await page.until(figure('Refused 1'))
+  await page.until(`document.querySelector('details.card table')`)
+  await page.fill('storeNumber of line 3', '32')
+  await page.press('Send 1 line again')
+  await page.until(figure('New 1'))
+  assert.equal(await name('32'), 'Müller')
+
+  const torn = Buffer.from('34,34,Müller,\n', 'latin1')
+  await page.drop('stores.csv', Buffer.concat([Buffer.from(`${columns}${first}33,,Größe,\n`), torn]))
+  await page.until(`document.querySelector('[aria-label="How it is written"]')`)
+  assert.equal(await page.filled('Encoding'), 'utf-8')
+  await page.press('Import')
+  await page.until(figure('Refused 2'))
+  await page.says('is not valid UTF-8')
+  await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
+  await page.fill('storeNumber of line 3', '33')
+  await page.press('Send 1 line again')
+  await page.until(figure('New 1'))
+  assert.deepEqual([await name('33'), await name('34')], ['Größe', undefined])
+})

@@ -51,7 +51,7 @@ test('what is exported goes in elsewhere, and comes out again as it was, byte fo
     assert.deepEqual([code, out], [0, ''], err)
     const lines = sorted(unpacked[packing](await readFile(at(file))).toString())
     assert.ok(lines === (await told(api, path)), `${kind} are what the API tells`)
-    const rejected = at(`${file}.rejected.csv`)
+    const rejected = at(`${file}.rejected.ndjson`)
     const source = await openSource(at(file))
     const { refused, read, inserted } = await importFile(api.db, other.service, kind, source, { rejected })
     const reasons = refused ? (await readFile(rejected, 'utf8')).slice(0, 1_000) : ''
@@ -97,7 +97,7 @@ test('a record that is no row is refused with its reason', async () => {
     { ...sale, id: 'x4', lines: [{ ...line, colour: 'red' }] },
   ]
   await writeFile(at('odd.ndjson'), records.map(record => `${JSON.stringify(record)}\n`).join(''))
-  const rejected = at('odd.rejected.csv')
+  const rejected = at('odd.rejected.ndjson')
   const { read, refused } = await importFile(
     api.db,
     other.service,

@@ -148,6 +148,19 @@ test('an order is taken as a whole: sums that do not add up, and lines that are 
   assert.equal((await at.get('/orders/HALF')).status, 404)
 })
 
+test('an order is taken as a whole wherever it stands in the file, also where a line of it is refused', async () => {
+  const at = await shop.another()
+  const order = (name: string) => `${name},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
+  const others = Array.from({ length: 999 }, (_, i) => order(`B${i}`))
+  const { counts } = await orders(at, ...others, order('EDGE'), 'EDGE,,,,,,,,,,visa,ten,')
+  assert.deepEqual(counts, [1_001, 999, 0, 0, 2])
+  assert.equal((await at.get('/orders/EDGE')).status, 404)
+  // What stands between them cannot be read.
+  const torn = await orders(at, ...others, order('EDGE'), '"', 'EDGE,,,,,,,,,,visa,9.00,')
+  assert.deepEqual(torn.counts, [1_002, 0, 0, 999, 3])
+  assert.equal((await at.get('/orders/EDGE')).status, 404)
+})
+
 test('what a voucher of the earlier system has paid goes back to it, and no more than it was issued for', async () => {
   const at = await shop.another()
   const issued = 'number,pin,balance,originalAmount\nV1,1,10.00,50.00\nV2,1,0,20.00\n'

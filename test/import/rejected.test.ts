@@ -70,14 +70,71 @@ test('only a rejected file is read so: in any other an apostrophe is one', async
   assert.deepEqual(await shop.rows(`select surname from staff where id = 'h1'`), [{ surname: "'=x" }])
 })
 
-test('the refused lines of NDJSON are escaped too', async () => {
-  const { rejected } = await shop.feed('staff', '{"id":"i1","surname":"=x"}\n{"id":"i2","surname":"y"}\n', {
-    file: 'staff.ndjson',
-  })
-  assert.deepEqual(cellsIn(rejected), [
-    ['i1', "'=x"],
-    ['i2', 'y'],
+/** The records of a rejected file. */
+const recordsIn = (rejected = '') =>
+  rejected
+    .split('\n')
+    .filter(Boolean)
+    .map(line => JSON.parse(line))
+
+test('refused records stay records: what one of them does not give is not in it, and formulas are texts like any other', async () => {
+  const lines = ['{"id":"i1","surname":"=x","active":true}', '{"id":"i2","surname":null,"email":"a@example.com"}']
+  const { rejected } = await shop.feed('staff', lines.join('\n'), { file: 'staff.ndjson' })
+  const front = { line: 1, column: 'code', reason: 'is required' }
+  assert.deepEqual(recordsIn(rejected), [
+    { ...front, id: 'i1', surname: '=x', active: true },
+    {
+      line: 2,
+      column: 'code; surname',
+      reason: 'code is required; surname is required',
+      ...JSON.parse(lines[1] ?? ''),
+    },
   ])
+  assert.match(rejected ?? '', /^\{"line":1,"column":"code","reason":"is required",/)
+})
+
+test('records that were refused, mended and imported again leave alone what they do not mention', async () => {
+  await shop.feed('customers', 'id,surname,phoneMobile,phoneHome\nk1,Lee,0401,0301\nk2,Roe,0402,0302\n')
+  const lines = ['{"id":"k1","dateOfBirth":"soon"}', '{"id":"k2","phoneMobile":"a\\u0007","phoneHome":null}']
+  const { rejected = '' } = await shop.feed('customers', lines.join('\n'), { file: 'more.ndjson' })
+  const mended = rejected.replace('soon', '1990-02-01').replace('a\\u0007', '0499')
+  const { changed, refused } = await shop.feed('customers', mended, { file: 'mended.ndjson' })
+  assert.deepEqual([changed, refused], [2, 0])
+  assert.deepEqual(
+    await shop.rows(`select surname, phone_mobile, phone_home from customer where id in ('k1', 'k2') order by id`),
+    [
+      { surname: 'Lee', phone_mobile: '0401', phone_home: '0301' },
+      { surname: 'Roe', phone_mobile: '0499', phone_home: null },
+    ],
+  )
+})
+
+test('a field of theirs that is called like one that stands in front stays theirs', async () => {
+  const map = new Map([
+    ['lineId', 'line'],
+    ['discountReason', 'reason'],
+  ])
+  const sale = { id: 'l1', saleDate: '2024-05-01', price: '1.00' }
+  const lines = [
+    { ...sale, line: '7', quantity: 'one', discountAmount: '0.10', reason: 'Gold' },
+    { ...sale, line: '8', quantity: 'two' },
+  ]
+  const text = lines.map(line => JSON.stringify(line)).join('\n')
+  const { rejected = '' } = await shop.feed('transactions', text, { file: 'sales.ndjson', map })
+  const mended = rejected.replace('"one"', '1').replace('"two"', '2')
+  const again = await shop.feed('transactions', mended, { file: 'mended.ndjson', map })
+  assert.deepEqual([again.refused, again.inserted], [0, 2])
+  const [{ record }] = await shop.rows(`select record from retail_transaction where id = 'l1'`)
+  assert.deepEqual(
+    JSON.parse(record).lines.map(({ id, discounts }: { id: string; discounts: { reason: string }[] }) => [
+      id,
+      discounts[0]?.reason,
+    ]),
+    [
+      ['7', 'Gold'],
+      ['8', undefined],
+    ],
+  )
 })
 
 test('a line of NDJSON that is no object keeps its text behind the reason', async () => {
@@ -85,16 +142,15 @@ test('a line of NDJSON that is no object keeps its text behind the reason', asyn
   const bytes = Buffer.concat([Buffer.from(`${lines.join('\n')}\n{"id":"`), Buffer.from([0xe4]), Buffer.from('"}\n')])
   const { rejected } = await shop.feed('staff', bytes, { file: 'broken.ndjson' })
   assert.deepEqual(
-    parse(rejected ?? '')
-      .slice(1)
-      .map(([line, , reason]: string[]) => `${line} ${reason}`)
-      .filter((line: string) => !line.startsWith('4 ')),
+    recordsIn(rejected)
+      .filter(({ line }) => line !== 4)
+      .map(({ line, reason }) => `${line} ${reason}`),
     [
       '1 The line is not a JSON object: {"id":"j1","surname":',
       '2 The line is not a JSON object: ["j2"]',
       '3 The line is not a JSON object: "j3"',
       '5 The line is not a JSON object: {"id":"j5","code":"A"',
-      '6 The line is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252. {"id":"\ufffd"}',
+      '6 The line is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252. {"id":"ä"}',
     ],
   )
 })

@@ -13,7 +13,7 @@ import { defaultSettings, type Service } from '../../src/settings.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 
 export interface Imported extends Summary {
-  /** The text of the `.rejected.csv`; undefined where there is none. */
+  /** The text of the rejected file; undefined where there is none. */
   rejected: string | undefined
 }
 
@@ -55,9 +55,10 @@ export async function openShop(): Promise<Shop> {
     connection,
     async feed(kind, content, { file = `${kind}.csv`, ...options } = {}) {
       const path = join(directory, file)
-      const rejected = `${path}.rejected.csv`
       await writeFile(path, content)
-      const summary = await importFile(db, service, kind, await openSource(path), { keys, rejected, ...options })
+      const source = await openSource(path)
+      const rejected = `${path}.rejected.${source.format}`
+      const summary = await importFile(db, service, kind, source, { keys, rejected, ...options })
       return { ...summary, rejected: await readFile(rejected, 'utf8').catch(() => undefined) }
     },
     stream: (kind, chunks, format) =>

@@ -31,13 +31,33 @@ async function headOf(file) {
   return head.subarray(0, size)
 }
 
-/** @param {Uint8Array} head */
-function encodingOf(head) {
+/** So many bytes has a letter in UTF-8 at most. */
+const mostOfLetter = 4
+
+/** The bytes of the first letter beyond ASCII, wherever it stands, and some that follow. @param {Blob} file */
+async function firstBeyondAscii(file) {
+  const reader = (await bytesOf(file)).getReader()
+  /** @type {number[]} */
+  const letter = []
+  while (letter.length < mostOfLetter) {
+    const { value, done } = await reader.read()
+    if (done) break
+    let at = 0
+    if (!letter.length) while (at < value.length && /** @type {number} */ (value[at]) < 0x80) at++
+    letter.push(...value.subarray(at, at + mostOfLetter - letter.length))
+  }
+  await reader.cancel()
+  return new Uint8Array(letter)
+}
+
+/** As the server takes it: UTF-8, unless the first letter beyond ASCII is none. @param {Blob} file @param {Uint8Array} head */
+async function encodingOf(file, head) {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
+  const letter = await firstBeyondAscii(file)
   try {
     // What is cut at the end is no fault.
-    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true })
+    new TextDecoder('utf-8', { fatal: true }).decode(letter, { stream: letter.length === mostOfLetter })
     return 'utf-8'
   } catch {
     return 'windows-1252'
@@ -48,7 +68,7 @@ function encodingOf(head) {
 export async function readingOf(file) {
   const isJson = /\.(ndjson|jsonl)(\.gz)?$/i.test(file.name)
   const head = await headOf(file)
-  const encoding = encodingOf(head)
+  const encoding = await encodingOf(file, head)
   const [header = ''] = new TextDecoder(encoding).decode(head).split('\n')
   const often = (/** @type {string} */ mark) => header.split(mark).length
   const [delimiter = ','] = delimiters.map(([mark]) => mark).sort((a, b) => often(b) - often(a))
@@ -121,7 +141,7 @@ export function kindOf(name, header) {
 
 /** @param {Column} column */
 const isNumber = ({ type, format }) =>
-  type === 'integer' || type === 'number' || format === 'money' || format === 'unit-price'
+  type === 'integer' || type === 'number' || ['money', 'unit-price', 'percent'].includes(format ?? '')
 /** @param {Column} column */
 const isTime = ({ format }) => format === 'date' || format === 'local-time'
 

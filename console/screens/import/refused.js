@@ -20,7 +20,8 @@ async function keptOf({ file, plan: { reading }, header }, numbers) {
   const found = new Map()
   for await (const { number, text, cells } of linesOf(file, reading)) {
     if (found.size === numbers.size) break
-    if (!numbers.has(number)) continue
+    // Letters that could not be read are lost here: such a line is mended where it comes from.
+    if (!numbers.has(number) || text.includes('\ufffd')) continue
     const told = reading.isJson
       ? header.map(name => cellText(recordIn(text)[name]))
       : isRest(header)

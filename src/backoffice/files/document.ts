@@ -21,7 +21,7 @@ A back office that can write files is connected by them: \`tillbridge import <ki
 * **NDJSON**: one JSON object a line, its fields named like the columns, without objects or lists in them. Text stands in quotation
   marks, also where it looks like a number (\`"008"\`); whole numbers may be JSON numbers; an amount is text or a whole number.
 * The format is told by the name (\`.csv\`, \`.ndjson\`, \`.jsonl\`) or by \`--format\`. Either may be packed with gzip. \`-\` is standard
-  input, CSV unless \`--format\` says otherwise.
+  input, CSV unless \`--format\` says otherwise. A pipe that has a name (\`mkfifo\`, \`/dev/stdin\`) is read as that is, once.
 * A line has 1 MiB at most. Files may be of any size.
 
 Columns that are called otherwise are named with \`--map ours=theirs\`, as often as needed, and one column may serve for two of ours;
@@ -39,8 +39,8 @@ columns that are not needed are passed over with \`--ignore theirs\`, all that a
 | \`--time [ours=]theirs\` | The column with the time of day, where another one has the day; of several times, which one: \`--time saleDate=Time\`. |
 | \`--decimal ,\` | What stands before the decimals: then \`1.234,50\` is read, and with \`--decimal .\` \`1,234.50\`. Unless it is said there are no separators of thousands. |
 | \`--delimiter ";"\` | What separates the cells of CSV: one character, or \`tab\`. |
-| \`--encoding\` | Such as \`windows-1252\`, \`iso-8859-15\`, \`utf-16\` (the labels of the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels)). Unless it is said the bytes tell: UTF-16 by its mark or its zeros; CSV whose first bytes beyond ASCII are no UTF-8 is taken for Windows-1252. Either is said when it is done. |
-| \`--save-profile tills.json\` | Keeps all of these with \`--map\` and \`--ignore\` once an import has gone to its end, for \`--profile tills.json\`. Options that are given besides outrank it, column by column. |
+| \`--encoding\` | Such as \`windows-1252\`, \`iso-8859-15\`, \`utf-16\` (the labels of the [Encoding Standard](https://encoding.spec.whatwg.org/#names-and-labels)). Unless it is said the bytes tell: UTF-16 by its mark or its zeros; CSV whose first bytes beyond ASCII are no UTF-8 is taken for Windows-1252. Either is said when it is done. The mark of UTF-8 outranks the option. |
+| \`--save-profile tills.json\` | Keeps all of these with \`--map\` and \`--ignore\` once an import has gone to its end, for \`--profile tills.json\`. Options that are given besides outrank it, column by column: what one of them names is no longer mapped, set or ignored as the profile says. |
 
     tillbridge import transactions sunday.csv --delimiter ";" --decimal , --date-format DD.MM.YYYY --time Uhrzeit \\
       --set channel=store --map id=Bon --map saleDate=Datum --save-profile tills.json
@@ -92,17 +92,19 @@ imported order adds nothing to it until something happens to the order here.
 
 ## Refused lines
 
-A line with a fault is refused, with all its faults; the others go in. The refused ones are in \`<file>.rejected.csv\` (or where
-\`--rejected\` says), behind \`line\`, \`column\` and \`reason\`. Mend the cells and import that file, with the same \`--map\`;
-the three columns may stay, and for \`ecommerce-…\` they have to: by them the file is known for a part, and not for all that there is.
-Records (NDJSON) with these three as their first fields are known so too; the console puts them in front of what is mended there. PINs are left out, and have to be entered again. For NDJSON the columns are those that some refused line gives; the text of a line that is no object
-stands in \`reason\`. Without a refused line there is no such file, and that of an earlier import is removed.
+A line with a fault is refused, with all its faults; the others go in. The refused ones are in \`<file>.rejected.csv\`, those of NDJSON in
+\`<file>.rejected.ndjson\` (or where \`--rejected\` says), behind \`line\`, \`column\` and \`reason\`. Mend the cells and import that file, with the
+same \`--map\`; the three may stay, and for \`ecommerce-…\` they have to: by them the file is known for a part, and not for all that there is.
+PINs are left out, and have to be entered again. Records of NDJSON have the three as their first fields, and so has what is mended in the
+console; what a line does not give stays away, since \`null\` would clear it. The text of a line that is no object stands in \`reason\`.
+A field of your own that is called like one of the three takes its place. Without a refused line there is no such file, and that of an earlier
+import is removed.
 
 **What you have edited stays.** Where \`<file>.rejected.csv\` is not as it was written (a hidden file beside it has its digest), the
 next import of the file leaves it alone, says so, and puts what it refuses into \`<file>.rejected-2.csv\`. \`--overwrite-rejected\`
 writes over it.
 
-**Cells are as they were, but for formulas.** A cell that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return would be run
+**Cells of CSV are as they were, but for formulas.** A cell that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return would be run
 by a spreadsheet: it has an apostrophe in front, and so has one that begins with apostrophes and then one of these. A number or a
 telephone number is left alone: a sign, a digit, then digits, spaces, points and parentheses (\`-5.00\`, \`+61 (03) 9999 1234\`). When a
 file with the three columns in front is imported, or one that has those of \`tillbridge mapping doctor --csv\`, that apostrophe is taken
@@ -111,8 +113,8 @@ away again; in any other file an apostrophe is one.
 At the end stands how many lines were refused for which reason, with the first one of each. \`--stop-after 100\` ends an import early
 once so many lines are refused. \`--dry-run\` finds the faults that can be found without writing.
 
-A \`.rejected.csv\` is in UTF-8 with commas whatever its file was, and is read so under the same options; its numbers and days are
-as they were.
+A \`.rejected.csv\` is in UTF-8 with commas whatever its file was, and is read so under the same options, also where a spreadsheet has put
+the mark of UTF-8 in front; its numbers and days are as they were.
 
 ## Interrupted imports
 
@@ -175,6 +177,7 @@ const formats: Readonly<Record<string, string>> = {
   date: '`YYYY-MM-DD`',
   'local-time': '`YYYY-MM-DD HH:MM:SS`',
   'unit-price': 'amount, four decimals at most',
+  percent: 'number, four decimals at most',
   email: 'e-mail address',
 }
 

@@ -29,7 +29,7 @@ async function isEdited(path: string): Promise<boolean> {
 /** The path, or the next one by number that nothing stands in the way of: `sales.csv.rejected-2.csv`. */
 async function numbered(path: string, isTaken: (path: string) => Promise<boolean>): Promise<string> {
   for (let number = 1; ; number++) {
-    const next = number === 1 ? path : path.replace(/(\.csv)?$/, `-${number}$1`)
+    const next = number === 1 ? path : path.replace(/(\.csv|\.ndjson)?$/, `-${number}$1`)
     if (!(await isTaken(next))) return next
   }
 }

@@ -23,6 +23,9 @@ interface Utf8 {
   isOurs: boolean
 }
 
+/** What UTF-8 may begin with, and text in anything else does not. */
+const utf8Mark = '\xef\xbb\xbf'
+
 /** What begins like that is no text, and how to make text of it. */
 const otherFormats = [
   ['PAR1', "a Parquet file: write it as CSV first, such as with DuckDB: copy (from 'sales.parquet') to 'sales.csv'."],
@@ -54,8 +57,9 @@ export async function asUtf8(chunks: AsyncIterable<Buffer>, encoded: Encoded): P
   const begins = head.toString('latin1')
   const other = otherFormats.find(([mark]) => begins.startsWith(mark))
   if (other) throw new ImportError(`${encoded.name} is ${other[1]}`)
-  const isOurs = new RegExp(`^${rejectedColumns.join(',')}[,\r\n]`).test(begins)
-  if (isOurs) return { chunks: all(), isOurs }
+  const isOurs = new RegExp(`^(${utf8Mark})?${rejectedColumns.join(',')}[,\r\n]`).test(begins)
+  // A spreadsheet that saves as UTF-8 says so, whatever is said of the file that this was made of.
+  if (isOurs || begins.startsWith(utf8Mark)) return { chunks: all(), isOurs }
   return { chunks: decoded(all(), head, encoded), isOurs }
 }
 

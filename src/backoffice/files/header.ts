@@ -6,10 +6,12 @@ import { Reason } from '../rows/reason.ts'
 import type { Dialect } from './dialect.ts'
 import { isNear } from './spelling.ts'
 
-/** The columns that a `.rejected.csv` begins with; reading it again passes over them. */
+/** What a refused line has in front of it; reading it again passes over that. */
 export const rejectedColumns = ['line', 'column', 'reason'] as const
-/** Whether these are the columns of a file of refused lines, or the fields of such a record. */
+/** Whether these are the columns of a file of refused lines. */
 export const isRejectedFile = (names: readonly string[]) => rejectedColumns.every((name, i) => names[i] === name)
+/** The same of a record, whose fields have one name each: what the file itself calls so stays the file's. */
+export const whyFields = (isOwn: (name: string) => boolean) => rejectedColumns.filter(name => !isOwn(name))
 
 /** What the file is expected to call our columns. */
 function headersOf(
@@ -53,7 +55,7 @@ function fieldOf(column: Wanted, place: number, dialect: Dialect, currency: stri
   return { ...field, constant: { value } }
 }
 
-/** Gives the fields the places of their clocks in the header. */
+/** Gives the fields the places of their clocks in the header; of two clocks of one time the later one counts. */
 function withClocks(fields: Field[], { clocks }: Dialect, header: readonly string[]): Field[] {
   if (!clocks) return fields
   const times = fields.filter(({ shape, constant }) => shape.format === 'local-time' && !constant)
@@ -65,12 +67,16 @@ function withClocks(fields: Field[], { clocks }: Dialect, header: readonly strin
         throw new ImportError(
           `--time ${theirs}: say to which column it belongs, such as --time ${times[0]?.name ?? 'updateTimeStamp'}=${theirs}.`,
         )
-      const clock = header.indexOf(theirs)
-      if (clock < 0) throw new ImportError(`The column ${theirs}, which --time names, is missing.`)
-      return [only.name, clock] as const
+      return [only.name, theirs] as const
     }),
   )
-  return fields.map(field => (named.has(field.name) ? { ...field, clock: named.get(field.name) as number } : field))
+  return fields.map(field => {
+    const theirs = named.get(field.name)
+    if (theirs === undefined) return field
+    const clock = header.indexOf(theirs)
+    if (clock < 0) throw new ImportError(`The column ${theirs}, which --time names, is missing.`)
+    return { ...field, clock }
+  })
 }
 
 /** The columns of an NDJSON file: any of them may be in any line. */

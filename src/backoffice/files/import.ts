@@ -88,7 +88,7 @@ export async function importFile(
       const sheet = await openSheet(source, kind, { dialect: options, currency, onRead, onRemark })
       const marked = edited && { overwrite: edited === 'written over', goesOn: from > 0 }
       const rejected = path === undefined ? undefined : rejectedFile(path, sheet, marked)
-      const kept = path !== undefined && from > 0 ? await keepDraft(path, sheet) : undefined
+      const kept = path !== undefined && from > 0 ? await keepDraft(path) : undefined
       if (kept) onRemark(`What was refused until then is in ${kept}.`)
       const onBatch = async (line: number) => {
         onProgress?.({ lines: taken.read, bytes, size: source.size })

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync'
 import { Reason } from '../rows/reason.ts'
 import type { Line } from '../rows/sheet.ts'
 import { type Block, blocksOf, type Extent } from './blocks.ts'
-import { isRejectedFile, rejectedColumns } from './header.ts'
+import { whyFields } from './header.ts'
 import type { RowsOf, Told } from './records.ts'
 
 const invalidText =
@@ -83,23 +83,25 @@ export async function* jsonLines(chunks: AsyncIterable<Buffer>, records: Records
     })
 }
 
-type Read = Pick<Line, 'cells' | 'unreadable' | 'text' | 'bytes' | 'reasons'>
+type Read = Pick<Line, 'cells' | 'unreadable' | 'text' | 'reasons'>
 
 function jsonLine(text: Buffer, records: Records): Read[] {
-  if (!isUtf8(text)) return [{ cells: [], unreadable: invalidText, text: text.toString('latin1'), bytes: true }]
+  if (!isUtf8(text)) return [{ cells: [], unreadable: invalidText, text: text.toString('latin1') }]
   const fields = parsed(text)
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     return [{ cells: [], unreadable: 'The line is not a JSON object:', text: text.toString() }]
-  const record = withoutWhy(fields as Told, records.onRest)
+  const record = withoutWhy(fields as Told, records)
   const rows = records.rowsOf(record) ?? [record]
   if (rows instanceof Reason) return [{ cells: [], unreadable: rows.text, text: text.toString() }]
   return rows.map(row => placed(row, records))
 }
 
-function withoutWhy(record: Told, onRest?: () => void): Told {
-  if (!isRejectedFile(Object.keys(record))) return record
+function withoutWhy(record: Told, { places, onRest }: Records): Told {
+  const why = whyFields(name => places.has(name))
+  const names = Object.keys(record)
+  if (!why.length || why.some((name, i) => names[i] !== name)) return record
   onRest?.()
-  return Object.fromEntries(Object.entries(record).slice(rejectedColumns.length))
+  return Object.fromEntries(Object.entries(record).slice(why.length))
 }
 
 /** Fields of a line that are told as unknown, each by its first 100 characters: names come in no other bounds than those of a line. */

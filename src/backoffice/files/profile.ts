@@ -68,11 +68,26 @@ function parsed(content: string): unknown {
 
 export const saveProfile = (path: string, profile: Profile) => writeFile(path, `${JSON.stringify(profile, null, 2)}\n`)
 
+type Columns = Readonly<Record<string, string>>
+
+const clocksIn = ({ time = {} }: Profile): Columns => (typeof time === 'string' ? { '': time } : time)
+const without = (columns: Columns, isOutranked: (ours: string, theirs: string) => boolean) =>
+  Object.fromEntries(Object.entries(columns).filter(([ours, theirs]) => !isOutranked(ours, theirs)))
+
 /** A profile with what is said besides: that outranks it, column by column. */
 export function joined(profile: Profile, said: Profile): Profile {
+  const { map = {}, set = {}, ignore = [] } = said
+  const isSet = (ours: string) => Object.hasOwn(set, ours)
+  const isOutranked = (ours: string, theirs: string) => isSet(ours) || ignore.includes(theirs)
   const all = { ...profile, ...said }
-  for (const name of ['map', 'set'] as const) if (profile[name]) all[name] = { ...profile[name], ...said[name] }
-  if (profile.ignore) all.ignore = [...new Set([...profile.ignore, ...(said.ignore ?? [])])]
+  if (profile.map) all.map = { ...without(profile.map, isOutranked), ...map }
+  if (profile.set) all.set = { ...without(profile.set, ours => Object.hasOwn(map, ours)), ...set }
+  if (profile.time) all.time = { ...without(clocksIn(profile), isOutranked), ...clocksIn(said) }
+  // The column that a constant takes the place of may still be in the file.
+  const replaced = Object.values(without(profile.map ?? {}, ours => !isSet(ours)))
+  const read = new Set([...Object.values(all.map ?? {}), ...Object.values(clocksIn(all))])
+  const passedOver = [...(profile.ignore ?? []), ...replaced].filter(theirs => !read.has(theirs))
+  if (profile.ignore || replaced.length) all.ignore = [...new Set([...passedOver, ...ignore])]
   return all
 }
 

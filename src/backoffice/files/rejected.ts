@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import type { Field } from '../rows/columns.ts'
 import type { Rejected } from '../rows/import.ts'
@@ -7,16 +6,41 @@ import type { Line, Sheet } from '../rows/sheet.ts'
 import { csvLine } from './csv-line.ts'
 import { mark, removeMarked, unedited, unused } from './edits.ts'
 import { withoutFormula } from './formulas.ts'
-import { rejectedColumns } from './header.ts'
-import { csvLines } from './lines.ts'
+import { rejectedColumns, whyFields } from './header.ts'
 
-const textIn = (cell: unknown) =>
-  typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '')
 /** Cells as they can be opened in a spreadsheet. */
-const shown = (cells: readonly unknown[]) => csvLine(cells.map(cell => withoutFormula(textIn(cell))))
+const shown = (cells: readonly unknown[]) => csvLine(cells.map(cell => withoutFormula(String(cell ?? ''))))
 
 /** A text made of a line, as bytes like those of the line. */
 const bytesOf = ({ bytes }: Line, text: string) => Buffer.from(text, bytes ? 'latin1' : 'utf8')
+
+/** A refused line behind why it was, as it is written down. */
+interface Form {
+  /** The line that names the columns. */
+  begins: string
+  written(why: readonly unknown[], cells: readonly unknown[]): string
+}
+
+const asCsv = (header: readonly string[]): Form => ({
+  begins: shown([...rejectedColumns, ...header]),
+  written: (why, cells) => shown([...why, ...cells]),
+})
+
+/** JSON has no number for one that is too large, and would say null, which clears. */
+const sayable = (cell: unknown) => (Number.isFinite(cell) || typeof cell !== 'number' ? cell : String(cell))
+
+/** Lines that need not all give the same columns are records: in CSV what one of them does not give would be an empty cell, which clears. */
+function asRecords(header: readonly string[]): Form {
+  const front = whyFields(name => header.includes(name))
+  return {
+    begins: '',
+    written(why, cells) {
+      const told = front.map(name => [name, why[rejectedColumns.indexOf(name)]] as const)
+      const own = header.map((name, place) => [name, sayable(cells[place])] as const)
+      return `${JSON.stringify(Object.fromEntries([...told, ...own]))}\n`
+    },
+  }
+}
 
 /** Line number, columns and reasons: what stands in front of a refused line. */
 function why(line: Line, reasons: readonly Reason[], headers: ReadonlyMap<string, string>, left = line.text) {
@@ -52,50 +76,24 @@ function withoutSecrets(
 /** Until it is whole a file has another name: what is being imported may be the last import's. */
 const draftOf = (path: string) => `${path}.part`
 
-/** Gives a draft its name. A sparse one is copied without the columns that nobody gave: in others they are empty cells, which clear. */
-async function finish(draft: string, path: string, sparse?: { given: ReadonlySet<number>; columns: number }) {
-  if (!sparse) return rename(draft, path)
-  const places = [
-    0,
-    1,
-    2,
-    ...Array(sparse.columns)
-      .keys()
-      .map(place => place + 3),
-  ].filter(place => place < 3 || sparse.given.has(place - 3))
-  const thinned = await open(path, 'w', 0o600)
-  for await (const lines of csvLines(createReadStream(draft)))
-    await thinned.appendFile(
-      Buffer.concat(lines.map(line => bytesOf(line, csvLine(places.map(place => textIn(line.cells[place])))))),
-    )
-  await thinned.close()
-  await rm(draft)
-}
-
 /** Gives what an import that was killed had refused until then a place beside `path`; undefined where there is no such thing. */
-export async function keepDraft(path: string, { header, sparse }: Omit<Sheet, 'lines'>): Promise<string | undefined> {
+export async function keepDraft(path: string): Promise<string | undefined> {
   const draft = draftOf(path)
   const size = await stat(draft).then(
     found => found.size,
     () => 0,
   )
   if (!size) return
-  const given = new Set<number>()
-  if (sparse)
-    for await (const lines of csvLines(createReadStream(draft)))
-      for (const { number, cells } of lines)
-        if (number > 1) for (const [place, cell] of cells.entries()) if (cell) given.add(place - 3)
   const place = await unused(path)
-  await finish(draft, place, sparse ? { given, columns: header.length } : undefined)
+  await rename(draft, place)
   await mark(place)
   return place
 }
 
 /**
- * Writes the refused lines of a sheet to `path`, each with why in front. Of a sparse one, the columns that no refused line gives are left
- * out: to NDJSON they are absent, while an empty cell would clear. Where `marked`, a file of an earlier import that somebody has edited
- * since is left as it is, unless that is to be overwritten, and these lines go beside it; where an import goes on with an earlier one,
- * beside any that there is.
+ * Writes the refused lines of a sheet to `path`, each with why in front: as CSV, those of a sparse one as NDJSON. Where `marked`, a file
+ * of an earlier import that somebody has edited since is left as it is, unless that is to be overwritten, and these lines go beside it;
+ * where an import goes on with an earlier one, beside any that there is.
  */
 export function rejectedFile(
   path: string,
@@ -103,8 +101,8 @@ export function rejectedFile(
   marked?: { overwrite: boolean; goesOn?: boolean },
 ): Rejected {
   const headers = new Map(fields.map(field => [field.name, field.header]))
+  const { begins, written } = (sparse ? asRecords : asCsv)(header)
   const draft = draftOf(path)
-  const given = new Set<number>()
   let file: FileHandle | undefined
   let buffered: Buffer[] = []
   let size = 0
@@ -128,7 +126,7 @@ export function rejectedFile(
     if (!file) {
       if (!marked?.goesOn) await removeMarked(place)
     } else {
-      await finish(draft, place, sparse ? { given, columns: header.length } : undefined)
+      await rename(draft, place)
       if (marked) await mark(place)
     }
     return { ...(file && { refusedIn: place }), ...(place !== path && !marked?.goesOn && { edited: path }) }
@@ -137,9 +135,8 @@ export function rejectedFile(
   return {
     async add(refused, reasons) {
       const { line, left } = withoutSecrets(refused, { header, fields, sparse })
-      if (!file && !size) put(Buffer.from(shown([...rejectedColumns, ...header])))
-      if (sparse) for (const [place, cell] of line.cells.entries()) if (cell !== undefined) given.add(place)
-      put(bytesOf(line, shown([...why(line, reasons, headers, left), ...line.cells])))
+      if (!file && !size) put(Buffer.from(begins))
+      put(bytesOf(line, written(why(line, reasons, headers, left), line.cells)))
       if (size > 64 * 1024) await flush()
     },
     end,

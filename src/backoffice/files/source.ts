@@ -29,12 +29,14 @@ export async function openSource(path: string, format?: Format): Promise<Source>
     throw new ImportError(
       `${path}: the name does not tell the format (.csv, .ndjson, .jsonl, with or without .gz or .zst): --format csv or --format ndjson.`,
     )
-  const { size } = await stat(path).catch(error => {
+  const found = await stat(path).catch(error => {
     throw new ImportError(
       `${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
     )
   })
-  return { name: path, format: told, stream: createReadStream(path, { highWaterMark: chunkBytes }), size, path }
+  const source: Source = { name: path, format: told, stream: createReadStream(path, { highWaterMark: chunkBytes }) }
+  // What comes out of a pipe comes once, whether it has a name or not.
+  return found.isFile() ? { ...source, size: found.size, path } : source
 }
 
 const formatOf = (path: string): Format | undefined => {

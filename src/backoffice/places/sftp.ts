@@ -74,7 +74,7 @@ function placeOf(session: SftpSession, folder: string, here: string, signal: Abo
     })
     const { size: came } = await stat(copy)
     if (came !== size) throw new ExportsUnreadable(`${there(name)} has ${size} bytes, of which ${came} came.`)
-    return { path: copy, rejected: join(refusedHere, `${name}.rejected.csv`) }
+    return { path: copy, rejected: join(refusedHere, `${name}.rejected.ndjson`) }
   }
 
   /** Copies a file there, under another name until it is whole. */

@@ -1,4 +1,5 @@
 import { setImmediate as othersFirst } from 'node:timers/promises'
+import type { Field } from './columns.ts'
 import { type Judged, judge } from './judge.ts'
 import type { Kind } from './kind.ts'
 import type { Sheet } from './sheet.ts'
@@ -17,6 +18,7 @@ export async function* batchesOf({ lines, fields }: Sheet, kind: Kind): AsyncGen
   let batch: Judged[] = []
   let size = 0
   const keys = new Set<string>()
+  const recordOf = recordsBy(fields, kind)
   let judgedLines = 0
   for await (const some of lines)
     for (const line of some) {
@@ -24,7 +26,7 @@ export async function* batchesOf({ lines, fields }: Sheet, kind: Kind): AsyncGen
       const judged = judge(line, fields, kind)
       const key = kind.key.map(column => judged.row?.[column]).join('\0')
       const repeats = judged.row !== undefined && key !== '' && keys.has(key)
-      const isPart = belongTogether(batch.at(-1), judged, kind)
+      const isPart = belongTogether(batch.at(-1), judged, recordOf)
       const isFull = batch.length >= (isPart ? linesTogether : linesAtOnce)
       if (repeats || isFull || size >= (isPart ? 4 : 1) * bytesAtOnce) {
         yield batch
@@ -39,7 +41,20 @@ export async function* batchesOf({ lines, fields }: Sheet, kind: Kind): AsyncGen
   if (batch.length) yield batch
 }
 
-function belongTogether(last: Judged | undefined, next: Judged, { together }: Kind) {
-  const value = together && next.row?.[together]
-  return together !== undefined && value !== undefined && last?.row?.[together] === value
+/** Of which record a line is, where lines go in together: also one that is refused, as far as its cells tell. */
+export function recordsBy(fields: readonly Field[], { together }: Kind) {
+  const field = together === undefined ? undefined : fields.find(({ name }) => name === together)
+  if (!field) return
+  return ({ row, line }: Judged): string | undefined => {
+    const value = row ? row[field.name] : (field.constant?.value ?? line.cells[field.place])
+    return value === undefined || value === null || value === '' ? undefined : String(value)
+  }
+}
+
+/** Whether both lines are of one record; or may be, since one of them cannot be read. */
+function belongTogether(last: Judged | undefined, next: Judged, recordOf: ReturnType<typeof recordsBy>) {
+  if (!last || !recordOf) return false
+  if (last.line.unreadable || next.line.unreadable) return true
+  const record = recordOf(next)
+  return record !== undefined && recordOf(last) === record
 }

@@ -1,5 +1,5 @@
 import { isEmail } from '../../domain/email.ts'
-import { type DecimalMark, moneyCheck, unitPriceCheck, unitsCheck, wholeCheck } from './numbers.ts'
+import { type DecimalMark, moneyCheck, percentCheck, unitPriceCheck, unitsCheck, wholeCheck } from './numbers.ts'
 import { Reason } from './reason.ts'
 import { momentsLike, timesBy } from './times.ts'
 
@@ -65,6 +65,7 @@ function valueCheck(shape: ColumnShape, currency: string, { decimal, dateFormat 
   if (shape.type === 'number') return unitsCheck(shape, decimal)
   if (shape.format === 'money') return moneyCheck(currency, decimal)
   if (shape.format === 'unit-price') return unitPriceCheck(decimal)
+  if (shape.format === 'percent') return percentCheck(decimal)
   if (shape.format === 'date' || shape.format === 'local-time') return timeCheck(shape.format, dateFormat)
   const check = textCheck(shape)
   if (shape.format === 'reference-pairs') return text => pairsIn(check(text))

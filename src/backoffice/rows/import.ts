@@ -3,8 +3,7 @@ import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { loading } from '../../store/lists/first-load.ts'
 import { lookAtGrownTables } from '../../store/lists/statistics.ts'
-import { batchesOf } from './batches.ts'
-import type { Field } from './columns.ts'
+import { batchesOf, recordsBy } from './batches.ts'
 import type { Prepared } from './intake.ts'
 import type { Judged } from './judge.ts'
 import type { Kind } from './kind.ts'
@@ -78,8 +77,9 @@ async function putSheet(
   let lastLine = 0
   let batches = 0
   const refusals = refusalsOf(sheet.fields)
+  const recordOf = recordsBy(sheet.fields, kind)
   const prepare = (batch: readonly Judged[]): Coming => {
-    refuseWhole(batch, kind, sheet.fields)
+    refuseWhole(batch, kind, recordOf)
     const sound = batch.filter(({ row }) => row)
     const rows = sound.map(({ row = {} }) => row)
     const prepared = kind.prepare(db, service, rows, keys)
@@ -144,13 +144,12 @@ async function* untilStopped<T>(items: AsyncGenerator<T>, signal: AbortSignal | 
   }
 }
 
-/** Refuses each line that belongs together with a refused one. */
-function refuseWhole(batch: readonly Judged[], { whole, together: column = '' }: Kind, fields: readonly Field[]) {
-  if (!whole) return
-  const place = fields.find(({ name }) => name === column)?.place ?? -1
-  const refused = new Set(batch.flatMap(({ line, reasons }) => (reasons ? line.cells[place] : [])))
+/** Refuses each line of a record of which one is refused. */
+function refuseWhole(batch: readonly Judged[], { whole }: Kind, recordOf: ReturnType<typeof recordsBy>) {
+  if (!whole || !recordOf) return
+  const refused = new Set(batch.filter(({ reasons }) => reasons).map(recordOf))
   for (const judged of batch) {
-    if (!judged.row || !refused.has(judged.row[column])) continue
+    if (!judged.row || !refused.has(recordOf(judged))) continue
     judged.reasons = [whole]
     delete judged.row
   }

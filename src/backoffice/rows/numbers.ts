@@ -85,6 +85,16 @@ export function moneyCheck(currency: string, mark?: DecimalMark): Check {
   return amountCheck(decimals, tooFine, mark)
 }
 
+/** So many per cent, as text. */
+export function percentCheck(mark?: DecimalMark): Check {
+  const plain = plainBy(mark)
+  const notPercent = noneOf('number of per cent with up to four decimals', mark)
+  return text => {
+    const digits = plain(text)
+    return digits !== undefined && /^\d{1,3}(\.\d{1,4})?$/.test(digits) ? digits : otherwise(text, mark, notPercent)
+  }
+}
+
 const pricePlaces = 4
 const tooFineAPrice = new Reason(`has more than ${pricePlaces} decimals`)
 

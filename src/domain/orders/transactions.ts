@@ -31,19 +31,13 @@ const price = UnitPrice(
   '29.99',
 )
 const value = Money('What was paid for the line; negative for a return.', '25.99')
-const taxPercent = Type.String({
-  description: 'Tax, in per cent.',
-  pattern: '^\\d{1,3}(\\.\\d{1,4})?$',
-  examples: ['10'],
-})
+const percent = (description: string, example: string) =>
+  Type.String({ description, format: 'percent', pattern: '^\\d{1,3}(\\.\\d{1,4})?$', examples: [example] })
+const taxPercent = percent('Tax, in per cent.', '10')
 const discountType = Text('Why there was a discount.', 'loyalty', 50)
 const discountReason = Text('The reason in words.', 'Gold member', 100)
 const discountAmount = Money('The amount taken off.', '4.00')
-const discountPercentage = Type.String({
-  description: 'The same in per cent.',
-  pattern: '^\\d{1,3}(\\.\\d{1,4})?$',
-  examples: ['13.34'],
-})
+const discountPercentage = percent('The same in per cent.', '13.34')
 
 const TransactionLine = Type.Object(
   {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { created, john, startCustomerShop } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
 import type { Caller } from '../../support/service.ts'
@@ -48,6 +49,15 @@ test('case, accents and kinds of apostrophe do not matter, in whatever form they
     assert.deepEqual(await found(shop, name), ['Siobhán O’Neill'], name)
   assert.deepEqual(await found(shop, 'capek'), ['Łukasz Čapek'])
   for (const name of ['%', '_', '\\', 'mu%', 'm_ller']) assert.deepEqual(await found(shop, name), [], name)
+})
+
+test('a name that an import has given thousands of characters is found by its beginning', async () => {
+  await upsertCustomers(shop.db, shop.service, [{ id: 'long', firstname: 'Ann', surname: 'Quux'.repeat(2_500) }])
+  const { json } = await shop.get(path('quuxquux'))
+  assert.deepEqual(
+    json.data.map(({ id }: { id: string }) => id),
+    ['long'],
+  )
 })
 
 test('who has been renamed is found by the new name at once, and no more by the old one', async () => {

@@ -14,11 +14,11 @@ after(() => shop.close())
 
 const head = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,EMAIL,DOB,PRIVACY,RETAIL_REP\r\n'
 
-/** Imports text as an export of customers. */
-async function taken(text: string, db: Database = shop.db) {
+/** Imports text or bytes as an export of customers. */
+async function taken(text: string | Buffer, db: Database = shop.db) {
   const path = join(shop.directory, 'customers_1.csv')
   await writeFile(path, text)
-  const rejected = `${path}.rejected.csv`
+  const rejected = `${path}.rejected.ndjson`
   const file = { kind: 'customers' as const, name: 'customers_1.csv', path, rejected }
   const { notes, ...counts } = await importExport(db, shop.service, file, new AbortController().signal)
   return { ...counts, rejected: await readFile(rejected, 'utf8').catch(() => undefined) }
@@ -39,17 +39,42 @@ test('a person carries the time that the export tells; one that cannot be read i
   ])
 })
 
-test('refused lines of an export are in our columns, those that one of them gives', async () => {
+test('an export that is no UTF-8 is read as what its bytes say, and the letters of names are theirs', async () => {
+  const windows = Buffer.from(`${head}80,W1,René,Müller,,,Yes,No\r\n`, 'latin1')
+  const wide = Buffer.from(`\ufeff${head}81,W2,Zoë,Groß,,,Yes,No\r\n`, 'utf16le')
+  const [one, two] = [await taken(windows), await taken(wide)]
+  assert.deepEqual([one.inserted, two.inserted, one.fault ?? two.fault], [1, 1, undefined])
+  const rows = await shop.rows(`select firstname, surname from customer where id in ('80', '81') order by id`)
+  assert.deepEqual(rows, [
+    { firstname: 'René', surname: 'Müller' },
+    { firstname: 'Zoë', surname: 'Groß' },
+  ])
+})
+
+test('refused lines of an export are records of our columns, of what each of them gives', async () => {
   const { read, inserted, refused, rejected } = await taken(
     `${head}1,A1,Ann,"Lee, jr",a@example.com,,Yes,No\r\n2,B1,Bo,Lee,A@example.com,,Yes,No\r\n3,C1,Cy,Lee,,1990-02-30,maybe,No\r\n`,
   )
   assert.deepEqual([read, inserted, refused], [3, 1, 2])
-  assert.deepEqual(rejected?.split('\n'), [
-    'line,column,reason,id,code,firstname,surname,dateOfBirth,email,privacy',
-    '2,email,belongs to another customer: A@example.com,2,B1,Bo,Lee,,A@example.com,Yes',
-    '3,dateOfBirth; privacy,"dateOfBirth is no day of the calendar: YYYY-MM-DD; privacy is neither true nor false: true, false, yes, no, y, n, 1 or 0",3,C1,Cy,Lee,1990-02-30,,maybe',
-    '',
-  ])
+  const taker = { code: 'B1', firstname: 'Bo', surname: 'Lee', email: 'A@example.com', privacy: 'Yes' }
+  const unborn = { code: 'C1', firstname: 'Cy', surname: 'Lee', dateOfBirth: '1990-02-30', privacy: 'maybe' }
+  assert.deepEqual(
+    rejected
+      ?.trim()
+      .split('\n')
+      .map(line => JSON.parse(line)),
+    [
+      { line: 2, column: 'email', reason: 'belongs to another customer: A@example.com', id: '2', ...taker },
+      {
+        line: 3,
+        column: 'dateOfBirth; privacy',
+        reason:
+          'dateOfBirth is no day of the calendar: YYYY-MM-DD; privacy is neither true nor false: true, false, yes, no, y, n, 1 or 0',
+        id: '3',
+        ...unborn,
+      },
+    ],
+  )
 })
 
 test('an export that cannot be read to its end says why', async () => {

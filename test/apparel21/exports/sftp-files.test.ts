@@ -104,8 +104,11 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     const name = 'customers_20260207T101500Z.csv'
     leave(name, head + person(6, '1980-02-30') + person(7))
     await takeAll()
-    assert.deepEqual(namesIn('failed'), [name, `${name}.rejected.csv`])
-    assert.match(readFileSync(there('failed', `${name}.rejected.csv`), 'utf8'), /dateOfBirth,is no day.*\n?.*Sample/)
+    assert.deepEqual(namesIn('failed'), [name, `${name}.rejected.ndjson`])
+    assert.match(
+      readFileSync(there('failed', `${name}.rejected.ndjson`), 'utf8'),
+      /"dateOfBirth","reason":"is no day.*Sample/,
+    )
     const alert = await alertOf('export_refused')
     assert.deepEqual([alert?.subject, alert?.times], [name, 1])
     assert.ok((await customers())?.ids.includes('7'))

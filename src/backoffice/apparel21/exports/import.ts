@@ -46,7 +46,7 @@ export async function importExport(
   })
   try {
     for (const [i, pass] of passes.entries()) {
-      const rejected = i ? file.rejected.replace(/\.csv$/, `.${pass.kind}.csv`) : file.rejected
+      const rejected = i ? file.rejected.replace(/\.ndjson$/, `.${pass.kind}.ndjson`) : file.rejected
       addTaken(imported, await importPass(db, service, { ...file, rejected }, pass, signal))
     }
   } catch (error) {

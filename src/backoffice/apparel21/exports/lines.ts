@@ -1,6 +1,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { parse } from 'csv-parse'
 import { maxLineBytes } from '../../files/blocks.ts'
+import { asUtf8 } from '../../files/encoding.ts'
 import { bytesOf, openSource } from '../../files/source.ts'
 import { ImportError } from '../../rows/import-error.ts'
 
@@ -16,14 +17,18 @@ export async function* linesOf({ path, name }: { path: string; name: string }): 
   const source = { ...(await openSource(path, 'csv')), name }
   // A quotation mark that is not closed would have the rest of the file read as one line.
   const parser = parse({ columns: true, bom: true, skip_empty_lines: true, max_record_size: maxLineBytes })
-  // Errors of either side arrive at the reader below.
-  pipeline(Readable.from(atMost(bytesOf(source, () => {}))), parser, () => {})
+  const bytes = atMost(bytesOf(source, () => {}))
   try {
+    const { chunks } = await asUtf8(bytes, { name, encoding: undefined, isJson: false, onRemark: () => {} })
+    // Errors of either side arrive at the reader below.
+    pipeline(Readable.from(chunks), parser, () => {})
     yield* parser as AsyncIterable<ExportLine>
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
     if (/^CSV_/.test(code)) throw new ImportError(`${name} cannot be read: ${message}`)
     throw error
+  } finally {
+    source.stream.destroy()
   }
 }
 
