@@ -29,7 +29,7 @@ import { text } from './xml/values.ts'
 export const createReturn =
   (upstream: Upstream): OrderWrites['createReturn'] =>
   async (write, orderId, input) => {
-    const { service, keys, read } = write
+    const { service, keys, step } = write
     const known = await knownOrder(upstream, write, orderId)
     await requireReturns(upstream.release)
     if (!known) throw notFound('order')
@@ -46,7 +46,9 @@ export const createReturn =
       .filter(code => asOurs.lines.some(line => line.reasonCode === code))
     const reasonIds = await upstream.returnReasons.idsOf(named)
     const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
-    const number = await read(db => freeNumber(db, write, order.id, returnNumber))
+    // A number of our own making is no other return's.
+    const names = returnNumber === undefined ? [] : [nameOfNumber(returnNumber)]
+    const number = await step(tx => freeNumber(tx, write, order.id, returnNumber), { names, untilKnown: true })
     const faults = [...asThere.faults, ...faultsOfReturn(asThere.lines, returnReasons, reasonIds)]
     if (number === undefined) {
       refuse(inOrder([...faults, taken]))
@@ -78,6 +80,9 @@ export const createReturn =
       return { id: made.id, ...record }
     }
   }
+
+/** What a return with a number of the caller's is held by. */
+const nameOfNumber = (number: string) => `return number ${number}`
 
 /** The reasons of a service that the back office has as well: it takes no others. */
 export const returnReasons =
