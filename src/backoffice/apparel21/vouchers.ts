@@ -136,8 +136,7 @@ async function lockBy(
       if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, origin)
       const isNew = lockSeconds > 0 && taken.state !== 'locked'
       const against =
-        againstHolding(taken, judged, lockSeconds) ??
-        (isNew ? await againstOneMore(tx, write) : undefined)
+        againstHolding(taken, judged, lockSeconds) ?? (isNew ? await againstOneMore(tx, write) : undefined)
       if (against) return against
       // Held here from now on: whatever becomes of this, nobody else's validation ends what may be a lock.
       if (isNew) await noteHeld(tx, service, number, lockSeconds, username)
@@ -198,8 +197,18 @@ export async function drawableValidation(
   return upstreamValidationOf(keys, service, taken)
 }
 
-/** Notes what an order has drawn on a voucher: the validation is spent, and the lock that it held. */
-export async function noteDrawn(tx: Db, service: Service, { number, amount }: VoucherPayment): Promise<void> {
+/**
+ * Notes what an order has drawn on a voucher: the validation that it named is spent, and the lock that this held. One that somebody else has
+ * asked for since knows of the draw, and stays.
+ */
+export async function noteDrawn(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  { number, validationId, amount }: VoucherPayment,
+): Promise<void> {
+  const taken = await takeUpstream(tx, service, number)
+  if (judgeValidation(keys, service, taken, number, validationId) !== 'newest') return
   await takeOff(tx, service, number, amount)
   await endUpstreamValidation(tx, service, number)
 }

@@ -165,9 +165,7 @@ test('the same with a number that is given, which no return of another order has
 test('of returns of two orders at once under one number one is made', async () => {
   const orders = [await bought({ [tee.sku]: 1 }), await bought({ [tee.sku]: 1 })]
   simulator.faults.add({ kind: 'latency', method: 'POST', path: '/Persons/*/Returns', seconds: 0.3 })
-  const answers = await Promise.all(
-    orders.map(({ id }) => giveBack(id, { [tee.sku]: 1 }, { returnNumber: 'RMA-3' })),
-  )
+  const answers = await Promise.all(orders.map(({ id }) => giveBack(id, { [tee.sku]: 1 }, { returnNumber: 'RMA-3' })))
   const [refused = assert.fail(), ...others] = answers.filter(({ status }) => status !== 201)
   assert.equal(others.length, 0)
   isRefused(api, refused, 'order_number_taken', '/returnNumber')
