@@ -103,6 +103,18 @@ test('a voucher that was sold is noted although vouchers are sold as another SKU
   assert.deepEqual([await count(api, api, 'upstream_voucher_sale'), await open()], [noted + 1, [0, 0]])
 })
 
+test('a voucher that was sold is noted although the day of its e-mail is over by now', async () => {
+  const noted = await count(api, api, 'upstream_voucher_sale')
+  const [west, east] = ['Etc/GMT+12', 'Etc/GMT-14']
+  await set({}, west)
+  lose('lost-answer', orders)
+  const today = { deliveryDate: Temporal.Now.plainDateISO(west).toString() }
+  isProblem(await post(api, '/vouchers', { ...gift, ...today }), 'outcome_unknown', api.baseUrl)
+  await set({}, 'Australia/Melbourne')
+  await shop.followUp({ timeZone: east })
+  assert.deepEqual([sales(), await count(api, api, 'upstream_voucher_sale'), await open()], [1, noted + 1, [0, 0]])
+})
+
 test('a return that was made is finished although its reason is none any more, by a repeat and without one', async () => {
   const bodies = [
     { id: (await bought({ [tee.sku]: 2 })).id, headers: keyed() },
