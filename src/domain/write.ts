@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts'
+import { ApiError } from '../errors.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 
@@ -44,6 +45,8 @@ export interface Write extends Steps {
   isKeyed: boolean
   /** Whether its caller has gone: all that is wanted is what has become of it, and nothing is carried out any more (`NeverDone`). */
   isSettling: boolean
+  /** Whether an attempt before was left open, and may have been carried out, as the first step finds; so it is of all that is settled. */
+  wasOpen(): boolean
   /** Whether nothing of it is to be kept (contract 13): a back office may be asked, but not told. */
   isTrial: boolean
   /** Says that a back office is about to be told, or has been. Throws `NeverDone`, or where the claim is about to end. */
@@ -73,3 +76,7 @@ export class NeverDone extends Error {
     super('The back office knows nothing of it.')
   }
 }
+
+/** Whether an error says what there is to know of a write; not where something is in use. */
+export const isRefusal = (error: unknown) =>
+  error instanceof ApiError && error.status < 500 && error.code !== 'concurrent_update'

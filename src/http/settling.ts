@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
-import { NeverDone } from '../domain/write.ts'
+import { isRefusal, NeverDone } from '../domain/write.ts'
 import type { Service } from '../settings.ts'
 import { endIntent, type Left, leaveIntent } from '../store/running/intents.ts'
 import { senderWithin } from '../webhooks/sender.ts'
 import type { Api } from './api.ts'
 import type { Gate } from './gate.ts'
-import { carryOut, isRefusal } from './once/carrying-out.ts'
+import { carryOut } from './once/carrying-out.ts'
 import { AnsweredBefore } from './once/idempotency.ts'
 import { begun, type How, howOf, type WriteMethod, type WriteWork } from './writes.ts'
 

@@ -122,12 +122,14 @@ export async function handleWrite(
   const key = how.repeatable ? readIdempotencyKey(context.header('idempotency-key'), service) : undefined
   const body = readBody(how, request, service)
   const asked = { ...context, body, username: request.username ?? '', requestId: request.id }
+  // A password is given again only to whom it was given: whether others may have it is judged where it is made.
+  const by = how.ofAccounts ? { by: asked.username } : {}
   const identity = identityOf(
     gate.keys,
     service,
     how.operation,
     key,
-    canonicalJson({ path: instanceOf(request), body }),
+    canonicalJson({ path: instanceOf(request), body, ...by }),
   )
   const requireMatch = (current: string) =>
     matches(context.header('if-match'), current, service.settings.requireIfMatch)

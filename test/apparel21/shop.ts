@@ -30,8 +30,8 @@ export interface Shop {
   sync(feed: string): Promise<void>
   /** The next so many writes are undone when all of their work is done, as where the process is killed before it commits. */
   undo(writes: number): void
-  /** Follows up what was left open, as the job does once it is due. Returns how many. */
-  followUp(): Promise<number>
+  /** Follows up what was left open, as the job does once it is due, with settings as they are by then. Returns how many. */
+  followUp(changed?: Partial<Settings>): Promise<number>
   /** A further server of this installation, as another process is one: with a connection to the back office of its own, and, if told, another way to the database. */
   secondServer(connection?: string): Promise<TestService>
   /** What a test has done to the simulator is over: no faults, no undoing, nothing in the ledger. */
@@ -99,8 +99,8 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     undo(writes) {
       undone = writes
     },
-    async followUp() {
-      const { db, keys } = api
+    async followUp(changed = {}) {
+      const { db, keys, service } = api
       await db.run(sql`update intent set look_at = now(), claimed_until = least(claimed_until, now())`)
       const seen = new Set<string>()
       for (let left = await takeLeft(db, keys); left; left = await takeLeft(db, keys)) {
@@ -111,7 +111,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
             writes,
             log: pino({ level: 'silent' }),
           },
-          api.service,
+          { ...service, settings: { ...service.settings, ...changed } },
           left,
         )
       }

@@ -143,22 +143,20 @@ async function judgedIn(
 interface Stored extends EarlierOrder {
   number: string
   decimals: number
-  /** What has been drawn on: where it is this attempt that did it. */
-  payments?: Fields
 }
 
 /** Puts an order that the back office has into our tables. */
 async function stored(
   tx: Db,
-  { service }: Write,
+  { keys, service }: Write,
   input: OrderInput,
-  { id, number, decimals, variants, payments, ...priced }: Stored,
+  { id, number, decimals, variants, ...priced }: Stored,
 ) {
   const { currency } = service.settings
   const made = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
   // Somebody has looked this very order up, when nobody was about it any more: it is in our tables, and its vouchers are as they were.
   if (!made && !(await holdOrder(tx, service, { id }))) throw taken(number)
-  if (payments) await forEachVoucher(input.payments, draw => noteDrawn(tx, service, draw))
+  await forEachVoucher(input.payments, draw => noteDrawn(tx, keys, service, draw))
   if (made) {
     await insertLines(tx, service, made, input.lines, priced.lines, variants)
     await insertPayments(tx, service, made, input.payments)

@@ -1,10 +1,10 @@
 import type { Db } from '../../db.ts'
 import { inOrder, numberTaken } from '../../domain/orders/check.ts'
 import type { OrderWrites } from '../../domain/orders/orders.ts'
-import { judgeReturn } from '../../domain/orders/return-check.ts'
+import { type JudgedReturn, judgeReturn } from '../../domain/orders/return-check.ts'
 import { isAtLeast } from '../../domain/release.ts'
 import { NeverDone, type Write } from '../../domain/write.ts'
-import { ApiError, faulty, notFound } from '../../errors.ts'
+import { ApiError, type Fault, faulty, notFound } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import { beginChange } from '../../store/lists/change.ts'
 import { stampOrder } from '../../store/orders/lines.ts'
@@ -29,7 +29,7 @@ import { text } from './xml/values.ts'
 export const createReturn =
   (upstream: Upstream): OrderWrites['createReturn'] =>
   async (write, orderId, input) => {
-    const { service, keys, read } = write
+    const { service, keys, step, read } = write
     const known = await knownOrder(upstream, write, orderId)
     await requireReturns(upstream.release)
     if (!known) throw notFound('order')
@@ -46,7 +46,10 @@ export const createReturn =
       .filter(code => asOurs.lines.some(line => line.reasonCode === code))
     const reasonIds = await upstream.returnReasons.idsOf(named)
     const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
-    const number = await read(db => freeNumber(db, write, order.id, returnNumber))
+    const free = (db: Db) => freeNumber(db, write, order.id, returnNumber)
+    // A number of our own making is no other order's.
+    const holding = returnNumber !== undefined && { names: [nameOfNumber(returnNumber)], untilKnown: true }
+    const number = await (holding ? step(free, holding) : read(free))
     const faults = [...asThere.faults, ...faultsOfReturn(asThere.lines, returnReasons, reasonIds)]
     if (number === undefined) {
       refuse(inOrder([...faults, taken]))
@@ -54,9 +57,8 @@ export const createReturn =
     }
     const there = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
     const place = { order: { id: order.id, number: order.number, personId }, number: there }
-    // What head office has changed since says nothing against a return that it has.
-    const mayBeMade = asOurs.faults.length === 0 && (faults.length > 0 || known.left !== lines)
-    const isMade = mayBeMade && isRepeatable(write) && (await isReturnThere(upstream.client, place)) === true
+    const isInDoubt = faults.length > 0 || known.left !== lines
+    const isMade = isInDoubt && (await wasMade(upstream.client, write, place, asOurs))
     if (!isMade) refuse(inOrder(faults))
     const { portions, lines: returned } = isMade ? asOurs : asThere
 
@@ -78,6 +80,9 @@ export const createReturn =
       return { id: made.id, ...record }
     }
   }
+
+/** What a return with a number of the caller's is held by. */
+const nameOfNumber = (number: string) => `return number ${number}`
 
 /** The reasons of a service that the back office has as well: it takes no others. */
 export const returnReasons =
@@ -109,8 +114,23 @@ async function freeNumber(db: Db, { service, reference }: Write, orderId: string
   }
 }
 
-/** Whether an attempt before may have made it. */
-const isRepeatable = ({ isKeyed, isSettling, isTrial }: Write) => (isKeyed || isSettling) && !isTrial
+/**
+ * Whether an attempt before has made a return that is refused now, or whose lines have come back there: what has changed since says nothing
+ * against one that head office has. After an attempt that was left open that is asked whatever is said of its reasons; else not about
+ * everybody's slips. Throws where it has to be known, and nobody can say.
+ */
+async function wasMade(client: Client, write: Write, place: PlaceOfReturn, { faults }: JudgedReturn) {
+  const isOpen = write.wasOpen()
+  const mayBe = isOpen ? !faults.some(isOfUnits) : write.isKeyed && faults.length === 0
+  const isThere = mayBe && (await isReturnThere(client, place))
+  if (isThere === undefined && isOpen) throw nobodyCanSay()
+  return isThere === true
+}
+
+/** What no other return can have changed: while one of an order is open there is no other one. */
+const isOfUnits = ({ code }: Fault) => code === 'sku_not_on_order' || code === 'quantity_exceeds_returnable'
+
+const nobodyCanSay = () => new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
 
 /**
  * Makes a return, unless an earlier attempt has: only this service makes its number. Returns the number that the shopper writes on the
@@ -131,7 +151,7 @@ async function give(
       const telling = { endpoint: 'returns', method: 'POST', path } as const
       return (await effect(client, write, { ...telling, body: returnPayload({ ...body, ...place }) })).id
     } catch (error) {
-      if (!(await isOfEarlier(client, place, error))) throw error
+      if (!(await isOfEarlier(client, write, place, error))) throw error
       write.note('done')
       return
     }
@@ -152,9 +172,12 @@ async function give(
 }
 
 /** Whether a return was not made because an earlier attempt at it has made it. Throws where that cannot be found out. */
-async function isOfEarlier(client: Client, place: PlaceOfReturn, error: unknown): Promise<boolean> {
-  if (!(error instanceof NeverDone)) return refusalBehind(error)?.code === numberExists
+async function isOfEarlier(client: Client, write: Write, place: PlaceOfReturn, error: unknown): Promise<boolean> {
+  const refusal = refusalBehind(error)
+  if (refusal?.code === numberExists) return true
+  // After an attempt that was left open anything may be said of its return before its number is.
+  if (!(error instanceof NeverDone || (refusal && write.wasOpen()))) return false
   const isThere = await isReturnThere(client, place)
-  if (isThere === undefined) throw new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
+  if (isThere === undefined) throw nobodyCanSay()
   return isThere
 }

@@ -3,25 +3,24 @@ import { amount, decimalsOf } from '../../domain/money.ts'
 import { gatewayOf, issueFaults, unconfigured, unknownGiftCard } from '../../domain/vouchers/issue.ts'
 import { pointedAt } from '../../domain/vouchers/use.ts'
 import type { IssuedVoucher, VoucherInput } from '../../domain/vouchers/vouchers.ts'
-import { type Finish, NeverDone, type Write } from '../../domain/write.ts'
+import { type Finish, isRefusal, NeverDone, type Write } from '../../domain/write.ts'
 import { ApiError, type Fault, faulty } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
 import { keptSku } from '../../store/goods/stock.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
 import { voucherDays } from '../../store/vouchers/issue.ts'
-import { noteVoucherSale, type VoucherSale, voucherSaleNumbered } from '../../store/vouchers/upstream-sales.ts'
+import { noteVoucherSale, type VoucherSale } from '../../store/vouchers/upstream-sales.ts'
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
 import type { Client } from './calls/client.ts'
 import { effect } from './calls/effect.ts'
 import { numberExists, refusalBehind } from './calls/refusal.ts'
 import { type Release, since } from './calls/release.ts'
-import { nameOfNumber } from './lookup/adopted-orders.ts'
+import { earlierSale, saleNumbers } from './lookup/earlier-sale.ts'
 import type { GiftCard } from './lookup/gift-cards.ts'
 import { orderNumbered } from './lookup/order-search.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { receiverOf } from './receiver.ts'
-import { derivedNumber } from './records/numbers.ts'
 import { longestCountry } from './records/order-write.ts'
 import { isThisSale, type Sale, salePayload } from './records/sale-write.ts'
 import { atText } from './refused.ts'
@@ -39,15 +38,23 @@ export async function sellVoucher(
 ): Promise<Finish<IssuedVoucher>> {
   const { settings } = write.service
   const { currency } = settings
-  const { card, faults, today } = await faultsOf(release, write, input)
-  refuse(faults)
-  if (card === undefined) throw faulty([unknownGiftCard(settings)])
-  // One that is settled may have been sold before head office changed its mind.
-  if (!write.isSettling) refuse(await giftCards.faultsOf(card))
-
   const gateway = gatewayOf(input, settings)
-  const sold = { ...input, gateway, deliveryDate: input.deliveryDate === today ? null : (input.deliveryDate ?? null) }
-  const sale = await place(client, write, { ...sold, skuId: card.skuId, voucherType: card.voucherType }, input)
+  const sell = async () => {
+    const { card, faults, today } = await faultsOf(release, write, input)
+    refuse(faults)
+    if (card === undefined) throw faulty([unknownGiftCard(settings)])
+    refuse(await giftCards.faultsOf(card))
+    const deliveryDate = input.deliveryDate === today ? null : (input.deliveryDate ?? null)
+    const { skuId, voucherType } = card
+    return place(client, write, { ...input, gateway, deliveryDate, skuId, voucherType }, input)
+  }
+  const sale = await sell().catch(async error => {
+    // Days pass, settings and head office change: what is refused by now may be sold.
+    const isInDoubt = write.wasOpen() && isRefusal(error)
+    const earlier = isInDoubt ? await earlierSale(client, write, { ...input, gateway }) : undefined
+    if (!earlier) throw error
+    return earlier
+  })
   const nothing = amount(0n, decimalsOf(currency))
   return async tx => {
     if (!(await noteVoucherSale(tx, write.service, sale))) throw numberTaken()
@@ -67,9 +74,6 @@ export async function sellVoucher(
   }
 }
 
-/** How many numbers of our own making are tried: each but the last was used up by the same key long ago. */
-const mostTurns = 10
-
 /** Places the order under the number that is given, or one of our own making. */
 async function place(
   client: Client,
@@ -77,13 +81,9 @@ async function place(
   sale: Omit<Sale, 'number' | 'personId'>,
   input: VoucherInput,
 ): Promise<VoucherSale> {
-  const { service, step, reference } = write
-  const { orderNumber: given, gateway, amount } = sale
+  const { gateway, amount } = sale
   let receiver: string | undefined
-  for (let turn = 0; turn < (given ? 1 : mostTurns); turn++) {
-    const number = given ?? derivedNumber('W', reference, turn)
-    const held = { names: [nameOfNumber(number)], untilKnown: true }
-    if (await step(tx => voucherSaleNumbered(tx, service, number), held)) continue
+  for await (const number of saleNumbers(write, sale.orderNumber)) {
     receiver ??= await receiverOf(client, write, sale)
     const personId = receiver
     const placed = await placeOrder(client, write, { ...sale, number, personId }, input)

@@ -64,7 +64,9 @@ export const voucherWrites = ({ client, release, giftCards }: Upstream): Voucher
       return judged === 'newest' && taken?.state === 'locked' && taken.isFresh
     }
     if (write.isKeyed && (await step(isMine, { names: [nameOf(number)] }))) return hold(own.validationId)
-    const validate = await validateVoucher(client, write, lock, own)
+    // To validate is to end the validation before, which is to stay where nothing comes of it.
+    const against = async (tx: Db) => (lockSeconds > 0 ? againstOneMore(tx, write) : undefined)
+    const validate = await validateVoucher(client, write, lock, own, against)
     if (write.isTrial)
       return async tx => {
         const validated = await validate(tx)
@@ -82,12 +84,17 @@ export const voucherWrites = ({ client, release, giftCards }: Upstream): Voucher
   issueVoucher: (write, input) => sellVoucher({ client, release, giftCards }, write, input),
 })
 
-/** Validates a voucher for an amount, or for all that is left. */
+/** Why an account cannot hold one more. */
+const againstOneMore = async (tx: Db, { service, username }: Write) =>
+  tooManyHeld(await upstreamHeldBy(tx, service, username))
+
+/** Validates a voucher for an amount, or for all that is left, unless something else is `against` it. */
 async function validateVoucher(
   client: Client,
   reading: VoucherReading,
   { number, pin, amount: named }: VoucherOpening & { amount?: string | undefined },
   made = makeValidation(reading.keys, reading.service, number),
+  against: (tx: Db) => Promise<ApiError | undefined> = async () => undefined,
 ): Promise<Finish<ValidatedVoucher | ApiError>> {
   const { step, keys, service, isTrial } = reading
   const { settings } = service
@@ -98,7 +105,10 @@ async function validateVoucher(
     const shown = await shownVoucher(tx, service, voucher)
     const amount = named ?? shown.availableAmount
     const standing = { ...shown, state: shown.status, balance: unitsOf(shown.availableAmount, settings) }
-    return againstValidating(standing, unitsOf(amount, settings), settings) ?? { voucher, shown, amount }
+    return (
+      againstValidating(standing, unitsOf(amount, settings), settings) ??
+      (await against(tx)) ?? { voucher, shown, amount }
+    )
   })
   if (judged instanceof ApiError) return async () => judged
   const { voucher, shown, amount } = judged
@@ -126,8 +136,7 @@ async function lockBy(
       if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, origin)
       const isNew = lockSeconds > 0 && taken.state !== 'locked'
       const against =
-        againstHolding(taken, judged, lockSeconds) ??
-        (isNew ? tooManyHeld(await upstreamHeldBy(tx, service, username)) : undefined)
+        againstHolding(taken, judged, lockSeconds) ?? (isNew ? await againstOneMore(tx, write) : undefined)
       if (against) return against
       // Held here from now on: whatever becomes of this, nobody else's validation ends what may be a lock.
       if (isNew) await noteHeld(tx, service, number, lockSeconds, username)
@@ -188,8 +197,18 @@ export async function drawableValidation(
   return upstreamValidationOf(keys, service, taken)
 }
 
-/** Notes what an order has drawn on a voucher: the validation is spent, and the lock that it held. */
-export async function noteDrawn(tx: Db, service: Service, { number, amount }: VoucherPayment): Promise<void> {
+/**
+ * Notes what an order has drawn on a voucher: the validation that it named is spent, and the lock that this held. One that somebody else has
+ * asked for since knows of the draw, and stays.
+ */
+export async function noteDrawn(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  { number, validationId, amount }: VoucherPayment,
+): Promise<void> {
+  const taken = await takeUpstream(tx, service, number)
+  if (judgeValidation(keys, service, taken, number, validationId) !== 'newest') return
   await takeOff(tx, service, number, amount)
   await endUpstreamValidation(tx, service, number)
 }

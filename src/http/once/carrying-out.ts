@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Db, unawaited } from '../../db.ts'
-import { type Finish, type Holding, NeverDone, type Steps, type Write } from '../../domain/write.ts'
+import { type Finish, type Holding, isRefusal, NeverDone, type Steps, type Write } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import { failpoint } from '../../failpoints.ts'
 import { CommitUnknown } from '../../outages.ts'
@@ -23,7 +23,7 @@ import { holdingsOf, inTheWay, type Site, TakenOver, transact } from './steps.ts
 /** What a write is told of itself while it is carried out. */
 export type Carrying = Pick<
   Write,
-  'step' | 'read' | 'learn' | 'note' | 'reference' | 'isKeyed' | 'isSettling' | 'isTrial'
+  'step' | 'read' | 'learn' | 'note' | 'reference' | 'isKeyed' | 'isSettling' | 'wasOpen' | 'isTrial'
 >
 
 /** What a write has come to. */
@@ -71,7 +71,8 @@ export async function carryOut(
     if (keyed) await takeKey(tx, service, keyed)
     if (found === 'other') throw new ApiError('idempotency_key_reused')
     if (found === 'running') throw inProgress()
-    wasOpen = found === 'open'
+    // Where nobody knows whether this was committed it is done anew, and may find what it has written itself.
+    wasOpen ||= found === 'open'
   }
 
   async function step<T>(of: (tx: Db) => Promise<T>, holding?: Holding): Promise<T> {
@@ -144,6 +145,7 @@ export async function carryOut(
     reference: id.replaceAll('-', ''),
     isKeyed: keyed !== undefined,
     isSettling: left !== undefined,
+    wasOpen: () => wasOpen || left !== undefined,
     isTrial: false,
     note(told) {
       if (told === 'about to be') {
@@ -174,9 +176,6 @@ export async function carryOut(
   return answer
 }
 
-/** Whether it says what there is to know of the write; not where something is in use. */
-export const isRefusal = (error: unknown) =>
-  error instanceof ApiError && error.status < 500 && error.code !== 'concurrent_update'
 const isUnknown = (error: unknown) => !(error instanceof ApiError) || error.code === 'outcome_unknown'
 
 const away = () => new ApiError('back_office_unavailable', undefined, { retryAfter: 2 })

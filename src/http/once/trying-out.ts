@@ -48,6 +48,7 @@ export async function tryOut<T>(
       reference: randomUUID().replaceAll('-', ''),
       isKeyed: false,
       isSettling: false,
+      wasOpen: () => false,
       isTrial: true,
       note() {},
     })

@@ -104,3 +104,17 @@ test('nobody gets a password that opens more than they may themselves', async ()
   // One's own password opens nothing new, whatever one is elsewhere.
   assert.equal((await rotate(shop, shop)).status, 200)
 })
+
+test('a repeat with its key gives a password to nobody but the account that was given it', async () => {
+  const [shop, other] = [await api.tenant(), await api.tenant()]
+  const colleague = await api.account('admin', shop.service)
+  const shared = await makeAccount(shop, 'visitor')
+  await addAccount(api.db, api.keys, shared.username, other.service, 'maintainer')
+  await addAccount(api.db, api.keys, shop.username, other.service, 'maintainer')
+  const key = { 'idempotency-key': 'mine alone' }
+  const first = await rotate(shop, shared, key)
+  assert.equal(first.status, 200, first.text)
+  isProblem(await rotate(colleague, shared), 'insufficient_role', api.baseUrl)
+  isProblem(await rotate(colleague, shared, key), 'idempotency_key_reused', api.baseUrl)
+  assert.equal((await rotate(shop, shared, key)).text, first.text)
+})

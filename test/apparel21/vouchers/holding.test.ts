@@ -191,7 +191,7 @@ const draw = (validationId: string, amount: string, { isPlaced = true, of = numb
       const pointer = '/payments/0/voucher'
       const payment = { number: of, validationId, amount, pointer }
       const id = await drawableValidation(tx, api.keys, api.service, payment)
-      await noteDrawn(tx, api.service, payment)
+      await noteDrawn(tx, api.keys, api.service, payment)
       if (!isPlaced) throw new Undone(id)
       return id
     })

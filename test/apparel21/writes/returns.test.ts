@@ -140,7 +140,7 @@ test('a page of a proxy, of status 200, is no return: it is an unknown outcome, 
   assert.equal(returnsThere(), 1)
 })
 
-test('the same with a number that is given; another order with that number is another return', async () => {
+test('the same with a number that is given, which no return of another order has before or after that', async () => {
   const key = keyed()
   const [order, other] = [await bought({ [tee.sku]: 2 }), await bought({ [tee.sku]: 2 })]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
@@ -152,10 +152,24 @@ test('the same with a number that is given; another order with that number is an
   isRefused(api, await giveBack(other.id, { [tee.sku]: 1 }, { returnNumber }), 'order_number_taken', '/returnNumber')
   assert.equal(returnsThere(), 1)
 
+  const again = keyed()
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
-  isProblem(await giveBack(order.id, { [tee.sku]: 1 }, { returnNumber: 'RMA-2' }), 'outcome_unknown', api.baseUrl)
-  made(await giveBack(other.id, { [tee.sku]: 1 }, { returnNumber: 'RMA-2' }))
-  assert.equal(lastReturn().orderId, Number(other.id))
+  const second = { returnNumber: 'RMA-2' }
+  isProblem(await giveBack(order.id, { [tee.sku]: 1 }, second, again), 'outcome_unknown', api.baseUrl)
+  isProblem(await giveBack(other.id, { [tee.sku]: 1 }, second), 'concurrent_update', api.baseUrl)
+  assert.equal(made(await giveBack(order.id, { [tee.sku]: 1 }, second, again)).orderId, order.id)
+  isRefused(api, await giveBack(other.id, { [tee.sku]: 1 }, second), 'order_number_taken', '/returnNumber')
+  assert.equal(returnsThere(), 2)
+})
+
+test('of returns of two orders at once under one number one is made', async () => {
+  const orders = [await bought({ [tee.sku]: 1 }), await bought({ [tee.sku]: 1 })]
+  simulator.faults.add({ kind: 'latency', method: 'POST', path: '/Persons/*/Returns', seconds: 0.3 })
+  const answers = await Promise.all(orders.map(({ id }) => giveBack(id, { [tee.sku]: 1 }, { returnNumber: 'RMA-3' })))
+  const [refused = assert.fail(), ...others] = answers.filter(({ status }) => status !== 201)
+  assert.equal(others.length, 0)
+  isRefused(api, refused, 'order_number_taken', '/returnNumber')
+  assert.equal(returnsThere(), 1)
 })
 
 test('while nobody knows what has become of a return its key is for nothing else, and nothing else of the order comes back', async () => {

@@ -1,7 +1,7 @@
 import type { Priced } from '../../../domain/orders/check.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { sum, units } from '../../../domain/orders/pricing.ts'
-import { NeverDone, type Write } from '../../../domain/write.ts'
+import { isRefusal, NeverDone, type Write } from '../../../domain/write.ts'
 import { ApiError, type ErrorCode, type Fault } from '../../../errors.ts'
 import { type SoldVariant, variantsOf } from '../../../store/orders/placing.ts'
 import { refusalBehind } from '../calls/refusal.ts'
@@ -15,7 +15,7 @@ export interface EarlierOrder extends Pick<Priced, 'lines' | 'freight' | 'total'
   variants: ReadonlyMap<string, SoldVariant>
 }
 
-/** What a request may be refused for that an earlier attempt was not: prices, SKUs and vouchers change in between. */
+/** What a request is often refused for that an earlier attempt was not: prices, SKUs and vouchers change in between. */
 const changing: ReadonlySet<ErrorCode> = new Set([
   ...(['unknown_sku', 'payment_total_mismatch', 'validation_id_incorrect', 'voucher_locked'] as const),
   ...(['voucher_unusable', 'voucher_must_be_used_in_full', 'insufficient_voucher_balance'] as const),
@@ -30,11 +30,12 @@ const mayBeNew = ({ code, pointer = '' }: Partial<Fault>) =>
  * prices are those of that attempt. `find` looks for the order with the number, for this person. Undefined: there is none.
  */
 export async function earlierOrder(
-  { read, service, isKeyed, isSettling }: Pick<Write, 'read' | 'service' | 'isKeyed' | 'isSettling'>,
+  write: Pick<Write, 'read' | 'service' | 'isKeyed' | 'wasOpen'>,
   input: OrderInput,
   { find, decimals, error }: { find: () => Promise<Xml | undefined>; decimals: number; error: unknown },
 ): Promise<EarlierOrder | undefined> {
-  if (!(isKeyed || isSettling) || !mayBeSaidOfRepeat(error)) return
+  if (!mayBeSaidOfRepeat(write, error)) return
+  const { read, service } = write
   const found = await find()
   if (!found) return
   let order: ReturnType<typeof orderFrom>
@@ -56,10 +57,14 @@ export async function earlierOrder(
   return { id, lines, freight, total, variants }
 }
 
-/** Whether a write may come to this only because an earlier attempt at it was carried out. */
-function mayBeSaidOfRepeat(error: unknown): boolean {
+/**
+ * Whether a write may come to this only because an earlier attempt at it was carried out: after one that was left open, whatever it is
+ * refused for. One that was given up may have been carried out later, but the back office is not asked about everybody's slips.
+ */
+function mayBeSaidOfRepeat({ isKeyed, wasOpen }: Pick<Write, 'isKeyed' | 'wasOpen'>, error: unknown): boolean {
   if (error instanceof NeverDone) return true
-  if (!(error instanceof ApiError) || refusalBehind(error)) return false
+  if (wasOpen()) return isRefusal(error)
+  if (!isKeyed || !(error instanceof ApiError) || refusalBehind(error)) return false
   const faults: Partial<Fault>[] = error.faults.length ? [...error.faults] : [error]
   return faults.every(mayBeNew)
 }

@@ -14,14 +14,19 @@ export interface Sale extends VoucherInput {
   voucherType: string
 }
 
-/** Whether an order is this sale: for the same person, of the same voucher, and of nothing else. */
-export function isThisSale(order: Xml | undefined, sale: Sale): boolean {
+/**
+ * Whether an order is this sale: for the same person, of the same voucher, and of nothing else. Nothing but a voucher has a receiver; what
+ * SKU it was sold as may be set otherwise by now.
+ */
+export function isThisSale(
+  order: Xml | undefined,
+  sale: Pick<Sale, 'personId' | 'amount' | 'receiverName' | 'senderName'>,
+): boolean {
   const [line, ...others] = every(order, 'OrderDetails', 'OrderDetail')
   return (
     line !== undefined &&
     others.length === 0 &&
     text(order, 'PersonId') === sale.personId &&
-    text(line, 'SkuId') === sale.skuId &&
     money(line, sale.amount.split('.')[1]?.length ?? 0, 'Price') === sale.amount &&
     text(line, 'ReceiverName') === sale.receiverName.trim() &&
     text(line, 'SenderName') === sale.senderName.trim()

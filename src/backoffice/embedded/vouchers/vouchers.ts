@@ -41,9 +41,14 @@ export async function validateVoucher(
 export async function lockVoucher(write: Finishing, lock: LockOfVoucher): Promise<ReadVoucher | ApiError> {
   const { tx, keys, service, username, origin } = write
   const { number, lockSeconds } = lock
-  const validated = 'pin' in lock ? await validateVoucher(write, lock) : undefined
+  const holdFor = (validationId: string) =>
+    hold(tx, keys, service, { number, validationId, lockSeconds, username, origin })
+  if ('validationId' in lock) return holdFor(lock.validationId)
+  const validated = await validateVoucher(write, lock)
   if (validated instanceof ApiError) return validated
-  const validationId = 'validationId' in lock ? lock.validationId : (validated?.validationId ?? '')
-  const voucher = await hold(tx, keys, service, { number, validationId, lockSeconds, username, origin })
-  return validated && !(voucher instanceof ApiError) ? { ...voucher, validationId } : voucher
+  const { validationId } = validated
+  const voucher = await holdFor(validationId)
+  // The PIN was right, so that nothing has been counted: the validation before is to stay.
+  if (voucher instanceof ApiError) throw voucher
+  return { ...voucher, validationId }
 }

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { isProblem } from '../../support/problem.ts'
+import { lock } from '../../support/voucher-shop.ts'
+import { keyed, put } from '../../support/write.ts'
+import { number, pin, validationOf, validations, vouchersOfTests } from './vouchers.ts'
+
+const { simulator, api } = await vouchersOfTests()
+
+test('an account that holds as many vouchers as it may is told so before the validation of another one is ended', async () => {
+  const me = await api.account('visitor')
+  const theirs = await validationOf(api)
+  await api.db.run(sql`
+    insert into upstream_voucher (service_id, number, currency, original_amount, used_amount, available_amount, locked_until, held_by)
+    select ${api.service.id}, 'held-' || n, 'AUD', 1, 0, 1, now() + interval '100 s', ${me.username} from generate_series(1, 1000) n`)
+  const asked = validations(simulator)
+  for (const headers of [{}, keyed(), { prefer: 'tx=rollback' }])
+    isProblem(await put(me, `/vouchers/${number}/lock`, { pin }, headers), 'rate_limited', api.baseUrl)
+  assert.equal(validations(simulator), asked)
+  assert.equal((await lock(api, number, theirs)).status, 200)
+})

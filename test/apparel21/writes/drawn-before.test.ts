@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { cents, dollars, made } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { lock } from '../../support/voucher-shop.ts'
+import { keyed, post } from '../../support/write.ts'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { order, placed, tee, validated, voucher } = await ordersOf(shop)
+const { number, pin } = voucher('6000001')
+
+/** Makes the tee cost more, or less: what was paid is not what is due any more. */
+const reprice = (by: number) =>
+  api.db.run(
+    sql`update variant set price = price + ${by}::integer where service_id = ${api.service.id} and sku = ${tee.sku}`,
+  )
+const loseAnswer = () =>
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+const lookUp = async () => (await post(api, '/vouchers/lookup', { number, pin })).json.data
+
+/** An order of which a voucher that is locked pays 2.00. */
+async function paidByVoucher() {
+  const pays = await validated(number, pin, '2.00')
+  assert.equal((await lock(api, number, pays.validationId)).status, 200)
+  const payments = [
+    { gateway: 'visa', amount: dollars(cents(tee.price) - 200) },
+    { gateway: 'visa', amount: '2.00', voucher: pays },
+  ]
+  return order({ payments })
+}
+
+for (const finish of ['repeat', 'follow up'] as const)
+  test(`the ${finish} of an order that has another price by now frees the voucher that paid`, async t => {
+    t.after(() => reprice(-1))
+    const [body, key, { used }] = [await paidByVoucher(), keyed(), voucher(number)]
+    loseAnswer()
+    isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+    await reprice(1)
+    if (finish === 'follow up') await shop.followUp()
+    else made(await post(api, '/orders', body, key))
+    assert.deepEqual([placed(), voucher(number).used], [1, used + 2])
+    assert.equal((await lookUp()).status, 'active')
+    const { validationId } = await validated(number, pin, '1.00')
+    assert.equal((await lock(api, number, validationId)).status, 200)
+    assert.equal((await lock(api, number, validationId, 0)).status, 200)
+  })
+
+test('an order that is found after somebody else has validated its voucher leaves that validation, and what it knows', async () => {
+  const [body, key] = [await paidByVoucher(), keyed()]
+  loseAnswer()
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  // As where it was given up, and arrives late.
+  for (const table of [sql`intent`, sql`hold`]) await api.db.run(sql`delete from ${table}`)
+  await api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 s' where number = ${number}`)
+  const theirs = await validated(number, pin, '1.00')
+  const { availableAmount } = await lookUp()
+  made(await post(api, '/orders', body, key))
+  assert.equal(placed(), 1)
+  const held = await lock(api, number, theirs.validationId)
+  assert.deepEqual([held.status, held.json.data.availableAmount], [200, availableAmount])
+  assert.equal((await lock(api, number, theirs.validationId, 0)).status, 200)
+})

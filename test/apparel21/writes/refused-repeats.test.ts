@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setGateways } from '../../../src/store/running/gateways.ts'
+import { isRefused } from '../../support/customer-bodies.ts'
+import { made } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
+import { gift } from '../../support/voucher-shop.ts'
+import { keyed, post, put } from '../../support/write.ts'
+import { count, shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+import { returnsOf } from './returns.ts'
+
+const reason = (code: string) => ({ code, name: code.toLowerCase() })
+const shop = await shopOfTests({ returnReasons: [reason('SIZE'), reason('COLOUR')] })
+const { api, simulator } = shop
+const admin = await api.account('admin')
+const shopper = await ordersOf(shop)
+const { tee, order, placed, rows } = shopper
+const { bought, giveBack, returnsThere, returnable } = returnsOf(shop, shopper)
+
+const lose = (kind: 'lost-answer' | 'reset-before', path: string) =>
+  simulator.faults.add({ kind, method: 'POST', path, times: 1 })
+const refusing = (path: string, code: number) =>
+  simulator.faults.add({ kind: 'error', method: 'POST', path, status: 403, code, times: 1 })
+const [orders, returns] = ['/Persons/*/Orders', '/Persons/*/Returns']
+/** What is left open, or held. */
+const open = async () => [await count(api, api, 'intent'), await count(api, api, 'hold')]
+const sales = () => simulator.ledger.effectsOf('voucher sold').length
+
+/** Has the service set so, and in force: lists tell a zone, which has Melbourne's time. */
+async function set(changed: object, timeZone: string) {
+  assert.equal((await put(admin, '/settings', { ...changed, timeZone })).status, 200)
+  await until(async () => (await api.get('/stores')).json.meta.timeZone === timeZone, 'it is in force', 5_000)
+}
+const having = (changed: object, before: object, work: () => Promise<unknown>) =>
+  set(changed, 'Australia/Sydney')
+    .then(work)
+    .finally(() => set(before, 'Australia/Melbourne'))
+const withoutPaypal = (work: () => Promise<unknown>) => {
+  const are = (names: readonly string[]) => api.db.transaction(tx => setGateways(tx, api.service, names))
+  return are(['visa', 'cash', 'wrong'])
+    .then(work)
+    .finally(() => are(['visa', 'cash', 'wrong', 'paypal']))
+}
+const [noVouchers, vouchers] = [
+  { vouchersEnabled: false, giftCardSku: null },
+  { vouchersEnabled: true, giftCardSku: '9001' },
+]
+const [noSize, reasons] = [{ returnReasons: [reason('COLOUR')] }, { returnReasons: [reason('SIZE'), reason('COLOUR')] }]
+
+test('an order that was placed is finished although its gateway is none any more, by a repeat and without one', async () => {
+  const [body, key, before] = [order(), keyed(), await rows()]
+  for (const headers of [key, {}]) {
+    lose('lost-answer', orders)
+    isProblem(await post(api, '/orders', body, headers), 'outcome_unknown', api.baseUrl)
+  }
+  await withoutPaypal(async () => {
+    assert.equal(made(await post(api, '/orders', body, key)).payments[0].gateway, 'paypal')
+    await shop.followUp()
+    isRefused(api, await post(api, '/orders', body, keyed()), 'unknown_gateway', '/payments/0/gateway')
+  })
+  assert.deepEqual([placed(), await rows(), await open()], [2, before + 2, [0, 0]])
+})
+
+test('an order that was placed is finished whatever head office finds wrong with its repeat first', async () => {
+  const [body, key, before] = [order(), keyed(), await rows()]
+  lose('lost-answer', orders)
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  refusing(orders, 5005)
+  made(await post(api, '/orders', body, key))
+  assert.deepEqual([placed(), await rows(), await open()], [1, before + 1, [0, 0]])
+})
+
+test('a voucher that was sold is noted although none can be sold any more, by a repeat and without one', async () => {
+  const [key, noted] = [keyed(), await count(api, api, 'upstream_voucher_sale')]
+  for (const headers of [key, {}]) {
+    lose('lost-answer', orders)
+    isProblem(await post(api, '/vouchers', gift, headers), 'outcome_unknown', api.baseUrl)
+  }
+  await having(noVouchers, vouchers, async () => {
+    assert.equal((await post(api, '/vouchers', gift, key)).status, 202)
+    await shop.followUp(noVouchers)
+    isProblem(await post(api, '/vouchers', gift, keyed()), 'voucher_not_configured', api.baseUrl)
+  })
+  assert.deepEqual([sales(), await count(api, api, 'upstream_voucher_sale'), await open()], [2, noted + 2, [0, 0]])
+})
+
+test('a voucher that was sold is noted whatever head office finds wrong with its repeat first', async () => {
+  const key = keyed()
+  lose('lost-answer', orders)
+  isProblem(await post(api, '/vouchers', gift, key), 'outcome_unknown', api.baseUrl)
+  refusing(orders, 5129)
+  assert.equal((await post(api, '/vouchers', gift, key)).status, 202)
+  assert.deepEqual([sales(), await open()], [1, [0, 0]])
+})
+
+test('a voucher that was sold is noted although vouchers are sold as another SKU by now', async () => {
+  const noted = await count(api, api, 'upstream_voucher_sale')
+  lose('lost-answer', orders)
+  isProblem(await post(api, '/vouchers', gift), 'outcome_unknown', api.baseUrl)
+  await shop.followUp({ giftCardSku: '4711' })
+  assert.deepEqual([await count(api, api, 'upstream_voucher_sale'), await open()], [noted + 1, [0, 0]])
+})
+
+test('a voucher that was sold is noted although the day of its e-mail is over by now', async () => {
+  const noted = await count(api, api, 'upstream_voucher_sale')
+  const [west, east] = ['Etc/GMT+12', 'Etc/GMT-14']
+  await set({}, west)
+  lose('lost-answer', orders)
+  const today = { deliveryDate: Temporal.Now.plainDateISO(west).toString() }
+  isProblem(await post(api, '/vouchers', { ...gift, ...today }), 'outcome_unknown', api.baseUrl)
+  await set({}, 'Australia/Melbourne')
+  await shop.followUp({ timeZone: east })
+  assert.deepEqual([sales(), await count(api, api, 'upstream_voucher_sale'), await open()], [1, noted + 1, [0, 0]])
+})
+
+test('a return that was made is finished although its reason is none any more, by a repeat and without one', async () => {
+  const bodies = [
+    { id: (await bought({ [tee.sku]: 2 })).id, headers: keyed() },
+    { id: (await bought({ [tee.sku]: 2 })).id, headers: {} },
+  ] as const
+  for (const { id, headers } of bodies) {
+    lose('lost-answer', returns)
+    isProblem(await giveBack(id, { [tee.sku]: 2 }, {}, headers), 'outcome_unknown', api.baseUrl)
+  }
+  await having(noSize, reasons, async () => {
+    const [{ id, headers }] = bodies
+    assert.equal(made(await giveBack(id, { [tee.sku]: 2 }, {}, headers)).lines[0].reasonCode, 'SIZE')
+    await shop.followUp(noSize)
+  })
+  assert.deepEqual([returnsThere(), await open()], [2, [0, 0]])
+  for (const { id } of bodies)
+    assert.deepEqual(await returnable(id), [{ sku: tee.sku, sold: 2, returned: 2, returnable: 0 }])
+})
+
+test('a return that was made is finished whatever head office finds wrong with its repeat first', async () => {
+  const [{ id }, key] = [await bought({ [tee.sku]: 1 }), keyed()]
+  lose('lost-answer', returns)
+  isProblem(await giveBack(id, { [tee.sku]: 1 }, {}, key), 'outcome_unknown', api.baseUrl)
+  refusing(returns, 5085)
+  made(await giveBack(id, { [tee.sku]: 1 }, {}, key))
+  assert.deepEqual([returnsThere(), await open()], [1, [0, 0]])
+})
+
+test('what never arrived is refused, once head office was asked, and nothing of it is made', async () => {
+  const { id } = await bought({ [tee.sku]: 1 })
+  const [ofOrder, ofVoucher, ofReturn] = [keyed(), keyed(), keyed()]
+  const tries = [
+    { path: orders, again: () => post(api, '/orders', order(), ofOrder) },
+    { path: orders, again: () => post(api, '/vouchers', gift, ofVoucher) },
+    { path: returns, again: () => giveBack(id, { [tee.sku]: 1 }, {}, ofReturn) },
+  ]
+  for (const { path, again } of tries) {
+    lose('reset-before', path)
+    isProblem(await again(), 'outcome_unknown', api.baseUrl)
+  }
+  const are = async (status: number) => {
+    for (const { again } of tries) assert.equal((await again()).status, status)
+  }
+  await withoutPaypal(() =>
+    having(noSize, reasons, async () => {
+      await simulator.refuse()
+      await are(504)
+      assert.equal((await open())[0], 3, 'while it is away nobody knows')
+      await simulator.accept()
+      await are(422)
+    }),
+  )
+  assert.deepEqual([placed(), sales(), returnsThere(), await open()], [0, 0, 0, [0, 0]])
+})
