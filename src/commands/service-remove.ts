@@ -13,6 +13,7 @@ import { trustMs } from '../sign-in.ts'
 import { empty } from '../store/ending/emptying.ts'
 import { accountsOfIt, beginEmptying, end, reopen, shut, waitForWriters } from '../store/ending/ending.ts'
 import { findMove } from '../store/moving/moves.ts'
+import { handOnAll } from '../store/running/data-databases.ts'
 import { renewalMs } from '../store/running/jobs.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
@@ -91,17 +92,27 @@ async function confirm({ control, service }: Removed, yes: string | undefined) {
   if (!(await isTyped(name, 'To remove this service'))) throw new Error('Nothing was removed.')
 }
 
-/** Shuts the service, and keeps a backup of it; where that fails, or is stopped, the service is opened again. */
-async function backUp(removed: Removed, wanted: string | false | undefined, signal: AbortSignal) {
-  const { db, service } = removed
-  for (const each of both(removed)) await shut(each, service)
-  console.log(`The service ${service.name} is shut.`)
-  let file: string | undefined
-  try {
+/** Shuts the service, and waits until nobody writes for it any more. */
+async function close(removed: Removed, signal: AbortSignal) {
+  const { db, control, service } = removed
+  for (const each of both(removed)) {
+    await shut(each, service)
+    if (each === control) console.log(`The service ${service.name} is shut.`)
     // Until each process has looked anew.
     await delay(Math.max(trustMs, renewalMs) + 1_000, undefined, { signal })
-    await waitForWriters(db, service, signal)
-    file = wanted === false ? undefined : await written(db, service, wanted, signal)
+    await waitForWriters(each, service, signal)
+    // As long as it takes them: lines about accounts belong to its backup.
+    if (each !== db) await handOnAll(control, db, service.id, signal)
+  }
+}
+
+/** Shuts the service, and keeps a backup of it; where that fails, or is stopped, the service is opened again. */
+async function backUp(removed: Removed, wanted: string | false | undefined, signal: AbortSignal) {
+  const { service } = removed
+  let file: string | undefined
+  try {
+    await close(removed, signal)
+    file = wanted === false ? undefined : await written(removed, wanted, signal)
     signal.throwIfAborted()
     if (await beginEmptying(removed.control, service)) return
   } catch (error) {
@@ -115,7 +126,7 @@ async function backUp(removed: Removed, wanted: string | false | undefined, sign
 }
 
 /** Writes the backup; where it is. */
-async function written(db: Database, service: Service, wanted: string | undefined, signal: AbortSignal) {
+async function written({ db, control, service }: Removed, wanted: string | undefined, signal: AbortSignal) {
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
   const file = resolve(wanted ?? join(readConfig().dataDir, 'removed', `${service.name}-${time}.tillbridge`))
   if (wanted === undefined) await mkdir(dirname(file), { recursive: true, mode: 0o700 })
@@ -126,7 +137,7 @@ async function written(db: Database, service: Service, wanted: string | undefine
       signal.throwIfAborted()
       show(progress)
     }
-  const frames = backupOf(db, { service, onProgress: untilStopped(taking.show) })
+  const frames = backupOf(db, { service, control, onProgress: untilStopped(taking.show) })
   const { rows, head } = await writeFile(file, frames, untilStopped(checking.show)).finally(() => {
     taking.end()
     checking.end()
@@ -138,10 +149,12 @@ async function written(db: Database, service: Service, wanted: string | undefine
 }
 
 async function takeAway(removed: Removed, signal: AbortSignal) {
-  const { db, service } = removed
+  const { db, control, service } = removed
   await beginEmptying(db, service)
   const removing = rowsDisplay('Remove')
   await empty(db, service, removing.show, signal).finally(removing.end)
+  // What it has there is about accounts: answers, and who used it.
+  if (control !== db) await empty(control, service, () => {}, signal)
   const ended: string[] = []
   for (const each of both(removed).toReversed()) ended.push(...(await end(each, service)))
   console.log(

@@ -92,7 +92,7 @@ export const forgetEntry = (control: Db, { id }: Pick<Service, 'id'>, database: 
   control.run(sql`delete from service where service_id = ${id} and data_database = ${database}`)
 
 /** A line of the audit that waits in the control database for being handed on. */
-export interface WaitingLine {
+interface WaitingLine {
   id: string
   /** RFC 3339. */
   at: string
@@ -105,12 +105,25 @@ export const servicesWithLines = (control: Db) =>
     select service_id as id, data_database as database from service s
      where data_database is not null and ending is null and exists (select from audit a where a.service_id = s.service_id)`)
 
-export const waitingLines = (control: Db, serviceId: number, limit: number) =>
+/** Lines that go out in one transaction. */
+const linesAtOnce = 100
+
+/** Hands all lines of a service on that wait. */
+export async function handOnAll(control: Db, data: Database, serviceId: number, signal: AbortSignal) {
+  for (;;) {
+    signal.throwIfAborted()
+    const lines = await waitingLines(control, serviceId)
+    if (!lines.length) return
+    await handOn(control, data, serviceId, lines)
+  }
+}
+
+const waitingLines = (control: Db, serviceId: number) =>
   control.rows<WaitingLine>(sql`
-    select id, changed_at::text as at, record from audit where service_id = ${serviceId} order by changed_at, id limit ${limit}`)
+    select id, changed_at::text as at, record from audit where service_id = ${serviceId} order by changed_at, id limit ${linesAtOnce}`)
 
 /** Writes lines into the audit of the database in which the service is, each once, and then forgets them here. */
-export async function handOn(control: Db, data: Database, serviceId: number, lines: readonly WaitingLine[]) {
+async function handOn(control: Db, data: Database, serviceId: number, lines: readonly WaitingLine[]) {
   await data.transaction(async tx => {
     // One after the other: a worker that was taken over may still be at it.
     await tx.run(sql`select from service where service_id = ${serviceId} for no key update`)

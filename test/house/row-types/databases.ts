@@ -5,12 +5,11 @@ import {
   adopt,
   databaseUrl,
   entriesOf,
-  handOn,
+  handOnAll,
   keepDatabase,
   listDatabases,
   readMark,
   servicesWithLines,
-  waitingLines,
 } from '../../../src/store/running/data-databases.ts'
 import type { TestService } from '../../support/service.ts'
 
@@ -27,5 +26,5 @@ export async function askDataDatabases({ db, keys }: TestService) {
     record(tx, service, { username: 'u', operation: 'toured', subject: '/x', body: {}, requestId: 'r' }),
   )
   assert.equal((await servicesWithLines(db)).length, 1)
-  await handOn(db, db, service.id, await waitingLines(db, service.id, 1))
+  await handOnAll(db, db, service.id, AbortSignal.timeout(60_000))
 }
