@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { readServiceOfJob } from '../../accounts.ts'
 import type { Database } from '../../db.ts'
 import { failpoint } from '../../failpoints.ts'
 import { type Emptied, empty } from '../../store/ending/emptying.ts'
@@ -111,6 +112,8 @@ async function copy(
   telling: Telling,
   signal: AbortSignal,
 ) {
+  if (!(await readServiceOfJob(source, move.serviceId)))
+    throw new Error(`${move.name} is not in ${move.source ?? 'the control database'} (tillbridge doctor).`)
   if (!(await awaitService(target, move)))
     throw new Error(`${move.target} has a service of the name ${move.name} or the number ${move.serviceId} already.`)
   // What a backup that was restored there may have had of it.

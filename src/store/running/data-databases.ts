@@ -70,14 +70,14 @@ export async function adopt(control: Db, database: string, entries: readonly Ent
   // No service gets a number that stands for another one in any database.
   await control.run(sql`
     select setval(pg_get_serial_sequence('service', 'service_id'), greatest(max(service_id), nextval(pg_get_serial_sequence('service', 'service_id')))) from service`)
-  return strangers(control, database, entries)
+  return strangers(control, entries)
 }
 
-/** Those of the services in a data database that the control database does not know, or knows otherwise. */
-export const strangers = (control: Db, database: string, entries: readonly Entry[]) =>
+/** Those of the services in a data database that the control database does not know, or knows otherwise: `copiesAmong` tells of others. */
+export const strangers = (control: Db, entries: readonly Entry[]) =>
   control.rows<Entry>(sql`
     select id, name, ending from json_to_recordset(${JSON.stringify(entries)}) as e (id integer, name text, ending text)
-     where not exists (select from service s where s.service_id = e.id and s.name = e.name and s.data_database = ${database})`)
+     where not exists (select from service s where s.service_id = e.id and s.name = e.name)`)
 
 /** Makes the row of a service in the data database that it is to be in; or it is there, or its number or name is another one's. */
 export async function placeService(data: Db, { id, name }: Pick<Service, 'id' | 'name'>) {

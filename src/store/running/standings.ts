@@ -10,11 +10,13 @@ export interface FeedFigures {
   records: Record<'read' | 'new' | 'changed' | 'removed' | 'refused', number>
 }
 
+/** Of services that are served in this database: what a move, or a backup, has left of others is not pulled. */
 export const feedFigures = (db: Db) =>
   db.rows<FeedFigures>(sql`
     select name as service, feed, extract(epoch from now() - finished_at)::float8 as "lagSeconds", fault is not null as "isFailed",
            json_build_object('read', read, 'new', inserted, 'changed', changed, 'removed', removed, 'refused', refused) as records
-      from sync_state join service using (service_id) order by 1, 2`)
+      from sync_state join service using (service_id)
+     where moving is null or moving not in ('arriving', 'gone') order by 1, 2`)
 
 /** How many there are of each kind and state, in the whole installation. */
 export const standings = (db: Db) =>
