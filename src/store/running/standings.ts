@@ -18,12 +18,13 @@ export const feedFigures = (db: Db) =>
       from sync_state join service using (service_id)
      where moving is null or moving not in ('arriving', 'gone') order by 1, 2`)
 
-/** How many there are of each kind and state, in the whole installation. */
+/** How many there are of each kind and state, in the whole installation. Of e-mails each state is told: the first that fails is an increase. */
 export const standings = (db: Db) =>
   db.rows<{ what: 'jobs' | 'mails' | 'alerts'; kind: string; state: string; count: number }>(sql`
     select 'jobs' as what, name as kind, case when leased_until > now() then 'running' when due_at <= now() then 'due' else 'waiting' end as state,
            count(*)::integer as count from job group by 1, 2, 3
-    union all select 'mails', '', status, count(*)::integer from mail group by status
+    union all select 'mails', '', state, count(status)::integer
+      from unnest(array['queued', 'sent', 'failed']) state left join mail on status = state group by state
     union all select 'alerts', kind, '', count(*)::integer from alert group by kind
     order by 1, 2, 3`)
 
