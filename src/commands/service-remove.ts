@@ -13,6 +13,7 @@ import { trustMs } from '../sign-in.ts'
 import { empty } from '../store/ending/emptying.ts'
 import { accountsOfIt, beginEmptying, end, reopen, shut, waitForWriters } from '../store/ending/ending.ts'
 import { findMove } from '../store/moving/moves.ts'
+import { hasCopy } from '../store/running/copies.ts'
 import { handOnAll } from '../store/running/data-databases.ts'
 import { renewalMs } from '../store/running/jobs.ts'
 import { isTyped } from './terminal/confirmation.ts'
@@ -50,7 +51,7 @@ export const removeCommand = (service: Command) =>
         const stop = stopBySignal(stopped(name))
         try {
           if (removed.ending !== 'emptying') await backUp(removed, options.backup, stop.signal)
-          await takeAway(removed, stop.signal)
+          await takeAway(session, removed, stop.signal)
         } finally {
           stop.end()
         }
@@ -148,16 +149,30 @@ async function written({ db, control, service }: Removed, wanted: string | undef
   return file
 }
 
-async function takeAway(removed: Removed, signal: AbortSignal) {
+async function takeAway(session: Session, removed: Removed, signal: AbortSignal) {
   const { db, control, service } = removed
   await beginEmptying(db, service)
   const removing = rowsDisplay('Remove')
   await empty(db, service, removing.show, signal).finally(removing.end)
   // What it has there is about accounts: answers, and who used it.
   if (control !== db) await empty(control, service, () => {}, signal)
+  await takeCopies(session, service, signal)
   const ended: string[] = []
   for (const each of both(removed).toReversed()) ended.push(...(await end(each, service)))
   console.log(
     `The service ${service.name} is removed.${ended.length ? ` So are the accounts that had it alone: ${ended.join(', ')}.` : ''}`,
   )
+}
+
+/** Takes away what is left of it in databases that were restored from before it was moved elsewhere. */
+async function takeCopies({ databases }: Session, service: Service, signal: AbortSignal) {
+  for (const name of await databases.names()) {
+    if (name === service.database) continue
+    const db = await databases.open(name).catch((error: Error) => {
+      console.error(`${error.message} Should it have a copy of ${service.name} of before, that stays.`)
+    })
+    if (!db || !(await hasCopy(db, service))) continue
+    await empty(db, service, () => {}, signal)
+    await end(db, service)
+  }
 }

@@ -28,6 +28,14 @@ export const isThere = async (data: Db, { id, name }: Copy) =>
       select true as "is" from service where service_id = ${id} and name = ${name} and (moving is null or moving not in ('arriving', 'gone'))`),
   )
 
+/** Whether a data database has it as one for which nothing is done. */
+export const hasCopy = async (data: Db, { id, name }: Pick<Service, 'id' | 'name'>) =>
+  Boolean(
+    await data.row(
+      sql`select true as "is" from service where service_id = ${id} and name = ${name} and moving = 'gone'`,
+    ),
+  )
+
 /** Has nothing done for it in a data database, where nobody could settle its alerts. */
 export const leaveAlone = (data: Database, { id }: Copy) =>
   data.transaction(async tx => {

@@ -5,6 +5,7 @@ import { readServiceOfJob } from '../../../src/accounts.ts'
 import { sql } from '../../../src/db.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { emptyDatabase, type FreshDatabase } from '../../support/database.ts'
+import { rowsOf } from '../../support/postgres/rows-of.ts'
 import { directory, run, until } from '../../support/processes.ts'
 import type { Caller } from '../../support/service.ts'
 import { keyed, post } from '../../support/write.ts'
@@ -35,6 +36,7 @@ before(async () => {
   await servers.kill('east')
   const restored = await run(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
   assert.equal(restored.code, 0, restored.err)
+  assert.match(restored.out, /It is the data database east\. Next, .*: tillbridge database add east$/m)
 })
 after(async () => {
   await shop.stop()
@@ -108,4 +110,12 @@ test('what is served elsewhere is not taken, but moved', async () => {
     /luma is in west, and served there: tillbridge service move luma --to east/,
   )
   await assert.rejects(shop.add('east', place.connection, '--take', 'nobody'), /There is no service nobody in east/)
+})
+
+test('a copy that was left alone goes with its service', async () => {
+  await shop.add('east', place.connection)
+  assert.equal(await place.db.run(sql`select from service where name = 'luma' and moving = 'gone'`), 1)
+  await shop.command('service', 'remove', 'luma', '--no-backup', '--yes', 'luma')
+  assert.deepEqual(await rowsOf(place.db, luma.service), {})
+  await isServed(nova, 2)
 })
