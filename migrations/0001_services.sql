@@ -61,7 +61,8 @@ create table service_move (
   mover uuid not null,
   begun_at timestamptz not null default clock_timestamp(),
   alive_at timestamptz not null default clock_timestamp(),
-  switched_at timestamptz
+  switched_at timestamptz,
+  copy_slots text
 );
 create index on service_move (source);
 create index on service_move (target);
@@ -72,6 +73,8 @@ comment on column service_move.source is 'Where it was, and in target where it i
 comment on column service_move.state is 'copying: it is served at the source. switched: it is served at the target.';
 comment on column service_move.mover is 'Who is at it; another one where somebody has taken over from one that died.';
 comment on column service_move.alive_at is 'When whoever is at it was last heard of.';
+comment on column service_move.copy_slots is
+  'What the slots are called by which the target copies, as a regular expression: one that dies leaves them at the source. Null: none was made.';
 
 create table account (
   username text collate "C" primary key,

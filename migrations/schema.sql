@@ -64,6 +64,8 @@ create table service_move (
   begun_at timestamptz not null default clock_timestamp(),
   alive_at timestamptz not null default clock_timestamp(),  -- When whoever is at it was last heard of.
   switched_at timestamptz,
+  copy_slots text,                                          -- What the slots are called by which the target copies, as a regular
+                                                            -- expression: one that dies leaves them at the source. Null: none was made.
   primary key (service_id),
   foreign key (service_id) references service(service_id) on delete cascade,
   foreign key (source) references data_database(name),

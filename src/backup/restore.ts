@@ -4,6 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import { type Database, over, sql } from '../db.ts'
 import { migrate } from '../migrate.ts'
 import { connectAlone } from '../store/running/beside-pool.ts'
+import { readMark } from '../store/running/data-databases.ts'
 import type { Checked } from './check.ts'
 import { clear } from './empty.ts'
 import type { Frame, TableHead } from './frames.ts'
@@ -19,8 +20,8 @@ interface Restoring {
 
 /**
  * Puts the rows of a backup into an empty database, all of them or, whatever happens, none: it is one transaction. The tables are first
- * those that the backup was made of, and then migrated. Throws where the database holds anything, or this version does not know
- * the backup's migrations.
+ * those that the backup was made of, and then migrated. Returns by which name a control database knows it, if one does. Throws where the
+ * database holds anything, or this version does not know the backup's migrations.
  */
 export async function restore(
   db: Database,
@@ -45,12 +46,13 @@ export async function restore(
     if (!nothingLost) await noteRestore(tx)
     // Alone it is an installation of its own, whatever it was taken from.
     if (head.service !== undefined) await tx.run(sql`update installation set data_database = null`)
+    const known = await readMark(tx)
     await openShut(tx)
     await client.query('commit')
     // Plans of tables that nobody has looked at would be those of empty ones.
     await client.query('begin; set local statement_timeout = 0; analyze; commit')
     becomeIdle()
-    return { migrated }
+    return { migrated, dataDatabase: known?.name ?? undefined }
   } finally {
     await leave()
   }

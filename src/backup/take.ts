@@ -7,25 +7,33 @@ import type { Service } from '../settings.ts'
 import { connectAlone } from '../store/running/beside-pool.ts'
 import { frame, type Head } from './frames.ts'
 import type { Progress } from './progress.ts'
-import { countersOf, rowsOf, type Table, tablesOf } from './tables.ts'
+import { countersOf, isOfAccounts, rowsOf, type Table, tablesOf } from './tables.ts'
 
 interface Taking {
   /** Only this service's rows. */
   service?: Service | undefined
+  /** Where its accounts are, which may be another database. */
+  control?: Database
   onProgress?: Progress
   onHead?: (head: Head) => void
 }
 
+/** Nobody waits for it. */
+const snapshot = 'begin isolation level repeatable read, read only'
+
 /**
- * The frames of a backup: every row as it stood in one moment, that of a snapshot which nobody waits for (repeatable read). What is
- * encrypted stays so.
+ * The frames of a backup: every row as it stood in one moment, that of a snapshot; accounts that are in another database as they stood
+ * there. What is encrypted stays so.
  */
 export async function* backupOf(
   db: Database,
-  { service, onProgress = () => {}, onHead = () => {} }: Taking,
+  { service, control = db, onProgress = () => {}, onHead = () => {} }: Taking,
 ): AsyncGenerator<Buffer> {
-  const { client, becomeIdle, end } = await connectAlone(db, 'begin isolation level repeatable read, read only')
+  const main = await connectAlone(db, snapshot)
+  const { client } = main
+  let accounts = main
   try {
+    if (control !== db) accounts = await connectAlone(control, snapshot)
     const head = await headOf(client, service)
     onHead(head)
     yield frame('H', head)
@@ -38,7 +46,8 @@ export async function* backupOf(
     for (const table of tables) {
       yield frame('T', { name: table.name, columns: table.columns })
       const hash = createHash('sha256')
-      const copy = client.query(copyTo(copyOf(table, service)))
+      const from = isOfAccounts(table) ? accounts : main
+      const copy = from.client.query(copyTo(copyOf(table, service)))
       for await (const chunk of copy) {
         hash.update(chunk)
         bytes += chunk.length
@@ -50,11 +59,13 @@ export async function* backupOf(
     }
     // A number that was given since the snapshot is skipped, no harm.
     const counters = await countersOf(client)
-    await client.query('commit')
+    for (const each of new Set([main, accounts])) {
+      await each.client.query('commit')
+      each.becomeIdle()
+    }
     yield frame('E', { tables: taken.map(({ copy, ...rest }) => ({ ...rest, rows: copy.rowCount })), counters })
-    becomeIdle()
   } finally {
-    await end()
+    for (const each of new Set([main, accounts])) await each.end()
   }
 }
 

@@ -10,14 +10,17 @@ interface Part {
   comment: string | null
 }
 
-/** Keys and unique constraints first, then other indexes, then what refers to keys. */
+/**
+ * Keys and unique constraints first, then other indexes, then what refers to keys. An index of a table that is partitioned is made again
+ * for all of it: PostgreSQL tells it as one that the partitions are to be without.
+ */
 const partsOf = `
   select c.conrelid::regclass::text as table, quote_ident(c.conname) as name, pg_get_constraintdef(c.oid) as constraint, null as made,
          obj_description(c.oid, 'pg_constraint') as comment, case c.contype when 'f' then 3 else 1 end as place
     from pg_constraint c
    where c.contype in ('p', 'u', 'x', 'f') and c.connamespace = current_schema()::regnamespace and c.conrelid <> 'migration'::regclass
   union all
-  select i.indrelid::regclass::text, i.indexrelid::regclass::text, null, pg_get_indexdef(i.indexrelid),
+  select i.indrelid::regclass::text, i.indexrelid::regclass::text, null, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON '),
          obj_description(i.indexrelid, 'pg_class'), 2
     from pg_index i join pg_class t on t.oid = i.indrelid
    where t.relnamespace = current_schema()::regnamespace and not exists (select from pg_constraint where conindid = i.indexrelid and contype in ('p', 'u', 'x'))

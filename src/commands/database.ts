@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 
 import { readConfig } from '../config.ts'
 import { databaseSettings } from '../config-database.ts'
-import { addDatabase } from '../running/data-databases.ts'
+import { addDatabase } from '../running/adding-database.ts'
 import { joinInstallation } from '../running/installation.ts'
 import { forgetDatabase, listDatabases } from '../store/running/data-databases.ts'
 import { examples } from './terminal/examples.ts'
@@ -27,21 +27,27 @@ export function databaseCommand(program: Command) {
     .command('add')
     .argument('<name>', 'what it is called from now on')
     .option('--url-file <file>', 'where its URL is, a line; asked for, or read from standard input, if not given')
+    .option('--take <service...>', 'services in it that the control database, restored from before, has elsewhere')
     .description('Make a database known, or another address of one that is: an empty one, or one of before.')
     .addHelpText(
       'after',
       examples(
         ['database add eu-2 --url-file eu-2.url', 'its tables are made; its URL is kept encrypted'],
         ['database add eu-2 < eu-2.url', 'the same; also where it has moved, or was restored'],
+        ['database add eu-2 --take luma < eu-2.url', 'luma was moved there, and the control database restored since'],
       ),
     )
-    .action(async (name: string, { urlFile }: { urlFile?: string }) => {
+    .action(async (name: string, { urlFile, take }: { urlFile?: string; take?: string[] }) => {
       requireDatabaseName(name)
       const url = urlIn(await readSecret('Its URL, postgres://… (not shown): ', urlFile))
       const config = readConfig()
-      const installation = await joinInstallation(config, { onNotice: notice => console.error(notice) })
+      const installation = await joinInstallation(config, {
+        statementTimeoutMs: 0,
+        onNotice: notice => console.error(notice),
+      })
       try {
-        const services = await addDatabase(config, installation, name, url)
+        const { services, told } = await addDatabase(config, installation, { name, url, ...(take && { take }) })
+        for (const each of told) console.log(each)
         const next = services ? `with the ${services} services in it` : 'and empty'
         console.log(`The database ${name} is known, ${next}. Next: tillbridge service add <name> --database ${name}`)
       } finally {

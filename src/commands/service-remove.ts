@@ -13,6 +13,8 @@ import { trustMs } from '../sign-in.ts'
 import { empty } from '../store/ending/emptying.ts'
 import { accountsOfIt, beginEmptying, end, reopen, shut, waitForWriters } from '../store/ending/ending.ts'
 import { findMove } from '../store/moving/moves.ts'
+import { hasCopy } from '../store/running/copies.ts'
+import { handOnAll } from '../store/running/data-databases.ts'
 import { renewalMs } from '../store/running/jobs.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
@@ -49,7 +51,7 @@ export const removeCommand = (service: Command) =>
         const stop = stopBySignal(stopped(name))
         try {
           if (removed.ending !== 'emptying') await backUp(removed, options.backup, stop.signal)
-          await takeAway(removed, stop.signal)
+          await takeAway(session, removed, stop.signal)
         } finally {
           stop.end()
         }
@@ -91,17 +93,27 @@ async function confirm({ control, service }: Removed, yes: string | undefined) {
   if (!(await isTyped(name, 'To remove this service'))) throw new Error('Nothing was removed.')
 }
 
-/** Shuts the service, and keeps a backup of it; where that fails, or is stopped, the service is opened again. */
-async function backUp(removed: Removed, wanted: string | false | undefined, signal: AbortSignal) {
-  const { db, service } = removed
-  for (const each of both(removed)) await shut(each, service)
-  console.log(`The service ${service.name} is shut.`)
-  let file: string | undefined
-  try {
+/** Shuts the service, and waits until nobody writes for it any more. */
+async function close(removed: Removed, signal: AbortSignal) {
+  const { db, control, service } = removed
+  for (const each of both(removed)) {
+    await shut(each, service)
+    if (each === control) console.log(`The service ${service.name} is shut.`)
     // Until each process has looked anew.
     await delay(Math.max(trustMs, renewalMs) + 1_000, undefined, { signal })
-    await waitForWriters(db, service, signal)
-    file = wanted === false ? undefined : await written(db, service, wanted, signal)
+    await waitForWriters(each, service, signal)
+    // As long as it takes them: lines about accounts belong to its backup.
+    if (each !== db) await handOnAll(control, db, service.id, signal)
+  }
+}
+
+/** Shuts the service, and keeps a backup of it; where that fails, or is stopped, the service is opened again. */
+async function backUp(removed: Removed, wanted: string | false | undefined, signal: AbortSignal) {
+  const { service } = removed
+  let file: string | undefined
+  try {
+    await close(removed, signal)
+    file = wanted === false ? undefined : await written(removed, wanted, signal)
     signal.throwIfAborted()
     if (await beginEmptying(removed.control, service)) return
   } catch (error) {
@@ -115,7 +127,7 @@ async function backUp(removed: Removed, wanted: string | false | undefined, sign
 }
 
 /** Writes the backup; where it is. */
-async function written(db: Database, service: Service, wanted: string | undefined, signal: AbortSignal) {
+async function written({ db, control, service }: Removed, wanted: string | undefined, signal: AbortSignal) {
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
   const file = resolve(wanted ?? join(readConfig().dataDir, 'removed', `${service.name}-${time}.tillbridge`))
   if (wanted === undefined) await mkdir(dirname(file), { recursive: true, mode: 0o700 })
@@ -126,7 +138,7 @@ async function written(db: Database, service: Service, wanted: string | undefine
       signal.throwIfAborted()
       show(progress)
     }
-  const frames = backupOf(db, { service, onProgress: untilStopped(taking.show) })
+  const frames = backupOf(db, { service, control, onProgress: untilStopped(taking.show) })
   const { rows, head } = await writeFile(file, frames, untilStopped(checking.show)).finally(() => {
     taking.end()
     checking.end()
@@ -137,14 +149,30 @@ async function written(db: Database, service: Service, wanted: string | undefine
   return file
 }
 
-async function takeAway(removed: Removed, signal: AbortSignal) {
-  const { db, service } = removed
+async function takeAway(session: Session, removed: Removed, signal: AbortSignal) {
+  const { db, control, service } = removed
   await beginEmptying(db, service)
   const removing = rowsDisplay('Remove')
   await empty(db, service, removing.show, signal).finally(removing.end)
+  // What it has there is about accounts: answers, and who used it.
+  if (control !== db) await empty(control, service, () => {}, signal)
+  await takeCopies(session, service, signal)
   const ended: string[] = []
   for (const each of both(removed).toReversed()) ended.push(...(await end(each, service)))
   console.log(
     `The service ${service.name} is removed.${ended.length ? ` So are the accounts that had it alone: ${ended.join(', ')}.` : ''}`,
   )
+}
+
+/** Takes away what is left of it in databases that were restored from before it was moved elsewhere. */
+async function takeCopies({ databases }: Session, service: Service, signal: AbortSignal) {
+  for (const name of await databases.names()) {
+    if (name === service.database) continue
+    const db = await databases.open(name).catch((error: Error) => {
+      console.error(`${error.message} Should it have a copy of ${service.name} of before, that stays.`)
+    })
+    if (!db || !(await hasCopy(db, service))) continue
+    await empty(db, service, () => {}, signal)
+    await end(db, service)
+  }
 }

@@ -1,13 +1,12 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db.ts'
 import type { Keys } from '../secrets.ts'
-import { adopt, databaseUrl, entriesOf, keepDatabase, mark, readMark } from '../store/running/data-databases.ts'
+import { databaseUrl, readMark } from '../store/running/data-databases.ts'
 import { connect, type OpenedDatabase, type Opening } from './connecting.ts'
 import type { Installation } from './installation.ts'
-import { requireOneServer } from './one-server.ts'
 
 /** What says where a data database is. */
-const named = 'its URL (tillbridge database add)'
+export const named = 'its URL (tillbridge database add)'
 
 /** Opens a data database by its name, and brings it up to date. Throws, with a way out, where it cannot be worked with. */
 export async function reachDatabase(
@@ -41,44 +40,8 @@ export async function openAt(
   }
 }
 
-/**
- * Makes a database known by a name, or an address of one that is known, and enters services that are in it and not known. Throws, with a
- * way out, where it is somebody else's. Returns how many services are in it.
- */
-export async function addDatabase(
-  config: Config,
-  { db: control, keys }: Pick<Installation, 'db' | 'keys'>,
-  name: string,
-  url: string,
-): Promise<number> {
-  // Before anything is made in it.
-  const asItIs = await connect(config, url, { asItIs: true, named })
-  try {
-    if (await readMark(asItIs.db)) await requireMark(asItIs.db, keys, name)
-  } finally {
-    await asItIs.close()
-  }
-  const { db, close } = await connect(config, url, { named, statementTimeoutMs: 0 })
-  try {
-    await requireOneServer(db)
-    await mark(db, keys, name)
-    await requireMark(db, keys, name)
-    const entries = await entriesOf(db)
-    await control.transaction(async tx => {
-      await keepDatabase(tx, keys, name, url)
-      const strange = await adopt(tx, name, entries)
-      if (strange.length)
-        throw new Error(
-          `The database ${name} has services whose number or name is another one's here: ${strange.map(each => `${each.name} (${each.id})`).join(', ')}. Nothing was added.`,
-        )
-    })
-    return entries.length
-  } finally {
-    await close()
-  }
-}
-
-async function requireMark(db: Db, keys: Keys, name: string) {
+/** Throws, with a way out, where a database is somebody else's. */
+export async function requireMark(db: Db, keys: Keys, name: string) {
   const found = await readMark(db)
   if (!found) throw new Error(`The database ${name} is empty now: restore it, or add it anew.`)
   if (found.name === null)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { schemaOf } from '../../scripts/schema.ts'
 import { backupOf } from '../../src/backup/take.ts'
-import { sql } from '../../src/db.ts'
+import { type Database, sql } from '../../src/db.ts'
 import { john } from '../support/customer-bodies.ts'
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
 import { smallDemoDatabase } from '../support/demo/demo-database.ts'
@@ -22,6 +22,11 @@ const file = join(home, 'shop.tillbridge')
 before(async () => {
   shop = await startTestService({ database: await smallDemoDatabase() })
   await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
+  await shop.db.run(sql`select request_log_day('2026-11-01')`)
+  await shop.db.run(sql`
+    insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
+    select ${shop.service.id}, '2026-11-01T12:00:00Z'::timestamptz + n * interval '1 s', n::text, n::text, 'x', 'GET /stores', '/stores', '/stores', 200, 1, 1, 1
+      from generate_series(1, 20) n`)
 })
 after(async () => {
   for (const { drop } of opened) await drop()
@@ -40,6 +45,12 @@ const environmentOf = ({ connection }: Pick<FreshDatabase, 'connection'>, secret
   DATA_DIR: join(home, 'data'),
 })
 
+/** All indexes, those of the days of the log of requests among them, and whether they are used. */
+const indexesOf = (db: Database) =>
+  db.rows(sql`
+    select pg_get_indexdef(indexrelid) as is, indisvalid and indisready as good from pg_index join pg_class c on c.oid = indrelid
+     where c.relnamespace = 'public'::regnamespace order by 1`)
+
 const followed = (cursor = '') => shop.get(`/changes?limit=1000${cursor && `&after_cursor=${cursor}`}`)
 
 test('what was backed up is restored, row by row, with all keys, indexes, triggers and counters', async () => {
@@ -51,6 +62,7 @@ test('what was backed up is restored, row by row, with all keys, indexes, trigge
   assert.match(await done(['restore', '--nothing-lost', file], environmentOf(target)), /^Restored [\d,]+ rows/)
   assert.deepEqual(await contentsOf(target.db), contents)
   assert.equal(await schemaOf(target.db), await schemaOf(shop.db))
+  assert.deepEqual(await indexesOf(target.db), await indexesOf(shop.db))
   const counted = sql`
     select (select max(service_id) from service) as there, nextval(pg_get_serial_sequence('service', 'service_id')) as next`
   const row = await target.db.row<{ there: number; next: string }>(counted)

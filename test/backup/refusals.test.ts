@@ -43,12 +43,16 @@ const tablesIn = async ({ db }: FreshDatabase) =>
 test('a file of which anything is missing or changed is refused, byte by byte', async () => {
   const bytes = fs.readFileSync(file)
   const bad = join(home, 'bad')
+  const whole = await checkFile(file)
   const step = Math.ceil(bytes.length / 200)
   for (let at = 0; at < bytes.length; at += step) {
     const flipped = Buffer.from(bytes)
     flipped.writeUInt8((bytes[at] ?? 0) ^ 0x10, at)
     fs.writeFileSync(bad, flipped)
-    await assert.rejects(checkFile(bad), /is damaged: |is not a backup: |is of a newer Tillbridge/, `byte ${at}`)
+    // A few bits of what is compressed mean nothing: what comes of it is what was written.
+    const found = await checkFile(bad).catch((error: Error) => error)
+    if (found instanceof Error) assert.match(found.message, /is damaged: |is not a backup: |is of a newer Tillbridge/)
+    else assert.deepEqual(found, whole, `byte ${at}`)
     fs.writeFileSync(bad, bytes.subarray(0, at))
     await assert.rejects(checkFile(bad), /is damaged: |is not a backup: /, `cut after ${at}`)
   }

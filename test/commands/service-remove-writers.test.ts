@@ -26,6 +26,7 @@ test('whoever writes while a service is removed is waited for, or refused, and l
   try {
     await late.query('begin')
     await late.query('select begin_change($1, null)', [id])
+    await until(() => answers.includes(201), 'some is written')
     const removing = begin(['service', 'remove', name, '--no-backup', '--yes', name], environment)
     await until(() => removing.out.includes('is shut.'), 'it is shut', 60_000)
     await Promise.all(writers)

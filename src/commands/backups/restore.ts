@@ -35,7 +35,7 @@ export const restoreCommand = (program: Command) =>
       const indexing = shareDisplay('Index')
       try {
         const began = performance.now()
-        const { migrated } = await restore(db, checked, readFrames(file, loading.show), {
+        const { migrated, dataDatabase } = await restore(db, checked, readFrames(file, loading.show), {
           nothingLost,
           onIndexing(share) {
             loading.end()
@@ -50,6 +50,10 @@ export const restoreCommand = (program: Command) =>
           `Restored ${rows.toLocaleString('en')} rows${head.service === undefined ? '' : ` of the service ${head.service}`} as of ${head.takenAt}: ${rateOf(bytes, performance.now() - began)}.`,
         )
         if (migrated.length) console.log(`Migrated: ${migrated.join(', ')}.`)
+        if (dataDatabase !== undefined)
+          console.log(
+            `It is the data database ${dataDatabase}. Next, also where its address is what it was: tillbridge database add ${dataDatabase}`,
+          )
         if (!nothingLost)
           console.log('Cursors from before are expired: whoever follows changes begins anew, and misses nothing.')
       } finally {

@@ -1,5 +1,6 @@
 import { openOffices } from '../../backoffice/offices.ts'
 import { backOfficeOf, type Config } from '../../config.ts'
+import { howToTake, sortCopies } from '../../running/copies.ts'
 import { reachDatabase } from '../../running/data-databases.ts'
 import type { Installation } from '../../running/installation.ts'
 import { entriesOf, listDatabases, strangers } from '../../store/running/data-databases.ts'
@@ -38,7 +39,14 @@ async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys
     for (const look of [clock, durability, backups]) await looked(look(db))
     await looked(backOffices(db, offices, config))
     await looked(feeds(db, offices))
-    const unknown = await strangers(control.db, name, await entriesOf(db))
+    const entries = await entriesOf(db)
+    const { stale, ahead } = await sortCopies(config, control, name, entries)
+    for (const copy of stale)
+      faults.push(
+        `It was restored from before ${copy.name} was moved to ${copy.place}: tillbridge database add ${name} has nothing done here for ${copy.name}`,
+      )
+    faults.push(...ahead.map(copy => howToTake(name, copy)))
+    const unknown = await strangers(control.db, entries)
     if (unknown.length)
       faults.push(
         `The control database does not know ${unknown.map(each => each.name).join(', ')}: tillbridge database add ${name}`,

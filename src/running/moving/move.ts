@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { readServiceOfJob } from '../../accounts.ts'
 import type { Database } from '../../db.ts'
 import { failpoint } from '../../failpoints.ts'
 import { type Emptied, empty } from '../../store/ending/emptying.ts'
@@ -8,13 +9,23 @@ import { clockOf, hasPassed } from '../../store/moving/clocks.ts'
 import { countsOf } from '../../store/moving/comparing.ts'
 import { type Comparison, compareAll } from '../../store/moving/comparison.ts'
 import { finish, knownMs, type Places, requireMine, undo } from '../../store/moving/ending.ts'
-import { aliveMs, type Move, stayAlive, switchBack, switchFromControl, switchOver } from '../../store/moving/moves.ts'
+import {
+  aliveMs,
+  type Move,
+  noteCopySlots,
+  stayAlive,
+  switchBack,
+  switchFromControl,
+  switchOver,
+} from '../../store/moving/moves.ts'
 import {
   type Copying,
+  copyFilled,
   copying,
   movedTables,
   nameOfMove,
   publish,
+  slotsOfCopy,
   subscribe,
   unpublish,
 } from '../../store/moving/replication.ts'
@@ -94,7 +105,15 @@ export async function moveService(
 }
 
 /** Copies all rows, and has the target follow. */
-async function copy({ source, target }: Places, move: Move, at: string, telling: Telling, signal: AbortSignal) {
+async function copy(
+  { control, source, target }: Places,
+  move: Move,
+  at: string,
+  telling: Telling,
+  signal: AbortSignal,
+) {
+  if (!(await readServiceOfJob(source, move.serviceId)))
+    throw new Error(`${move.name} is not in ${move.source ?? 'the control database'} (tillbridge doctor).`)
   if (!(await awaitService(target, move)))
     throw new Error(`${move.target} has a service of the name ${move.name} or the number ${move.serviceId} already.`)
   // What a backup that was restored there may have had of it.
@@ -104,6 +123,8 @@ async function copy({ source, target }: Places, move: Move, at: string, telling:
   const counts = await published(source, move, name, tables)
   const of = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
   await subscribe(target, name, at)
+  await noteCopySlots(control, move, await slotsOfCopy(target, name))
+  await copyFilled(target, name)
   for (;;) {
     signal.throwIfAborted()
     const now = await copying(target, name, counts)

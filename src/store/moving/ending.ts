@@ -5,7 +5,7 @@ import { trustMs } from '../../sign-in.ts'
 import { type Emptied, empty } from '../ending/emptying.ts'
 import { end } from '../ending/ending.ts'
 import { carryLog } from './carrying.ts'
-import { aliveMs, endMove, type Move, sinceSwitch, stayAlive, switchedAt, switchOver } from './moves.ts'
+import { aliveMs, copySlots, endMove, type Move, sinceSwitch, stayAlive, switchedAt, switchOver } from './moves.ts'
 import { nameOfMove, unpublish, unsubscribe } from './replication.ts'
 import { isLetGo, keepArriving, letWrite, openAgain } from './shutting.ts'
 
@@ -31,21 +31,25 @@ export async function requireMine(control: Database, move: Move) {
 export async function retreat({ control, source }: Pick<Places, 'control' | 'source'>, move: Move) {
   await requireMine(control, move)
   await openAgain(source, move)
-  await unpublish(source, await nameOfMove(source, move))
+  await keepNothing({ control, source }, move)
+}
+
+/** Ends what the source publishes for a move, and what of its log it keeps. */
+async function keepNothing({ control, source }: Pick<Places, 'control' | 'source'>, move: Move) {
+  await unpublish(source, await nameOfMove(source, move), await copySlots(control, move))
 }
 
 /** Takes all back that was done before the switch: the service is at the source, and nothing of it at the target. */
 export async function undo({ control, source, target }: Places, move: Move, signal: AbortSignal) {
   await requireMine(control, move)
   await openAgain(source, move)
-  const name = await nameOfMove(source, move)
   try {
     await keepArriving(target, move)
     await requireMine(control, move)
-    await unsubscribe(target, name)
+    await unsubscribe(target, await nameOfMove(source, move))
   } finally {
     await requireMine(control, move)
-    await unpublish(source, name)
+    await keepNothing({ control, source }, move)
   }
   const isComing = sql`service_id = ${move.serviceId} and moving = 'arriving'`
   if (await target.row(sql`select true as "is" from service where ${isComing}`)) {
@@ -70,9 +74,8 @@ export async function finish(
   await letWrite(target, move)
   onOpen()
   failpoint('service_opened')
-  const name = await nameOfMove(source, move)
-  await unsubscribe(target, name)
-  await unpublish(source, name)
+  await unsubscribe(target, await nameOfMove(source, move))
+  await keepNothing({ control, source }, move)
   await passed(lingerMs)
   await requireMine(control, move)
   await carryLog({ source, target }, move, signal)

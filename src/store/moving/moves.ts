@@ -115,6 +115,19 @@ export const switchedAt = async (control: Db, { serviceId }: Move) =>
     )
   )?.at
 
+/** Notes what the slots are called by which the target copies: where it dies, nobody else can tell. */
+export const noteCopySlots = (control: Db, { serviceId, mover }: Move, names: string) =>
+  control.run(sql`
+    update service_move set copy_slots = ${names} where service_id = ${serviceId} and mover = ${mover}::uuid`)
+
+/** What these are called, as a regular expression; undefined: none was made. */
+export const copySlots = async (control: Db, { serviceId }: Move) =>
+  (
+    await control.row<{ names: string | null }>(
+      sql`select copy_slots as names from service_move where service_id = ${serviceId}`,
+    )
+  )?.names ?? undefined
+
 /** Whether a service that was shut until this moment is so for a while yet: long enough to commit what depends on it. */
 export const isTimely = (until: string) =>
   sql`shut_until = ${until}::timestamptz and shut_until > clock_timestamp() + interval '300 ms'`

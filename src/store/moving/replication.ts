@@ -50,8 +50,8 @@ export async function publish(
 }
 
 /**
- * Has the target copy what is published, and follow it. `at`: how its server reaches the source, as libpq takes it. Tables that were
- * published as empty have to be so still, now that all changes are kept.
+ * Has the target follow what is published, of which `copyFilled` is the rest. `at`: how its server reaches the source, as libpq takes it.
+ * Tables that were published as empty have to be so still, now that all changes are kept.
  */
 export async function subscribe(target: Db, name: string, at: string) {
   await target.run(
@@ -59,7 +59,19 @@ export async function subscribe(target: Db, name: string, at: string) {
     create subscription ${name} connection '${at.replaceAll("'", "''")}' publication ${name}_empty
       with (slot_name = ${name}, create_slot = false, copy_data = false, synchronous_commit = on)`),
   )
-  await target.run(raw(`alter subscription ${name} add publication ${name}_filled with (copy_data = true)`))
+}
+
+/** Has the target copy, too, what is published. */
+export const copyFilled = (target: Db, name: string) =>
+  target.run(raw(`alter subscription ${name} add publication ${name}_filled with (copy_data = true)`))
+
+/** What PostgreSQL calls the slots by which a target copies tables, one each, as a regular expression: none of another subscription. */
+export async function slotsOfCopy(target: Db, name: string): Promise<string> {
+  const row = await target.row<{ names: string }>(sql`
+    select '^pg_' || oid || '_sync_[0-9]+_' || system_identifier || '$' as names from pg_subscription, pg_control_system()
+     where subname = ${name} and subdbid = (select oid from pg_database where datname = current_database())`)
+  if (!row) throw new Error(`There is no subscription ${name}.`)
+  return row.names
 }
 
 /** How far the copy is. */
@@ -123,11 +135,20 @@ export async function unsubscribe(target: Db, name: string) {
   })
 }
 
-/** Ends what the source publishes, and keeps. */
-export async function unpublish(source: Db, name: string) {
+/** Ends what the source publishes, and keeps; `copies`: what the slots are called by which the target copies, and which it may have left. */
+export async function unpublish(source: Db, name: string, copies?: string) {
   await source.run(raw(`drop publication if exists ${name}_filled, ${name}_empty, ${keysOf(name)}`))
   for (const each of [name, keysOf(name)]) await dropSlot(source, each)
+  // Now that the target follows nothing, it begins no further copy.
+  if (copies !== undefined) for (const each of await slotsLike(source, copies)) await dropSlot(source, each)
 }
+
+const slotsLike = async (source: Db, names: string) =>
+  (
+    await source.rows<{ name: string }>(
+      sql`select slot_name as name from pg_replication_slots where database = current_database() and slot_name ~ ${names}`,
+    )
+  ).map(({ name }) => name)
 
 async function dropSlot(source: Db, name: string) {
   const find = sql`select active_pid as pid from pg_replication_slots where slot_name = ${name}`

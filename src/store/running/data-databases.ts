@@ -70,14 +70,14 @@ export async function adopt(control: Db, database: string, entries: readonly Ent
   // No service gets a number that stands for another one in any database.
   await control.run(sql`
     select setval(pg_get_serial_sequence('service', 'service_id'), greatest(max(service_id), nextval(pg_get_serial_sequence('service', 'service_id')))) from service`)
-  return strangers(control, database, entries)
+  return strangers(control, entries)
 }
 
-/** Those of the services in a data database that the control database does not know, or knows otherwise. */
-export const strangers = (control: Db, database: string, entries: readonly Entry[]) =>
+/** Those of the services in a data database that the control database does not know, or knows otherwise: `copiesAmong` tells of others. */
+export const strangers = (control: Db, entries: readonly Entry[]) =>
   control.rows<Entry>(sql`
     select id, name, ending from json_to_recordset(${JSON.stringify(entries)}) as e (id integer, name text, ending text)
-     where not exists (select from service s where s.service_id = e.id and s.name = e.name and s.data_database = ${database})`)
+     where not exists (select from service s where s.service_id = e.id and s.name = e.name)`)
 
 /** Makes the row of a service in the data database that it is to be in; or it is there, or its number or name is another one's. */
 export async function placeService(data: Db, { id, name }: Pick<Service, 'id' | 'name'>) {
@@ -92,7 +92,7 @@ export const forgetEntry = (control: Db, { id }: Pick<Service, 'id'>, database: 
   control.run(sql`delete from service where service_id = ${id} and data_database = ${database}`)
 
 /** A line of the audit that waits in the control database for being handed on. */
-export interface WaitingLine {
+interface WaitingLine {
   id: string
   /** RFC 3339. */
   at: string
@@ -105,12 +105,25 @@ export const servicesWithLines = (control: Db) =>
     select service_id as id, data_database as database from service s
      where data_database is not null and ending is null and exists (select from audit a where a.service_id = s.service_id)`)
 
-export const waitingLines = (control: Db, serviceId: number, limit: number) =>
+/** Lines that go out in one transaction. */
+const linesAtOnce = 100
+
+/** Hands all lines of a service on that wait. */
+export async function handOnAll(control: Db, data: Database, serviceId: number, signal: AbortSignal) {
+  for (;;) {
+    signal.throwIfAborted()
+    const lines = await waitingLines(control, serviceId)
+    if (!lines.length) return
+    await handOn(control, data, serviceId, lines)
+  }
+}
+
+const waitingLines = (control: Db, serviceId: number) =>
   control.rows<WaitingLine>(sql`
-    select id, changed_at::text as at, record from audit where service_id = ${serviceId} order by changed_at, id limit ${limit}`)
+    select id, changed_at::text as at, record from audit where service_id = ${serviceId} order by changed_at, id limit ${linesAtOnce}`)
 
 /** Writes lines into the audit of the database in which the service is, each once, and then forgets them here. */
-export async function handOn(control: Db, data: Database, serviceId: number, lines: readonly WaitingLine[]) {
+async function handOn(control: Db, data: Database, serviceId: number, lines: readonly WaitingLine[]) {
   await data.transaction(async tx => {
     // One after the other: a worker that was taken over may still be at it.
     await tx.run(sql`select from service where service_id = ${serviceId} for no key update`)

@@ -1,5 +1,5 @@
 import { type Db, type Sql, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
+import { defaultSettings, type Service } from '../../settings.ts'
 import { byChange, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 
@@ -165,15 +165,25 @@ export const requestRecord = (db: Db, service: Service, id: string) =>
 
 const linesAtOnce = 10_000
 
-/** Forgets what is older than services keep it: whole days as partitions, the rest line by line. Returns how many days were dropped. */
+/**
+ * Forgets what is older than services keep it: days that no service of this database keeps as partitions, the rest of those that are given
+ * line by line. Returns how many days were dropped.
+ */
 export async function forgetRequests(db: Db, services: readonly Service[], isOver: () => boolean): Promise<number> {
-  const most = Math.max(0, ...services.map(({ settings }) => settings.requestsKeptDays))
+  const most = await daysKept(db)
   const row = await db.row<{ dropped: number }>(sql`select forget_request_log(${most + 1}) as dropped`)
   await db.run(sql`delete from request_minute where minute < now() - interval '2 days'`)
   for (const service of services)
     if (service.settings.requestsKeptDays < most)
       while (!isOver() && (await forgetPortion(db, service)) >= linesAtOnce);
   return row?.dropped ?? 0
+}
+
+/** For how many days the log is kept for whoever keeps it longest: one that is shut may be opened again, and one that moves takes it along. */
+async function daysKept(db: Db): Promise<number> {
+  const row = await db.row<{ days: number | null }>(sql`
+    select max(coalesce((settings->>'requestsKeptDays')::integer, ${defaultSettings.requestsKeptDays})) as days from service`)
+  return row?.days ?? 0
 }
 
 /** Deletes the oldest lines of a service that it no longer keeps; returns how many. */

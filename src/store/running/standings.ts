@@ -10,18 +10,21 @@ export interface FeedFigures {
   records: Record<'read' | 'new' | 'changed' | 'removed' | 'refused', number>
 }
 
+/** Of services that are served in this database: what a move, or a backup, has left of others is not pulled. */
 export const feedFigures = (db: Db) =>
   db.rows<FeedFigures>(sql`
     select name as service, feed, extract(epoch from now() - finished_at)::float8 as "lagSeconds", fault is not null as "isFailed",
            json_build_object('read', read, 'new', inserted, 'changed', changed, 'removed', removed, 'refused', refused) as records
-      from sync_state join service using (service_id) order by 1, 2`)
+      from sync_state join service using (service_id)
+     where moving is null or moving not in ('arriving', 'gone') order by 1, 2`)
 
-/** How many there are of each kind and state, in the whole installation. */
+/** How many there are of each kind and state, in the whole installation. Of e-mails each state is told: the first that fails is an increase. */
 export const standings = (db: Db) =>
   db.rows<{ what: 'jobs' | 'mails' | 'alerts'; kind: string; state: string; count: number }>(sql`
     select 'jobs' as what, name as kind, case when leased_until > now() then 'running' when due_at <= now() then 'due' else 'waiting' end as state,
            count(*)::integer as count from job group by 1, 2, 3
-    union all select 'mails', '', status, count(*)::integer from mail group by status
+    union all select 'mails', '', state, count(status)::integer
+      from unnest(array['queued', 'sent', 'failed']) state left join mail on status = state group by state
     union all select 'alerts', kind, '', count(*)::integer from alert group by kind
     order by 1, 2, 3`)
 

@@ -199,8 +199,12 @@ test('requests are kept as long as the setting says, days are dropped whole, and
   assert.equal(await db.run(sql`select from request_log where service_id = ${none.service.id}`), 0)
 })
 
-test('what a busy service no longer keeps goes in portions, and a service that is shut keeps its own', async () => {
-  const [busy, shutOne] = [await service.tenant(), await service.tenant({ requestsKeptDays: 90 })]
+test('what a busy service no longer keeps goes in portions, and services that are shut, or on their way to another database, keep their own', async () => {
+  const [busy, shutOne, moving] = [
+    await service.tenant(),
+    await service.tenant({ requestsKeptDays: 85 }),
+    await service.tenant({ requestsKeptDays: 90 }),
+  ]
   const fill = async ({ service: { id } }: Caller, days: number, lines: number) => {
     await db.run(sql`select request_log_day((now() - ${days} * interval '1 day')::date)`)
     await db.run(sql`
@@ -212,7 +216,9 @@ test('what a busy service no longer keeps goes in portions, and a service that i
     db.run(sql`select from request_log where service_id = ${id} and path = '/busy'`)
   await fill(busy, 9, 10_050)
   await fill(shutOne, 80, 1)
+  await fill(moving, 88, 1)
   await db.run(sql`update service set ending = 'shut' where service_id = ${shutOne.service.id}`)
+  await db.run(sql`update service set moving = 'draining' where service_id = ${moving.service.id}`)
   const blocker = await db.pool.connect()
   try {
     await blocker.query('begin')
@@ -227,7 +233,7 @@ test('what a busy service no longer keeps goes in portions, and a service that i
     await blocker.query('rollback')
     blocker.release()
   }
-  assert.deepEqual([await lines(busy), await lines(shutOne)], [0, 1])
+  assert.deepEqual([await lines(busy), await lines(shutOne), await lines(moving)], [0, 1, 1])
 })
 
 test('what cannot be written for a while is written later, and keeps no request waiting', async () => {

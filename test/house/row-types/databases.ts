@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { addService } from '../../../src/accounts.ts'
 import { record } from '../../../src/store/running/audit.ts'
+import { copiesAmong, entriesNamed, isThere } from '../../../src/store/running/copies.ts'
 import {
   adopt,
   databaseUrl,
   entriesOf,
-  handOn,
+  handOnAll,
   keepDatabase,
   listDatabases,
   readMark,
   servicesWithLines,
-  waitingLines,
 } from '../../../src/store/running/data-databases.ts'
 import type { TestService } from '../../support/service.ts'
 
@@ -21,11 +21,15 @@ export async function askDataDatabases({ db, keys }: TestService) {
   const service = await addService(db, 'toured-elsewhere', {}, 'toured')
   assert.ok(service)
   assert.equal((await listDatabases(db))[0]?.services, 1)
-  assert.deepEqual(await adopt(db, 'toured', await entriesOf(db)).then(strange => strange.length > 0), true)
+  const entries = await entriesOf(db)
+  const strange = entries.map(each => ({ ...each, name: `${each.name}-other` }))
+  assert.equal((await adopt(db, 'toured', strange)).length, strange.length)
+  const [copy] = await copiesAmong(db, 'other', await entriesNamed(db, ['toured-elsewhere']))
+  assert.ok(copy && copy.place === 'toured' && (await isThere(db, copy)))
   await readMark(db)
   await db.transaction(tx =>
     record(tx, service, { username: 'u', operation: 'toured', subject: '/x', body: {}, requestId: 'r' }),
   )
   assert.equal((await servicesWithLines(db)).length, 1)
-  await handOn(db, db, service.id, await waitingLines(db, service.id, 1))
+  await handOnAll(db, db, service.id, AbortSignal.timeout(60_000))
 }

@@ -46,7 +46,8 @@ export async function askMoving(shop: TestService) {
   const name = await replication.nameOfMove(db, move)
   await replication.copying(db, name, new Map())
   await replication.caughtUp(db, name, AbortSignal.abort()).catch(() => {})
-  await replication.unpublish(db, name)
+  await moves.noteCopySlots(db, move, 'pg_toured_sync')
+  await replication.unpublish(db, name, await moves.copySlots(db, move))
   await shutting.filesUnderWay(db, { serviceId: id })
   await shutting.busyJobs(db, { serviceId: id })
   await shutting.drain(db, move)
@@ -70,7 +71,7 @@ export async function askMoving(shop: TestService) {
   await moves.endMove(db, move)
 }
 
-/** A server of its own, whose log can be read, tells of a row that is written. */
+/** A server of its own, whose log can be read, tells of a row that is written, and what slots would be called by which it copies. */
 export async function askChangedKeys() {
   const home = directory()
   const server = await startPostgres(join(home, 'postgres'), { settings: { shared_buffers: '16MB' } })
@@ -84,6 +85,8 @@ export async function askChangedKeys() {
     const keys = new Map([['store', new Set<string>()]])
     await addChanged(db, 'toured', 'FFFFFFFF/0', keys)
     assert.deepEqual([...(keys.get('store') ?? [])].toSorted(), ['["7","a"]', '["7","c"]'])
+    await db.run(sql`create subscription toured connection 'host=nowhere' publication toured with (connect = false)`)
+    assert.match(await replication.slotsOfCopy(db, 'toured'), /^\^pg_\d+_sync_/)
   } finally {
     await db.close()
     await server.stop()

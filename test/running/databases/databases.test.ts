@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { openDatabase, sql } from '../../../src/db.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { rowsOf } from '../../support/postgres/rows-of.ts'
 import { isProblem } from '../../support/problem.ts'
 import { begin, directory, run, until } from '../../support/processes.ts'
 import { anotherServer, credentials } from '../../support/servers.ts'
@@ -182,12 +183,13 @@ test('a data database is backed up and restored by itself; from its new place it
   await before.drop()
 })
 
-test('a service of a data database is removed from both, with its accounts; its backup is whole in itself', async () => {
+test('a service of a data database is removed from both, with its accounts; its backup is whole in itself, and lets them sign in', async () => {
   const file = join(directory(), 'luma.tillbridge')
+  // Its line waits for being handed on.
+  assert.equal((await post(luma, '/accounts', { username: 'luma-last', role: 'visitor' }, keyed())).status, 201)
   const said = await shop.command('service', 'remove', 'luma', '--yes', 'luma', '--backup', file)
-  assert.match(said, /So are the accounts that had it alone: luma-till/)
-  for (const { db } of [shop, east])
-    assert.equal(await db.row(sql`select from service where service_id = ${luma.service.id}`), undefined)
+  assert.match(said, /So are the accounts that had it alone: luma-last, luma-till/)
+  for (const { db } of [shop, east]) assert.deepEqual(await rowsOf(db, luma.service), {})
   isProblem(await luma.get('/stores'), 'service_not_assigned', shop.baseUrl)
 
   const alone = await emptyDatabase()
@@ -197,6 +199,12 @@ test('a service of a data database is removed from both, with its accounts; its 
     assert.equal(code, 0, err)
     const db = openDatabase(alone.connection, { max: 1 })
     assert.deepEqual(await db.row(sql`select name, data_database from service`), { name: 'luma', data_database: null })
+    const server = await anotherServer({ db, keys: shop.keys })
+    const asked = async (path: string) => (await server.ask(path, { headers: credentials(luma) })).json.data
+    const accounts = (await asked('/accounts')).map(({ username }: { username: string }) => username)
+    assert.deepEqual(accounts.toSorted(), ['luma-admin', 'luma-last', 'luma-till'])
+    assert.equal((await asked('/audit?record=/accounts/luma-last')).length, 1)
+    await server.stop()
     await db.close()
     assert.match((await run(['service', 'list'], environment)).out, /^luma +currency +NZD$/m)
   } finally {

@@ -9,8 +9,8 @@ import { type Caller, startTestService, type TestService } from '../../support/s
 /** A control database with one service in it, its API, and commands for it. */
 export interface Spread extends TestService {
   environment: Environment
-  /** Makes a database known by a name. */
-  add(name: string, url: string): Promise<string>
+  /** Makes a database known by a name; `more`: what else the command is given. */
+  add(name: string, url: string, ...more: string[]): Promise<string>
   /** Makes a service in a data database, with an admin. */
   place(name: string, database: string, ...settings: string[]): Promise<Credentials & { service: Service }>
   /** Runs a command that has to succeed; returns what it says. */
@@ -31,10 +31,10 @@ export async function startSpread(environment: Environment = {}): Promise<Spread
   return Object.assign(shop, {
     environment: of,
     command,
-    add(name: string, url: string) {
+    add(name: string, url: string, ...more: string[]) {
       const file = join(home, `${name}.url`)
       writeFileSync(file, `${url}\n`)
-      return command('database', 'add', name, '--url-file', file)
+      return command('database', 'add', name, '--url-file', file, ...more)
     },
     async place(name: string, database: string, ...settings: string[]) {
       await command('service', 'add', name, '--database', database, ...settings)

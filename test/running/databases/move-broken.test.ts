@@ -121,6 +121,29 @@ test('a mover that is killed is followed by a worker, which ends the move by its
   await isOnlyAt(servers, there, other, luma.service)
 })
 
+test('a target that is killed while it copies leaves nothing at the source that would keep its log', async () => {
+  for (const text of [
+    'create function stand_still() returns trigger language plpgsql as $$ begin perform pg_sleep(600); return new; end $$',
+    'create trigger stand_still before insert on customer for each row execute function stand_still()',
+    'alter table customer enable always trigger stand_still',
+  ])
+    await servers.ask(other, text)
+  const mover = begin(['service', 'move', 'luma', '--to', other], shop.environment)
+  const copies = () => servers.ask(there, `select from pg_replication_slots where slot_name ~ '^pg_[0-9]+_sync_'`)
+  await until(async () => (await copies()).length > 0, 'a table is being copied', 60_000)
+  await servers.kill(other)
+  assert.equal((await mover.ended).code, 1)
+  assert.match(mover.err, /served where it was/)
+  assert.deepEqual(await servers.ask(there, 'select slot_name from pg_replication_slots'), [])
+  await writes()
+  await shop.add(other, await servers.start(other))
+  for (const what of ['trigger stand_still on customer', 'function stand_still'])
+    await servers.ask(other, `drop ${what}`)
+  await settled()
+  await isServed()
+  await isOnlyAt(servers, there, other, luma.service)
+})
+
 test('a target that is killed takes nothing with it: the mover says what is left, and it goes once the target is there', async () => {
   const mover = await movedTo(other, 'service_drained:stop')
   await until(

@@ -1,0 +1,32 @@
+import type { Config } from '../config.ts'
+import { type Copy, copiesAmong, isThere } from '../store/running/copies.ts'
+import type { Entry } from '../store/running/data-databases.ts'
+import { reachDatabase } from './data-databases.ts'
+import type { Installation } from './installation.ts'
+
+type Known = Pick<Installation, 'db' | 'keys'>
+
+/**
+ * Whether the place where the control database has a service has it; undefined: it cannot be asked. Nothing moves back into the control
+ * database: what that has of a service that is in another one is of before the move.
+ */
+export async function isPlaced(config: Config, control: Known, copy: Copy): Promise<boolean | undefined> {
+  if (copy.place === null) return false
+  const reached = await reachDatabase(config, control, copy.place).catch(() => undefined)
+  return reached && isThere(reached.db, copy).finally(reached.close)
+}
+
+/**
+ * The services in a data database that the control database has elsewhere. `stale`: this one was restored from before they moved.
+ * `ahead`: the control database was.
+ */
+export async function sortCopies(config: Config, control: Known, database: string, entries: readonly Entry[]) {
+  const sorted: Record<'stale' | 'ahead', Copy[]> = { stale: [], ahead: [] }
+  for (const copy of await copiesAmong(control.db, database, entries))
+    sorted[(await isPlaced(config, control, copy)) === false ? 'ahead' : 'stale'].push(copy)
+  return sorted
+}
+
+/** What is to be done about one that is `ahead`. */
+export const howToTake = (database: string, { name, place }: Copy) =>
+  `The control database was restored from before ${name} was moved to ${database}, and has it in ${place ?? 'itself'}: tillbridge database add ${database} --take ${name} has it served from ${database}.`

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { directory } from '../support/processes.ts'
+
+const read = (name: string) => readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8')
+
+test('the lines of an upgrade put the new release in place each time that they are pasted', () => {
+  const home = directory()
+  const opt = join(home, 'opt')
+  mkdirSync(join(opt, 'tillbridge'), { recursive: true })
+  const [, lines = ''] = /## One process\n\n```sh\n(.*?)```/s.exec(read('docs/upgrade.md')) ?? []
+  const script = lines
+    .replaceAll(/^sudo systemctl .*$/gm, '')
+    .replaceAll('sudo ', '')
+    .replaceAll('/opt/', `${opt}/`)
+  assert.match(script, /tar -xzf tillbridge-0\.2\.0-linux-x64\.tar\.gz/)
+  for (const release of ['1', '2', '3', '4']) {
+    const made = join(home, 'tillbridge-0.2.0-linux-x64')
+    mkdirSync(made, { recursive: true })
+    writeFileSync(join(made, 'release'), release)
+    execFileSync('tar', ['-czf', `${made}.tar.gz`, '-C', home, 'tillbridge-0.2.0-linux-x64'])
+    execFileSync('sh', ['-c', script], { cwd: home })
+    assert.equal(readFileSync(join(opt, 'tillbridge/release'), 'utf8'), release)
+  }
+  assert.equal(readFileSync(join(opt, 'tillbridge.old/release'), 'utf8'), '3')
+})
+
+const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }
+
+test('systemd takes the lines for files that are somewhere else', needsAnalyze, () => {
+  const said = [...read('docs/install.md').matchAll(/^```\n\[Service\]\n(.*?)```$/gms)].map(([, lines]) => lines)
+  assert.equal(said.length, 2)
+  const file = join(directory(), 'tillbridge.service')
+  const unit = read('deploy/tillbridge.service').replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true')
+  writeFileSync(file, unit.replace('[Install]', `${said.join('')}[Install]`))
+  const { status, stdout, stderr } = spawnSync('/usr/bin/systemd-analyze', ['verify', file], { encoding: 'utf8' })
+  assert.deepEqual([status, stdout, stderr], [0, '', ''])
+})
