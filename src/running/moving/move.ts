@@ -123,7 +123,8 @@ async function copy(
   const counts = await published(source, move, name, tables)
   const of = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
   await subscribe(target, name, at)
-  await noteCopySlots(control, move, await slotsOfCopy(target, name))
+  if (!(await noteCopySlots(control, move, await slotsOfCopy(target, name))))
+    throw new Error('Another process has taken the move over.')
   await copyFilled(target, name)
   for (;;) {
     signal.throwIfAborted()
