@@ -86,7 +86,11 @@ describe('a disk that is full', { skip: typeof disk === 'string' && disk }, () =
     disk.fill()
     // The journal goes on in a file that there is no room for.
     const crash = async () => {
-      for (let i = 0; i < 10; i++) await database.db.run(sql`select pg_switch_wal()`)
+      for (let i = 0; i < 10; i++) {
+        // A file in which nothing was written yet is not left for the next one.
+        await database.db.run(sql`select pg_logical_emit_message(false, 'full', 'disk')`)
+        await database.db.run(sql`select pg_switch_wal()`)
+      }
     }
     await assert.rejects(crash(), DatabaseAway)
     await until(async () => (await post(api, '/customers', john())).status === 503, 'writes are refused', 20_000)
