@@ -12,6 +12,9 @@ const listed = path =>
     },
   )
 
+/** Words of a name, at most: each order of them is asked for. */
+const mostWords = 6
+
 /** Of each order of a name's words, so many customers. */
 const namesakes = 20
 
@@ -20,6 +23,7 @@ async function named(text) {
   // No name has a digit.
   if (/\d/.test(text)) return []
   const words = text.split(/\s+/)
+  if (words.length > mostWords) return []
   const turned = text.includes(',') ? [text] : words.map((_, i) => [...words.slice(i), ...words.slice(0, i)].join(' '))
   const found = turned.map(name => listed(`/customers/search?limit=${namesakes}&name=${encodeURIComponent(name)}`))
   return (await Promise.all(found)).flat()

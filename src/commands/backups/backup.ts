@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises'
-import { constants, setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { writeFile, writeTo } from '../../backup/file.ts'
@@ -31,8 +30,6 @@ export const backupCommand = (program: Command) =>
       ),
     )
     .action(async (file: string, { database }: { database?: string }) => {
-      // Who serves requests on this machine comes first. Threads that compress are begun later, and take it over.
-      setPriority(constants.priority.PRIORITY_LOW)
       const config = readConfig()
       const opening = { asItIs: true, statementTimeoutMs: 0 }
       const control = await joinDatabase(config, opening)
