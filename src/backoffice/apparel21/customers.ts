@@ -56,6 +56,8 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
       async tx => judge(write, input, undefined, await lockReferencesOf({ tx, service }, input)),
       { names: [`e-mail ${comparable(input.contact.email)}`] },
     )
+    // What an attempt that was left open has made is looked for before its repeat is refused.
+    if (!write.wasOpen()) refuse(judged.faults)
     const person =
       (await earlierAttempt(upstream, write, input, judged)) ?? (await create(upstream, write, input, judged))
     const ready = await readied(upstream, write, person)
@@ -83,6 +85,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
       // What an attempt that nobody follows up any more has come to is what the person is like by now.
       if (write.isSettling && isAsAsked(ready.row, change, judged))
         return tx => stored({ ...write, tx }, ready, { change, ...judged }, lastKnown?.consent)
+      refuse(judged.faults)
       // Nothing of it is the back office's, which would also lose the person's password over a change.
       if (isOursAlone(change))
         return async tx => {
@@ -123,7 +126,7 @@ async function stored(
   return { id, record, warnings: written.warnings }
 }
 
-/** Judges a change; throws all that is wrong with it. */
+/** Judges a change, by the rules of the back office too. */
 function judge(
   { service: { settings } }: Write,
   change: CustomerChange,
@@ -132,8 +135,7 @@ function judge(
 ): JudgedChange {
   const today = Temporal.Now.plainDateISO(settings.timeZone).toString()
   const judged = judgeChange(change, before, known, settings, today)
-  refuse([...judged.faults, ...faultsOfLength(change)])
-  return judged
+  return { ...judged, faults: [...judged.faults, ...faultsOfLength(change)] }
 }
 
 /** What a change makes of the person, in the back office's own terms. Throws where it has no such type of reference. */
@@ -203,6 +205,7 @@ const today = ({ connection }: Client) => Temporal.Now.plainDateISO(connection.t
 
 async function create(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange): Promise<Xml> {
   const { client } = upstream
+  refuse(judged.faults)
   const body = newPerson(input, await outcomeOf(upstream, input, judged), today(client).toString())
   const { id } = await effect(client, write, { endpoint: 'persons', method: 'POST', path: ['Persons'], body }).catch(
     error => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setGateways } from '../../../src/store/running/gateways.ts'
-import { isRefused } from '../../support/customer-bodies.ts'
+import { isRefused, john } from '../../support/customer-bodies.ts'
 import { made } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
@@ -19,13 +19,14 @@ const shopper = await ordersOf(shop)
 const { tee, order, placed, rows } = shopper
 const { bought, giveBack, returnsThere, returnable } = returnsOf(shop, shopper)
 
-const lose = (kind: 'lost-answer' | 'reset-before', path: string) =>
-  simulator.faults.add({ kind, method: 'POST', path, times: 1 })
+const lose = (kind: 'lost-answer' | 'reset-before', path: string, method = 'POST') =>
+  simulator.faults.add({ kind, method, path, times: 1 })
 const refusing = (path: string, code: number) =>
   simulator.faults.add({ kind: 'error', method: 'POST', path, status: 403, code, times: 1 })
 const [orders, returns] = ['/Persons/*/Orders', '/Persons/*/Returns']
 /** What is left open, or held. */
 const open = async () => [await count(api, api, 'intent'), await count(api, api, 'hold')]
+const persons = () => simulator.ledger.effectsOf('person created').length
 const sales = () => simulator.ledger.effectsOf('voucher sold').length
 
 /** Has the service set so, and in force: lists tell a zone, which has Melbourne's time. */
@@ -47,6 +48,7 @@ const [noVouchers, vouchers] = [
   { vouchersEnabled: false, giftCardSku: null },
   { vouchersEnabled: true, giftCardSku: '9001' },
 ]
+const [noReferences, anyReferences] = [{ referenceTypes: ['season'] }, { referenceTypes: [] }]
 const [noSize, reasons] = [{ returnReasons: [reason('COLOUR')] }, { returnReasons: [reason('SIZE'), reason('COLOUR')] }]
 
 test('an order that was placed is finished although its gateway is none any more, by a repeat and without one', async () => {
@@ -141,6 +143,33 @@ test('a return that was made is finished whatever head office finds wrong with i
   refusing(returns, 5085)
   made(await giveBack(id, { [tee.sku]: 1 }, {}, key))
   assert.deepEqual([returnsThere(), await open()], [1, [0, 0]])
+})
+
+test('a customer who was made is stored although references of the type can be given no more, by a repeat and without one', async () => {
+  const body = () => john({ mobile: '0400123456', references: { shopsFor: '4413' } })
+  const [first, second, key, before] = [body(), body(), keyed(), await count(api, api, 'customer')]
+  for (const [one, headers] of [
+    [first, key],
+    [second, {}],
+  ] as const) {
+    lose('lost-answer', '/Persons')
+    isProblem(await post(api, '/customers', one, headers), 'outcome_unknown', api.baseUrl)
+  }
+  await having(noReferences, anyReferences, async () => {
+    assert.equal((await post(api, '/customers', first, key)).status, 201)
+    await shop.followUp(noReferences)
+    isRefused(api, await post(api, '/customers', body(), keyed()), 'invalid_field', '/references/shopsFor')
+  })
+  assert.deepEqual([persons(), await count(api, api, 'customer'), await open()], [2, before + 2, [0, 0]])
+})
+
+test('a change of a customer that was made is stored although references of the type can be given no more', async () => {
+  const { id } = (await post(api, '/customers', john())).json.data
+  lose('lost-answer', '/Persons/*', 'PUT')
+  isProblem(await put(api, `/customers/${id}`, { references: { shopsFor: '4413' } }), 'outcome_unknown', api.baseUrl)
+  await shop.followUp(noReferences)
+  const { references } = (await api.get(`/customers/${id}`)).json.data
+  assert.deepEqual([references.shopsFor?.referenceValueId, await open()], ['4413', [0, 0]])
 })
 
 test('what never arrived is refused, once head office was asked, and nothing of it is made', async () => {
