@@ -56,6 +56,16 @@ test('a label that a metric does not have is selected by nobody', () => {
   assert.equal(of('tillbridge_mails', { kind: 'failed' }), 'tillbridge_mails{kind="failed"}')
 })
 
+test('docs/monitoring.md names each rule, in a pair the second by its ending', () => {
+  const page = readFileSync(new URL('docs/monitoring.md', root), 'utf8')
+  const isNamed = (name: string) =>
+    page.includes(`\`${name}\``) || page.includes(`\`…${name.replace(/^.*(?=Slowly)/, '')}\``)
+  assert.deepEqual(
+    alerts.map(({ alert }) => alert).filter(name => !isNamed(name)),
+    [],
+  )
+})
+
 test('each alert says what it is, and what to do', () => {
   assert.equal(new Set(alerts.map(({ alert }) => alert)).size, alerts.length)
   for (const { summary, description } of alerts) assert.ok(summary.length > 10 && description.length > 20)

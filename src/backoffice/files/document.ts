@@ -20,7 +20,7 @@ A back office that can write files is connected by them: \`tillbridge import <ki
   commas, quotation marks or line breaks stand in quotation marks.
 * **NDJSON**: one JSON object a line, its fields named like the columns, without objects or lists in them. Text stands in quotation
   marks, also where it looks like a number (\`"008"\`); whole numbers may be JSON numbers; an amount is text or a whole number.
-* The format is told by the name (\`.csv\`, \`.ndjson\`, \`.jsonl\`) or by \`--format\`. Either may be packed with gzip. \`-\` is standard
+* The format is told by the name (\`.csv\`, \`.ndjson\`, \`.jsonl\`) or by \`--format\`. Either may be packed with gzip or zstd. \`-\` is standard
   input, CSV unless \`--format\` says otherwise. A pipe that has a name (\`mkfifo\`, \`/dev/stdin\`) is read as that is, once.
 * A line has 1 MiB at most. Files may be of any size.
 
