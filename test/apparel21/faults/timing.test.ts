@@ -183,6 +183,19 @@ test('Retry-After is obeyed: a short one is waited out, a long one is passed on 
   assert.equal(arrived.length, 1)
 })
 
+test('a Retry-After of a day, or in another year, keeps the back office to itself for five minutes at most', async () => {
+  for (const rest of ['999999', 'Fri, 01 Jan 2100 00:00:00 GMT']) {
+    const url = await serving((_, response) => response.writeHead(503, { 'retry-after': rest }).end())
+    const caller = await fronting(url)
+    for (let i = 0; i < 2; i++) {
+      const answer = await caller.get('/rewards/accounts/7')
+      isAway(answer)
+      const seconds = Number(answer.headers['retry-after'])
+      assert.ok(seconds > 290 && seconds <= 300, `${rest}: ${seconds} s`)
+    }
+  }
+})
+
 async function simulated(t: TestContext, options: SimulatorOptions) {
   const made = await startSimulator(options)
   t.after(() => made.close())

@@ -137,6 +137,17 @@ test('what is no XML, or not all of it, is refused', async () => {
   await refused(Buffer.from([0x3c, 0x61, 0x3e, 0xff, 0x3c, 0x2f, 0x61, 0x3e]))
 })
 
+test('references to control characters, which .NET writes and XML does not have, are read as blanks however the bytes are cut', async () => {
+  const content = '<a><b>x&#x1F;y&#11;z&#x0;</b><c d="&#x001f;">1 &amp; 2&#10;&#x9;&#65;&amp;#x1F;</c></a>'
+  for (let length = 1; length < content.length; length++) {
+    const [b, c] = (await document(content, 'a', length)).children
+    assert.deepEqual([b?.text, c?.text, c?.attributes.d], ['x y z ', '1 & 2\n\tA&#x1F;', ' '])
+  }
+  await refused('<a>&#xFFFE;</a>')
+  await refused('<a>&</a>')
+  await refused('<a>x</a>&#x1')
+})
+
 test('the records before a fault are whole, and the fault comes after them', async () => {
   const { records } = await readRecords(bytes(list('<Store><Name>A</Name></Store><Store><Na').slice(0, -9)), {
     roots: ['Stores'],

@@ -55,10 +55,11 @@ test('numbers are compared by value, never as text', async () => {
     const a = await field(`<N>${given}</N>`)
     assert.deepEqual([given, decimal(a, 'N'), money(a, 2, 'N'), whole(a, 'N')], [given, plain, amount, integer])
   }
-  const a = await field('<N>1234.5</N><P>13.34</P><Q>-5</Q>')
+  const a = await field('<N>1234.5</N><P>13.337779</P><Q>-5</Q><D>8.663333333333333333333333333</D>')
+  assert.equal(money(a, 2, 'D'), '8.66', 'as many digits as a .NET decimal has')
   assert.deepEqual(
     [money(a, 0, 'N'), money(a, 3, 'N'), percent(a, 'P'), percent(a, 'Q')],
-    ['1235', '1234.500', '13.34', null],
+    ['1235', '1234.500', '13.3378', null],
   )
 })
 

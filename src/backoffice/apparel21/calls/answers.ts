@@ -41,11 +41,14 @@ function failureOf(status: number, headers: IncomingHttpHeaders) {
   return new Failure(status >= 500 ? 'crashed' : 'unreadable', message, { status })
 }
 
+/** Whatever is asked for, it is tried again after so long: a day, or a date in the wrong year, may be a proxy's slip. */
+const longestRestMs = 5 * 60_000
+
 /** Milliseconds of a `Retry-After` (RFC 9110): seconds, or a date. */
 function retryAfterMs(value: string | undefined): number | undefined {
   if (value === undefined) return
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), longestRestMs) : undefined
 }
 
 async function beginning({ body }: Incoming): Promise<Buffer> {

@@ -51,9 +51,10 @@ export function units(element: Xml | undefined, ...path: string[]): number | nul
 /** A decimal number as text in its shortest form: `59.90` is `59.9`. */
 export const decimal = (element: Xml | undefined, ...path: string[]) => decimalIn(text(element, ...path))
 
+/** A .NET decimal has 28 digits at most behind its point. */
 function decimalIn(given: string | null | undefined): string | null {
   const trimmed = given?.trim() ?? ''
-  const [, sign, before = '', after = ''] = /^([+-]?)(\d{0,18})(?:\.(\d{0,20}))?$/.exec(trimmed) ?? []
+  const [, sign, before = '', after = ''] = /^([+-]?)(\d{0,18})(?:\.(\d{0,28}))?$/.exec(trimmed) ?? []
   if (sign === undefined || before + after === '') return null
   const fraction = after.replace(/0+$/, '')
   const plain = `${before.replace(/^0+(?=\d)/, '') || '0'}${fraction && `.${fraction}`}`
@@ -74,10 +75,10 @@ export function rounded(given: string | null, decimals: number): string | null {
   return sign && units !== '0'.repeat(units.length) ? `-${amount}` : amount
 }
 
-/** A percentage, where it is one that has a meaning: 0 to 999.9999. */
+/** A percentage, where it is one that has a meaning: 0 to 999.9999, rounded to so many decimals. */
 export function percent(element: Xml | undefined, ...path: string[]): string | null {
-  const plain = decimal(element, ...path)
-  return plain !== null && /^\d{1,3}(\.\d{1,4})?$/.test(plain) ? plain : null
+  const plain = decimalIn(rounded(text(element, ...path), 4))
+  return plain !== null && /^\d{1,3}(\.\d+)?$/.test(plain) ? plain : null
 }
 
 /** A day as `YYYY-MM-DD`, of a date with or without time; null for one that the calendar does not have, and .NET's "no date". */

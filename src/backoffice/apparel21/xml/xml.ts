@@ -128,6 +128,24 @@ async function* textOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> 
   yield decoded()
 }
 
+/** A reference to a control character, which XML 1.0 does not have and .NET writes all the same (`&#x1F;`). */
+const control = /&#(?:x0*(?:[0-8bcef]|1[0-9a-f])|0*(?:[0-8]|1[124-9]|2\d|3[01]));/gi
+/** Longer than any reference that is written for a reason. */
+const longestReference = 16
+
+/** The same text with blanks for references to control characters, wherever its pieces end. */
+async function* withoutControls(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let held = ''
+  for await (const piece of pieces) {
+    const text = held + piece
+    const last = text.lastIndexOf('&')
+    const isCut = last >= 0 && text.length - last < longestReference && !text.includes(';', last)
+    held = isCut ? text.slice(last) : ''
+    yield (isCut ? text.slice(0, last) : text).replace(control, ' ')
+  }
+  yield held
+}
+
 /** A list whose records are parsed while they arrive. */
 export interface Listing {
   /** The root without its records; undefined where the body is empty. */
@@ -142,7 +160,7 @@ export interface Listing {
  */
 export async function readRecords(body: AsyncIterable<Uint8Array>, expected: Expected): Promise<Listing> {
   const reader = makeReader(expected)
-  const pieces = textOf(body)
+  const pieces = withoutControls(textOf(body))
   let blank = true
   let ended = false
   try {
