@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import type { ExportKind } from '../../../src/backoffice/apparel21/exports/files.ts'
 import { importExport } from '../../../src/backoffice/apparel21/exports/import.ts'
 import { type Database, openDatabase } from '../../../src/db.ts'
 import { openShop, type Shop } from '../../support/feeds.ts'
@@ -14,12 +15,13 @@ after(() => shop.close())
 
 const head = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,EMAIL,DOB,PRIVACY,RETAIL_REP\r\n'
 
-/** Imports text or bytes as an export of customers. */
-async function taken(text: string | Buffer, db: Database = shop.db) {
-  const path = join(shop.directory, 'customers_1.csv')
+/** Imports text or bytes as an export of customers, or of something else. */
+async function taken(text: string | Buffer, db: Database = shop.db, kind: ExportKind = 'customers') {
+  const name = `${kind}_1.csv`
+  const path = join(shop.directory, name)
   await writeFile(path, text)
   const rejected = `${path}.rejected.ndjson`
-  const file = { kind: 'customers' as const, name: 'customers_1.csv', path, rejected }
+  const file = { kind, name, path, rejected }
   const { notes, ...counts } = await importExport(db, shop.service, file, new AbortController().signal)
   return { ...counts, rejected: await readFile(rejected, 'utf8').catch(() => undefined) }
 }
@@ -37,6 +39,29 @@ test('a person carries the time that the export tells; one that cannot be read i
     ['90', told],
     ['91', 'now'],
   ])
+})
+
+test('days and times of an export are read in each form in which they are written', async () => {
+  await taken(
+    'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,DOB,CREATED_DATE\r\n70,D1,Dee,Lee,29/02/1980,25/03/2021 10:00:00 AM\r\n71,D2,Don,Lee,1980-02-29T00:00:00,2021-03-25\r\n',
+  )
+  const people = await shop.rows(
+    `select date_of_birth::text as born, start_date::text as started from customer where id in ('70', '71')`,
+  )
+  const told = { born: '1980-02-29', started: '2021-03-25 00:00:00' }
+  assert.deepEqual(people, [told, told])
+  await taken(
+    'TRANSACTION_ID,SALE_DATE,SKUIDX,QUANTITY,PRICE\r\nD1,26/05/2024,1,1,5.00\r\nD2,26/05/2024 4:05:06 PM,1,1,5.00\r\nD3,2024-05-26T16:05:06,1,1,5.00\r\n',
+    shop.db,
+    'orders',
+  )
+  const sales = await shop.rows(
+    `select sale_date::text as sold from retail_transaction where id in ('D1', 'D2', 'D3') order by id`,
+  )
+  assert.deepEqual(
+    sales.map(({ sold }) => sold),
+    ['2024-05-26 00:00:00', '2024-05-26 16:05:06', '2024-05-26 16:05:06'],
+  )
 })
 
 test('an export that is no UTF-8 is read as what its bytes say, and the letters of names are theirs', async () => {

@@ -38,6 +38,13 @@ const given = (lines: readonly ExportLine[], name: string) => [
   ...new Set(lines.flatMap(line => cell(line, name) ?? [])),
 ]
 
+/** A time, or a day, in any form in which this system writes them; as it stands where it is none, so that its line is refused with a reason. */
+const momentOf = (line: ExportLine, name: string) => {
+  const text = cell(line, name)
+  return wallIn(text)?.replace('T', ' ') ?? text
+}
+const dayOf = (line: ExportLine, name: string) => momentOf(line, name)?.slice(0, 10) ?? null
+
 /** What is given, and nothing of what is not: an empty cell of an export says nothing. */
 const saying = (known: Known): Cells =>
   Object.fromEntries(Object.entries(known).flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
@@ -59,15 +66,15 @@ const customers = (db: Database, service: Service): Pass => ({
 })
 
 function personOf(line: ExportLine): Known {
-  const started = cell(line, 'CREATED_DATE')
+  const started = dayOf(line, 'CREATED_DATE')
   return {
     code: cell(line, 'PERSON_CODE'),
     firstname: cell(line, 'FIRSTNAME'),
     surname: cell(line, 'SURNAME'),
     email: emailOf(line),
     phoneMobile: cell(line, 'MOBILE'),
-    dateOfBirth: cell(line, 'DOB'),
-    startDate: started && `${started.slice(0, 10)} 00:00:00`,
+    dateOfBirth: dayOf(line, 'DOB'),
+    startDate: started && `${started} 00:00:00`,
     addressLine1: cell(line, 'ADRS1'),
     addressLine2: cell(line, 'ADRS2'),
     city: cell(line, 'CITY'),
@@ -136,7 +143,6 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
         if (currency && currency !== service.settings.currency) return left('are in another currency')
         const number = cell(line, 'NUMBER')
         const { skuId: _, ...sold } = skus.get(cell(line, 'SKUIDX') ?? '') ?? { skuId: '' }
-        const day = cell(line, 'SALE_DATE')
         const made = saying({
           id,
           number,
@@ -145,7 +151,7 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
           orderNumber: cell(line, 'ORDER_NUMBER'),
           channel: channels[number?.charAt(0).toUpperCase() ?? ''] ?? 'store',
           type: typeIn(cell(line, 'TYPE')),
-          saleDate: day && (day.length === 10 ? `${day} 00:00:00` : day.replace('T', ' ')),
+          saleDate: momentOf(line, 'SALE_DATE'),
           customerId: cell(line, 'PERIDX'),
           storeNumber: storeNumberIn(line, known),
           skuId: cell(line, 'SKUIDX'),
@@ -185,7 +191,7 @@ const accounts: Pass = {
         customerId: cell(line, 'PERIDX'),
         programId: cell(line, 'PROGRAM_ID'),
         tierId: cell(line, 'TIER_ID'),
-        joinDate: cell(line, 'JOIN_DATE')?.slice(0, 10) ?? null,
+        joinDate: dayOf(line, 'JOIN_DATE'),
       }),
     ),
 }
