@@ -75,7 +75,7 @@ export interface Context<Query = unknown, P extends Params = Params> {
   /** For what a read counts or holds. */
   inSteps: <T>(work: (steps: Steps) => Promise<Finish<T>>) => Promise<T>
   backOffice: BackOffice
-  driver: Pick<Driver, 'feeds' | 'breaker'>
+  driver: Pick<Driver, 'isOurs' | 'feeds' | 'breaker'>
   params: { [name in keyof P]: string }
   query: Query
   /** A request header, by its name. */

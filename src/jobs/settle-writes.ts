@@ -19,7 +19,7 @@ export const settleWrites = (offices: Offices): Job => ({
       if (!left) return
       const service = await readService(db, left.serviceId)
       if (!service) continue
-      if (offices.settingsOf(service).driver !== 'embedded') await settle({ gate, writes, log }, service, left)
+      if (!offices.driverOf(service).isOurs) await settle({ gate, writes, log }, service, left)
       else {
         // The one that was asked is gone; our own tables know nothing of it.
         await db.transaction(tx => endIntent(tx, service, left))

@@ -133,6 +133,19 @@ test('drivers of back offices do not know each other', () => {
   assert.deepEqual(mixed, [])
 })
 
+test('that all is in our own tables is said by one name: `ours` of settings, `isOurs` of a driver', () => {
+  const besides = source.filter(
+    ({ path, text }) =>
+      /'embedded'|\.feeds\.length/.test(text) &&
+      !path.startsWith('src/backoffice/') &&
+      path !== 'src/domain/port/settings.ts',
+  )
+  assert.deepEqual(
+    besides.map(({ path }) => path),
+    [],
+  )
+})
+
 test('the store answers no caller', () => {
   const answers = ['src/errors.ts', 'src/refuse.ts']
   const answering = source.filter(

@@ -1,5 +1,6 @@
 import type { Db } from '../../db.ts'
 import { type Capabilities, type Capability, customersByChangeSince } from '../../domain/port/backoffice.ts'
+import { ours } from '../../domain/port/settings.ts'
 import { isAtLeast } from '../../domain/release.ts'
 import { type Configured, whyNoGateways, whyNoVouchers } from '../../domain/vouchers/issue.ts'
 import type { Service, Settings } from '../../settings.ts'
@@ -15,7 +16,7 @@ const always = [
 /** What works for a service, and what does not and why: with the embedded back office that depends on its settings alone. */
 export function capabilitiesOf({ settings }: Service, known?: Configured): Capabilities {
   return {
-    driver: 'embedded',
+    driver: ours,
     release: settings.release,
     capabilities: [
       ...always.map(name => ({ name, available: true })),

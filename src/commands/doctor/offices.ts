@@ -13,7 +13,7 @@ export async function backOffices(db: Database, offices: Offices, config: Config
   for (const service of await listServices(db)) {
     const opened = offices.driverOf(service)
     try {
-      if (opened.feeds.length) await opened.look()
+      if (!opened.isOurs) await opened.look()
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       unreached.push(`${service.name}: ${error.message} See: tillbridge back-office test ${service.name}`)
