@@ -1,6 +1,6 @@
-import { readService } from '../accounts.ts'
 import type { Database } from '../db.ts'
 import { failpoint } from '../failpoints.ts'
+import { readService } from '../services.ts'
 import { renderSomeStale, servicesWithStaleStock } from '../store/goods/stale-stock.ts'
 import { persistently } from '../store/running/contention.ts'
 import type { Work } from './job.ts'

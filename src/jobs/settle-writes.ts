@@ -1,7 +1,7 @@
-import { readService } from '../accounts.ts'
 import type { Offices } from '../backoffice/offices.ts'
 import { settle, writesOf } from '../http/settling.ts'
 import { resources } from '../resources/resources.ts'
+import { readService } from '../services.ts'
 import { endIntent, takeLeft } from '../store/running/intents.ts'
 import type { Job } from './job.ts'
 

@@ -20,6 +20,7 @@ const ladder = [
     'accounts.ts',
     'sign-in.ts',
     'sessions.ts',
+    'services.ts',
     'settings.ts',
     'failures.ts',
     'errors.ts',

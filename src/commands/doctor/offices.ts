@@ -1,9 +1,9 @@
-import { listServices } from '../../accounts.ts'
 import type { Offices } from '../../backoffice/offices.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db.ts'
 import { ApiError } from '../../errors.ts'
 import { servicesLeftAlone } from '../../running/left-alone.ts'
+import { listServices } from '../../services.ts'
 import { isLate, syncFacts } from '../../store/sync/facts.ts'
 
 /** What each service can do, and what it cannot and why; a line each. Throws where one cannot be reached. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { readServiceOfJob } from '../../accounts.ts'
 import type { Database } from '../../db.ts'
 import { failpoint } from '../../failpoints.ts'
+import { readServiceOfJob } from '../../services.ts'
 import { type Emptied, empty } from '../../store/ending/emptying.ts'
 import { untilWritten } from '../../store/lists/announced.ts'
 import { carryRest } from '../../store/moving/carrying.ts'
