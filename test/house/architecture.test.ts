@@ -30,6 +30,7 @@ const ladder = [
   [
     'connections',
     'outages.ts',
+    'beside-pool.ts',
     'session-settings.ts',
     'servers.ts',
     'db.ts',

@@ -1,5 +1,5 @@
+import { persistently } from '../../connections/contention.ts'
 import type { Upserted } from '../../store/lists/change.ts'
-import { persistently } from '../../store/running/contention.ts'
 import { type Violation, violationIn } from './violations.ts'
 
 export interface Merged<Input> extends Upserted {
