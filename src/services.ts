@@ -33,6 +33,9 @@ export async function addService(
   return row && serviceFrom(row)
 }
 
+export const renameService = (db: Db, service: Service, name: string) =>
+  db.run(sql`update service set name = ${name} where service_id = ${service.id}`)
+
 /** Those whose rows are in this database: all but those in a data database, those that move, and those that are being removed. */
 export async function listServices(db: Db): Promise<Service[]> {
   const rows = await db.rows<ServiceRow>(

@@ -4,10 +4,9 @@ import { dirname, resolve } from 'node:path'
 import { accountExists, addAccount, addPassword } from '../accounts.ts'
 import type { Offices } from '../backoffice/offices.ts'
 import type { Config } from '../config.ts'
-import { sql } from '../db.ts'
 import { demoSettings, fillDemoShop } from '../demo/shop.ts'
 import { ours } from '../domain/port/settings.ts'
-import { addService, listAllServices } from '../services.ts'
+import { addService, listAllServices, renameService } from '../services.ts'
 import { signIn } from '../sign-in.ts'
 import { setBackOffice } from '../store/running/back-office.ts'
 import { firstSync } from './first-sync.ts'
@@ -143,6 +142,6 @@ export async function makeDemo(
   await setBackOffice(db, keys, service, { driver: ours })
   await fillDemoShop(db, keys, service, say)
   const password = await addAccount(db, keys, name, service, 'admin')
-  await db.run(sql`update service set name = ${name} where service_id = ${service.id}`)
+  await renameService(db, service, name)
   return password
 }
