@@ -25,7 +25,7 @@ export interface Session {
 }
 
 /** A service, and the database that it is in. */
-export interface Placed {
+interface Placed {
   service: Service
   db: Database
 }

@@ -41,7 +41,7 @@ import {
 } from '../../store/moving/shutting.ts'
 
 /** What a move is told with. */
-export interface Telling {
+interface Telling {
   onCopied: (progress: Copying & { of: number }) => void
   /** It is served at the target: how long nothing could be written, in milliseconds. */
   onSwitched: (pausedMs: number) => void

@@ -29,7 +29,7 @@ export async function requireMine(control: Database, move: Move) {
 }
 
 /** Has the service served at the source as ever, and nothing kept there for a target that is away. */
-export async function retreat({ control, source }: Pick<Places, 'control' | 'source'>, move: Move) {
+async function retreat({ control, source }: Pick<Places, 'control' | 'source'>, move: Move) {
   await requireMine(control, move)
   await openAgain(source, move)
   await keepNothing({ control, source }, move)

@@ -27,7 +27,7 @@ export const forgetDatabase = async (control: Db, name: string) =>
   (await control.run(sql`delete from data_database where name = ${name}`)) > 0
 
 /** What a database that has our tables says of whose it is. Undefined: nobody has started with it yet. */
-export interface Mark {
+interface Mark {
   /** Of the secret. */
   digest: Buffer
   /** The name by which a control database knows it. Null: it is a control database itself. */

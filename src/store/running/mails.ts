@@ -111,7 +111,7 @@ export const markFault = (
      where service_id = ${service.id} and mail_id = ${id} and status = 'queued'`)
 
 /** A mail as `tillbridge mail list` shows it. */
-export interface ListedMail {
+interface ListedMail {
   id: string
   voucher: string
   status: MailStatus

@@ -129,7 +129,7 @@ async function* textOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> 
 }
 
 /** A list whose records are parsed while they arrive. */
-export interface Listing {
+interface Listing {
   /** The root without its records; undefined where the body is empty. */
   root: Xml | undefined
   /** To be walked to its end, or left by `return`. */
