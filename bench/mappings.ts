@@ -1,5 +1,6 @@
-import { addAccount, addService } from '../src/accounts.ts'
+import { addAccount } from '../src/accounts.ts'
 import { raw, type Sql, sql } from '../src/db.ts'
+import { addService } from '../src/services.ts'
 import type { Service } from '../src/settings.ts'
 import { judgeMappings } from '../src/store/mappings/judging.ts'
 import type { Bench } from './rig/bench.ts'

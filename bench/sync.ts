@@ -1,6 +1,6 @@
 import { startSimulatorProcess } from '../simulator/control/process.ts'
-import { addService } from '../src/accounts.ts'
 import { sql } from '../src/db.ts'
+import { addService } from '../src/services.ts'
 import { setBackOffice } from '../src/store/running/back-office.ts'
 import type { Bench } from './rig/bench.ts'
 import { runCommand } from './rig/command.ts'

@@ -27,6 +27,7 @@ export function driverTo(url: string, ca: string): Driver {
   const { client, release } = upstream
   return {
     backOffice: service => apparel21(upstream, service),
+    isOurs: false,
     feeds: feedsOf(client, release).map(feed => ({
       ...feed,
       everySeconds,

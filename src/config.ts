@@ -22,6 +22,7 @@ import {
   backOfficeFields,
   contradictionsIn,
   driverNames,
+  ours,
   type SettingName,
   unfitFor,
 } from './domain/port/settings.ts'
@@ -105,7 +106,7 @@ export const table = {
   } satisfies Setting<string | undefined>,
   BACK_OFFICE: oneOf(
     'What stands behind every service that `tillbridge back-office` says nothing else of.',
-    'embedded',
+    ours,
     driverNames,
   ),
   BACK_OFFICE_URL: office('url'),

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { rollback } from './connections/batches.ts'
 import { nameOf, raw, type Sql, written } from './connections/sql.ts'
 import { watchStandstill } from './connections/standstill.ts'
-import { pastDeadlock, processOf, streamOf, watchStatements } from './connections/statements.ts'
+import { pastContention, processOf, streamOf, watchStatements } from './connections/statements.ts'
 import { CommitUnknown, DatabaseAway, isOutage, told } from './outages.ts'
 import { type Connection, lend, primaryAmong, serversIn, straightTo } from './servers.ts'
 import { asOptions, asStatement, settingsFor } from './session-settings.ts'
@@ -214,7 +214,7 @@ export function openDatabase(connection: Connection, connecting: Connecting = {}
       error => Promise.reject(error instanceof CommitUnknown ? new DatabaseAway(error.cause) : error),
     )
   return {
-    ...runner(config => pastDeadlock(() => (pooled ? inItsOwn : alone)(config))),
+    ...runner(config => pastContention(() => (pooled ? inItsOwn : alone)(config))),
     pool,
     transaction: work => inTransaction(({ tx }) => work(tx)),
     together: work =>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isContention } from './connections/contention.ts'
 import { type Database, raw, sql } from './db.ts'
 
 const ours = new URL('../migrations/', import.meta.url)
@@ -75,11 +76,13 @@ async function apply(db: Migrated, { number, name, text, sha256 }: Migration): P
         return true
       })
     } catch (error) {
-      // A deadlock, or a lock that did not come.
-      if (!/^(40P01|55P03)$/.test(String((error as { code?: string }).code)) || attempt === attempts) throw error
+      if (!(isContention(error) || hasWaited(error)) || attempt === attempts) throw error
       await delay(Math.random() * 500)
     }
 }
+
+/** Whether a lock did not come in time. */
+const hasWaited = (error: unknown) => (error as { code?: unknown }).code === '55P03'
 
 /** What is migrated: a database, or one transaction in it. */
 type Migrated = Pick<Database, 'rows' | 'transaction'>

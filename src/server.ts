@@ -20,7 +20,7 @@ import { answerBrokenRequest, refuseExpectation, requestIdOf } from './http/wire
 import { resources } from './resources/resources.ts'
 import { tlsOptions } from './tls/tls.ts'
 
-export interface ServerOptions {
+interface ServerOptions {
   gate: Gate
   log: Logger
   /** Whether each request has a line at `info`, rather than at `debug`. */

@@ -20,7 +20,7 @@ export function nameOf(server: pg.ClientConfig): string {
 }
 
 /** What connects to a server. */
-export interface Way {
+interface Way {
   /** As many find it, if it is there: to the primary of several, one at each. */
   tries: number
   Client: new (config?: pg.ClientConfig) => pg.Client

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { readServiceOfJob } from './accounts.ts'
 import type { Db } from './db.ts'
 import type { Job, Tools } from './jobs/job.ts'
 import { jobs } from './jobs/jobs.ts'
+import { readServiceOfJob } from './services.ts'
 import {
   addScheduled,
   deferJob,

@@ -1,5 +1,5 @@
-import { addService } from '../../src/accounts.ts'
 import { sql } from '../../src/db.ts'
+import { addService } from '../../src/services.ts'
 import type { Service } from '../../src/settings.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { upsertProducts } from '../../src/store/goods/products.ts'

@@ -1,12 +1,13 @@
 import type { Driver, OpenDriver } from '../domain/port/driver.ts'
-import type { DriverName } from '../domain/port/settings.ts'
+import { type DriverName, ours } from '../domain/port/settings.ts'
 import { openApparel21 } from './apparel21/apparel21.ts'
 import { embedded } from './embedded/embedded.ts'
 
 const ownTables: Driver = {
   backOffice: embedded,
+  isOurs: true,
   feeds: [],
-  source: 'embedded',
+  source: ours,
   breaker: undefined,
   look: async () => ({ release: undefined, stores: 0, currency: undefined }),
   close() {},

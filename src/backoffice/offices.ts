@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Database } from '../db.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
 import type { Driver, OnCall, OnCredentials } from '../domain/port/driver.ts'
-import type { BackOfficeSettings } from '../domain/port/settings.ts'
+import { type BackOfficeSettings, ours } from '../domain/port/settings.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 import { raiseAlert, settleKind } from '../store/running/alerts.ts'
@@ -68,7 +68,7 @@ export async function openOffices({ db, keys, defaults, log }: Opening): Promise
         return [one.serviceId, one]
       }),
     )
-    if (stored.length || defaults.driver !== 'embedded') synced = await finishedRuns(db)
+    if (stored.length || defaults.driver !== ours) synced = await finishedRuns(db)
   }
   await look()
   let looking = Promise.resolve()
@@ -113,7 +113,7 @@ export async function openOffices({ db, keys, defaults, log }: Opening): Promise
     of: service => driverOf(service).backOffice(service),
     driverOf,
     settingsOf,
-    syncedAt: service => (settingsOf(service).driver === 'embedded' ? undefined : synced.get(service.id)),
+    syncedAt: service => (settingsOf(service).driver === ours ? undefined : synced.get(service.id)),
     opened: () => [...open.values()].map(({ service, driver }) => ({ service: service.name, driver })),
     close() {
       clearInterval(timer)

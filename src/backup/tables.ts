@@ -23,10 +23,6 @@ export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
   return rows
 }
 
-/** Whether a service that is in a data database has its rows of a table in the control database. */
-export const isOfAccounts = ({ name }: Table) =>
-  ['account', 'account_password', 'account_service', 'account_use'].includes(name)
-
 /** What a backup of one service has of a table: its rows, the accounts that may ask for it, and the digest of the secret. */
 export function rowsOf(serviceId: number, { name, ofService }: Table) {
   if (ofService) return `where service_id = ${serviceId}`

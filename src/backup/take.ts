@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import manifest from '../../package.json' with { type: 'json' }
+import { connectAlone } from '../beside-pool.ts'
 import type { Database } from '../db.ts'
 import type { Service } from '../settings.ts'
-import { connectAlone } from '../store/running/beside-pool.ts'
+import { tablesOfAccounts } from '../store/running/control-tables.ts'
 import { frame, type Head } from './frames.ts'
 import type { Progress } from './progress.ts'
-import { countersOf, isOfAccounts, rowsOf, type Table, tablesOf } from './tables.ts'
+import { countersOf, rowsOf, type Table, tablesOf } from './tables.ts'
 
 interface Taking {
   /** Only this service's rows. */
@@ -46,7 +47,7 @@ export async function* backupOf(
     for (const table of tables) {
       yield frame('T', { name: table.name, columns: table.columns })
       const hash = createHash('sha256')
-      const from = isOfAccounts(table) ? accounts : main
+      const from = tablesOfAccounts.includes(table.name) ? accounts : main
       const copy = from.client.query(copyTo(copyOf(table, service)))
       for await (const chunk of copy) {
         hash.update(chunk)

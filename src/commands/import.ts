@@ -8,6 +8,7 @@ import { ImportError } from '../backoffice/rows/import-error.ts'
 import { kindNamed, kinds } from '../backoffice/rows/kinds.ts'
 import { readConfig } from '../config.ts'
 import type { Database } from '../db.ts'
+import { ours } from '../domain/port/settings.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 import { storedBackOffice } from '../store/running/back-office.ts'
@@ -86,7 +87,7 @@ Exit code: 0 when nothing was refused, 2 when lines were refused, 1 when the imp
 async function requireOwnTables(db: Database, keys: Keys, service: Service, kind: string) {
   if (!kindNamed(kind)?.movesIn) return
   const driver = (await storedBackOffice(db, keys, service))?.settings.driver ?? readConfig().backOffice
-  if (driver !== 'embedded')
+  if (driver !== ours)
     throw new ImportError(`${kind} of ${service.name} are those of its back office (${driver}): they are not imported.`)
 }
 

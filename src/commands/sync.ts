@@ -49,7 +49,7 @@ Exit code: 0 when all was pulled, 2 when records were refused, 1 when a feed cou
         try {
           const driver = offices.driverOf(service)
           const facts = options.status ? await syncFacts(db, service) : []
-          if (!driver.feeds.length && !facts.length)
+          if (driver.isOurs && !facts.length)
             throw new Error(
               `Nothing is pulled for ${service.name}: it has the embedded back office, as far as the settings here say (tillbridge back-office show ${service.name}).`,
             )

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
+import { isContention } from './contention.ts'
 import { suspectMs, type watchStandstill } from './standstill.ts'
 
 /** The socket of a connection. */
@@ -16,13 +17,13 @@ function withoutValues(error: Error & { detail?: unknown; where?: unknown }) {
   return error
 }
 
-/** Asks for a statement that is no part of a transaction, and again where PostgreSQL ended it because it and others, such as a migration, waited for each other: nothing of it is kept. */
-export async function pastDeadlock<T>(ask: () => Promise<T>): Promise<T> {
+/** Asks for a statement that is no part of a transaction, and again where PostgreSQL ended it because it and others, such as a migration, stood in each other's way: nothing of it is kept. */
+export async function pastContention<T>(ask: () => Promise<T>): Promise<T> {
   for (let again = 2; ; again--)
     try {
       return await ask()
     } catch (error) {
-      if ((error as { code?: unknown }).code !== '40P01' || !again) throw error
+      if (!isContention(error) || !again) throw error
     }
 }
 

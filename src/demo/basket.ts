@@ -57,7 +57,7 @@ const basketSize = drawFrom([
 ] as const)
 
 /** Who buys, where, and what they get off. */
-export interface Buyer {
+interface Buyer {
   shopper: Shopper | null
   day: Day
   onWeb: boolean

@@ -89,7 +89,7 @@ const origin = drawFrom(origins.map(group => [group, group.weight]))
 /** Whose clothes somebody mostly buys. */
 export type Wearer = 'women' | 'men'
 
-export interface Person {
+interface Person {
   firstname: string
   surname: string
   wears: Wearer

@@ -1,9 +1,12 @@
-/** Characters that no text of a request may hold, in classes as a pattern writes them (ECMA-262). */
-export const controls = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029'
+// Characters in classes as a pattern writes them (ECMA-262).
+/** Those of control, and what breaks a line: no text of a request or a file holds them. What is pulled is taken as others have it. */
+const controls = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029'
 /** Those of a text of several lines. */
-export const controlsOfLines = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f'
+const controlsOfLines = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f'
 /** Marks that turn the direction of writing. */
-export const turns = '\\u202a-\\u202e\\u2066-\\u2069'
+const turns = '\\u202a-\\u202e\\u2066-\\u2069'
+/** The only ones that are in no name, path and query: a record that was pulled is found by whatever else it has. */
+const controlsOfAscii = '\\u0000-\\u001f\\u007f'
 
 const odd = `${controls}${turns}`
 
@@ -14,4 +17,20 @@ export const notBlank = `^[^${odd}]*[^${odd}\\s][^${odd}]*$`
 /** With neither space in front nor behind. */
 export const notPadded = `^[^${odd}\\s]([^${odd}]*[^${odd}\\s])?$`
 /** What can stand in a query, and in a path. */
-export const noControls = '^[^\\u0000-\\u001f\\u007f]*$'
+export const noControls = `^[^${controlsOfAscii}]*$`
+
+const isOf = (characters: string) => {
+  const one = new RegExp(`[${characters}]`)
+  return (text: string) => one.test(text)
+}
+const [hasControl, hasControlOfLines, hasTurn] = [isOf(controls), isOf(controlsOfLines), isOf(turns)]
+
+/** Whether a text is none of a name, a path or a query: PostgreSQL does not even store NUL. */
+export const hasControls = isOf(controlsOfAscii)
+
+/** What a text, of one line or of several, holds that none may; undefined where it holds nothing of the kind. */
+export function oddityIn(text: string, hasLines: boolean): string | undefined {
+  if (!text.isWellFormed()) return 'half a character (a lone surrogate)'
+  if (hasLines ? hasControlOfLines(text) : hasControl(text)) return 'a control character'
+  return hasTurn(text) ? 'a character that changes the direction of writing' : undefined
+}

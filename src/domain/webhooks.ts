@@ -3,7 +3,7 @@ import { kinds, longestPlace } from './changes.ts'
 import { Flag, Id, Nullable, Optional, Text, Whole, Words } from './fields.ts'
 
 /** What an endpoint is at: told, told although it takes nothing, or told nothing until it is resumed. */
-export const webhookStates = ['active', 'failing', 'paused'] as const
+const webhookStates = ['active', 'failing', 'paused'] as const
 export type WebhookState = (typeof webhookStates)[number]
 
 const Moment = (description: string) =>

@@ -58,7 +58,7 @@ interface Listed<Q extends TObject, P extends Params> extends Read<Q, P> {
 }
 
 /** What a page's function answers. */
-export interface PageAnswer {
+interface PageAnswer {
   page: Page
   warnings?: Warning[]
   /** When it was last brought up to date, where that is not said by the feed. */

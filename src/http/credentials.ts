@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
+import { hasControls } from '../domain/characters.ts'
 import { ApiError } from '../errors.ts'
-import { hasControls } from './controls.ts'
 
 /** Where programs are to say who they are. */
 export const basicChallenge = { 'www-authenticate': 'Basic realm="Tillbridge", charset="UTF-8"' }

@@ -6,7 +6,7 @@ import { apiErrorOf, logFault } from './problem.ts'
 /** Milliseconds that a client may leave what was written unread. */
 const patienceMs = 20_000
 
-export interface Event {
+interface Event {
   /** Where whoever has it goes on; an event that has nothing else tells only that. */
   id?: string
   event?: string

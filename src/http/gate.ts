@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Assignment, type Assignments, databaseNow, type Role, reaches } from '../accounts.ts'
+import { type Assignment, type Assignments, type Role, reaches } from '../accounts.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
 import type { Driver } from '../domain/port/driver.ts'
 import { ApiError } from '../errors.ts'
 import { DatabaseAway, OnTheMove } from '../outages.ts'
+import { databaseNow } from '../services.ts'
 import type { Sessions, SignedIn } from '../sessions.ts'
 import type { Service } from '../settings.ts'
 import type { SignIn } from '../sign-in.ts'
@@ -40,7 +41,7 @@ export interface Gate extends Site {
   rate: (service: Service, username: string, policy: Policy) => Rate | undefined
   backOffice: (service: Service) => BackOffice
   /** What stands behind a service, beyond what requests need of it. */
-  driver: (service: Service) => Pick<Driver, 'feeds' | 'breaker'>
+  driver: (service: Service) => Pick<Driver, 'isOurs' | 'feeds' | 'breaker'>
   /** The way out to the endpoints of webhooks. */
   sender: Sender
   /** When the feeds of a service were last pulled, by their names; undefined where nothing is pulled. Costs nothing. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Role } from '../accounts.ts'
 import type { Database } from '../db.ts'
+import { hasControls } from '../domain/characters.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
 import type { Driver } from '../domain/port/driver.ts'
 import type { Finish, Origin, Steps } from '../domain/write.ts'
@@ -10,7 +11,6 @@ import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
 import type { TObject, TSchema } from '../shapes/shapes.ts'
 import type { Sender } from '../webhooks/sender.ts'
-import { hasControls } from './controls.ts'
 import type { Gate } from './gate.ts'
 import type { Media } from './media/accept.ts'
 import { inSteps } from './once/carrying-out.ts'
@@ -75,7 +75,7 @@ export interface Context<Query = unknown, P extends Params = Params> {
   /** For what a read counts or holds. */
   inSteps: <T>(work: (steps: Steps) => Promise<Finish<T>>) => Promise<T>
   backOffice: BackOffice
-  driver: Pick<Driver, 'feeds' | 'breaker'>
+  driver: Pick<Driver, 'isOurs' | 'feeds' | 'breaker'>
   params: { [name in keyof P]: string }
   query: Query
   /** A request header, by its name. */

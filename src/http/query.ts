@@ -1,7 +1,7 @@
+import { hasControls } from '../domain/characters.ts'
 import { momentForms, readMoment } from '../domain/timestamp.ts'
 import type { Fault } from '../errors.ts'
 import type { Static, TObject, TSchema } from '../shapes/shapes.ts'
-import { hasControls } from './controls.ts'
 
 /** What a query parameter's shape says of it, as JSON Schema. */
 interface Shape {

@@ -27,12 +27,12 @@ const mostAtWork = 4
 export const takeFiles = (server: FastifyInstance) =>
   server.addContentTypeParser(Object.keys(fileTypes), (_, body, done) => done(null, body))
 
-export interface Uploaded<Q extends TObject, P extends Params> extends Described<P> {
+interface Uploaded<Q extends TObject, P extends Params> extends Described<P> {
   query: Q
   answer: TSchema
 }
 
-export interface UploadContext<Query, P extends Params> extends Context<Query, P> {
+interface UploadContext<Query, P extends Params> extends Context<Query, P> {
   format: 'csv' | 'ndjson'
   username: string
   requestId: string
@@ -45,7 +45,7 @@ export interface UploadContext<Query, P extends Params> extends Context<Query, P
 }
 
 /** What is answered at once; `work` goes on. */
-export interface Accepted {
+interface Accepted {
   record: string
   subject: string
   work: Promise<unknown>

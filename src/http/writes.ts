@@ -65,7 +65,7 @@ export type WriteWork<Body = unknown, P extends Params = Params> = (
 ) => Finish<Written | ApiError> | Promise<Finish<Written | ApiError>>
 
 /** What a write comes to. */
-export type Written = ({ record: string } | { data: unknown }) & {
+type Written = ({ record: string } | { data: unknown }) & {
   /** The path of what was written; for the audit, and for `Location` where it is new. */
   subject: string
   status?: number

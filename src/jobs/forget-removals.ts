@@ -1,4 +1,4 @@
-import { listServices } from '../accounts.ts'
+import { listServices } from '../services.ts'
 import { forgetRemovals as forget } from '../store/changes/forgetting.ts'
 import type { Work } from './job.ts'
 

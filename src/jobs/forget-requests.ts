@@ -1,4 +1,4 @@
-import { listServices } from '../accounts.ts'
+import { listServices } from '../services.ts'
 import { forgetCalls } from '../store/running/calls.ts'
 import { forgetRequests as forget } from '../store/running/requests.ts'
 import type { Work } from './job.ts'

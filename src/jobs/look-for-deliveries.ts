@@ -1,5 +1,5 @@
-import { readService } from '../accounts.ts'
 import { placesAt } from '../http/following.ts'
+import { readService } from '../services.ts'
 import { placesNow } from '../store/changes/newest.ts'
 import { mayBeBehind } from '../store/changes/places.ts'
 import { type Alert, raiseAlert } from '../store/running/alerts.ts'

@@ -1,5 +1,5 @@
-import { listServices } from '../accounts.ts'
 import type { Offices } from '../backoffice/offices.ts'
+import { listServices } from '../services.ts'
 import { raiseAlert } from '../store/running/alerts.ts'
 import { syncJob } from '../store/sync/facts.ts'
 import { hastenFeeds, newlyStalled, planJobs, stalledAlert } from '../store/sync/plan.ts'

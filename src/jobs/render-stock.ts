@@ -1,8 +1,8 @@
-import { readService } from '../accounts.ts'
+import { persistently } from '../connections/contention.ts'
 import type { Database } from '../db.ts'
 import { failpoint } from '../failpoints.ts'
+import { readService } from '../services.ts'
 import { renderSomeStale, servicesWithStaleStock } from '../store/goods/stale-stock.ts'
-import { persistently } from '../store/running/contention.ts'
 import type { Work } from './job.ts'
 
 /**

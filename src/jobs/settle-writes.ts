@@ -1,7 +1,7 @@
-import { readService } from '../accounts.ts'
 import type { Offices } from '../backoffice/offices.ts'
 import { settle, writesOf } from '../http/settling.ts'
 import { resources } from '../resources/resources.ts'
+import { readService } from '../services.ts'
 import { endIntent, takeLeft } from '../store/running/intents.ts'
 import type { Job } from './job.ts'
 
@@ -19,7 +19,7 @@ export const settleWrites = (offices: Offices): Job => ({
       if (!left) return
       const service = await readService(db, left.serviceId)
       if (!service) continue
-      if (offices.settingsOf(service).driver !== 'embedded') await settle({ gate, writes, log }, service, left)
+      if (!offices.driverOf(service).isOurs) await settle({ gate, writes, log }, service, left)
       else {
         // The one that was asked is gone; our own tables know nothing of it.
         await db.transaction(tx => endIntent(tx, service, left))

@@ -1,5 +1,5 @@
 /** HTML, as opposed to text that has yet to be escaped. */
-export class Html {
+class Html {
   readonly text: string
   constructor(text: string) {
     this.text = text

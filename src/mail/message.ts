@@ -1,7 +1,7 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 
 /** Somebody who sends or receives, with a name that is shown. */
-export interface Correspondent {
+interface Correspondent {
   name: string
   address: string
 }

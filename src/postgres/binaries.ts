@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Absolute paths of the bundled PostgreSQL's programs. */
-export interface Binaries {
+interface Binaries {
   initdb: string
   postgres: string
 }

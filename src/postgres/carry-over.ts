@@ -22,7 +22,7 @@ import { socketDirectory } from './socket.ts'
 type While = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
 
 /** The two servers, of which one runs at a time, each while it is worked with. */
-export interface Servers {
+interface Servers {
   /** The major versions. */
   from: string
   to: string

@@ -8,7 +8,7 @@ import { isAt, type Looked, reachedBy, type Standing, standingOf, whyOf } from '
 import type { Trail } from './trail.ts'
 
 /** What became of reads that a replica was asked for. */
-export interface Counts {
+interface Counts {
   answered: number
   /** It had not come so far. */
   behind: number

@@ -26,15 +26,13 @@ export function figures(api: Api) {
     async context => {
       const { db, service, driver } = context
       const feeds: Feed[] = JSON.parse(await standing(db, context))
-      // A driver with nothing to pull has all of it in our own tables, vouchers too.
-      const isOurs = driver.feeds.length === 0
       return {
         data: {
           requests: await requestMinutes(db, service),
           day: await dayOf(db, service),
           orders: await ordersToday(db, service),
           sales: await salesToday(db, service),
-          vouchers: isOurs ? await owedForVouchers(db, service) : null,
+          vouchers: driver.isOurs ? await owedForVouchers(db, service) : null,
           feeds: feeds.map(({ feed, lagSeconds, everySeconds, isLate }) => ({
             feed,
             lagSeconds,

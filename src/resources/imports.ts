@@ -51,7 +51,7 @@ export function imports(api: Api) {
     async ({ db, service, driver, keys, params, query, format, username, requestId, isTrial, ending, file }) => {
       const kindOf = kindNamed(params.id)
       if (!kindOf) throw notFound('kind of rows')
-      if (kindOf.movesIn && driver.feeds.length)
+      if (kindOf.movesIn && !driver.isOurs)
         throw new ApiError(
           'capability_unavailable',
           `${params.id} are those of the back office: they are not imported.`,

@@ -3,7 +3,8 @@ import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { Filter, updatedAfter } from '../http/lists.ts'
 import { Type } from '../shapes/shapes.ts'
-import { skuIds, stockPage, stockRecord } from '../store/goods/stock.ts'
+import { skuIds } from '../store/goods/skus.ts'
+import { stockPage, stockRecord } from '../store/goods/stock.ts'
 
 /** Contract 3. */
 export function inventory(api: Api) {

@@ -1,4 +1,5 @@
 import { Nullable } from '../domain/fields.ts'
+import { ours } from '../domain/port/settings.ts'
 import { faultsAfter, faultsAmong, SettingsChange, ShownSettings } from '../domain/settings.ts'
 import type { Api } from '../http/api.ts'
 import { refuse } from '../refuse.ts'
@@ -28,7 +29,7 @@ const Capabilities = Type.Object(
   {
     backOffice: Type.Object(
       {
-        driver: Type.String({ description: 'What kind of back office it is.', examples: ['embedded'] }),
+        driver: Type.String({ description: 'What kind of back office it is.', examples: [ours] }),
         release: Type.String({ description: 'The release it answers as.', examples: ['2022.1'] }),
       },
       { $id: 'BackOfficeRelease', additionalProperties: false },

@@ -1,11 +1,12 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname, resolve } from 'node:path'
-import { accountExists, addAccount, addPassword, addService, listAllServices } from '../accounts.ts'
+import { accountExists, addAccount, addPassword } from '../accounts.ts'
 import type { Offices } from '../backoffice/offices.ts'
 import type { Config } from '../config.ts'
-import { sql } from '../db.ts'
 import { demoSettings, fillDemoShop } from '../demo/shop.ts'
+import { ours } from '../domain/port/settings.ts'
+import { addService, listAllServices, renameService } from '../services.ts'
 import { signIn } from '../sign-in.ts'
 import { setBackOffice } from '../store/running/back-office.ts'
 import { firstSync } from './first-sync.ts'
@@ -54,7 +55,7 @@ export async function prepareAccess(
   const { db, keys } = installation
   const file = resolve(config.dataDir, 'access.json')
   const services = await listAllServices(db)
-  const isOwn = config.backOffice === 'embedded'
+  const isOwn = config.backOffice === ours
   const name = isOwn ? demoName : firstName
   const here = { baseUrl, caFile: caFile && resolve(caFile) }
   let made: Access | undefined
@@ -68,7 +69,7 @@ export async function prepareAccess(
     // Of one that was interrupted nobody has seen the password.
     await keep((await makeDemo(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
   }
-  if (demo && !isOwn && services.every(service => offices.settingsOf(service).driver === 'embedded')) {
+  if (demo && !isOwn && services.every(service => offices.settingsOf(service).driver === ours)) {
     const first = await makeFirst(config, installation)
     await keep(first?.password)
     if (first) await firstSync(db, offices, first.service, say)
@@ -138,9 +139,9 @@ export async function makeDemo(
     services.find(service => service.name === unfinished(name))
   if (!service) throw new Error(`The service ${name} is being made by another process.`)
   // Its data is made up: whatever the environment says, no other back office is behind it.
-  await setBackOffice(db, keys, service, { driver: 'embedded' })
+  await setBackOffice(db, keys, service, { driver: ours })
   await fillDemoShop(db, keys, service, say)
   const password = await addAccount(db, keys, name, service, 'admin')
-  await db.run(sql`update service set name = ${name} where service_id = ${service.id}`)
+  await renameService(db, service, name)
   return password
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Database } from '../db.ts'
 import { empty } from '../store/ending/emptying.ts'
+import { tablesThatStay } from '../store/running/control-tables.ts'
 import { type Copy, copiesAmong, entriesNamed, leaveAlone, serveFrom } from '../store/running/copies.ts'
 import { adopt, entriesOf, keepDatabase, mark, readMark } from '../store/running/data-databases.ts'
 import { connect } from './connecting.ts'
@@ -90,6 +91,5 @@ async function takeable(
 async function takeIn(control: Database, db: Database, database: string, copy: Copy) {
   await serveFrom(control, db, database, copy)
   if (copy.place !== null) return
-  const tables = ['account_use', 'service_move', 'audit', 'idempotent_answer']
-  await empty(control, copy, () => {}, new AbortController().signal, { tables })
+  await empty(control, copy, () => {}, new AbortController().signal, tablesThatStay)
 }

@@ -1,6 +1,6 @@
-import { readService } from '../accounts.ts'
 import type { Elsewhere, Gate } from '../http/gate.ts'
 import { writeTurns } from '../http/once/turns.ts'
+import { readService } from '../services.ts'
 import { trusting, trustMs } from '../sign-in.ts'
 import type { Databases, DataDatabase } from './databases.ts'
 

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
-import { type Db, sql } from '../db.ts'
+import type { Db } from '../db.ts'
 import { type Keys, keysFrom, readSecret, secretIn } from '../secrets.ts'
-import { readMark } from '../store/running/data-databases.ts'
+import { mark, readMark } from '../store/running/data-databases.ts'
 
 /** The keys that go with a database. The first process that asks decides which; throws in one with another secret, or with none. */
 export async function keysOf(config: Config, db: Db): Promise<Keys> {
@@ -14,7 +14,7 @@ export async function keysOf(config: Config, db: Db): Promise<Keys> {
     )
   if (known) return rightKeys(config, known.digest)
   const keys = keysFrom(config.secretKey ?? (await secretIn(secretFile(config))))
-  await db.run(sql`insert into installation (secret_digest) values (${keys.digest}) on conflict do nothing`)
+  await mark(db, keys, null)
   return rightKeys(config, (await readMark(db))?.digest ?? keys.digest)
 }
 

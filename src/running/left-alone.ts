@@ -1,10 +1,11 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db.ts'
+import { ours } from '../domain/port/settings.ts'
 import { pulledByEnvironment } from '../store/sync/facts.ts'
 
 /** The services whose back office was named by an environment that names none any more; a sentence each that says what to do. */
 export async function servicesLeftAlone({ backOffice }: Config, db: Db): Promise<string[]> {
-  if (backOffice !== 'embedded') return []
+  if (backOffice !== ours) return []
   return (await pulledByEnvironment(db)).map(
     ({ service, driver }) =>
       `The service ${service} was pulled from an ${driver}, and nothing says where that is: BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY are missing. What is written meanwhile stays here, and never gets there. Where that is meant: tillbridge back-office set ${service} driver=embedded`,

@@ -13,7 +13,7 @@ export interface Sample {
 }
 
 /** Labels of a metric: those of the list, of which some may be absent. */
-export type Labels<Name extends MetricName> = { readonly [label in LabelOf<Name>]?: string }
+type Labels<Name extends MetricName> = { readonly [label in LabelOf<Name>]?: string }
 
 /** A figure of a metric of the list. */
 export function sample<Name extends MetricName>(name: Name, labels: Labels<Name>, value: number): Sample {

@@ -1,5 +1,5 @@
 /** Something that a request took time for. Neither `what` nor `outcome` says anything personal, or secret. */
-export interface Step {
+interface Step {
   what: string
   /** Milliseconds since the request came. */
   at: number

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from '
 import { isIPv4 } from 'node:net'
 
 /** What a certificate says; the rest follows from whether it is an authority's. */
-export interface Issue {
+interface Issue {
   subject: string
   key: KeyObject
   /** The hosts it is good for: of an authority, the only ones it may vouch for. */

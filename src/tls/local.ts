@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { issueCertificate } from './issue.ts'
 
 /** The files of a local authority and of the certificate it has issued for this machine. */
-export interface LocalFiles {
+interface LocalFiles {
   /** To be trusted by clients: `curl --cacert`. */
   caFile: string
   certFile: string

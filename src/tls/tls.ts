@@ -47,7 +47,7 @@ export function readCertificate(certFile: string, keyFile: string): Certificate 
 }
 
 /** What to do when the files of a watched certificate change. */
-export interface CertificateWatch {
+interface CertificateWatch {
   /** The server uses the new pair from now on. */
   onChange?: (certificate: Certificate) => void
   /** The server keeps the old pair. */

@@ -3,7 +3,7 @@ export const mostChanges = 100
 const mostBytes = 20_000
 
 /** A delivery that is put together. */
-export interface Body {
+interface Body {
   text: string
   /** How many of the changes are in it: all, or those that it has room for. */
   count: number

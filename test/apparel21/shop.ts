@@ -107,7 +107,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
         seen.add(left.id)
         await settle(
           {
-            gate: { db, keys, backOffice, driver: () => ({ feeds, breaker: undefined }) },
+            gate: { db, keys, backOffice, driver: () => ({ isOurs: false, feeds, breaker: undefined }) },
             writes,
             log: pino({ level: 'silent' }),
           },

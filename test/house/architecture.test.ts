@@ -20,6 +20,7 @@ const ladder = [
     'accounts.ts',
     'sign-in.ts',
     'sessions.ts',
+    'services.ts',
     'settings.ts',
     'failures.ts',
     'errors.ts',
@@ -29,6 +30,7 @@ const ladder = [
   [
     'connections',
     'outages.ts',
+    'beside-pool.ts',
     'session-settings.ts',
     'servers.ts',
     'db.ts',
@@ -131,6 +133,19 @@ test('drivers of back offices do not know each other', () => {
       .map(target => `${file.path} imports ${target}`),
   )
   assert.deepEqual(mixed, [])
+})
+
+test('that all is in our own tables is said by one name: `ours` of settings, `isOurs` of a driver', () => {
+  const besides = source.filter(
+    ({ path, text }) =>
+      /'embedded'|\.feeds\.length/.test(text) &&
+      !path.startsWith('src/backoffice/') &&
+      path !== 'src/domain/port/settings.ts',
+  )
+  assert.deepEqual(
+    besides.map(({ path }) => path),
+    [],
+  )
 })
 
 test('the store answers no caller', () => {

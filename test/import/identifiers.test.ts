@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { isEmail } from '../../src/domain/email.ts'
 import { openShop } from '../support/feeds.ts'
 import { startTestService } from '../support/service.ts'
-import { post } from '../support/write.ts'
+import { post, put } from '../support/write.ts'
 
 const shop = await openShop()
 after(() => shop.close())
@@ -53,6 +53,27 @@ test('an e-mail address is judged by the same rule in a file and in a body', asy
       assert.equal(answer.status === 201, refused === 0, email)
       assert.equal(isEmail(email), refused === 0, email)
       if (refused) assert.match(rejected ?? '', /email,is no e-mail address,/)
+    }
+  } finally {
+    await api.stop()
+  }
+})
+
+test('a text is judged by the same rule in a file and in a body', async () => {
+  const api = await startTestService({ settings: { writesPerMinute: 'off' }, role: 'maintainer' })
+  const texts = [
+    ...['a\tb', 'a\nb', '\u007f', '\u0085', 'a\u2028b', 'a\u2029b', 'a\u202eb', '\u202aAnn\u202c', '\u2066a'],
+    ...['Ann', 'Zoë', 'Zoe\u0308', 'a\u00a0b', '\u200fa', 'a\u200db', '👩‍👩‍👧'],
+  ]
+  try {
+    const { id } = (
+      await post(api, '/customers', { firstname: 'A', surname: 'B', contact: { email: 'a@example.com' } })
+    ).json.data
+    for (const [i, firstname] of texts.entries()) {
+      const { refused, rejected } = await shop.feed('customers', `id,firstname\nt${i},"${firstname}"\n`)
+      const answer = await put(api, `/customers/${id}`, { firstname })
+      assert.equal(answer.status === 200, refused === 0, JSON.stringify(firstname))
+      if (refused) assert.match(rejected ?? '', /has a (control character|character that changes the direction)/)
     }
   } finally {
     await api.stop()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { addService } from '../../src/accounts.ts'
 import { sql } from '../../src/db.ts'
+import { addService } from '../../src/services.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { lookAtGrownTables } from '../../src/store/lists/statistics.ts'
 import { freshDatabase } from '../support/database.ts'

@@ -69,6 +69,7 @@ export function openApparel21(
   const feeds = feedsOf(client, release, settings.every)
   return {
     backOffice: of => apparel21(upstream, of, settings.exports !== undefined),
+    isOurs: false,
     // The files have every sale, also those of nobody in particular.
     feeds: settings.exports === undefined ? feeds : feeds.filter(({ name }) => name !== 'transactions'),
     source: `apparel21 ${client.connection.url} ${client.connection.countryCode}`,

@@ -1,7 +1,15 @@
-import { type Capabilities, type Capability, customersByChangeSince } from '../../domain/port/backoffice.ts'
-import { isAtLeast } from '../../domain/release.ts'
-import { type Configured, whyNoGateways, whyNoVouchers } from '../../domain/vouchers/issue.ts'
-import type { Service, Settings } from '../../settings.ts'
+import type { Capabilities, Capability } from '../../domain/port/backoffice.ts'
+import {
+  capability,
+  customersUpdatedAfter,
+  needing,
+  paymentGateways,
+  returns,
+  subscriptionMappings,
+  vouchersIssue,
+} from '../../domain/port/capabilities.ts'
+import type { Configured } from '../../domain/vouchers/issue.ts'
+import type { Service } from '../../settings.ts'
 import { type Release, since } from './calls/release.ts'
 
 const always = [
@@ -28,12 +36,12 @@ export const whyNoErasure =
 
 /** What this kind of back office cannot do whatever its release, and where it comes from instead. */
 const never: readonly Capability[] = [
-  lacking('customerErasure', whyNoErasure),
-  lacking(
+  capability('customerErasure', whyNoErasure),
+  capability(
     'paymentGatewayList',
     'The back office does not list its gateways: `GET /payment-gateways` has the names of the setting `gateways`.',
   ),
-  lacking(
+  capability(
     'voucherNumberAtSale',
     'The back office makes number and PIN of a voucher after its sale, and e-mails them itself: `POST /vouchers` answers 202.',
   ),
@@ -59,16 +67,16 @@ export async function capabilitiesOf(
     driver: 'apparel21',
     release: known ?? 'unknown',
     capabilities: [
-      ...always.map(name => ({ name, available: true })),
+      ...always.map(name => capability(name)),
       ...[...exported].map(([name, reason]) => capability(name, hasExports ? undefined : reason)),
       ...never,
-      needing('customersUpdatedAfter', known, customersByChangeSince, 'GET /customers?updated_after='),
+      customersUpdatedAfter(known),
       needing('voucherDeliveryDate', known, since.voucherDeliveryDate, 'A `deliveryDate` other than today'),
-      settings.returnReasons.length ? needing('returns', known, since.returns, 'A return') : noReasons,
-      capability('paymentGateways', whyNoGateways(configured)?.join(' ')),
+      settings.returnReasons.length ? needing('returns', known, since.returns, 'A return') : returns(settings),
+      paymentGateways(configured),
       capability('gatewayMerchants', whyNoMerchants(merchants, configured)),
-      capability('vouchersIssue', whyNoVouchers(settings, configured)),
-      ...conditional.map(([name, reason]) => capability(name, reason(settings))),
+      vouchersIssue(settings, configured),
+      ...subscriptionMappings(settings),
     ],
   }
 }
@@ -80,28 +88,3 @@ function whyNoMerchants(merchants: readonly string[], configured?: Configured): 
     ? `The back office is not told the merchant of ${without.map(name => `\`${name}\``).join(', ')}, and some kinds of gateway are refused without: \`tillbridge back-office set\`.`
     : undefined
 }
-
-const noReasons = lacking('returns', 'A return names its reason, and the setting `returnReasons` has none.')
-
-function needing(name: string, release: string | undefined, minimum: string, what: string): Capability {
-  if (isAtLeast(release ?? '', minimum)) return { name, available: true }
-  const found = release === undefined ? 'which release this one is cannot be found out' : `this one is ${release}`
-  return lacking(name, `${what} needs release ${minimum} or later; ${found}.`)
-}
-
-function lacking(name: string, reason: string): Capability {
-  return { name, available: false, reason }
-}
-
-const capability = (name: string, reason: string | undefined): Capability =>
-  reason === undefined ? { name, available: true } : lacking(name, reason)
-
-const conditional: readonly [name: string, reason: (settings: Settings) => string | undefined][] = [
-  ['emailSubscriptionMapping', ({ subscriptionMapping }) => unmapped('email', subscriptionMapping.email)],
-  ['smsSubscriptionMapping', ({ subscriptionMapping }) => unmapped('sms', subscriptionMapping.sms)],
-]
-
-const unmapped = (channel: 'email' | 'sms', mapping: object | undefined) =>
-  mapping
-    ? undefined
-    : `\`${channel}Subscription\` is kept by the service, and changes no customer reference: the setting \`subscriptionMapping.${channel}\` says which.`

@@ -8,7 +8,7 @@ import { ApiError, type Fault, faulty, orApiError } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
 import { customerRecord } from '../../store/customers/customers.ts'
-import { storesByNumber } from '../../store/goods/stock.ts'
+import { storesByNumber } from '../../store/goods/stores.ts'
 import { holdOrder, orderRecord } from '../../store/orders/orders.ts'
 import {
   insertLines,

@@ -7,7 +7,7 @@ import { type Finish, isRefusal, NeverDone, type Write } from '../../domain/writ
 import { ApiError, type Fault, faulty } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
-import { keptSku } from '../../store/goods/stock.ts'
+import { keptSku } from '../../store/goods/skus.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
 import { voucherDays } from '../../store/vouchers/issue.ts'
 import { noteVoucherSale, type VoucherSale } from '../../store/vouchers/upstream-sales.ts'

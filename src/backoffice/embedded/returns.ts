@@ -86,7 +86,7 @@ export async function createReturn(
 }
 
 /** What a voucher was given back, with the currency's decimals. */
-export interface GivenBack {
+interface GivenBack {
   number: string
   amount: string
 }

@@ -5,7 +5,7 @@ import { rejectedColumns } from './header.ts'
 /** So much of a file is looked at before it is judged by its first bytes. */
 const headBytes = 64
 
-export interface Encoded {
+interface Encoded {
   /** What messages call the file. */
   name: string
   /** What somebody says that it is; undefined: its bytes tell. */

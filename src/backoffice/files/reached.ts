@@ -12,7 +12,7 @@ import type { Source } from './source.ts'
 const noteEveryMs = 1_000
 
 /** How far the import of a file has come, known beyond this process. */
-export interface Reached {
+interface Reached {
   /** The line behind which it goes on; 0: at the beginning. */
   from: number
   /** All lines up to this one are in. Has what is `before` it outlive the process as well, where it notes it. */

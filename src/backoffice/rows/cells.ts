@@ -1,3 +1,4 @@
+import { oddityIn } from '../../domain/characters.ts'
 import { isEmail } from '../../domain/email.ts'
 import { type DecimalMark, moneyCheck, percentCheck, unitPriceCheck, unitsCheck, wholeCheck } from './numbers.ts'
 import { Reason } from './reason.ts'
@@ -86,8 +87,6 @@ function timeCheck(format: 'date' | 'local-time', written: string | undefined): 
 }
 
 const notAFlag = new Reason('is neither true nor false: true, false, yes, no, y, n, 1 or 0')
-const control = new Reason('has a control character')
-const malformed = new Reason('has half of a character (a lone surrogate)')
 
 const flags = new Map([
   ...['true', 'yes', 'y', '1'].map(word => [word, true] as const),
@@ -101,21 +100,16 @@ function wordCheck(words: readonly string[]): Check {
   return text => (known.has(text.trim()) ? text.trim() : unknown)
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const controls = /[\u0000-\u001f\u007f-\u009f]/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const controlsInProse = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
-
 function textCheck({ maxLength = Infinity, pattern, format, examples }: ColumnShape): Check {
   const tooLong = new Reason(`is longer than ${maxLength} characters`)
   // A long text may have paragraphs.
-  const forbidden = maxLength >= 1000 && format === undefined ? controlsInProse : controls
+  const hasLines = maxLength >= 1000 && format === undefined
   const shaped = pattern === undefined ? undefined : new RegExp(pattern, 'u')
   const misshapen = new Reason(`does not look like ${examples[0]}`)
   return text => {
-    if (forbidden.test(text)) return control
+    const oddity = oddityIn(text, hasLines)
+    if (oddity !== undefined) return new Reason(`has ${oddity}`)
     if (text.length > maxLength && [...text].length > maxLength) return tooLong
-    if (!text.isWellFormed()) return malformed
     return shaped && !shaped.test(text) ? misshapen : text
   }
 }

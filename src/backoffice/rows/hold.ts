@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { connectAlone } from '../../beside-pool.ts'
 import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { connectAlone } from '../../store/running/beside-pool.ts'
 import { ImportError } from './import-error.ts'
 
 interface Waiting {

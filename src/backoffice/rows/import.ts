@@ -37,7 +37,7 @@ export interface Left {
   refusals: readonly Refusal[]
 }
 
-export interface Importing {
+interface Importing {
   db: Database
   service: Service
   kind: Kind

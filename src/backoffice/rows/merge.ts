@@ -1,8 +1,8 @@
+import { persistently } from '../../connections/contention.ts'
 import type { Upserted } from '../../store/lists/change.ts'
-import { persistently } from '../../store/running/contention.ts'
 import { type Violation, violationIn } from './violations.ts'
 
-export interface Merged<Input> extends Upserted {
+interface Merged<Input> extends Upserted {
   /** What the database refuses, in its order. */
   refused: { input: Input; violation: Violation }[]
 }

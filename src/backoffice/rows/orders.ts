@@ -79,7 +79,7 @@ function headerOf(rows: readonly Row[], refuse: Refuse): Row {
 const addressOf = (row: Row, prefix: string) =>
   Object.fromEntries(addressFields.map(field => [field, textOf(row[addressColumn(prefix, field)])]))
 
-export const isLine = ({ sku, skuId }: Row) => typeof (sku ?? skuId) === 'string'
+const isLine = ({ sku, skuId }: Row) => typeof (sku ?? skuId) === 'string'
 
 function linesOf(rows: readonly Row[], items: SoldItems, decimals: number, refuse: Refuse): BroughtLine[] {
   const seen = new Set<unknown>()

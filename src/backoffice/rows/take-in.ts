@@ -8,7 +8,7 @@ import { addNotes, nothingTaken, type Taken } from './taken.ts'
 import { foreseen, type Violation } from './violations.ts'
 
 /** Where rows go, and what their source wants to be done with them. */
-export interface Wishes<R> {
+interface Wishes<R> {
   db: Database
   service: Service
   intake: Intake<R>

@@ -7,7 +7,7 @@ interface Moment {
 }
 
 /** Reads a moment as a file writes it; undefined where the text is none. */
-export type ReadMoment = (text: string) => Moment | undefined
+type ReadMoment = (text: string) => Moment | undefined
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 

@@ -14,7 +14,7 @@ const needs: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What became of a feed that was to be pulled. */
-export type PullOutcome = { result: SyncResult } | { waitsFor: readonly string[] } | { busy: true }
+type PullOutcome = { result: SyncResult } | { waitsFor: readonly string[] } | { busy: true }
 
 /**
  * Pulls one feed of a service, unless another run has it, or what it needs was never pulled: stock of products that nobody knows yet

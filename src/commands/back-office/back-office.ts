@@ -10,6 +10,7 @@ import {
   contradictionsIn,
   type DriverName,
   driverNames,
+  ours,
   unfitFor,
 } from '../../domain/port/settings.ts'
 import type { Keys } from '../../secrets.ts'
@@ -201,7 +202,7 @@ async function merge(
     ...chosen.withChoices(before?.settings, choices),
   }
   const merged = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const settings = (given.driver === 'embedded' ? { driver: given.driver } : merged) as unknown as BackOfficeSettings
+  const settings = (given.driver === ours ? { driver: given.driver } : merged) as unknown as BackOfficeSettings
   const faults = contradictionsIn(settings, name => name)
   if (!faults.length) faults.push(...chosen.unknownFeeds(choices, settings, service))
   if (faults.length) throw new Error(faults.join('\n'))

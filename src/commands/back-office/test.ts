@@ -20,7 +20,7 @@ async function examineApi(settings: BackOfficeSettings, service: Service, db: Da
   const log = { info() {}, warn: (facts: object, message: string) => console.error(message, JSON.stringify(facts)) }
   const driver = drivers[settings.driver](settings, service, log)
   try {
-    if (driver.feeds.length) {
+    if (!driver.isOurs) {
       const { release, stores, currency } = await driver.look()
       console.log(`Reached: release ${release ?? 'unknown'}, ${stores} stores${currency ? `, ${currency}` : ''}.`)
       if (currency !== undefined && currency !== service.settings.currency)

@@ -1,9 +1,9 @@
-import { listServices } from '../../accounts.ts'
 import type { Offices } from '../../backoffice/offices.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db.ts'
 import { ApiError } from '../../errors.ts'
 import { servicesLeftAlone } from '../../running/left-alone.ts'
+import { listServices } from '../../services.ts'
 import { isLate, syncFacts } from '../../store/sync/facts.ts'
 
 /** What each service can do, and what it cannot and why; a line each. Throws where one cannot be reached. */
@@ -13,7 +13,7 @@ export async function backOffices(db: Database, offices: Offices, config: Config
   for (const service of await listServices(db)) {
     const opened = offices.driverOf(service)
     try {
-      if (opened.feeds.length) await opened.look()
+      if (!opened.isOurs) await opened.look()
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       unreached.push(`${service.name}: ${error.message} See: tillbridge back-office test ${service.name}`)

@@ -33,8 +33,7 @@ function reasons(refusals: readonly Refusal[]) {
   return `${table(['refused', 'column', 'why', 'such as', ''], rows)}${more > 0 ? `\nand ${whole(more)} more reasons` : ''}`
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const printable = (text: string) => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
+const printable = (text: string) => text.replace(/\p{Cc}/gu, ' ')
 
 function ending(name: string, { stoppedAfter, resumedAfter, canResume }: Summary, dryRun: boolean) {
   const wentOn = resumedAfter ? [`Went on behind line ${whole(resumedAfter)}.`] : []

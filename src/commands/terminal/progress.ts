@@ -1,13 +1,13 @@
 import { Presets, SingleBar } from 'cli-progress'
 
 /** What the person at the terminal sees of work under way. */
-export interface ProgressDisplay<T> {
+interface ProgressDisplay<T> {
   show(progress: T): void
   end(): void
 }
 
 /** A line's text, and how much of the work is done, from 0 to 1; undefined where nobody knows. */
-export interface Words {
+interface Words {
   share: number | undefined
   text: string
 }

@@ -1,10 +1,10 @@
-import { listAllServices, listEnding, readService } from '../../accounts.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../db.ts'
 import type { OpenedDatabase } from '../../running/connecting.ts'
 import { reachDatabase } from '../../running/data-databases.ts'
 import { joinInstallation } from '../../running/installation.ts'
 import type { Keys } from '../../secrets.ts'
+import { listAllServices, listEnding, readService } from '../../services.ts'
 import type { Service } from '../../settings.ts'
 import { listDatabases } from '../../store/running/data-databases.ts'
 
@@ -25,7 +25,7 @@ export interface Session {
 }
 
 /** A service, and the database that it is in. */
-export interface Placed {
+interface Placed {
   service: Service
   db: Database
 }

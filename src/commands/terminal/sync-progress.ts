@@ -1,7 +1,7 @@
 import type { Tally } from '../../store/sync/sync.ts'
 
 /** What the person at the terminal sees of a run under way. */
-export interface SyncProgress {
+interface SyncProgress {
   show(tally: Readonly<Tally>): void
   end(): void
 }

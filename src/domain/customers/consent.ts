@@ -10,7 +10,7 @@ export interface Consent {
 }
 
 /** What a request says of it: a flag that is null goes back to no consent. */
-export type Said = { [flag in keyof Consent]?: boolean | null | undefined }
+type Said = { [flag in keyof Consent]?: boolean | null | undefined }
 
 const subscriptions = [
   ['email', 'emailSubscription'],

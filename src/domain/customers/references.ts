@@ -11,7 +11,7 @@ export interface KnownReference {
 export type KnownReferences = (type: string, value: string) => KnownReference | undefined
 
 /** References of a request: what was chosen, by type; null takes a reference away. */
-export type ChosenReferences = ReadonlyMap<string, ChosenReference>
+type ChosenReferences = ReadonlyMap<string, ChosenReference>
 
 /** The chosen references. `references: null` takes all away that are stored, but those of the `kept` types. */
 export function chosenReferences(

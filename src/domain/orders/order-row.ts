@@ -31,7 +31,7 @@ export const orderHeader = {
 }
 
 /** What of a row is a line of the order. */
-export const orderLine = {
+const orderLine = {
   sequence: Type.Optional(
     Whole('Where the line stands in the order; without it, as the lines come.', 1, { minimum: 1 }),
   ),
@@ -56,7 +56,7 @@ export const orderLine = {
 }
 
 /** What of a row is a payment of the order. */
-export const orderPayment = {
+const orderPayment = {
   paymentGateway: Type.Optional(Id('The payment gateway.', 'paypal')),
   paymentAmount: Type.Optional(Money('What was paid with it.', '65.93')),
   paymentReference: Type.Optional(Text("The gateway's reference.", 'PAYID-MX2A7', 100)),

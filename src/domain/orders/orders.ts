@@ -43,7 +43,7 @@ const line = (text: string, example: string, maxLength = 50) =>
 const optional = (text: string, example: string, maxLength = 50) => Optional(Text(text, example, maxLength))
 
 /** An address that something can be sent to. */
-export const PostalAddress = Type.Object(
+const PostalAddress = Type.Object(
   {
     contactName: Type.Optional(addressee.contactName),
     companyName: Type.Optional(addressee.companyName),

@@ -16,7 +16,7 @@ export const lineValue = (price: bigint, quantity: number, discounts: readonly b
 export const amountDue = (lineValues: readonly bigint[], freight: bigint) => sum(lineValues) + freight
 
 /** A line that was paid for, and what of it came back so far. Amounts in minor units. */
-export interface Paid {
+interface Paid {
   value: bigint
   quantity: number
   returned: number

@@ -31,7 +31,7 @@ const returnable = ({ status, quantity, returned }: SoldLine) =>
   status === 'shipped' || status === 'returned' ? quantity - returned : 0
 
 /** What the service has set for returns. */
-export type ReturnRules = Pick<Settings, 'returnReasons' | 'defaultReturnReason'>
+type ReturnRules = Pick<Settings, 'returnReasons' | 'defaultReturnReason'>
 
 /** What a return comes to; `lines` (those of the request) and `portions` count where there are no faults. */
 export interface JudgedReturn {

@@ -3,8 +3,8 @@ import type { Service } from '../../settings.ts'
 import { type Static, Type } from '../../shapes/shapes.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, UnitPrice, Units, Whole, Words } from '../fields.ts'
 
-export const channels = ['store', 'headOffice', 'web'] as const
-export const transactionTypes = ['sale', 'layby', 'laybyUpdate', 'specialOrder', 'specialOrderUpdate'] as const
+const channels = ['store', 'headOffice', 'web'] as const
+const transactionTypes = ['sale', 'layby', 'laybyUpdate', 'specialOrder', 'specialOrderUpdate'] as const
 
 const id = Id("The back office's identifier of the transaction.", '13748')
 const number = Text('The number printed on the receipt.', 'D10100000130', 50)
@@ -95,7 +95,7 @@ export const RetailTransaction = Type.Object(
 )
 
 /** How far the stored history of a customer can be believed. */
-export interface Followed {
+interface Followed {
   /** When the back office was last asked for it (RFC 3339); undefined: never. */
   syncedAt: string | undefined
   /** Why it is not as it stands there now. */

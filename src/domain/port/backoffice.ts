@@ -26,6 +26,3 @@ export interface BackOffice extends CustomerWrites, OrderWrites, VoucherWrites, 
   /** Without a database what depends on the records of the service is not looked at. */
   capabilities(db?: Db): Promise<Capabilities>
 }
-
-/** Since when the back office can say which customers have changed (contract 4). */
-export const customersByChangeSince = '2022.1'

@@ -27,7 +27,9 @@ export interface Sight {
 /** One service's back office, in one process. */
 export interface Driver {
   backOffice(service: Service): BackOffice
-  /** What can be pulled, in the order in which one needs the other. None: all of it is in our own tables. */
+  /** All of it is in our own tables: nobody is called, and nothing is pulled. */
+  readonly isOurs: boolean
+  /** What can be pulled, in the order in which one needs the other. */
   readonly feeds: readonly Feed[]
   /** Which back office it is, without secrets: what was noted of another one means nothing to it. */
   readonly source: string

@@ -50,6 +50,8 @@ export type SettingName = Exclude<keyof BackOfficeSettings, 'every' | 'gateways'
 
 export const driverNames = ['embedded', 'apparel21'] as const
 export type DriverName = (typeof driverNames)[number]
+/** The driver of our own tables: nobody else stands behind the service. */
+export const ours = 'embedded' satisfies DriverName
 
 /** One text of the settings: what it is for, and what is wrong with a value of it. */
 interface Field {
@@ -167,7 +169,7 @@ export function contradictionsIn(
 ): string[] {
   const faults: string[] = []
   const names = (Object.keys(given) as (keyof typeof given)[]).filter(name => given[name] !== undefined)
-  if (driver === 'embedded') {
+  if (driver === ours) {
     if (names.length)
       faults.push(
         `${names.map(named).join(', ')}: nothing of the embedded back office; ${named('driver')}=apparel21 is missing.`,

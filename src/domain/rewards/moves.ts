@@ -44,7 +44,7 @@ export interface Entry {
 }
 
 /** A lot to be made; its entries fill it. */
-export interface NewLot {
+interface NewLot {
   kind: 'points' | 'reward'
   id: string
   description: string

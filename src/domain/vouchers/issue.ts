@@ -58,8 +58,8 @@ export function whyNoVouchers(settings: Settings, known?: Configured): string | 
 }
 
 /** Why nothing can be paid but with vouchers. */
-export const whyNoGateways = (known?: Configured): string[] | undefined =>
-  known?.gateways.length === 0 ? ['The setting `gateways` has no payment gateway.'] : undefined
+export const whyNoGateways = (known?: Configured): string | undefined =>
+  known?.gateways.length === 0 ? 'The setting `gateways` has no payment gateway.' : undefined
 
 /** What a new voucher may be worth: a bound for slips of the keyboard. Most currencies have decimals; one without has small units. */
 const mostUnits = (decimals: number) => (decimals ? 100_000n * 10n ** BigInt(decimals) : 10_000_000n)

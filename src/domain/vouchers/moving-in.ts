@@ -2,7 +2,7 @@ import { stateAfter, type VoucherState, type VoucherStep } from './states.ts'
 import type { BroughtState } from './voucher-row.ts'
 
 /** A voucher as its ledger has it; what is left in minor units. */
-export interface Standing {
+interface Standing {
   state: VoucherState
   balance: bigint
 }

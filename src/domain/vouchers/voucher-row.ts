@@ -2,7 +2,7 @@ import { type Static, Type } from '../../shapes/shapes.ts'
 import { Id, LocalDate, Money, Words } from '../fields.ts'
 
 /** Where a voucher of an earlier system may stand: nobody here holds it yet. */
-export const broughtStates = ['active', 'pending', 'redeemed', 'expired', 'suspended'] as const
+const broughtStates = ['active', 'pending', 'redeemed', 'expired', 'suspended'] as const
 export type BroughtState = (typeof broughtStates)[number]
 
 /** One voucher of an earlier system. */

@@ -1,5 +1,5 @@
 import { isUsername, usernameRule } from '../../domain/accounts.ts'
-import { controls, controlsOfLines, turns } from '../../domain/characters.ts'
+import { oddityIn } from '../../domain/characters.ts'
 import { isEmail } from '../../domain/email.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import { settingFormats } from '../../domain/settings.ts'
@@ -105,7 +105,7 @@ export function faultsOf(shape: TSchema, value: unknown, circumstances: Circumst
     }
     const { minLength = 0, maxLength = Infinity, pattern, format = '' } = of
     const length = [...given].length
-    const odd = oddCharacter(given, format)
+    const odd = oddityIn(given, format === 'multiline')
     if (odd) fault('invalid_field', at, `${nameOf(at)} holds ${odd}.`)
     else if (length < minLength) fault('invalid_field', at, `${nameOf(at)} is not empty${exampleOf(of)}.`)
     else if (length > maxLength)
@@ -155,14 +155,6 @@ const range = (minimum: number, maximum: number) =>
       ? `at least ${minimum}`
       : `at most ${maximum}`
 
-/** What no text may hold: control characters (line breaks apart in a `multiline` text), half a character, marks that turn the line. */
-function oddCharacter(text: string, format: string) {
-  if (!text.isWellFormed()) return 'half a character (a lone surrogate)'
-  if (holds(format === 'multiline' ? controlsOfLines : controls, text)) return 'a control character'
-  if (holds(turns, text)) return 'a character that changes the direction of writing'
-  return
-}
-
 /** Expressions by their sources, of which there are as many as shapes have. */
 const expressions = new Map<string, RegExp>()
 
@@ -171,8 +163,6 @@ function matches(text: string, source: string) {
   expressions.set(source, expression)
   return expression.test(text)
 }
-
-const holds = (characters: string, text: string) => matches(text, `[${characters}]`)
 
 /** What a text of a format has to be, where it is not. */
 const formats: Record<string, (text: string, circumstances: Circumstances) => string | undefined> = {

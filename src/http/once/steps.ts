@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isContention } from '../../connections/contention.ts'
 import type { Database, Db } from '../../db.ts'
 import type { Holding } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import { CommitUnknown } from '../../outages.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
-import { isContention } from '../../store/running/contention.ts'
 import { keepHolds, takeHolds } from '../../store/running/intents.ts'
 
 /** Where writes are carried out. */

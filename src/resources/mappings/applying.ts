@@ -25,7 +25,7 @@ export const pathOf = (kind: MappedKind, id: string) => `/mappings/${kind}/${enc
 type Apply<B extends TSchema> = (tx: Db, service: Service, id: string, change: Static<B>) => Promise<void>
 
 /** How a mapping is changed: what is not mentioned stays, null takes it away. */
-export const apply: {
+const apply: {
   stores: Apply<typeof StoreMappingChange>
   skus: Apply<typeof SkuMappingChange>
   customers: Apply<typeof CustomerMappingChange>

@@ -127,7 +127,7 @@ export function voucherLedgers(api: Api) {
 }
 
 function requireOurs(driver: Context['driver']) {
-  if (driver.feeds.length)
+  if (!driver.isOurs)
     throw new ApiError('capability_unavailable', 'The head office keeps the vouchers: it is decided there.')
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { readServiceOfJob } from '../../accounts.ts'
 import type { Database } from '../../db.ts'
 import { failpoint } from '../../failpoints.ts'
+import { readServiceOfJob } from '../../services.ts'
 import { type Emptied, empty } from '../../store/ending/emptying.ts'
 import { untilWritten } from '../../store/lists/announced.ts'
 import { carryRest } from '../../store/moving/carrying.ts'
@@ -41,7 +41,7 @@ import {
 } from '../../store/moving/shutting.ts'
 
 /** What a move is told with. */
-export interface Telling {
+interface Telling {
   onCopied: (progress: Copying & { of: number }) => void
   /** It is served at the target: how long nothing could be written, in milliseconds. */
   onSwitched: (pausedMs: number) => void

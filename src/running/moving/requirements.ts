@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../db.ts'
 
 /** A database of a move, with what people call it. */
-export interface Place {
+interface Place {
   db: Db
   called: string
 }

@@ -7,7 +7,7 @@ import { atBeginning, type Place, type Places, type Stand, textOf } from './plac
 import { isShown, sources } from './sources.ts'
 
 /** Up to when the feed is told, of each list by its number. */
-export type Moments = readonly string[]
+type Moments = readonly string[]
 
 /** What a page is to hold. */
 export interface Asked {

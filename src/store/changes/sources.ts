@@ -9,7 +9,7 @@ import { returnText } from '../orders/returns.ts'
 import { rewardAccountText } from '../rewards/rewards.ts'
 
 /** Where the records of a kind are. */
-export interface Source {
+interface Source {
   table: List
   /** What its index of changes ends with. */
   key: Sql

@@ -13,7 +13,7 @@ const lookMs = 250
 const looksBehind = 4
 
 /** How long somebody waits. */
-export interface Wait {
+interface Wait {
   ms: number
   /** Ends the wait before. */
   over: AbortSignal

@@ -12,15 +12,10 @@ interface Table {
 /** Told as rows go: how many so far, and how many there were. */
 export type Emptied = (progress: { rows: number; of: number }) => void
 
-/** What stays. */
-interface Leaving {
-  tables?: readonly string[]
-}
-
 const rowsAtOnce = 1_000
 
 /**
- * Deletes what a service has in all tables but the list of services and the accounts' assignments: a thousand rows at a time, each
+ * Deletes what a service has in all tables but the list of services, the accounts' assignments and those named: a thousand rows at a time, each
  * thousand for good, and with a pause as long as they took, so that others have the database for half of the time at least. Broken off
  * at any moment, it is gone on with by beginning anew.
  */
@@ -29,9 +24,9 @@ export async function empty(
   service: Pick<Service, 'id'>,
   onRows: Emptied,
   signal: AbortSignal,
-  but: Leaving = {},
+  but: readonly string[] = [],
 ): Promise<void> {
-  const tables = (await tablesOf(db)).filter(({ name }) => !but.tables?.includes(name))
+  const tables = (await tablesOf(db)).filter(({ name }) => !but.includes(name))
   let of = 0
   for (const { name } of tables) of += await countOf(db, service, name)
   let rows = 0

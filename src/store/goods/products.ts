@@ -55,26 +55,29 @@ interface Touched {
   product_id: string
 }
 
+/** Columns, what names the row among them. */
+type Keyed<K extends string> = Record<string, unknown> & Record<K, string>
+
 /** The part of a row (`ProductRow`) that each table holds. */
 interface Parts {
-  product: Record<string, unknown> & Dated
-  colour: Record<string, unknown>
-  variant: Record<string, unknown>
+  product: Keyed<'productId'> & Dated
+  colour: Keyed<'productId' | 'colourId'>
+  variant: Keyed<'skuId'>
 }
 
 /** Merges rows, one a colour/size, into the products; the stock that shows a SKU follows. Counts are of rows. */
 export function upsertProducts(db: Database, service: Service, rows: readonly Parts[]): Promise<Upserted> {
   return db.transaction(async tx => {
-    const givenProducts = lastOf(
+    const givenProducts = joined(
       rows.map(row => row.product),
       row => row.productId,
     )
     await holdProductsOf(tx, service, {
-      products: givenProducts.map(row => row.productId as string),
-      skus: rows.map(row => row.variant.skuId as string),
+      products: givenProducts.map(row => row.productId),
+      skus: rows.map(row => row.variant.skuId),
     })
     const change = await beginChangeOf(tx, service, 'product', givenProducts, ['stock'])
-    const givenColours = lastOf(
+    const givenColours = joined(
       rows.map(row => row.colour),
       row => `${row.productId} ${row.colourId}`,
     )
@@ -105,7 +108,7 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
     if (renamed.length) await followInStock(tx, service, change, 'sku_id', renamed)
     const inserted = touched.filter(row => row.inserted).length
     const changed = new Set([
-      ...rows.filter(row => rendered.has(row.product.productId as string)).map(row => row.variant.skuId),
+      ...rows.filter(row => rendered.has(row.product.productId)).map(row => row.variant.skuId),
       ...skus,
     ]).size
     return { inserted, changed: changed - inserted }
@@ -164,10 +167,11 @@ export async function renderProducts(
   return new Set(rows.map(row => row.product_id))
 }
 
-function lastOf<T extends object>(rows: readonly T[], key: (row: T) => unknown): T[] {
-  const last = new Map<unknown, T>()
-  for (const row of rows) last.set(key(row), { ...last.get(key(row)), ...row })
-  return [...last.values()]
+/** One row for each key, with all that its rows say: of what two say the later one counts. */
+function joined<T extends object>(rows: readonly T[], key: (row: T) => unknown): T[] {
+  const ofKeys = new Map<unknown, T>()
+  for (const row of rows) ofKeys.set(key(row), { ...ofKeys.get(key(row)), ...row })
+  return [...ofKeys.values()]
 }
 
 interface Filters {

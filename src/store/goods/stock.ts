@@ -215,27 +215,3 @@ export const stockShownAs = (service: Service, id: Sql) => sql`
 /** The record of one SKU in one store, as JSON text. */
 export const stockRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(sql`select record from (${stockShownAs(service, sql`${id}::text`)}) stock`)
-
-/** The back office's identifiers of e-commerce SKUs. */
-export const skuIds = (db: Db, service: Service, skus: readonly string[]) =>
-  db.rows<{ sku: string; skuId: string }>(
-    sql`select sku, sku_id as "skuId" from variant where service_id = ${service.id} and sku = any(${skus})`,
-  )
-
-/** Which of these identifiers some variant carries. */
-export const knownSkuIds = (db: Db, service: Service, ids: readonly string[]) =>
-  db.rows<{ sku: string; skuId: string }>(
-    sql`select sku, sku_id as "skuId" from variant where service_id = ${anyService(service)} and sku_id = any(${ids})`,
-  )
-
-/** The product that has a SKU, and whether a store has, or had, any of it; undefined where the SKU is not known. */
-export const keptSku = (db: Db, service: Service, skuId: string) =>
-  db.row<{ productId: string; wasInStock: boolean }>(sql`
-    select product_id as "productId", exists (select from stock s where s.service_id = v.service_id and s.sku_id = v.sku_id) as "wasInStock"
-      from variant v where service_id = ${service.id} and sku_id = ${skuId}`)
-
-/** Store identifiers and names by store number. */
-export const storesByNumber = (db: Db, service: Service, numbers: readonly string[]) =>
-  db.rows<{ store_id: string; store_number: string; name: string }>(
-    sql`select store_id, store_number, name from store where service_id = ${service.id} and store_number = any(${numbers})`,
-  )

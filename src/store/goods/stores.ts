@@ -98,3 +98,9 @@ export const knownStores = (db: Db, service: Service, ids: readonly string[]) =>
   db.rows<{ id: string; number: string }>(
     sql`select store_id as id, store_number as number from store where service_id = ${service.id} and store_id = any(${ids})`,
   )
+
+/** Store identifiers and names by store number. */
+export const storesByNumber = (db: Db, service: Service, numbers: readonly string[]) =>
+  db.rows<{ store_id: string; store_number: string; name: string }>(
+    sql`select store_id, store_number, name from store where service_id = ${service.id} and store_number = any(${numbers})`,
+  )

@@ -14,7 +14,6 @@ export const kindOf = {
   reward_account: 'reward-account',
 } as const
 export type List = keyof typeof kindOf
-export type Kind = (typeof kindOf)[List]
 
 /** What a list is called where a change of it alone is announced (`back_date` in the migrations): from 1. */
 export const numberOf = (list: List) => Object.keys(kindOf).indexOf(list) + 1

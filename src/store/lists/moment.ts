@@ -6,7 +6,7 @@ import { kindOf, type List, numberOf } from './change.ts'
 export type Stamps = List | Sql
 
 /** The moment up to which a walk is complete, as SQL, and where in the primary's log all is that was stamped by then (docs/decisions/0027). */
-export interface Moment {
+interface Moment {
   asOf: Sql
   /** Absent: only the primary is known to have it. */
   position?: string | undefined

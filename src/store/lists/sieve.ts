@@ -4,7 +4,7 @@ import { momentOf, tableOf } from './moment.ts'
 import { between, type Page, type PageRequest, pageFrom, type Read, type Source, unseen, written } from './page.ts'
 
 /** A condition that the index of the walk does not serve, since the walk has another order. */
-export interface Sieve {
+interface Sieve {
   /** Begins with `and`. */
   where: Sql
   /** What it is about; the table has an index by service and this column. */

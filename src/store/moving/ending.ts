@@ -4,6 +4,7 @@ import { failpoint } from '../../failpoints.ts'
 import { trustMs } from '../../sign-in.ts'
 import { type Emptied, empty } from '../ending/emptying.ts'
 import { end } from '../ending/ending.ts'
+import { tablesThatStay } from '../running/control-tables.ts'
 import { carryLog } from './carrying.ts'
 import { aliveMs, copySlots, endMove, type Move, sinceSwitch, stayAlive, switchedAt, switchOver } from './moves.ts'
 import { nameOfMove, unpublish, unsubscribe } from './replication.ts'
@@ -28,7 +29,7 @@ export async function requireMine(control: Database, move: Move) {
 }
 
 /** Has the service served at the source as ever, and nothing kept there for a target that is away. */
-export async function retreat({ control, source }: Pick<Places, 'control' | 'source'>, move: Move) {
+async function retreat({ control, source }: Pick<Places, 'control' | 'source'>, move: Move) {
   await requireMine(control, move)
   await openAgain(source, move)
   await keepNothing({ control, source }, move)
@@ -80,11 +81,7 @@ export async function finish(
   await requireMine(control, move)
   await carryLog({ source, target }, move, signal)
   if (source === control) {
-    // Accounts are written here for ever: answers about them stay, and go with all others within a day, and lines about them wait in the
-    // audit for being handed on.
-    await empty(source, { id }, onRows, signal, {
-      tables: ['account_use', 'service_move', 'audit', 'idempotent_answer'],
-    })
+    await empty(source, { id }, onRows, signal, tablesThatStay)
     const at = await switchedAt(control, move)
     await source.run(sql`delete from audit where service_id = ${id} and changed_at < ${at ?? '-infinity'}::timestamptz`)
   } else {

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, raw, sql } from '../../db.ts'
+import { tablesOfControl } from '../running/control-tables.ts'
 import type { Move } from './moves.ts'
 
 /** What stays in the control database, or follows by itself: jobs in the pause, the log of requests behind it. */
-const apart = ['service', 'service_move', 'account_service', 'account_use', 'job', 'request_log', 'request_minute']
+const apart = [...tablesOfControl, 'job', 'request_log', 'request_minute']
 
 /** The tables whose rows are copied and followed. */
 export async function movedTables(db: Db): Promise<string[]> {

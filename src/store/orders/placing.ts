@@ -6,7 +6,7 @@ import type { KnownToOrder, Priced } from '../../domain/orders/check.ts'
 import type { LineStatus, OrderInput } from '../../domain/orders/orders.ts'
 import type { Service } from '../../settings.ts'
 import { holdCustomers } from '../customers/leaving.ts'
-import { storesByNumber } from '../goods/stock.ts'
+import { storesByNumber } from '../goods/stores.ts'
 import { stampOfNow } from '../lists/change.ts'
 import { gatewayNames } from '../running/gateways.ts'
 import type { HeldOrder } from './orders.ts'
@@ -34,7 +34,7 @@ export const variantsOf = (tx: Db, service: Service, skus: readonly string[], de
      cross join lateral (select * from colour where service_id = v.service_id and product_id = v.product_id and colour_id = v.colour_id offset 0) c
      where v.service_id = ${service.id} and v.sku = any(${skus})`)
 
-export const orderNumberTaken = async (tx: Db, service: Service, number: string) =>
+const orderNumberTaken = async (tx: Db, service: Service, number: string) =>
   Boolean(
     await tx.row(
       sql`select true as taken from sales_order where service_id = ${service.id} and order_number = ${number}`,
@@ -72,7 +72,7 @@ export async function knownToOrder(
 }
 
 /** What an order is known by. */
-export interface OrderIdentity {
+interface OrderIdentity {
   number: string
   /** Absent: one is made. */
   id?: string
@@ -83,7 +83,7 @@ export interface OrderIdentity {
 type GivenAddress = { [name in keyof OrderAddress]?: OrderAddress[name] | undefined }
 
 /** What is kept of an order beside its lines and payments. */
-export interface OrderHeader extends Pick<OrderInput, 'customerId' | 'pickupStoreNumber'> {
+interface OrderHeader extends Pick<OrderInput, 'customerId' | 'pickupStoreNumber'> {
   billingAddress: GivenAddress
   deliveryAddress: GivenAddress
 }

@@ -111,13 +111,14 @@ export async function insertReturnLines(
     insert into return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code, notes)
     select ${service.id}, ${returnId}, sequence, ${order.id}, "orderSequence", quantity, value, "reasonCode", notes
       from json_to_recordset(${JSON.stringify(rows)}) as line (sequence integer, "orderSequence" integer, quantity integer, value numeric, "reasonCode" text, notes text)`)
-  await Promise.all([inserted, count(tx, service, returnId, sql`+`)])
+  await Promise.all([inserted, countOnLines(tx, service, returnId, sql`+`)])
 }
 
 /** Takes the lines of a return off the lines of the order again. */
-export const takeBack = (tx: Db, service: Service, returnId: string) => count(tx, service, returnId, sql`-`)
+export const takeBack = (tx: Db, service: Service, returnId: string) => countOnLines(tx, service, returnId, sql`-`)
 
-const count = (tx: Db, service: Service, returnId: string, sign: Sql) =>
+/** Adds the lines of a return to what has come back of the order's lines, or takes them off it. */
+const countOnLines = (tx: Db, service: Service, returnId: string, sign: Sql) =>
   tx.run(sql`
     update order_line l
        set returned = l.returned ${sign} b.quantity, refunded = l.refunded ${sign} b.value,

@@ -7,14 +7,14 @@ import type { Service } from '../../settings.ts'
 import { stampOfNow } from '../lists/change.ts'
 
 /** What a customer has bought. */
-export interface Earned {
+interface Earned {
   orderNumber: string
   /** What it cost, text with the currency's decimals. */
   amount: string
 }
 
 /** What of it came back. */
-export interface Returned extends Earned {
+interface Returned extends Earned {
   returnNumber: string
 }
 

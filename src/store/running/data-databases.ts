@@ -27,7 +27,7 @@ export const forgetDatabase = async (control: Db, name: string) =>
   (await control.run(sql`delete from data_database where name = ${name}`)) > 0
 
 /** What a database that has our tables says of whose it is. Undefined: nobody has started with it yet. */
-export interface Mark {
+interface Mark {
   /** Of the secret. */
   digest: Buffer
   /** The name by which a control database knows it. Null: it is a control database itself. */
@@ -41,8 +41,8 @@ export async function readMark(db: Db): Promise<Mark | undefined> {
   return db.row<Mark>(sql`select secret_digest as digest, data_database as name from installation`)
 }
 
-/** Marks a database that has no mark yet as a data database. */
-export const mark = (db: Db, keys: Keys, name: string) =>
+/** Marks a database that has no mark yet: as a data database of this name, or as a control database. */
+export const mark = (db: Db, keys: Keys, name: Mark['name']) =>
   db.run(
     sql`insert into installation (secret_digest, data_database) values (${keys.digest}, ${name}) on conflict do nothing`,
   )

@@ -13,7 +13,7 @@ export interface Requested {
 }
 
 /** A write that a back office is told of, from before that until effect, audit and answer are stored. */
-export interface Intent {
+interface Intent {
   /** The write's `reference`: the same for a repeat with the same Idempotency-Key. */
   id: string
   /** Another one for each attempt: only who has the newest may store anything. */

@@ -111,7 +111,7 @@ export const markFault = (
      where service_id = ${service.id} and mail_id = ${id} and status = 'queued'`)
 
 /** A mail as `tillbridge mail list` shows it. */
-export interface ListedMail {
+interface ListedMail {
   id: string
   voucher: string
   status: MailStatus
@@ -153,13 +153,21 @@ export const mailsOf = async (tx: Db, service: Service, vouchers: readonly strin
     )
   ).map(({ id }) => id)
 
-/** Drops what the mails of vouchers say; one that waits is given up. `why`: what is told of them from then on. */
-export async function eraseMails(
-  tx: Db,
-  service: Service,
-  vouchers: readonly string[],
-  why = sql`'The receiver was erased.'`,
-): Promise<void> {
+/** Drops what the mails of vouchers say, whose receiver is erased; one that waits is given up. */
+export const eraseMails = (tx: Db, service: Service, vouchers: readonly string[]) =>
+  giveUp(tx, service, vouchers, sql`'The receiver was erased.'`)
+
+/** The same of a voucher's mails that another one takes the place of. It is told beside why one did not leave, once. */
+export const supersedeMails = (tx: Db, service: Service, voucher: string) =>
+  giveUp(
+    tx,
+    service,
+    [voucher],
+    sql`case when sealed is null then last_fault else concat_ws(' ', last_fault, 'Another one was sent instead.') end`,
+  )
+
+/** `why`: what is told of the mails from then on. */
+async function giveUp(tx: Db, service: Service, vouchers: readonly string[], why: Sql): Promise<void> {
   const ids = await mailsOf(tx, service, vouchers)
   await tx.run(sql`
     update mail set sealed = null, status = 'failed', last_fault = ${why}

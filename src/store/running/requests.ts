@@ -72,7 +72,7 @@ const arrayText = (values: readonly (string | number | undefined)[]) =>
 const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
 
 /** What requests are searched by. */
-export interface Search {
+interface Search {
   request_id?: string | undefined
   operation?: string | undefined
   path?: string | undefined

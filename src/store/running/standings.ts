@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../db.ts'
 
 /** How one feed of one service stands. */
-export interface FeedFigures {
+interface FeedFigures {
   service: string
   feed: string
   lagSeconds: number | null

@@ -2,7 +2,7 @@ import { type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 
 /** What is known of a SKU that was sold. */
-export interface SoldSku {
+interface SoldSku {
   skuId: string
   productCode: string
   productName: string

@@ -8,7 +8,7 @@ import { isHeld } from './held.ts'
 import { runFields } from './runs.ts'
 
 /** A feed of a back office as its driver has it: its name, and the seconds between two pulls. */
-export type Scheduled = Pick<Feed, 'name' | 'everySeconds'>
+type Scheduled = Pick<Feed, 'name' | 'everySeconds'>
 
 /**
  * The records (`Feed`) of the feeds of a service, as one JSON text: those that are pulled, in the order of the driver, and then the kinds of

@@ -10,7 +10,7 @@ export interface FileRun {
 }
 
 /** Why lines were refused: how many, and the numbers of the first ones. */
-export interface Refused {
+interface Refused {
   column: string
   reason: string
   lines: number

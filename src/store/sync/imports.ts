@@ -2,7 +2,7 @@ import { type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 
 /** A file that is imported: what its lines are, and the SHA-256 of its bytes, so that another one of the same name is not taken for it. */
-export interface ImportedFile {
+interface ImportedFile {
   kind: string
   digest: Buffer
 }

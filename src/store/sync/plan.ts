@@ -3,7 +3,7 @@ import type { Service } from '../../settings.ts'
 import { isHeld } from './held.ts'
 
 /** A feed of a service that is to be pulled every so many seconds. */
-export interface Planned {
+interface Planned {
   serviceId: number
   feed: string
   everySeconds: number
@@ -43,7 +43,7 @@ export const hastenFeeds = (db: Db, name: string, planned: readonly Planned[]) =
     returning j.service_id as "serviceId", j.subject as feed`)
 
 /** A feed that has not ended well for three times as long as it should. */
-export interface Stalled extends Planned {
+interface Stalled extends Planned {
   lagSeconds: number
 }
 

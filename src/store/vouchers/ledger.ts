@@ -16,7 +16,7 @@ export interface TakenVoucher extends Validated {
 }
 
 /** What time has done to a voucher, and its ledger does not say yet. */
-export interface Passed {
+interface Passed {
   /** A lock has run out. */
   hasLapsed: boolean
   /** Its last day is over, in the service's time zone. */
@@ -116,7 +116,7 @@ export const pastTheirDay = async (db: Db, service: Service) =>
   ).map(({ number }) => number)
 
 /** A step as the ledger has it. */
-export interface LedgerEntry {
+interface LedgerEntry {
   at: string
   kind: string
   amount: string

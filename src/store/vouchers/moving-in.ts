@@ -11,7 +11,7 @@ import { Contradiction } from '../lists/contradiction.ts'
 import { pinHash } from './pin.ts'
 
 /** A voucher of an earlier system. Amounts as text, with the currency's decimals at most. */
-export interface BroughtVoucher {
+interface BroughtVoucher {
   number: string
   pinHash: Buffer
   balance: string

@@ -16,7 +16,7 @@ export type UpstreamVoucher = Pick<
 >
 
 /** A voucher of a back office behind us whose row this transaction has: nobody else validates, holds or draws it until that ends. */
-export interface TakenUpstream extends Validated {
+interface TakenUpstream extends Validated {
   voucher: UpstreamVoucher
   currency: string
   /** What can be drawn of it, in minor units. */

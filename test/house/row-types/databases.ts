@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { addService } from '../../../src/accounts.ts'
+import { addService } from '../../../src/services.ts'
 import { record } from '../../../src/store/running/audit.ts'
 import { copiesAmong, entriesNamed, isThere } from '../../../src/store/running/copies.ts'
 import {

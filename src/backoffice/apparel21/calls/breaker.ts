@@ -2,7 +2,7 @@ import { Failure, isOutage } from './failure.ts'
 import type { Stage } from './stages.ts'
 
 /** Keeps calls from a back office that does not answer. */
-export interface Breaker {
+interface Breaker {
   /** Milliseconds until the next attempt; 0: go ahead, and say how it went. While it is half open, one may. */
   enter(): number
   passed(): void

@@ -3,7 +3,7 @@ import { Failure } from './failure.ts'
 import type { Stage } from './stages.ts'
 
 /** Bounds what is under way with one back office, so that a slow one does not take everything. */
-export interface Bulkhead {
+interface Bulkhead {
   /** Waits for a place; the answer gives it back. Throws a `Failure` where too many wait, or it takes too long. */
   enter(signal: AbortSignal): Promise<() => void>
   readonly busy: number

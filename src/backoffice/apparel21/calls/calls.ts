@@ -14,7 +14,7 @@ import { makeRetryBudget, repeated } from './retries.ts'
 import { type Call, type Stage, through } from './stages.ts'
 
 /** The calls of one back office: with deadlines, a breaker, a bulkhead, and repeats within a budget. Both throw `ApiError`s. */
-export interface Calls {
+interface Calls {
   readonly limits: Limits
   /** A read, repeated once where that may help. `read` settles the call, or hands it on; there is none where there is no such data. */
   reading<T>(asking: Asking, read: (call: Call | undefined) => Promise<T>): Promise<T>

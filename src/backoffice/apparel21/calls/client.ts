@@ -7,7 +7,7 @@ import { type Asking, idIn, type Writing } from './request.ts'
 import type { Call, End } from './stages.ts'
 
 /** A list as it arrives. */
-export interface Listed {
+interface Listed {
   /** Without its records; undefined where there is no such data. */
   root: Xml | undefined
   /** To be walked, or left: until then the call is under way. */

@@ -1,10 +1,5 @@
+import type { DriverLog, OnCall, OnCredentials } from '../../../domain/port/driver.ts'
 import type { Merchant } from '../../../domain/port/settings.ts'
-
-/** What to call when something happens that an operator should know; a pino logger is one. */
-export interface Log {
-  info(facts: object, message: string): void
-  warn(facts: object, message: string): void
-}
 
 /** How to reach one retailer's Retail API. */
 export interface Connection {
@@ -24,13 +19,11 @@ export interface Connection {
   /** What the back office knows payment gateways by, by their names in `GET /payment-gateways`. */
   gateways?: Readonly<Record<string, Merchant>> | undefined
   limits?: Partial<Limits>
-  log?: Log
+  log?: DriverLog
   /** Hears that calls are kept back from now on, and that they are not any more. */
   onBreaker?: (state: 'open' | 'closed') => void
-  /** Hears what becomes of user and password: the first time, and each time that it changes. */
-  onCredentials?: (state: 'accepted' | 'refused') => void
-  /** Hears of each call that was made: how many milliseconds it took, and whether there was no answer, or a 5xx. */
-  onCall?: ((milliseconds: number, hasFailed: boolean) => void) | undefined
+  onCredentials?: OnCredentials
+  onCall?: OnCall | undefined
 }
 
 export interface Limits {

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import { Failure } from './failure.ts'
 
 /** One request, as it goes out. */
-export interface Outgoing {
+interface Outgoing {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   url: URL
   headers: Record<string, string>

@@ -6,7 +6,7 @@ import { XmlFault } from '../xml/xml.ts'
  * when the request may have arrived. `busy`: 429 or 503. `gateway`: 502 or 504. `denied`: 401. `crashed`: another 5xx.
  * `unreadable`: something was answered that is not an answer of this system.
  */
-export type FailureKind = 'closed' | 'unreachable' | 'lost' | 'busy' | 'gateway' | 'denied' | 'crashed' | 'unreadable'
+type FailureKind = 'closed' | 'unreachable' | 'lost' | 'busy' | 'gateway' | 'denied' | 'crashed' | 'unreadable'
 
 export class Failure extends Error {
   override name = 'Failure'

@@ -5,7 +5,7 @@ import type { Client } from './client.ts'
 import type { Asking } from './request.ts'
 
 /** A list that is read page by page. */
-export interface Paged extends Asking, Expected {
+interface Paged extends Asking, Expected {
   keyOf(record: Xml): string
   /** Is awaited before each page is asked for. */
   beforePage?(): Promise<void>

@@ -8,7 +8,7 @@ const callsPerRepeat = 10
 const most = 100
 const first = 30
 
-export interface RetryBudget {
+interface RetryBudget {
   /** Notes a call of somebody's. */
   earn(): void
   /** Takes a repeat out of the budget; false: there is none left. */

@@ -24,7 +24,7 @@ export interface Imported extends Taken {
 }
 
 /** A file to import: what is in it, what messages call it, where it is. */
-export interface Importable extends Brought {
+interface Importable extends Brought {
   kind: ExportKind
   name: string
 }

@@ -11,7 +11,7 @@ import type { ExportKind } from './files.ts'
 import type { ExportLine } from './lines.ts'
 
 /** The cells of a line of one of our kinds (`backoffice/rows/kinds.ts`), by the names of its columns. */
-export type Cells = Readonly<Record<string, string>>
+type Cells = Readonly<Record<string, string>>
 type Known = Record<string, string | null>
 
 /** Makes lines of one of our kinds of lines of an export; some come to nothing. */

@@ -6,7 +6,7 @@ import { translated } from '../xml/untranslatable.ts'
 import { text } from '../xml/values.ts'
 
 /** What the back office tells of one customer's sales. */
-export interface History {
+interface History {
   rows: FeedRows['transactions'][]
   /** Why sales cannot be taken, an entry each. */
   refused: string[]

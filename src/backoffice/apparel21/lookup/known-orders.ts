@@ -17,7 +17,7 @@ import { isCustomer, personById, readied, storePerson } from './people.ts'
 import type { Upstream } from './upstream.ts'
 
 /** An order that is held, with its lines, brought up to date. */
-export interface KnownOrder {
+interface KnownOrder {
   order: HeldOrder
   lines: HeldLine[]
   /** What is left of them: a line that came back some other way has nothing left to return. Where there is none such, the same as `lines`. */

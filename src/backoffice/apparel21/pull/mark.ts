@@ -1,5 +1,5 @@
 /** What is known when a pull has ended. */
-export interface Pulled {
+interface Pulled {
   /** The newest change that it has shown, on the wall of the head office: `YYYY-MM-DDTHH:MM:SS`. */
   newest: string | undefined
   /** When it began and how long it took, by our clock, in milliseconds. */

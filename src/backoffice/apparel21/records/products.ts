@@ -4,7 +4,7 @@ import { every, money, text, wallIn, whole } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 import { referenceValues } from './references.ts'
 
-export interface ProductReading {
+interface ProductReading {
   typeNames: ReadonlyMap<string, string>
   /** Decimals of the currency. */
   decimals: number

@@ -20,7 +20,7 @@ const types: Readonly<Record<string, RetailTransaction['type']>> = {
 
 const currencies = new Set(Intl.supportedValuesOf('currency'))
 
-export const transactionIdOf = (transaction: Xml): string => {
+const transactionIdOf = (transaction: Xml): string => {
   const id = text(transaction, 'Id')
   if (!id) throw new Untranslatable('A transaction has no Id.')
   return id

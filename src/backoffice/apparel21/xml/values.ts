@@ -65,7 +65,7 @@ function decimalIn(given: string | null | undefined): string | null {
 export const money = (element: Xml | undefined, decimals: number, ...path: string[]) =>
   rounded(text(element, ...path), decimals)
 
-export function rounded(given: string | null, decimals: number): string | null {
+function rounded(given: string | null, decimals: number): string | null {
   const plain = decimalIn(given)
   const [, sign = '', before = '', after = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(plain ?? '') ?? []
   if (!before || before.length > 12) return null

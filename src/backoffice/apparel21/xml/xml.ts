@@ -147,7 +147,7 @@ async function* withoutControls(pieces: AsyncIterable<string>): AsyncGenerator<s
 }
 
 /** A list whose records are parsed while they arrive. */
-export interface Listing {
+interface Listing {
   /** The root without its records; undefined where the body is empty. */
   root: Xml | undefined
   /** To be walked to its end, or left by `return`. */

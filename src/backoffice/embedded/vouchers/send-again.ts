@@ -1,21 +1,16 @@
-import { sql } from '../../../db.ts'
 import { amount, decimalsOf } from '../../../domain/money.ts'
 import { makePin } from '../../../domain/vouchers/number.ts'
 import { unusable } from '../../../domain/vouchers/use.ts'
 import type { Voucher } from '../../../domain/vouchers/vouchers.ts'
 import type { Finishing, Write } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
-import { eraseMails, queueVoucherMail, retryWithin, takeUnsent } from '../../../store/running/mails.ts'
+import { queueVoucherMail, retryWithin, supersedeMails, takeUnsent } from '../../../store/running/mails.ts'
 import { holdPersons, personsOf } from '../../../store/vouchers/ledger.ts'
 import { redirect } from '../../../store/vouchers/persons.ts'
 import { pinHash, putPin } from '../../../store/vouchers/pin.ts'
 import { endValidation, endValidationWithLock } from '../../../store/vouchers/validation.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import { takeVoucher } from './steps.ts'
-
-/** What is told of an e-mail that another one takes the place of: why it did not leave, too. Of one that was taken before it has been told. */
-const instead = sql`
-  case when sealed is null then last_fault else concat_ws(' ', last_fault, 'Another one was sent instead.') end`
 
 /** What there is to know of a sending: which voucher, and where to, if it is not where it went before. */
 interface Sending {
@@ -53,7 +48,7 @@ export async function sendAgain(
     return readVoucher(tx, service, number)
   }
   const pin = makePin()
-  await eraseMails(tx, service, [number], instead)
+  await supersedeMails(tx, service, number)
   await putPin(tx, service, number, pinHash(keys, service, number, pin))
   const end = voucher.state === 'locked' ? endValidationWithLock : endValidation
   await end(tx, service, number)

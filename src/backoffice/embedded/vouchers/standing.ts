@@ -1,6 +1,6 @@
-import { listServices } from '../../../accounts.ts'
 import type { Database, Db } from '../../../db.ts'
 import type { VoucherState } from '../../../domain/vouchers/states.ts'
+import { listServices } from '../../../services.ts'
 import type { Service } from '../../../settings.ts'
 import { pastTheirDay } from '../../../store/vouchers/ledger.ts'
 import { endValidation } from '../../../store/vouchers/validation.ts'

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { streamOf } from '../../connections/statements.ts'
-import { type Database, sql } from '../../db.ts'
-import { asStatement, unhurried } from '../../session-settings.ts'
+import { streamOf } from './connections/statements.ts'
+import { type Database, sql } from './db.ts'
+import { asStatement, unhurried } from './session-settings.ts'
 
 /** Milliseconds after which what is answered at once is answered no more. */
 const promptMs = 10_000
