@@ -15,6 +15,7 @@ import { ApiError } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import { isCreatedHere, recordConsent } from '../../store/customers/consent.ts'
 import { customerWithEmail } from '../../store/customers/customers.ts'
+import { erasedAmong } from '../../store/customers/erased.ts'
 import { lockReferencesOf } from '../../store/customers/references-written.ts'
 import { lockCustomer } from '../../store/customers/writes.ts'
 import { erase } from '../../store/privacy/erasure.ts'
@@ -30,7 +31,6 @@ import {
   type Readied,
   readied,
   referenceTypeIds,
-  rowOf,
   storePerson,
 } from './lookup/people.ts'
 import type { Upstream } from './lookup/upstream.ts'
@@ -169,10 +169,10 @@ async function outcomeOf(
 
 /**
  * The person that an earlier attempt to create this customer has made, whose outcome nobody knew, or who was killed on the way;
- * undefined where nobody has the e-mail address. Throws `email_taken` where somebody else has it.
+ * undefined where nobody has the e-mail address. Throws `email_taken` where somebody else has it, who is a customer here from then on.
  */
 async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange) {
-  const { service, step, learn } = write
+  const { service, step, read, learn } = write
   const { client } = upstream
   const { email } = input.contact
   const ownerHere = () =>
@@ -195,9 +195,12 @@ async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerI
     if (still !== undefined) throw emailTaken(still)
   }
   if (!found || foundId === undefined) return
-  const row = await rowOf(upstream, service, found)
-  if (!isWhatWasAsked(row, input, judged, today(client).subtract({ days: 1 }).toString())) throw emailTaken(foundId)
-  return found
+  // Who was erased here does not come back by this, and could not be found by the name.
+  if ((await read(db => erasedAmong(db, service, [foundId]))).size) throw emailTaken(undefined)
+  const ready = await readied(upstream, write, found)
+  if (isWhatWasAsked(ready.row, input, judged, today(client).subtract({ days: 1 }).toString())) return found
+  await learn(tx => storePerson(tx, service, ready))
+  throw emailTaken(foundId)
 }
 
 /** The day at the head office. */
