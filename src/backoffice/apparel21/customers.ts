@@ -1,4 +1,5 @@
 import type { Db } from '../../db.ts'
+import { faultsOfChanged } from '../../domain/as-stored.ts'
 import { type CustomerState, type JudgedChange, judgeChange } from '../../domain/customers/change.ts'
 import { type Consent, consentChanges } from '../../domain/customers/consent.ts'
 import {
@@ -135,7 +136,8 @@ function judge(
 ): JudgedChange {
   const today = Temporal.Now.plainDateISO(settings.timeZone).toString()
   const judged = judgeChange(change, before, known, settings, today)
-  return { ...judged, faults: [...judged.faults, ...faultsOfLength(change)] }
+  const tooLong = faultsOfChanged(faultsOfLength(change), change, before && JSON.parse(before.record))
+  return { ...judged, faults: [...judged.faults, ...tooLong] }
 }
 
 /** What a change makes of the person, in the back office's own terms. Throws where it has no such type of reference. */
