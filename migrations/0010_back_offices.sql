@@ -71,6 +71,7 @@ create table sync_state (
   started_at timestamptz,
   finished_at timestamptz,
   full_at timestamptz,
+  whole_every integer,
   read bigint not null default 0,
   inserted bigint not null default 0,
   changed bigint not null default 0,
@@ -87,8 +88,10 @@ comment on table sync_state is 'How far each feed has been pulled, and how its l
 comment on column sync_state.since is 'The mark, in the driver''s own form: changes up to it are in. It moves when a run has ended well. Null: everything is read.';
 comment on column sync_state.run is 'The run that holds the feed.';
 comment on column sync_state.beat_at is 'When it last showed that it lives. After a minute without a beat the feed is anybody''s.';
-comment on column sync_state.finished_at is 'Of the last run that ended well.';
+comment on column sync_state.finished_at is 'Of the last run that ended well, and has asked for something.';
 comment on column sync_state.full_at is 'Of the last one that read everything.';
+comment on column sync_state.whole_every is
+  'How often everything is read, in seconds, where the last run found that the back office does not tell what changed. Null: it does.';
 comment on column sync_state.read is 'Records of the last run, also while it is under way. So are the next four.';
 comment on column sync_state.notes is 'What was not quite as it should be: {"why": how many}.';
 comment on column sync_state.fault is 'Why the last run failed. Null: it did not.';

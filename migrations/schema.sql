@@ -1248,8 +1248,10 @@ create table sync_state (
   run uuid,                                   -- The run that holds the feed.
   beat_at timestamptz,                        -- When it last showed that it lives. After a minute without a beat the feed is anybody's.
   started_at timestamptz,
-  finished_at timestamptz,                    -- Of the last run that ended well.
+  finished_at timestamptz,                    -- Of the last run that ended well, and has asked for something.
   full_at timestamptz,                        -- Of the last one that read everything.
+  whole_every integer,                        -- How often everything is read, in seconds, where the last run found that the back office
+                                              -- does not tell what changed. Null: it does.
   read bigint not null default 0,             -- Records of the last run, also while it is under way. So are the next four.
   inserted bigint not null default 0,
   changed bigint not null default 0,

@@ -9,7 +9,7 @@ import type { Feed } from '../domain/port/feed.ts'
 import { ApiError } from '../errors.ts'
 import { DatabaseAway } from '../outages.ts'
 import type { Service } from '../settings.ts'
-import { isLate, type SyncFact, syncFacts } from '../store/sync/facts.ts'
+import { askedEvery, isLate, type SyncStanding, syncFacts } from '../store/sync/facts.ts'
 import { examples } from './terminal/examples.ts'
 import { quietLog } from './terminal/quiet-log.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -114,22 +114,23 @@ function describe(error: unknown) {
   return `${error.message} (${error.code}${cause instanceof Error && cause.message ? `: ${cause.message}` : ''})`
 }
 
-function rowOf(feed: string, { read, inserted, changed, removed, refused, isFull }: SyncResult) {
+function rowOf(feed: string, { read, inserted, changed, removed, refused, isFull, isIdle }: SyncResult) {
   const unchanged = Math.max(0, read - inserted - changed - refused)
   return [
     feed,
     ...[read, inserted, changed, unchanged, removed, refused].map(figure),
-    isFull ? 'everything' : 'changes',
+    isFull ? 'everything' : isIdle ? 'nothing' : 'changes',
   ]
 }
 
 /** Also where this command's environment does not say what stands behind the service: what is known of its feeds is in the database. */
-function statusOf({ feeds }: Driver, facts: readonly SyncFact[]) {
+function statusOf({ feeds }: Driver, facts: readonly SyncStanding[]) {
   const names = feeds.length ? feeds.map(({ name }) => name) : facts.map(({ feed }) => feed)
   const rows = names.map(name => {
-    const every = feeds.find(feed => feed.name === name)?.everySeconds
+    const planned = feeds.find(feed => feed.name === name)?.everySeconds
     const fact = facts.find(({ feed }) => feed === name)
-    const { syncedAt = null, lagSeconds = null, lastResult = 'none', nextAt = null } = fact ?? {}
+    const { syncedAt = null, lagSeconds = null, lastResult = 'none', nextAt = null, wholeEvery = null } = fact ?? {}
+    const every = planned === undefined ? undefined : askedEvery(planned, wholeEvery)
     const late = every !== undefined && lagSeconds !== null && isLate(lagSeconds, every) ? ' (late)' : ''
     const lag = lagSeconds === null ? '-' : `${figure(lagSeconds)} s${late}`
     return [name, lastResult, syncedAt ?? 'never', lag, every === undefined ? '-' : `${figure(every)} s`, nextAt ?? '-']

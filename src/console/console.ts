@@ -61,14 +61,14 @@ export function consolePages(server: FastifyInstance, gate: Gate): void {
     return sendSignedIn(reply, await bySession(gate, request))
   })
   server.post('/console/session', { onRequest: async request => fit(request, Password) }, async (request, reply) => {
-    const { username, password } = readBody({ body: Password, keepsEmptyTexts: true }, request, nobodys)
+    const { username, password } = await readBody({ body: Password, keepsEmptyTexts: true }, request, nobodys)
     const assignments = await byPassword(gate, request, username, password, challenge)
     const token = await gate.sessions.open(username, password)
     if (token === undefined) throw invalidCredentials(challenge)
     return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), { username, assignments })
   })
   server.post('/console/session/link', { onRequest: async request => fit(request, Link) }, async (request, reply) => {
-    const { link } = readBody({ body: Link, keepsEmptyTexts: true }, request, nobodys)
+    const { link } = await readBody({ body: Link, keepsEmptyTexts: true }, request, nobodys)
     const token = await gate.sessions.openByLink(link, request.ip)
     if (typeof token === 'object') throw tooManyFailures(token)
     const opened = token === undefined ? undefined : await gate.sessions.read(token)

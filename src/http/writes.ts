@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Role } from '../accounts.ts'
+import type { Db } from '../db.ts'
 import type { Finish, Write } from '../domain/write.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
 import { refuse } from '../refuse.ts'
+import type { Service } from '../settings.ts'
 import { type TSchema, Type } from '../shapes/shapes.ts'
 import type { Answer } from '../store/running/idempotency.ts'
 import { readBody } from './body/body.ts'
@@ -48,6 +50,8 @@ export interface WriteDescribed<B extends TSchema, P extends Params> extends Des
   policy?: Policy
   /** Whether an empty text in an optional field is something else than null. */
   keepsEmptyTexts?: boolean
+  /** The record that it changes: what the body has as it is stored can be sent back, whatever rule of the shape it breaks. */
+  stored?(db: Db, service: Service, params: { [name in keyof P]: string }): Promise<{ record: string } | undefined>
   /** What of the answer the write makes up, where the body does not say it: numbers, secrets. A trial shows null there. */
   made?: readonly string[]
 }
@@ -82,6 +86,7 @@ export interface How {
   etag: boolean
   body: TSchema
   keepsEmptyTexts: boolean
+  stored: WriteDescribed<TSchema, Params>['stored']
   made: readonly string[]
   ofAccounts: boolean
 }
@@ -92,7 +97,7 @@ export function howOf<B extends TSchema, P extends Params>(
   described: WriteDescribed<B, P>,
 ): How {
   const { status, repeatable, audited = true, etag = false, body } = described
-  const { keepsEmptyTexts = false, made = [], ofAccounts = false } = described
+  const { keepsEmptyTexts = false, stored, made = [], ofAccounts = false } = described
   const isPost = method === 'POST'
   return {
     operation: `${method} ${path}`,
@@ -102,6 +107,7 @@ export function howOf<B extends TSchema, P extends Params>(
     etag,
     body,
     keepsEmptyTexts,
+    stored,
     made,
     ofAccounts,
   }
@@ -116,11 +122,11 @@ export async function handleWrite(
   work: WriteWork,
 ) {
   const gate = gateOf(control, how, request)
-  const { db: _, query: __, inSteps: ___, ...context } = contextOf(gate, request)
+  const { db, query: _, inSteps: __, ...context } = contextOf(gate, request)
   const { service, params } = context
   refuseQuery(request, service.settings.timeZone)
   const key = how.repeatable ? readIdempotencyKey(context.header('idempotency-key'), service) : undefined
-  const body = readBody(how, request, service)
+  const body = await readBody(how, request, service, async () => how.stored?.(db, service, params))
   const asked = { ...context, body, username: request.username ?? '', requestId: request.id }
   // A password is given again only to whom it was given: whether others may have it is judged where it is made.
   const by = how.ofAccounts ? { by: asked.username } : {}

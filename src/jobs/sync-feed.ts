@@ -31,12 +31,15 @@ async function run(offices: Offices, work: Work): Promise<void> {
   const feed = driver?.feeds.find(({ name }) => name === subject)
   // It is not pulled any more.
   if (!service || !driver || !feed) return
+  const settled: (typeof failingAlert | typeof stalledAlert)[] = [failingAlert]
   const about = { service: service.name, feed: subject }
   try {
     const pulled = await pullFeed(db, service, driver, feed, { signal })
     if ('waitsFor' in pulled) return comeAgain(waitSeconds)
     if ('busy' in pulled) return comeAgain(busySeconds)
-    const { notes, ...counts } = pulled.result
+    const { notes, isIdle, ...counts } = pulled.result
+    // One that has asked for nothing is as old as it was.
+    if (!isIdle) settled.push(stalledAlert)
     log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A feed was pulled.')
   } catch (error) {
     if (!signal.aborted && attempt >= failuresToTell && !(error instanceof DatabaseAway)) {
@@ -47,6 +50,6 @@ async function run(offices: Offices, work: Work): Promise<void> {
     }
     throw error
   }
-  for (const kind of [failingAlert, stalledAlert] as const) await settleAlert(db, service.id, { kind, subject })
+  for (const kind of settled) await settleAlert(db, service.id, { kind, subject })
   comeAgain(Math.max(1, Math.round(feed.everySeconds * (1 - scatter * Math.random()))))
 }

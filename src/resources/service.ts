@@ -76,7 +76,7 @@ export function service(api: Api) {
       const { driver, release, capabilities } = await backOffice.capabilities(db)
       const { isIdle } = await dueJobs(db)
       const jobs = isIdle ? { name: 'jobs', available: false, reason: noWorker } : { name: 'jobs', available: true }
-      const sync = await syncFacts(db, service)
+      const sync = (await syncFacts(db, service)).map(({ wholeEvery: _, ...fact }) => fact)
       return {
         data: { backOffice: { driver, release }, capabilities: [...capabilities, jobs], ...(sync.length && { sync }) },
       }

@@ -1,4 +1,5 @@
 import type { Db } from '../../db.ts'
+import { faultsOfChanged } from '../../domain/as-stored.ts'
 import { type CustomerState, type JudgedChange, judgeChange } from '../../domain/customers/change.ts'
 import { type Consent, consentChanges } from '../../domain/customers/consent.ts'
 import {
@@ -15,6 +16,7 @@ import { ApiError } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import { isCreatedHere, recordConsent } from '../../store/customers/consent.ts'
 import { customerWithEmail } from '../../store/customers/customers.ts'
+import { erasedAmong } from '../../store/customers/erased.ts'
 import { lockReferencesOf } from '../../store/customers/references-written.ts'
 import { lockCustomer } from '../../store/customers/writes.ts'
 import { erase } from '../../store/privacy/erasure.ts'
@@ -30,7 +32,6 @@ import {
   type Readied,
   readied,
   referenceTypeIds,
-  rowOf,
   storePerson,
 } from './lookup/people.ts'
 import type { Upstream } from './lookup/upstream.ts'
@@ -135,7 +136,8 @@ function judge(
 ): JudgedChange {
   const today = Temporal.Now.plainDateISO(settings.timeZone).toString()
   const judged = judgeChange(change, before, known, settings, today)
-  return { ...judged, faults: [...judged.faults, ...faultsOfLength(change)] }
+  const tooLong = faultsOfChanged(faultsOfLength(change), change, before && JSON.parse(before.record))
+  return { ...judged, faults: [...judged.faults, ...tooLong] }
 }
 
 /** What a change makes of the person, in the back office's own terms. Throws where it has no such type of reference. */
@@ -169,10 +171,10 @@ async function outcomeOf(
 
 /**
  * The person that an earlier attempt to create this customer has made, whose outcome nobody knew, or who was killed on the way;
- * undefined where nobody has the e-mail address. Throws `email_taken` where somebody else has it.
+ * undefined where nobody has the e-mail address. Throws `email_taken` where somebody else has it, who is a customer here from then on.
  */
 async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange) {
-  const { service, step, learn } = write
+  const { service, step, read, learn } = write
   const { client } = upstream
   const { email } = input.contact
   const ownerHere = () =>
@@ -195,9 +197,12 @@ async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerI
     if (still !== undefined) throw emailTaken(still)
   }
   if (!found || foundId === undefined) return
-  const row = await rowOf(upstream, service, found)
-  if (!isWhatWasAsked(row, input, judged, today(client).subtract({ days: 1 }).toString())) throw emailTaken(foundId)
-  return found
+  // Who was erased here does not come back by this, and could not be found by the name.
+  if ((await read(db => erasedAmong(db, service, [foundId]))).size) throw emailTaken(undefined)
+  const ready = await readied(upstream, write, found)
+  if (isWhatWasAsked(ready.row, input, judged, today(client).subtract({ days: 1 }).toString())) return found
+  await learn(tx => storePerson(tx, service, ready))
+  throw emailTaken(foundId)
 }
 
 /** The day at the head office. */

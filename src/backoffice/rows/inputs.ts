@@ -1,3 +1,4 @@
+import { allSaid, fullConsent } from '../../domain/customers/consent.ts'
 import type { TransactionParts } from '../../domain/orders/merge-lines.ts'
 import type { Row } from './intake.ts'
 
@@ -13,9 +14,9 @@ function pick(row: Row, names: Readonly<Record<string, string>>) {
 
 const asNamed = (...names: string[]) => Object.fromEntries(names.map(name => [name, name]))
 
-/** The row with `references` under the name of its column. */
+/** The row with `references` under the name of its column, and with the subscriptions that it ends without naming them. */
 export function customerFrom({ references, ...row }: Row) {
-  return references === undefined ? row : { ...row, referenceValues: references }
+  return { ...row, ...allSaid(fullConsent, row), referenceValues: references }
 }
 
 export const customerMappingFrom = ({ customerId, ...row }: Row) => ({ id: customerId, ...row })

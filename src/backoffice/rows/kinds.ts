@@ -98,7 +98,8 @@ export const kinds = {
   customers: {
     description: 'One customer.',
     open: openMappings,
-    remarks: 'A subscription is consent: with one, `privacy` becomes false whatever the line says.',
+    remarks:
+      'A subscription that the line sets is consent: `privacy` becomes false whatever the line says. Without one, `privacy` that is true ends both subscriptions, also those that the line does not name.',
     shape: CustomerRow,
     key: ['id'],
     inPaths: ['id'],

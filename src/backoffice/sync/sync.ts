@@ -25,6 +25,8 @@ export interface SyncOptions {
 export interface SyncResult extends Tally {
   /** It has read everything, and not only what changed. */
   isFull: boolean
+  /** It has asked for nothing (`PullEnd`): what there is is as old as before. */
+  isIdle: boolean
 }
 
 /** Milliseconds between two beats: several to the time after which a run is taken to be dead. */
@@ -75,8 +77,14 @@ export async function syncFeed(
     }
     const end = await pull(run)
     for (const first of run.loads.values()) await first?.end()
-    await finishFeed(db, service, hold, { since: end.since, isFull, asked: held.asked })
-    return { ...tally, isFull }
+    const { since: mark, isIdle = false } = end
+    await finishFeed(db, service, hold, {
+      since: mark,
+      isFull,
+      asked: held.asked,
+      wholeEvery: isIdle ? feed.fullEverySeconds : undefined,
+    })
+    return { ...tally, isFull, isIdle }
   } catch (error) {
     await failFeed(db, service, hold, signal?.aborted ? 'The run was stopped.' : faultOf(error)).catch(() => {})
     throw error

@@ -4,7 +4,7 @@ import type { Database } from '../../db.ts'
 import { ApiError } from '../../errors.ts'
 import { servicesLeftAlone } from '../../running/left-alone.ts'
 import { listServices } from '../../services.ts'
-import { isLate, syncFacts } from '../../store/sync/facts.ts'
+import { askedEvery, isLate, syncFacts } from '../../store/sync/facts.ts'
 
 /** What each service can do, and what it cannot and why; a line each. Throws where one cannot be reached. */
 export async function backOffices(db: Database, offices: Offices, config: Config) {
@@ -36,10 +36,15 @@ export async function feeds(db: Database, offices: Offices) {
     const planned = offices.driverOf(service).feeds
     const facts = planned.length ? await syncFacts(db, service) : []
     const faults = planned.flatMap(({ name, everySeconds }) => {
-      const { syncedAt = null, lagSeconds = null, lastResult } = facts.find(({ feed }) => feed === name) ?? {}
+      const {
+        syncedAt = null,
+        lagSeconds = null,
+        lastResult,
+        wholeEvery = null,
+      } = facts.find(({ feed }) => feed === name) ?? {}
       if (lagSeconds === null) return [`${name} was never pulled to its end`]
-      if (isLate(lagSeconds, everySeconds))
-        return [`${name} is of ${syncedAt}; it should be pulled every ${everySeconds} s`]
+      const every = askedEvery(everySeconds, wholeEvery)
+      if (isLate(lagSeconds, every)) return [`${name} is of ${syncedAt}; it should be pulled every ${every} s`]
       return lastResult === 'failed' ? [`the last run of ${name} failed`] : []
     })
     if (faults.length)

@@ -51,6 +51,7 @@ export function judgeChange(
   { subscriptionMapping: mapping, referenceTypes }: Settings,
   today: string,
 ): JudgedChange {
+  const record = before && (JSON.parse(before.record) as Customer)
   const consentBefore = before?.consent ?? noConsent
   const said = allSaid(consentBefore, change)
   const consent = consentAfter(consentBefore, change)
@@ -59,8 +60,8 @@ export function judgeChange(
   const given = new Map([...choices].map(([type, choice]) => [type, valueIdOf(choice)]))
   const chosen = new Map<string, string | null>([...given, ...mappedReferences(said, mapping)])
   const faults = [
-    ...(before ? faultsOfKept(change, JSON.parse(before.record) as Customer) : []),
-    ...faultsOfCustomer(change, today),
+    ...(record ? faultsOfKept(change, record) : []),
+    ...faultsOfCustomer(change, record, today),
     ...faultsOfReferences(choices, stored, known, referenceTypes),
     ...contradictions(given, stored, said, consent, mapping),
   ]

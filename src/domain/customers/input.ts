@@ -1,6 +1,7 @@
 import { type ApiError, type Fault, faulty } from '../../errors.ts'
 import { type Static, type TSchema, Type } from '../../shapes/shapes.ts'
 import { Address } from '../address.ts'
+import { faultsOfChanged } from '../as-stored.ts'
 import { notBlank } from '../characters.ts'
 import { Flag, Id, LocalDate, Optional, Text } from '../fields.ts'
 import type { Finish, Write } from '../write.ts'
@@ -171,10 +172,10 @@ export function phonesOf({ mobile, contact }: CustomerChange) {
   return mobile === undefined ? phones : { ...phones, mobile }
 }
 
-/** Every fault of a customer that its shape cannot tell. `today` is the day in the service's time zone. */
-export const faultsOfCustomer = (change: CustomerChange, today: string): Fault[] => [
+/** Every fault of a customer, as stored so far, that its shape cannot tell. `today` is the day in the service's time zone. */
+export const faultsOfCustomer = (change: CustomerChange, record: Customer | undefined, today: string): Fault[] => [
   ...mobileTwice(change),
-  ...bornOutOfRange(change, today),
+  ...faultsOfChanged(bornOutOfRange(change, today), change, record),
 ]
 
 function mobileTwice({ mobile, contact }: CustomerChange): Fault[] {

@@ -112,6 +112,8 @@ export interface PullEnd {
   since?: string
   /** How many records of a list there are at least: fewer of them seen is a fault. */
   total?: { list: string; atLeast: number }
+  /** Nothing was asked for: the back office does not tell what changed, and it was not time for everything. */
+  isIdle?: true
 }
 
 /** What a pull is asked for. */

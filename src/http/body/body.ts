@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { faultsOfChanged } from '../../domain/as-stored.ts'
 import { ApiError, catalogue } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
@@ -67,16 +68,23 @@ interface Reading<B extends TSchema> {
   keepsEmptyTexts: boolean
 }
 
-/** The body as its shape has it; throws every fault in it at once, those of the shape first, 100 at most. */
-export function readBody<B extends TSchema>(
+/**
+ * The body as its shape has it; throws every fault in it at once, those of the shape first, 100 at most. `stored` is the record that is
+ * changed, and is asked for where there are faults.
+ */
+export async function readBody<B extends TSchema>(
   { body: shape, keepsEmptyTexts }: Reading<B>,
   request: FastifyRequest,
   service: Service,
-): Static<B> {
+  stored?: () => Promise<{ record: string } | undefined>,
+): Promise<Static<B>> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   const given = isNoBody(shape) && bytes.length === 0 ? {} : readJson(bytes)
   const value = keepsEmptyTexts ? given : withoutEmptyTexts(shape, given)
-  const faults = faultsOf(shape, value, service.settings).sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0])
-  refuse(faults.slice(0, mostFaults))
+  const faults = faultsOf(shape, value, service.settings)
+  if (!faults.length) return value as Static<B>
+  const { record } = (await stored?.()) ?? {}
+  const left = record === undefined ? faults : faultsOfChanged(faults, value, JSON.parse(record))
+  refuse(left.sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0]).slice(0, mostFaults))
   return value as Static<B>
 }

@@ -43,8 +43,12 @@ export async function withWhatWasKept<R extends { id: string }>(tx: Db, service:
               email_subscription as "emailSubscription", sms_subscription as "smsSubscription", joined_store_id as "joinedStoreId"`)
   if (!back.length) return rows
   const keptOf = new Map(back.map(row => [row.id, row]))
-  return rows.map((row): R => Object.assign({}, keptOf.get(row.id), row))
+  return rows.map((row): R => Object.assign({}, keptOf.get(row.id), said(row)))
 }
+
+/** A field that is undefined says as little as one that is missing. */
+const said = <R extends object>(row: R) =>
+  Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)) as R
 
 /** Which of these are customers; they stay so until the transaction ends. */
 export const holdCustomers = (tx: Db, service: Service, ids: readonly string[]) =>

@@ -19,13 +19,19 @@ export const syncJob = 'sync-feed'
 /** Whether a feed has not ended well for three times as long as it should. */
 export const isLate = (lagSeconds: number, everySeconds: number) => lagSeconds > 3 * everySeconds
 
+/** How often a feed is asked, in seconds, by its schedule and by what is known of its back office. */
+export const askedEvery = (everySeconds: number, wholeEvery: number | null) => Math.max(everySeconds, wholeEvery ?? 0)
+
+/** The same with what says how often it is asked, where that is less often than it is looked at (`sync_state.whole_every`), in seconds. */
+export type SyncStanding = SyncFact & { wholeEvery: number | null }
+
 /** Every feed that was pulled, or is going to be; none where the service's back office has none. */
 export const syncFacts = (db: Db, service: Service) =>
-  db.rows<SyncFact>(sql`
+  db.rows<SyncStanding>(sql`
     select known.feed, ${rfc3339(sql`s.finished_at`)} as "syncedAt", floor(extract(epoch from now() - s.finished_at))::integer as "lagSeconds",
            case when ${isHeld} then 'running' when s.fault is not null then 'failed'
                 when s.finished_at is not null then 'ok' else 'none' end as "lastResult",
-           ${rfc3339(sql`j.due_at`)} as "nextAt"
+           ${rfc3339(sql`j.due_at`)} as "nextAt", s.whole_every as "wholeEvery"
       from (select feed from sync_state where service_id = ${service.id}
              union select subject from job where service_id = ${service.id} and name = ${syncJob}) known
       left join sync_state s on s.service_id = ${service.id} and s.feed = known.feed

@@ -33,12 +33,13 @@ export async function feedRecords(db: Db, service: Service, pulled: readonly Sch
         select row_to_json(r) as run, changed_at, ended_at, fault
           from feed_run cross join lateral (select ${runFields}) r
          where feed_run.service_id = ${service.id} and feed_run.feed = known.name and not is_trial order by changed_at desc, run_id desc limit 1) last on true
+     cross join lateral (select greatest(known.every, case when known.every is not null then s.whole_every end) as every) schedule
      cross join lateral (select case when known.pulled then s.finished_at when last.fault is null then last.ended_at end as at) synced
      cross join lateral (
-       select known.name as feed, case when known.pulled then 'backOffice' else 'file' end as origin, every as "everySeconds",
+       select known.name as feed, case when known.pulled then 'backOffice' else 'file' end as origin, schedule.every as "everySeconds",
               ${rfc3339(sql`synced.at`)} as "syncedAt", ${rfc3339(sql`s.full_at`)} as "wholeAt",
               floor(extract(epoch from now() - synced.at))::integer as "lagSeconds",
-              coalesce(synced.at < now() - 3 * every * interval '1 s', false) as "isLate",
+              coalesce(synced.at < now() - 3 * schedule.every * interval '1 s', false) as "isLate",
               case when ${isHeld} then 'running' when coalesce(s.fault, last.fault) is not null then 'failed'
                    when synced.at is not null then 'ok' else 'none' end as state,
               coalesce(s.fault, last.fault) as detail, s.asked_at is not null as "isAsked", ${rfc3339(sql`j.due_at`)} as "nextAt", last.run as "lastRun") r`)

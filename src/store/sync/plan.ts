@@ -50,11 +50,12 @@ interface Stalled extends Planned {
 /** The feeds that are too old and nobody was told of yet. One that is being pulled is given an hour for it. */
 export const newlyStalled = (db: Db, planned: readonly Planned[]) =>
   db.rows<Stalled>(sql`
-    select p."serviceId", p.feed, p."everySeconds", floor(extract(epoch from now() - finished_at))::integer as "lagSeconds"
+    select p."serviceId", p.feed, every as "everySeconds", floor(extract(epoch from now() - finished_at))::integer as "lagSeconds"
       from ${asRows(planned)} as p ("serviceId" integer, feed text, "everySeconds" integer)
       join sync_state s on s.service_id = p."serviceId" and s.feed = p.feed
+     cross join lateral (select greatest(p."everySeconds", s.whole_every) as every) schedule
       left join alert a on a.service_id = p."serviceId" and a.kind = ${stalledAlert} and a.subject = p.feed
-     where a.kind is null and finished_at < now() - 3 * p."everySeconds" * interval '1 s'
+     where a.kind is null and finished_at < now() - 3 * every * interval '1 s'
        and (not ${isHeld} or started_at < now() - interval '1 hour')
      order by 1, 2`)
 

@@ -55,15 +55,20 @@ interface Finished {
   isFull: boolean
   /** What was asked for when it began: it has been done. */
   asked: string | null
+  /** Where it has asked for nothing: how often everything is read, in seconds. */
+  wholeEvery: number | undefined
 }
 
 /** Lets go of a feed whose run ended well. */
-export async function finishFeed(db: Db, service: Service, hold: Hold, { since, isFull, asked }: Finished) {
+export async function finishFeed(db: Db, service: Service, hold: Hold, { since, isFull, asked, wholeEvery }: Finished) {
+  const isIdle = wholeEvery !== undefined
   await db.run(
     updateHeld(
       service,
       hold,
-      sql`since = coalesce(${since ?? null}::text, since), finished_at = now(), full_at = case when ${isFull} then now() else full_at end,
+      sql`since = coalesce(${since ?? null}::text, since), full_at = case when ${isFull} then now() else full_at end,
+          finished_at = case when ${isIdle} then finished_at else now() end,
+          whole_every = case when ${isFull} then whole_every else ${wholeEvery ?? null}::integer end,
           run = null, beat_at = null, fault = null, failed_at = null,
           (asked_at, asks_whole) = (select asked_at, asks_whole where asked_at::text is distinct from ${asked}::text union all select null, false limit 1)`,
     ),

@@ -43,6 +43,44 @@ test('what was read can be sent back as a whole, its time stamp apart', async ()
   }
 })
 
+test('what is stored although a body may not have it can be sent back, and nothing else of that kind', async () => {
+  const bare = await shop.tenant({ timeZone: 'Australia/Melbourne' })
+  await upsertCustomers(shop.db, bare.service, [
+    {
+      id: '8',
+      firstname: '\u202eJo',
+      surname: 'x'.repeat(60),
+      email: 'jo at example.com',
+      phoneHome: '0400 1 ext 2',
+      phoneMobile: '12',
+      dateOfBirth: '1899-12-30',
+      postcode: '3000 Melbourne',
+    },
+  ])
+  const { updateTimeStamp: _, ...record } = (await bare.get('/customers/8')).json.data
+  const { updateTimeStamp: __, ...after } = await changed(bare, '8', { ...record, title: 'Dr' })
+  assert.deepEqual(after, { ...record, title: 'Dr' })
+
+  const { contact, address } = record
+  const exchanged = { ...contact.phones, home: contact.phones.mobile, work: contact.phones.home }
+  const change = {
+    ...record,
+    surname: `${record.surname}x`,
+    dateOfBirth: '1899-12-30',
+    contact: { email: 'Jo at example.com', phones: exchanged },
+    address: { ...address, city: 'y'.repeat(60) },
+  }
+  isRefused(
+    shop,
+    await put(bare, '/customers/8', change),
+    'invalid_field',
+    ...['/surname', '/contact/email', '/contact/phones/home', '/contact/phones/work', '/address/city'],
+  )
+  isRefused(shop, await put(bare, '/customers/8', { dateOfBirth: '1899-12-31' }), 'invalid_field', '/dateOfBirth')
+  isRefused(shop, await put(bare, '/customers/8', { ...record, code: 7 }), 'invalid_body', '/code')
+  isRefused(shop, await put(bare, '/customers/9', { dateOfBirth: '1899' }), 'invalid_field', '/dateOfBirth')
+})
+
 test('an empty text in an optional field is null', async () => {
   const none = { title: '', mobile: '', dateOfBirth: '', address: { addressLine2: '', city: '' } }
   const phones = { home: '', mobile: '', work: '' }

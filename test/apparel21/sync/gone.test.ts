@@ -80,6 +80,21 @@ test('who is gone when a write or a read asks for them leaves the list at once',
   assert.match(await removalOf(owner.customer.id), /^2/)
 })
 
+test('who comes back through a write has what only we know', async () => {
+  for (const comeBack of [
+    (id: string) => put(api, `/customers/${id}`, { title: 'Dr' }),
+    (customerId: string) => post(api, '/orders', order({ customerId }), keyed()),
+  ]) {
+    const { customer } = await gone()
+    const { id, ecommerceAdminId } = customer
+    isProblem(await put(api, `/customers/${id}`, { title: 'Ms' }), 'not_found', api.baseUrl)
+    await restore(id)
+    const answer = await comeBack(id)
+    assert.ok(answer.status < 300, answer.text)
+    assert.equal((await api.get(`/customers/${id}`)).json.data.ecommerceAdminId, ecommerceAdminId)
+  }
+})
+
 test('who is missing from the list of persons, but is there when asked for, stays', async () => {
   const { id } = await created(api)
   const meanwhile = (path: string, kind: string) =>

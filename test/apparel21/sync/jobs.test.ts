@@ -17,6 +17,7 @@ import { syncFacts } from '../../../src/store/sync/facts.ts'
 import { startWorker } from '../../../src/worker.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { until } from '../../support/processes.ts'
+import { feedJobsOf } from './feed-jobs.ts'
 
 const keys = keysFrom(randomBytes(32))
 const log = pino({ level: 'silent' })
@@ -35,38 +36,7 @@ after(async () => {
   await Promise.all([simulator.close(), second.close()])
 })
 
-const facts = async (service = luma) => new Map((await syncFacts(db, service)).map(fact => [fact.feed, fact]))
-const result = async (feed: string) => (await facts()).get(feed)?.lastResult
-const dueNow = (name: string, subject = '') =>
-  db.run(
-    sql`update job set due_at = now() where name = ${name} and subject = ${subject} and (service_id is null or service_id = ${luma.id})`,
-  )
-const jobOf = (feed: string) =>
-  db.row<{ attempts: number; wait: number; lease: string | null }>(
-    sql`select attempts, extract(epoch from due_at - now())::float8 as wait, lease from job where name = 'sync-feed' and subject = ${feed} and service_id = ${luma.id}`,
-  )
-const alerts = async () => (await listAlerts(db)).map(({ kind, subject }) => `${kind} ${subject}`)
-const planned = async () => {
-  await dueNow('plan-syncs')
-  await until(
-    async () => (await db.run(sql`select from job where name = 'plan-syncs' and due_at > now() and lease is null`)) > 0,
-    'it is planned',
-  )
-}
-/** Has a feed pulled now, and waits until that is over. */
-const pulled = async (feed: string) => {
-  const before = await db.row<{ at: string }>(
-    sql`select started_at::text as at from sync_state where service_id = ${luma.id} and feed = ${feed}`,
-  )
-  const begun = () =>
-    db.run(
-      sql`select from sync_state where service_id = ${luma.id} and feed = ${feed} and started_at::text <> ${before?.at} and beat_at is null`,
-    )
-  await until(async () => (await jobOf(feed))?.lease === null, 'no run of it is under way')
-  await dueNow('sync-feed', feed)
-  await until(async () => (await begun()) > 0, `${feed} is pulled`, 30_000)
-  await until(async () => (await jobOf(feed))?.lease === null, 'its job has ended')
-}
+const { facts, result, dueNow, jobOf, alerts, planned, pulled } = feedJobsOf(db, luma)
 
 test('every feed of a service whose back office has feeds is pulled, each after what it needs, and comes again at its time', async () => {
   const feeds = offices.driverOf(luma).feeds
@@ -175,6 +145,23 @@ test('a feed that was not pulled for three times as long as it should raises one
   const [{ kind, subject, times } = {}] = await listAlerts(db)
   assert.deepEqual([kind, subject, times], ['sync_stalled', 'stock', 1])
   await pulled('stock')
+  assert.deepEqual(await alerts(), [])
+})
+
+test('a run that has asked for nothing leaves the alert of a feed that is stalled', async () => {
+  const before = offices.driverOf(luma)
+  await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', release: '2021.1' })
+  await until(() => offices.driverOf(luma) !== before, 'it is known', 5_000)
+  await db.run(
+    sql`update sync_state set finished_at = now() - interval '73 hours', full_at = now() where feed = 'customers' and service_id = ${luma.id}`,
+  )
+  await pulled('customers')
+  await planned()
+  assert.deepEqual(await alerts(), ['sync_stalled customers'])
+  await pulled('customers')
+  assert.deepEqual(await alerts(), ['sync_stalled customers'])
+  await db.run(sql`update sync_state set full_at = null where feed = 'customers'`)
+  await pulled('customers')
   assert.deepEqual(await alerts(), [])
 })
 

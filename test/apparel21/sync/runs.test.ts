@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { syncFeed } from '../../../src/backoffice/sync/sync.ts'
 import type { Feed, FeedRows, Portion } from '../../../src/domain/port/feed.ts'
-import { count, customer, fedFor, fedOfTests, personIds, sizes, stocked, stockOf } from './fed.ts'
+import { count, fedFor, fedOfTests, sizes, stocked, stockOf } from './fed.ts'
 
 const fed = await fedOfTests()
 
@@ -184,21 +184,6 @@ test('a run that another one took over stops at its next portion', async () => {
   await assert.rejects(first, /taken over/)
   assert.equal(portions, 0)
   await fed.shop.rows(`update sync_state set run = null, beat_at = null where feed = 'customers'`)
-})
-
-test('below 2022.1 nobody is asked who changed, and everybody is read when it is time', async t => {
-  const old = await fedFor(t, { release: '2021.1' })
-  await old.syncAll()
-  assert.equal(await count(old, 'customer'), sizes.persons)
-  assert.equal(await count(old, 'stock', 'free_stock > 0'), stocked(old).length)
-  const [id = 0] = personIds(old)
-  old.simulator.change({ kind: 'edit-person', id, fields: { surname: 'Later' } })
-  old.simulator.ledger.clear()
-  assert.deepEqual([(await old.sync('customers'))?.read, old.simulator.ledger.callsTo({ path: '/Persons' })], [0, []])
-  await old.shop.rows(`update sync_state set full_at = now() - interval '25 hours'`)
-  assert.equal((await old.sync('customers'))?.isFull, true)
-  assert.equal((await customer(id, old)).surname, 'Later')
-  assert.ok(old.simulator.ledger.calls.every(call => !/updatedafter=2/i.test(call.path) || /Products/i.test(call.path)))
 })
 
 test('a history that cannot be read is passed over, and the others arrive', async t => {

@@ -38,6 +38,30 @@ test('answers in another order, with blanks and unknown elements, do not harm wh
   }
 })
 
+test('what the head office has although a body may not have it can be sent back', async () => {
+  const person = fullPerson()
+  const odd = { email: 'jo at example.test', home: '0400 1 ext 2', dateOfBirth: '1899-12-30' }
+  simulator.change({ kind: 'edit-person', id: person.id, fields: odd })
+  await shop.sync('customers')
+  const { updateTimeStamp: _, ...record } = (await api.get(`/customers/${person.id}`)).json.data
+  const answer = await put(api, `/customers/${person.id}`, { ...record, title: 'Prof' })
+  assert.equal(answer.status, 200, answer.text)
+  const { email, home, dateOfBirth, title } = person
+  assert.deepEqual({ email, home, dateOfBirth, title }, { ...odd, title: 'Prof' })
+})
+
+test('a text for which the back office has no room by now is judged by it, as long as it is what it has', async () => {
+  const { id } = await created(api)
+  simulator.change({ kind: 'edit-person', id: Number(id), fields: { surname: 'x'.repeat(25) } })
+  await shop.sync('customers')
+  const { updateTimeStamp: _, ...record } = (await api.get(`/customers/${id}`)).json.data
+  simulator.ledger.clear()
+  await put(api, `/customers/${id}`, { ...record, title: 'Prof' })
+  assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 1)
+  isProblem(await put(api, `/customers/${id}`, { surname: 'x'.repeat(26) }), 'invalid_field', api.baseUrl)
+  assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 1)
+})
+
 test('null clears, and leaves what is beside it', async () => {
   const person = fullPerson()
   const change = {

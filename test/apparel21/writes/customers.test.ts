@@ -111,6 +111,8 @@ test('an e-mail address that somebody has is taken, here or in the back office o
   const other = await post(api, '/customers', john({ contact: { email: 'Elsewhere@example.test' } }))
   isRefused(api, other, 'email_taken', '/contact/email')
   assert.match(other.json.errors[0].detail, new RegExp(`Customer ${someone.id} `))
+  const [found] = (await api.get('/customers?email=elsewhere@example.test')).json.data
+  assert.equal(found?.id, String(someone.id), 'who is named can be found')
   const mine = await put(api, `/customers/${id}`, { contact: { email: 'elsewhere@example.test' } })
   isRefused(api, mine, 'email_taken', '/contact/email')
   assert.equal(made(), 0)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { emptyPlacesOf } from '../../../src/store/privacy/portions.ts'
-import { created } from '../../support/customer-bodies.ts'
+import { created, john } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
@@ -20,6 +20,20 @@ test('a person whom the back office has cannot be erased here, and the capabilit
   const { capabilities } = (await api.get('/capabilities')).json.data
   const lacking = capabilities.find(({ name }: { name: string }) => name === 'customerErasure')
   assert.deepEqual([lacking.available, lacking.reason], [false, answer.json.detail])
+})
+
+test('an e-mail address of somebody who was erased here is taken at the back office by nobody who is named', async () => {
+  const admin = await api.account('admin')
+  const { id, contact } = await created(api)
+  await simulator.change({ kind: 'remove-person', id: Number(id) })
+  assert.equal((await remove(admin, `/customers/${id}`)).status, 200)
+  await simulator.change({ kind: 'restore-person', id: Number(id) })
+  for (const more of [{ surname: 'Other' }, {}]) {
+    const answer = await post(api, '/customers', john({ contact, ...more }))
+    isProblem(answer, 'email_taken', api.baseUrl)
+    assert.match(answer.json.errors[0].detail, /^Another customer /)
+  }
+  isProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
 })
 
 test('whoever was erased there is erased here too, and does not come back with the next pull', async () => {

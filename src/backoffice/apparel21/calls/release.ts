@@ -1,4 +1,5 @@
 import { isAtLeast, isRelease } from '../../../domain/release.ts'
+import { ApiError } from '../../../errors.ts'
 import type { Client } from './client.ts'
 
 /** What came with which release. */
@@ -28,6 +29,8 @@ export interface Release {
   /** The last one that was told. Undefined where none ever was, which is warned of and counts as too early for everything. */
   read(): Promise<string | undefined>
   has(feature: keyof typeof since): Promise<boolean>
+  /** The same where nothing but an answer will do. Throws where no release was ever told. */
+  surelyHas(feature: keyof typeof since): Promise<boolean>
 }
 
 /**
@@ -65,5 +68,14 @@ export function releaseOf(client: Client): Release {
   return {
     read,
     has: async feature => isAtLeast((await read()) ?? '', since[feature]),
+    async surelyHas(feature) {
+      const release = await read()
+      if (release === undefined)
+        throw new ApiError(
+          'back_office_error',
+          'The release of the back office cannot be found out: an operator can set it.',
+        )
+      return isAtLeast(release, since[feature])
+    },
   }
 }

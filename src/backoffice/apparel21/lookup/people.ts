@@ -65,7 +65,7 @@ export async function personByEmail(client: Client, email: string): Promise<Xml 
 }
 
 /** A person as a row of our customers. One that cannot be read is 502. */
-export async function rowOf({ client, referenceBook }: Upstream, service: Service, person: Xml) {
+async function rowOf({ client, referenceBook }: Upstream, service: Service, person: Xml) {
   const book = await referenceBook()
   const isLoyal = every(person, 'Loyalties', 'Loyalty').length > 0
   const reading = {

@@ -20,7 +20,10 @@ import { toldBy } from './told.ts'
  */
 export async function* pullPersons(client: Client, release: Release, request: PullRequest): AsyncGenerator<Portion> {
   const { since, signal } = request
-  if (since !== undefined && !(await release.has('personsByChange'))) return
+  if (since !== undefined && !(await release.surelyHas('personsByChange'))) {
+    yield { end: { isIdle: true } }
+    return
+  }
   const pull = followPull({ ...client.connection, ...client.limits })
   const portionOf = portions(client, request)
   const report: Report = {}

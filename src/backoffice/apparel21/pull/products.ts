@@ -14,7 +14,10 @@ import { toldBy } from './told.ts'
 /** The styles that the web store exports, or those that changed; nothing where the release cannot tell which did. */
 export async function* pullProducts(client: Client, release: Release, request: PullRequest): AsyncGenerator<Portion> {
   const { since, settings, signal } = request
-  if (since !== undefined && !(await release.has('productsByChange'))) return
+  if (since !== undefined && !(await release.surelyHas('productsByChange'))) {
+    yield { end: { isIdle: true } }
+    return
+  }
   const pull = followPull({ ...client.connection, ...client.limits })
   const book = openReferenceBook(client, signal)
   const decimals = decimalsOf(settings.currency)

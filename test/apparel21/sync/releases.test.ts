@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { feedRecords } from '../../../src/store/sync/feeds.ts'
+import { newlyStalled } from '../../../src/store/sync/plan.ts'
+import { count, customer, fedFor, personIds, sizes, stocked } from './fed.ts'
+
+test('below 2022.1 nobody is asked who changed, and everybody is read when it is time', async t => {
+  const old = await fedFor(t, { release: '2021.1' })
+  await old.syncAll()
+  assert.equal(await count(old, 'customer'), sizes.persons)
+  assert.equal(await count(old, 'stock', 'free_stock > 0'), stocked(old).length)
+  const [id = 0] = personIds(old)
+  old.simulator.change({ kind: 'edit-person', id, fields: { surname: 'Later' } })
+  old.simulator.ledger.clear()
+  assert.deepEqual([(await old.sync('customers'))?.read, old.simulator.ledger.callsTo({ path: '/Persons' })], [0, []])
+  await old.shop.rows(`update sync_state set full_at = now() - interval '25 hours'`)
+  assert.equal((await old.sync('customers'))?.isFull, true)
+  assert.equal((await customer(id, old)).surname, 'Later')
+  assert.ok(old.simulator.ledger.calls.every(call => !/updatedafter=2/i.test(call.path) || /Products/i.test(call.path)))
+})
+
+test('a run that asked for nothing makes no list fresher, and one that is read as a whole alone is late by that', async t => {
+  const old = await fedFor(t, { release: '2021.1' })
+  await old.sync('customers')
+  const { db, service } = old.shop
+  const aged = (interval: string) => old.shop.rows(`update sync_state set finished_at = now() - interval '${interval}'`)
+  const planned = [{ serviceId: service.id, feed: 'customers', everySeconds: 900 }]
+  const standing = async () => {
+    const [feed] = JSON.parse(await feedRecords(db, service, [{ name: 'customers', everySeconds: 900 }], []))
+    return [feed.everySeconds, feed.isLate, (await newlyStalled(db, planned)).length]
+  }
+  await aged('20 hours')
+  const { finishedAt } = (await old.state('customers')) ?? {}
+  const idle = await old.sync('customers')
+  assert.deepEqual([idle?.isIdle, (await old.state('customers'))?.finishedAt], [true, finishedAt])
+  assert.deepEqual(await standing(), [86_400, false, 0])
+  await aged('73 hours')
+  assert.deepEqual(await standing(), [86_400, true, 1])
+
+  const updated = await fedFor(t)
+  await updated.sync('customers')
+  assert.equal((await updated.sync('customers'))?.isIdle, false)
+})
+
+test('a back office whose release is not known is not taken for one that tells no changes: the run fails', async t => {
+  const other = await fedFor(t, {}, { releaseMs: 1 })
+  await other.sync('customers')
+  other.simulator.faults.add({ kind: 'status', status: 500, path: '/' })
+  const { finishedAt } = (await other.state('customers')) ?? {}
+  await assert.rejects(other.sync('customers'), /release/)
+  const state = await other.state('customers')
+  assert.deepEqual([state?.finishedAt, state?.running], [finishedAt, false])
+  assert.match(state?.fault ?? '', /^back_office_error: .*release/)
+  assert.equal((await other.sync('customers', { full: true }))?.isFull, true)
+  other.simulator.faults.clear()
+  await delay(5)
+  assert.equal((await other.sync('customers'))?.isIdle, false)
+  assert.equal((await other.state('customers'))?.fault, null)
+})

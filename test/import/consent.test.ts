@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { leave } from '../../src/store/customers/leaving.ts'
+import { openShop, type Shop } from '../support/feeds.ts'
+
+let shop: Shop
+before(async () => {
+  shop = await openShop()
+})
+after(() => shop.close())
+
+const feed = async (content: string) => {
+  const { inserted, changed, unchanged, refused } = await shop.feed('customers', content)
+  return [inserted, changed, unchanged, refused]
+}
+const consentOf = async (id: string) => {
+  const [row] = await shop.rows(`select record, changed_at::text as at from customer where id = '${id}'`)
+  const { privacy, emailSubscription, smsSubscription } = JSON.parse(`${row.record}}`)
+  return { flags: [privacy, emailSubscription, smsSubscription], at: row.at }
+}
+
+test('a line with privacy ends the subscriptions that it does not name, and the change is told', async () => {
+  await feed('id,emailSubscription,smsSubscription\n7,true,true\n')
+  const subscribed = await consentOf('7')
+  assert.deepEqual(subscribed.flags, [false, true, true])
+  assert.deepEqual(await feed('id,privacy\n7,true\n'), [0, 1, 0, 0])
+  const ended = await consentOf('7')
+  assert.deepEqual(ended.flags, [true, false, false])
+  assert.ok(ended.at > subscribed.at)
+  assert.deepEqual(await feed('id,privacy\n7,true\n'), [0, 0, 1, 0])
+})
+
+test('what else a line says of consent counts as it does in a write', async () => {
+  const subscribed = 'id,privacy,emailSubscription,smsSubscription\n8,false,true,true\n'
+  for (const [columns, line, flags] of [
+    ['privacy,emailSubscription', 'true,false', [true, false, false]],
+    ['privacy,emailSubscription', 'true,true', [false, true, true]],
+    ['privacy,emailSubscription', 'true,', [true, false, false]],
+    ['privacy', 'false', [false, true, true]],
+    ['privacy', '', [false, true, true]],
+    ['emailSubscription', 'false', [false, false, true]],
+  ] as const) {
+    await feed(subscribed)
+    await feed(`id,${columns}\n8,${line}\n`)
+    assert.deepEqual((await consentOf('8')).flags, flags, `${columns}: ${line}`)
+  }
+})
+
+test('a line with privacy ends the subscriptions of somebody who comes back', async () => {
+  await feed('id,emailSubscription,ecommerceLegacyId\n9,true,6477\n')
+  await shop.db.transaction(tx => leave(tx, shop.service, ['9']))
+  assert.deepEqual(await feed('id,privacy\n9,yes\n'), [1, 0, 0, 0])
+  assert.deepEqual((await consentOf('9')).flags, [true, false, false])
+  assert.deepEqual(await shop.rows(`select ecommerce_legacy_id as id from customer where id = '9'`), [{ id: '6477' }])
+})
