@@ -3,13 +3,13 @@ import type { Service } from '../../settings.ts'
 import { type Fixed, momentOf, type Stamps, tableOf } from './moment.ts'
 
 /** Where a page ended: the value it is ordered by, and the key that breaks ties. */
-export type Position = readonly [order: string, key: string]
+export type PageEnd = readonly [order: string, key: string]
 
 /** Which page of a walk through a list is wanted (contract 1.4). */
 export interface PageRequest extends Fixed {
   limit: number
   /** Where the last page ended; absent on the first page. */
-  after?: Position
+  after?: PageEnd
   /** A portion of a whole list (contract 12): the records are lines, the oldest first wherever nobody asks for another order. */
   lines?: boolean
 }
@@ -21,7 +21,7 @@ export interface Page {
   /** Where in the primary's log all of the walk is; absent where only the primary may go on with it. */
   position?: string | undefined
   hasNextPage: boolean
-  end: Position | null
+  end: PageEnd | null
 }
 
 export const emptyPage = (asOf: string): Page => ({ records: [], asOf, hasNextPage: false, end: null })
