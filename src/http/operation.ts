@@ -104,7 +104,7 @@ export interface Described<P extends Params> {
 }
 
 /** Where an operation is carried out: in the database of the service, unless it is about accounts. */
-export function gateOf(control: Gate, { ofAccounts = false }: { ofAccounts?: boolean }, { gate }: FastifyRequest) {
+export function gateOf(control: Gate, { gate }: FastifyRequest, { ofAccounts = false }: { ofAccounts?: boolean } = {}) {
   return ofAccounts || !gate ? control : gate
 }
 
@@ -129,6 +129,10 @@ export function contextOf(gate: Gate, request: FastifyRequest): Context {
     strict: isStrict(header('prefer')),
   }
 }
+
+/** The context with a query that was read by its shape; that the path has the parameters that it was described with is the router's doing. */
+export const withQuery = <Query, P extends Params>(context: Context, query: Query) =>
+  ({ ...context, query }) as Context<Query, P>
 
 export const json = 'application/json; charset=utf-8'
 

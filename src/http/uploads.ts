@@ -10,7 +10,16 @@ import type { Static, TObject, TSchema } from '../shapes/shapes.ts'
 import { brokenOff } from './body/body.ts'
 import { admit, type Gate } from './gate.ts'
 import { openingsOf } from './media/openings.ts'
-import { type Context, contextOf, type Described, gateOf, json, type Operation, type Params } from './operation.ts'
+import {
+  type Context,
+  contextOf,
+  type Described,
+  gateOf,
+  json,
+  type Operation,
+  type Params,
+  withQuery,
+} from './operation.ts'
 import { isTrial } from './prefer.ts'
 import { logFault } from './problem.ts'
 import { readQuery } from './query.ts'
@@ -69,10 +78,21 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
   }
 
   return (path, described, accept) => {
-    const { params = {}, headers = {}, errors = [], role = 'maintainer', query, ...told } = described
+    const { params = {}, headers = {}, errors = [], role = 'maintainer', query: shape, ...told } = described
     const fixed = { method: 'POST', statuses: [202], media: ['json'], repeatable: false, warns: false } as const
     const own = [...errors, 'unsupported_media_type', 'body_too_large', 'too_many_imports'] as const
-    operations.push({ ...told, ...fixed, path, role, params, headers, query, errors: own, etag: false, files: true })
+    operations.push({
+      ...told,
+      ...fixed,
+      path,
+      role,
+      params,
+      headers,
+      query: shape,
+      errors: own,
+      etag: false,
+      files: true,
+    })
     server.post(
       path,
       {
@@ -82,9 +102,9 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
         },
       },
       async (request, reply) => {
-        const context = contextOf(gateOf(gate, {}, request), request)
-        const read = readQuery(query, request.query as string, context.service.settings.timeZone)
-        refuse(read.faults)
+        const context = contextOf(gateOf(gate, request), request)
+        const { query, faults } = readQuery(shape, request.query as string, context.service.settings.timeZone)
+        refuse(faults)
         requireRoom()
         return openUpload(request, async () => {
           const trial = isTrial(context.header('prefer'))
@@ -96,9 +116,7 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
             isHeld = false
           }
           const accepting = accept({
-            ...context,
-            query: read.query,
-            params: context.params as never,
+            ...withQuery(context, query),
             format: formatOf(request),
             username: request.username ?? '',
             requestId: request.id,

@@ -115,7 +115,7 @@ export async function handleWrite(
   reply: FastifyReply,
   work: WriteWork,
 ) {
-  const gate = gateOf(control, how, request)
+  const gate = gateOf(control, request, how)
   const { db: _, query: __, inSteps: ___, ...context } = contextOf(gate, request)
   const { service, params } = context
   refuseQuery(request, service.settings.timeZone)

@@ -1,16 +1,28 @@
-import { type Capabilities, type Capability, customersByChangeSince } from '../../domain/port/backoffice.ts'
+import {
+  type Capabilities,
+  type Capability,
+  type CapabilityName,
+  customersByChangeSince,
+} from '../../domain/port/backoffice.ts'
 import { isAtLeast } from '../../domain/release.ts'
 import { type Configured, whyNoGateways, whyNoVouchers } from '../../domain/vouchers/issue.ts'
 import type { Service, Settings } from '../../settings.ts'
 import { type Release, since } from './calls/release.ts'
 
-const always = [
-  ...['stores', 'inventory', 'products', 'customers', 'customerWrites', 'customerTransactions', 'rewards', 'orders'],
+const always: readonly CapabilityName[] = [
+  'stores',
+  'inventory',
+  'products',
+  'customers',
+  'customerWrites',
+  'customerTransactions',
+  'rewards',
+  'orders',
   'vouchers',
 ]
 
 /** What only the back office's export files tell, and what there is without them. */
-export const exported: ReadonlyMap<string, string> = new Map([
+export const exported: ReadonlyMap<CapabilityName, string> = new Map([
   ['staff', 'The back office has no staff to read: `GET /staff` has what its export files, or an import, bring.'],
   [
     'transactions',
@@ -83,20 +95,20 @@ function whyNoMerchants(merchants: readonly string[], configured?: Configured): 
 
 const noReasons = lacking('returns', 'A return names its reason, and the setting `returnReasons` has none.')
 
-function needing(name: string, release: string | undefined, minimum: string, what: string): Capability {
+function needing(name: CapabilityName, release: string | undefined, minimum: string, what: string): Capability {
   if (isAtLeast(release ?? '', minimum)) return { name, available: true }
   const found = release === undefined ? 'which release this one is cannot be found out' : `this one is ${release}`
   return lacking(name, `${what} needs release ${minimum} or later; ${found}.`)
 }
 
-function lacking(name: string, reason: string): Capability {
+function lacking(name: CapabilityName, reason: string): Capability {
   return { name, available: false, reason }
 }
 
-const capability = (name: string, reason: string | undefined): Capability =>
+const capability = (name: CapabilityName, reason: string | undefined): Capability =>
   reason === undefined ? { name, available: true } : lacking(name, reason)
 
-const conditional: readonly [name: string, reason: (settings: Settings) => string | undefined][] = [
+const conditional: readonly [name: CapabilityName, reason: (settings: Settings) => string | undefined][] = [
   ['emailSubscriptionMapping', ({ subscriptionMapping }) => unmapped('email', subscriptionMapping.email)],
   ['smsSubscriptionMapping', ({ subscriptionMapping }) => unmapped('sms', subscriptionMapping.sms)],
 ]

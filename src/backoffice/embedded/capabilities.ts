@@ -1,14 +1,26 @@
 import type { Db } from '../../db.ts'
-import { type Capabilities, type Capability, customersByChangeSince } from '../../domain/port/backoffice.ts'
+import {
+  type Capabilities,
+  type Capability,
+  type CapabilityName,
+  customersByChangeSince,
+} from '../../domain/port/backoffice.ts'
 import { isAtLeast } from '../../domain/release.ts'
 import { type Configured, whyNoGateways, whyNoVouchers } from '../../domain/vouchers/issue.ts'
 import type { Service, Settings } from '../../settings.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
 
-const always = [
-  ...['stores', 'staff', 'inventory', 'products', 'customers', 'customerWrites', 'transactions', 'rewards'],
-  ...['customerErasure'],
+const always: readonly CapabilityName[] = [
+  'stores',
+  'staff',
+  'inventory',
+  'products',
+  'customers',
+  'customerWrites',
+  'transactions',
+  'rewards',
+  'customerErasure',
   'orders',
 ]
 
@@ -31,7 +43,7 @@ export const configured = async (db: Db, service: Service): Promise<Configured> 
 })
 
 /** A capability and, where it is lacking, why. */
-const capability = (name: string, reason: string | undefined): Capability =>
+const capability = (name: CapabilityName, reason: string | undefined): Capability =>
   reason === undefined ? { name, available: true } : { name, available: false, reason }
 
 const conditional: readonly ((settings: Settings, known?: Configured) => Capability)[] = [
