@@ -13,7 +13,7 @@ import type { Sender } from '../webhooks/sender.ts'
 import { hasControls } from './controls.ts'
 import type { Gate } from './gate.ts'
 import type { Media } from './media/accept.ts'
-import { inSteps } from './once/carrying-out.ts'
+import { inSteps } from './once/steps.ts'
 import { originOf } from './origin.ts'
 import { isStrict } from './prefer.ts'
 
