@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { kinds as allKinds } from '../domain/changes.ts'
 import { kindsAmong, placesAt } from '../http/following.ts'
 import { deliveryOf } from '../jobs/delivery.ts'
-import { beginning, now } from '../resources/webhooks/places.ts'
+import { cursorAtBeginning, cursorNow } from '../resources/webhooks/places.ts'
 import { changesAfter } from '../store/changes/feed.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { mostChanges } from '../webhooks/body.ts'
@@ -47,7 +47,7 @@ export const listenCommand = (program: Command) =>
         const refusal = await sender.refusal(forward)
         if (refusal !== undefined) throw new Error(refusal)
         const following = { service, kinds: kindsAmong(kindsFrom(words) ?? allKinds), key: keys.cursors }
-        let cursor = fromBeginning ? beginning(following) : await now(db, following)
+        let cursor = fromBeginning ? cursorAtBeginning(following) : await cursorNow(db, following)
         console.log(`Deliveries of ${service.name} go to ${forward}; Ctrl-C ends it.\nSecret: ${secret}`)
         const { signal, end } = stopBySignal()
         const channel = sender.channelTo(forward)

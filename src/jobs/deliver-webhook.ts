@@ -19,7 +19,7 @@ import { signedHeaders } from '../webhooks/signature.ts'
 import { paceMs, waitAfter } from '../webhooks/waits.ts'
 import { deliveryOf } from './delivery.ts'
 import type { Work } from './job.ts'
-import { persist } from './persist.ts'
+import { untilMarked } from './until-marked.ts'
 
 /** A job lasts so long at most, so that others have their turn. Milliseconds. */
 const mostMs = 5_000
@@ -97,12 +97,12 @@ async function deliver(work: Work, channel: Channel, due: Due, delivery: Deliver
   failpoint('after_post')
   const attempt = { ...outcome, deliveryId, changes }
   if (outcome.fault === null) {
-    await persist(() => markTaken(db, service, due, delivery, attempt))
+    await untilMarked(() => markTaken(db, service, due, delivery, attempt))
     return 0
   }
   const waitSeconds = waitAfter(due.failures + 1, retryAfterSeconds)
   const isGone = outcome.status === 410
-  await persist(() => markFailed(db, service, due.id, delivery, attempt, { waitSeconds, isGone }))
+  await untilMarked(() => markFailed(db, service, due.id, delivery, attempt, { waitSeconds, isGone }))
   const { status, fault } = outcome
   log.warn(
     { service: service.name, webhook: due.id, status, fault, againInSeconds: waitSeconds },

@@ -1,5 +1,5 @@
 import type { Upserted } from '../../store/lists/change.ts'
-import { persistently } from '../../store/running/contention.ts'
+import { pastContention } from '../../store/running/contention.ts'
 import { type Violation, violationIn } from './violations.ts'
 
 export interface Merged<Input> extends Upserted {
@@ -16,7 +16,7 @@ export async function merge<Input>(
   const merged: Merged<Input> = { inserted: 0, changed: 0, refused: [] }
   async function put(some: readonly Input[]): Promise<void> {
     try {
-      const { inserted, changed } = await persistently(() => write(some))
+      const { inserted, changed } = await pastContention(() => write(some))
       merged.inserted += inserted
       merged.changed += changed
     } catch (error) {

@@ -5,7 +5,7 @@ import { failpoint } from '../../failpoints.ts'
 import { CommitUnknown } from '../../outages.ts'
 import type { Service } from '../../settings.ts'
 import { requireHere } from '../../store/lists/change.ts'
-import { type Audited, record } from '../../store/running/audit.ts'
+import { type Audited, leaveAuditLine } from '../../store/running/audit.ts'
 import { type Answer, isKeyUsed, type KeyedWrite, keepAnswer, takeKey } from '../../store/running/idempotency.ts'
 import type { Requested } from '../../store/running/intents.ts'
 import { type Claim, claimOf, outcomeUnknown } from './claim.ts'
@@ -132,7 +132,7 @@ async function underKey<T>(tx: Db, service: Service, keyed: KeyedWrite, of: Fini
 
 /** Keeps audit line and answer, which go out with the commit. */
 function keep(tx: Db, { site, service, keyed }: UnderWay, { answer, audited }: Done) {
-  unawaited(audited ? record(tx, service, audited) : requireHere(tx, service))
+  unawaited(audited ? leaveAuditLine(tx, service, audited) : requireHere(tx, service))
   if (keyed) unawaited(keepAnswer(tx, site.keys, service, keyed, answer, audited?.subject))
   return answer
 }

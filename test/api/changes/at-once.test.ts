@@ -12,7 +12,7 @@ import { beginChange, hold } from '../../../src/store/lists/change.ts'
 import { loading } from '../../../src/store/lists/first-load.ts'
 import { removeFrom } from '../../../src/store/lists/removals.ts'
 import { upsertRewardLots } from '../../../src/store/rewards/rewards.ts'
-import { persistently } from '../../../src/store/running/contention.ts'
+import { pastContention } from '../../../src/store/running/contention.ts'
 import { cancelReturn, giveBack, joinRewards, orderOf, startOrderShop } from '../../support/order-shop.ts'
 import { dated } from '../../support/walk.ts'
 import { post } from '../../support/write.ts'
@@ -65,7 +65,7 @@ test('changes of all kinds, removals, and what comes back, by writers that commi
   const writer = async (work: (turn: number) => Promise<unknown>) => {
     for (let turn = 0; goesOn(); turn++)
       try {
-        await persistently(() => work(turn))
+        await pastContention(() => work(turn))
         counts.commits++
       } catch {
         counts.killed++

@@ -9,7 +9,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginChange } from '../../../src/store/lists/change.ts'
 import { loading } from '../../../src/store/lists/first-load.ts'
 import { removeFrom } from '../../../src/store/lists/removals.ts'
-import { persistently } from '../../../src/store/running/contention.ts'
+import { pastContention } from '../../../src/store/running/contention.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { customers, dated, poll, walk } from '../../support/walk.ts'
 
@@ -90,7 +90,7 @@ test('first loads that are killed, late arrivals, removals and changes of now, a
     (performance.now() < latest && (counts.commits <= 150 || counts.killed <= 12 || Math.min(...polled) <= 25))
   const put = async (work: () => Promise<unknown>) => {
     try {
-      await persistently(work)
+      await pastContention(work)
       counts.commits++
     } catch {
       counts.killed++
