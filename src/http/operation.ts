@@ -68,16 +68,12 @@ interface OwnHeader {
   schema?: object
 }
 
-/** What a resource's function is given. */
-export interface Context<Query = unknown, P extends Params = Params> {
+/** What any function of a resource is given. */
+export interface Asked<P extends Params = Params> {
   service: Service
-  db: Database
-  /** For what a read counts or holds. */
-  inSteps: <T>(work: (steps: Steps) => Promise<Finish<T>>) => Promise<T>
   backOffice: BackOffice
   driver: Pick<Driver, 'feeds' | 'breaker'>
   params: { [name in keyof P]: string }
-  query: Query
   /** A request header, by its name. */
   header: (name: string) => string | undefined
   origin: Origin
@@ -86,6 +82,14 @@ export interface Context<Query = unknown, P extends Params = Params> {
   sender: Sender
   /** `Prefer: handling=strict` (RFC 7240). */
   strict: boolean
+}
+
+/** What one that reads is given. */
+export interface Context<Query = unknown, P extends Params = Params> extends Asked<P> {
+  db: Database
+  /** For what a read counts or holds. */
+  inSteps: <T>(work: (steps: Steps) => Promise<Finish<T>>) => Promise<T>
+  query: Query
 }
 
 export interface Described<P extends Params> {
@@ -109,25 +113,27 @@ export function gateOf(control: Gate, { gate }: FastifyRequest, { ofAccounts = f
 }
 
 /** What a request says, as resources are told it. */
-export function contextOf(gate: Gate, request: FastifyRequest): Context {
+export function askedOf(gate: Gate, request: FastifyRequest): Asked {
   const { assignment } = request
   if (!assignment) throw new Error('the gate admits with an assignment')
   const { service } = assignment
   const header = (name: string) => request.headers[name.toLowerCase()]?.toString()
   return {
     service,
-    db: gate.db,
-    inSteps: work => inSteps(gate, service, work),
     backOffice: gate.backOffice(service),
     driver: gate.driver(service),
     params: pathParams(request),
-    query: undefined,
     header,
     origin: originOf(request),
     keys: gate.keys,
     sender: gate.sender,
     strict: isStrict(header('prefer')),
   }
+}
+
+export function contextOf(gate: Gate, request: FastifyRequest): Context {
+  const asked = askedOf(gate, request)
+  return { ...asked, db: gate.db, inSteps: work => inSteps(gate, asked.service, work), query: undefined }
 }
 
 /** The context with a query that was read by its shape; that the path has the parameters that it was described with is the router's doing. */
