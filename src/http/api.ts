@@ -25,6 +25,7 @@ import {
   type Operation,
   type Params,
   tagOf,
+  type WholeList,
   withQuery,
 } from './operation.ts'
 import { readQuery } from './query.ts'
@@ -46,7 +47,7 @@ interface Got<Q extends TObject, P extends Params> extends Read<Q, P> {
   /** One record with an ETag. */
   etag?: boolean
   /** The same told as a whole, where it is a list (contract 12). */
-  whole?: { item: TSchema; of: (context: Context<Static<Q>, P>, turn: Turn) => Promise<Whole> }
+  whole?: WholeList & { of: (context: Context<Static<Q>, P>, turn: Turn) => Promise<Whole> }
 }
 
 interface Listed<Q extends TObject, P extends Params> extends Read<Q, P> {
@@ -121,12 +122,12 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     path: string,
     described: Described<Params> & Pick<Got<TObject, Params>, 'query' | 'answer' | 'etag'>,
     handle: Handle,
-    { line, media = line ? listMedia : ['json'] }: { line?: TSchema | undefined; media?: Media } = {},
+    { whole, media = whole ? listMedia : ['json'] }: { whole?: WholeList | undefined; media?: Media } = {},
   ) => {
     const { params = {}, headers = {}, errors = [], query = none, etag = false, role = 'visitor', ...told } = described
     const { ofAccounts = false, ...rest } = told
     const fixed = { method: 'GET', statuses: [200], media, repeatable: false, warns: false } as const
-    operations.push({ ...rest, ...(line && { line }), ...fixed, path, role, params, errors, query, headers, etag })
+    operations.push({ ...rest, ...(whole && { whole }), ...fixed, path, role, params, errors, query, headers, etag })
     server.get(
       path,
       { onRequest: (request, reply) => admit(gate, request, reply, { role, policy: 'read', media }) },
@@ -170,7 +171,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         const body = 'record' in found ? enveloped(found.record, found.meta) : JSON.stringify(found)
         return described.etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
       }
-      read(path, described, handle, { line: whole?.item })
+      read(path, described, handle, { whole })
     },
     stream(path, described, events) {
       const handle: Handle = async (request, reply, known, waits) => {
@@ -213,7 +214,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         const { page: found, beside } = await pageOf(asked)
         return reply.type(json).send(envelope(walk, asked, found, beside))
       }
-      read(path, { ...described, query: shape, answer: PageOf(item) }, handle, { line: item })
+      read(path, { ...described, query: shape, answer: PageOf(item) }, handle, { whole: { item } })
     },
     post: write('POST'),
     put: write('PUT'),

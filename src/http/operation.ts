@@ -14,6 +14,7 @@ import { hasControls } from './controls.ts'
 import type { Gate } from './gate.ts'
 import type { Media } from './media/accept.ts'
 import { inSteps } from './once/steps.ts'
+import type { Tag } from './openapi/tags.ts'
 import { originOf } from './origin.ts'
 import { isStrict } from './prefer.ts'
 
@@ -25,7 +26,7 @@ export interface Operation {
   operationId: string
   summary: string
   description: string
-  tag: string
+  tag: Tag
   /** Who may; absent: anyone, without credentials. */
   role?: Role
   /** Path parameters and what they are. */
@@ -39,8 +40,8 @@ export interface Operation {
   answer: TSchema
   /** What it can answer with. */
   media: Media
-  /** What a line is, where it can answer with a whole list. */
-  line?: TSchema
+  /** Where it can answer with a whole list. */
+  whole?: WholeList
   /** The statuses it succeeds with. */
   statuses: readonly number[]
   /** Whether an empty text in an optional field of the body is something else than null. */
@@ -53,6 +54,13 @@ export interface Operation {
   warns: boolean
   /** The errors of its own, beside those that every operation has. */
   errors: readonly ErrorCode[]
+}
+
+export interface WholeList {
+  /** What each line is. */
+  item: TSchema
+  /** Whether a header has the cursor to follow on from, and none tells of a sync or of warnings. */
+  hasEndCursor?: boolean
 }
 
 /** The parameters of a path: what each is. */
@@ -97,7 +105,7 @@ export interface Described<P extends Params> {
   operationId: string
   summary: string
   description: string
-  tag: string
+  tag: Tag
   role?: Role
   params?: P
   errors?: readonly ErrorCode[]

@@ -16,7 +16,8 @@ import { answerHeaders, headerParameters, headersOf, rateLimitHeaders, wholeHead
 import { type PageAnswer, type PageOperation, pages, pagesTag } from './pages.ts'
 import type { Schema } from './schema.ts'
 import { schemaWriter, type Use } from './shapes.ts'
-import { introduction, tagDescriptions } from './texts.ts'
+import { tagDescriptions } from './tags.ts'
+import { introduction } from './texts.ts'
 
 /** The OpenAPI document of the operations and of the public pages, all of it made from what the server itself runs on. */
 export function openApiDocument(operations: readonly Operation[], publicUrl: string): object {
@@ -32,21 +33,21 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
   const json = (shape: TSchema, ...use: Use[]) => content('application/json', shape, ...use)
 
   const answerContent = (operation: Operation) => {
-    const { answer, media, line, warns } = operation
+    const { answer, media, whole, warns } = operation
     if (media[0] === 'events') return content('text/event-stream', answer)
     const usual = json(isList(operation) ? answer : (warns ? AnswerWithWarnings : Answer)(answer))
-    return line ? { ...usual, 'application/x-ndjson': linesOf(write(line), components) } : usual
+    return whole ? { ...usual, 'application/x-ndjson': linesOf(write(whole.item), components) } : usual
   }
 
   const answers = (operation: Operation) => {
-    const { method, statuses, media, line, etag, repeatable } = operation
+    const { method, statuses, media, whole, etag, repeatable } = operation
     const content = answerContent(operation)
     const tagged = etag ? (['ETag'] as const) : []
     const unbuffered = media[0] === 'events' ? (['X-Accel-Buffering'] as const) : []
     const repeated = repeatable ? (['Idempotent-Replayed'] as const) : []
     const answered = (status: number) => {
       const located = status === 201 || status === 202 ? (['Location'] as const) : []
-      const ofWhole = line ? wholeHeaders(operation.operationId === 'listChanges') : []
+      const ofWhole = whole ? wholeHeaders(whole) : []
       const headers = headersOf(...rateLimitHeaders, ...tagged, ...unbuffered, ...repeated, ...located, ...ofWhole)
       return { description: operation.summary, headers, content }
     }
@@ -167,7 +168,7 @@ function errorsOf(operation: Operation): ErrorCode[] {
   if (body) for (const code of errorsOfEveryWrite) found.add(code)
   if (repeatable) for (const code of errorsOfRepeatable) found.add(code)
   if (isList(operation)) found.add('invalid_cursor')
-  if (operation.line) found.add('too_many_whole_lists')
+  if (operation.whole) found.add('too_many_whole_lists')
   if (Object.values(query.properties).some(isMoment)) found.add('invalid_timestamp')
   if (Object.keys(params).length) found.add('not_found')
   if (role !== undefined && role !== 'visitor') found.add('insufficient_role')

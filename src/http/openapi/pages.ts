@@ -3,6 +3,7 @@ import { catalogue, type ErrorCode } from '../../errors.ts'
 import { type TSchema, Type } from '../../shapes/shapes.ts'
 import { Answer } from './answers.ts'
 import type { AnswerHeader } from './headers.ts'
+import type { Tag } from './tags.ts'
 
 /** One answer of a page: JSON of a shape, or HTML. */
 export interface PageAnswer {
@@ -23,7 +24,7 @@ export interface PageOperation {
   errors?: readonly ErrorCode[]
 }
 
-export const pagesTag = 'Health and documentation'
+export const pagesTag: Tag = 'Health and documentation'
 
 const Status = (name: string, word: string) =>
   Answer(Type.Object({ status: Words('How it is.', [word]) }, { $id: name, additionalProperties: false }))
