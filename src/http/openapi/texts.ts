@@ -39,3 +39,6 @@ Every error is \`application/problem+json\` (RFC 9457). Branch on \`code\`; show
 ## Limits
 ${readsPerMinute.toLocaleString('en')} reads and ${writesPerMinute.toLocaleString('en')} writes a minute for each account, unless the service is set otherwise: \`RateLimit-Policy\` and \`RateLimit\` tell, and beyond them comes 429 with \`Retry-After\`. A URL has at most 8 KiB, a request at most 100 headers of 16 KiB together, a body at most 256 KiB; over HTTP/2 a connection has at most 100 requests at a time.
 `
+
+/** A sentence as a heading. */
+export const heading = (sentence: string) => sentence.replace(/\.$/, '')
