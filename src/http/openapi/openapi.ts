@@ -1,13 +1,12 @@
 import manifest from '../../../package.json' with { type: 'json' }
 import { Reference } from '../../domain/references.ts'
 import { ListMeta, Warning } from '../lists.ts'
-import type { Operation } from '../operation.ts'
+import { type Operation, tagDescriptions } from '../operation.ts'
 import { Problem } from '../problem.ts'
 import { answerHeaders, headerParameters } from './headers.ts'
 import { writeOperation } from './operations.ts'
 import { writePage } from './page-operations.ts'
 import { pages, pagesTag } from './pages.ts'
-import { tagDescriptions } from './tags.ts'
 import { introduction } from './texts.ts'
 import { documentWriter } from './writer.ts'
 
