@@ -3,11 +3,11 @@ import type { Command } from 'commander'
 import { kinds as allKinds } from '../domain/changes.ts'
 import { kindsAmong, placesAt } from '../http/following.ts'
 import { deliveryOf } from '../jobs/delivery.ts'
-import { beginning, now } from '../resources/webhooks/places.ts'
+import { cursorAtBeginning, cursorNow } from '../resources/webhooks/places.ts'
 import { changesAfter } from '../store/changes/feed.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { mostChanges } from '../webhooks/body.ts'
-import { type Line, senderWithin } from '../webhooks/sender.ts'
+import { type Channel, senderWithin } from '../webhooks/sender.ts'
 import { newSecret, signedHeaders } from '../webhooks/signature.ts'
 import { examples } from './terminal/examples.ts'
 import { kindsFrom, kindsOption } from './terminal/kinds.ts'
@@ -47,33 +47,33 @@ export const listenCommand = (program: Command) =>
         const refusal = await sender.refusal(forward)
         if (refusal !== undefined) throw new Error(refusal)
         const following = { service, kinds: kindsAmong(kindsFrom(words) ?? allKinds), key: keys.cursors }
-        let cursor = fromBeginning ? beginning(following) : await now(db, following)
+        let cursor = fromBeginning ? cursorAtBeginning(following) : await cursorNow(db, following)
         console.log(`Deliveries of ${service.name} go to ${forward}; Ctrl-C ends it.\nSecret: ${secret}`)
         const { signal, end } = stopBySignal()
-        const line = sender.lineTo(forward)
+        const channel = sender.channelTo(forward)
         try {
           while (!signal.aborted) {
             const places = placesAt(following, cursor)
             const told = places && (await changesAfter(db, service, places, { limit: mostChanges, records: false }))
             if (told?.changes.length) {
               const delivery = deliveryOf(following, told)
-              await untilTaken(line, delivery, secret, signal)
+              await untilTaken(channel, delivery, secret, signal)
               cursor = delivery.cursor
             } else await delay(lookMs, undefined, { signal })
           }
         } catch (error) {
           if (!signal.aborted) throw error
         } finally {
-          line.close()
+          channel.close()
           end()
         }
       }),
     )
 
-async function untilTaken(line: Line, { id, body, changes }: Delivery, secret: string, signal: AbortSignal) {
+async function untilTaken(channel: Channel, { id, body, changes }: Delivery, secret: string, signal: AbortSignal) {
   for (;;) {
     const timestamp = Math.floor(Date.now() / 1_000)
-    const { status, fault, milliseconds } = await line.post(
+    const { status, fault, milliseconds } = await channel.post(
       body,
       signedHeaders([secret], { id, timestamp, body }),
       signal,

@@ -7,7 +7,7 @@ import { type Alert, raiseAlert } from '../store/running/alerts.ts'
 import { markFault, markSent, readWaiting } from '../store/running/mails.ts'
 import { traced } from '../telemetry/around.ts'
 import type { Work } from './job.ts'
-import { persist } from './persist.ts'
+import { untilMarked } from './until-marked.ts'
 
 /**
  * Sends one mail and marks it. Whoever is killed in between leaves it unmarked: it is sent a second time, under the same
@@ -31,7 +31,7 @@ export async function sendMail(work: Work): Promise<void> {
   }
   failpoint('after_smtp')
   failpoint('before_mark_sent')
-  await persist(() => markSent(db, service, id, attempt))
+  await untilMarked(() => markSent(db, service, id, attempt))
 }
 
 async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: Work, error: Error) {
