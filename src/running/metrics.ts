@@ -54,14 +54,19 @@ function reachedSamples({ name: database, pools = {}, offices, waitingWrites = 0
       sample('db_client_connection_pending_requests', name, waiting),
     ]
   })
-  const breakers = offices
-    .opened()
-    .flatMap(({ service, driver: { breaker } }) =>
-      breaker === undefined
-        ? []
-        : sample('tillbridge_back_office_breaker_open', { service }, breaker === 'open' ? 1 : 0),
-    )
-  return [...connections, ...breakers, ...replicas.flatMap(replicaSamples)]
+  return [...connections, ...offices.opened().flatMap(backOfficeSamples), ...replicas.flatMap(replicaSamples)]
+}
+
+/** What a process knows of a back office with which it has had to do. */
+function backOfficeSamples({ service, driver: { breaker, feeds } }: ReturnType<Offices['opened']>[number]): Sample[] {
+  return [
+    ...(breaker === undefined
+      ? []
+      : [sample('tillbridge_back_office_breaker_open', { service }, breaker === 'open' ? 1 : 0)]),
+    ...feeds.map(({ name: feed, everySeconds }) =>
+      sample('tillbridge_sync_schedule_seconds', { service, feed }, everySeconds),
+    ),
+  ]
 }
 
 function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] {
@@ -110,7 +115,7 @@ async function read(db: Db): Promise<Sample[]> {
         ? sample('tillbridge_alerts', { kind }, count)
         : what === 'mails'
           ? sample('tillbridge_mails', { state }, count)
-          : sample('tillbridge_jobs', { job: kind, state }, count),
+          : sample('tillbridge_jobs', { kind, state }, count),
     ),
     sample('tillbridge_jobs_oldest_due_seconds', {}, oldestSeconds),
     sample('tillbridge_database_size_bytes', {}, await databaseBytes(db)),
