@@ -103,8 +103,9 @@ async function read(db: Db): Promise<Sample[]> {
   const counted = await standings(db)
   const { oldestSeconds } = await dueJobs(db)
   return [
-    ...feeds.flatMap(({ service, feed, lagSeconds, isFailed, records }) => [
+    ...feeds.flatMap(({ service, feed, lagSeconds, wholeEvery, isFailed, records }) => [
       ...(lagSeconds === null ? [] : [sample('tillbridge_sync_lag_seconds', { service, feed }, lagSeconds)]),
+      ...(wholeEvery === null ? [] : [sample('tillbridge_sync_schedule_seconds', { service, feed }, wholeEvery)]),
       sample('tillbridge_sync_failed', { service, feed }, isFailed ? 1 : 0),
       ...Object.entries(records).map(([result, value]) =>
         sample('tillbridge_sync_records', { service, feed, result }, value),
