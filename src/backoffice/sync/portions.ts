@@ -5,6 +5,7 @@ import type { AskedAfter } from '../../store/customers/customers.ts'
 import type { List } from '../../store/lists/change.ts'
 import { beginLoad, type FirstLoad } from '../../store/lists/first-load.ts'
 import { lookAtGrownTables } from '../../store/lists/statistics.ts'
+import { removeRewardAccounts } from '../../store/rewards/leaving.ts'
 import { noteSeen, type Tally } from '../../store/sync/sync.ts'
 import { addVisits, noteVisited } from '../../store/sync/visits.ts'
 import { takeIn } from '../rows/take-in.ts'
@@ -37,10 +38,11 @@ export interface Run {
  * after it was asked for.
  */
 export async function put(portion: Portion, run: Run): Promise<string[]> {
-  const { rows = {}, seen = [], refused = [], visits = [], visited, askedAfter } = portion
+  const { rows = {}, seen = [], refused = [], goneAccounts = [], visits = [], visited, askedAfter } = portion
   const { db, service, feed, tally } = run
   const newer = new Set<string>()
   const asked = askedAfter === undefined ? undefined : { moment: askedAfter, onNewer: (id: string) => newer.add(id) }
+  if (goneAccounts.length) tally.removed += await removeRewardAccounts(db, service, goneAccounts)
   for (const kind of Object.keys(intakes) as RowKind[]) await putRows(kind, rows[kind] ?? [], run, asked)
   for (const { list, ids } of seen) await noteSeen(db, service, feed.name, list, ids)
   for (const { feed: other, due } of visits) if (due.length) await addVisits(db, service, other, due)

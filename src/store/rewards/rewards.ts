@@ -51,7 +51,7 @@ interface ProgramParts {
 }
 
 /** Holds accounts that are about to change, they or their lots: what an order earns meanwhile would be lost, and no two wait for each other; `where` begins with `and`. */
-const holdAccounts = (tx: Db, service: Service, where: Sql) =>
+export const holdAccounts = (tx: Db, service: Service, where: Sql) =>
   tx.run(sql`select from reward_account where service_id = ${service.id} ${where} order by id for no key update`)
 
 /** Stamps accounts that show what has changed; `where` begins with `and`. */
