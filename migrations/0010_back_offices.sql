@@ -79,6 +79,8 @@ create table sync_state (
   notes jsonb not null default '{}',
   fault text,
   failed_at timestamptz,
+  whole_failed_at timestamptz,
+  whole_failures integer not null default 0,
   asked_at timestamptz,
   asks_whole boolean not null default false,
   primary key (service_id, feed)
@@ -92,6 +94,8 @@ comment on column sync_state.full_at is 'Of the last one that read everything.';
 comment on column sync_state.read is 'Records of the last run, also while it is under way. So are the next four.';
 comment on column sync_state.notes is 'What was not quite as it should be: {"why": how many}.';
 comment on column sync_state.fault is 'Why the last run failed. Null: it did not.';
+comment on column sync_state.whole_failed_at is 'Of the last run that was to read everything and failed, until one reads it: meanwhile changes are pulled.';
+comment on column sync_state.whole_failures is 'Such runs in a row, whatever changes were pulled between them.';
 comment on column sync_state.asked_at is 'Somebody wants it pulled now. A run that ended well has done so, if it was asked before it began.';
 comment on column sync_state.asks_whole is 'Everything is to be read, and not only what changed.';
 

@@ -1258,6 +1258,9 @@ create table sync_state (
   notes jsonb not null default '{}',          -- What was not quite as it should be: {"why": how many}.
   fault text,                                 -- Why the last run failed. Null: it did not.
   failed_at timestamptz,
+  whole_failed_at timestamptz,                -- Of the last run that was to read everything and failed, until one reads it: meanwhile
+                                              -- changes are pulled.
+  whole_failures integer not null default 0,  -- Such runs in a row, whatever changes were pulled between them.
   asked_at timestamptz,                       -- Somebody wants it pulled now. A run that ended well has done so, if it was asked before it
                                               -- began.
   asks_whole boolean not null default false,  -- Everything is to be read, and not only what changed.

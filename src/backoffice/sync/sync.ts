@@ -11,6 +11,7 @@ import { beginRun, type Hold } from '../../store/sync/runs.ts'
 import { beat, countSeen, failFeed, finishFeed, holdFeed, lookAtSeen, type Tally } from '../../store/sync/sync.ts'
 import { addAllVisits, dueVisits, staleVisits } from '../../store/sync/visits.ts'
 import { note } from '../rows/taken.ts'
+import { extentOf } from './extent.ts'
 import { put, type Run } from './portions.ts'
 
 export interface SyncOptions {
@@ -25,16 +26,20 @@ export interface SyncOptions {
 export interface SyncResult extends Tally {
   /** It has read everything, and not only what changed. */
   isFull: boolean
+  /** Everything could not be read so many times in a row, and is tried again after so many seconds: these are changes alone. */
+  wholeFailures?: number
+  wholeInSeconds?: number
 }
 
 /** Milliseconds between two beats: several to the time after which a run is taken to be dead. */
 const beatMs = 15_000
+const missedWhole = 'times everything could not be read: these are changes alone'
 /** Records that a run visits at most, unless it is to visit all. */
 const mostVisits = 5_000
 
 /**
  * Reads a feed and puts what it brings into the store: what changed since the last run that ended well, or everything where there is no
- * mark, where `full` says so, or where it is time. Undefined where another run has the feed. The mark moves when all is in: a run
+ * mark, where `full` says so, or where it is time (`extentOf`). Undefined where another run has the feed. The mark moves when all is in: a run
  * that fails or is killed is repeated by the next one, which changes nothing that is in already, and goes on with a first load. A run that has read everything, and
  * seen all of it, takes away what was not there (`removeUnseen`).
  */
@@ -56,7 +61,7 @@ export async function syncFeed(
   }
   // An answer may take longer than a run may be silent. A beat that is missed is found out by the next portion.
   const beats = setInterval(() => void keep().catch(() => {}), beatMs)
-  const isFull = full || held.asksWhole || isDue(feed, held)
+  const { isFull, wholeInSeconds } = full ? { isFull: true } : extentOf(feed, held)
   try {
     await beginRun(db, service, hold, isFull)
     const signals = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])])
@@ -73,12 +78,21 @@ export async function syncFeed(
       inserted: new Map(),
       loads: new Map(),
     }
+    if (wholeInSeconds !== undefined) note(tally.notes, missedWhole, held.wholeFailures)
     const end = await pull(run)
     for (const first of run.loads.values()) await first?.end()
-    await finishFeed(db, service, hold, { since: end.since, isFull, asked: held.asked })
-    return { ...tally, isFull }
+    // Who has asked for everything is not served by changes.
+    const asked = isFull || !held.asksWhole ? held.asked : null
+    await finishFeed(db, service, hold, { since: end.since, isFull, asked })
+    return {
+      ...tally,
+      isFull,
+      ...(wholeInSeconds !== undefined && { wholeInSeconds, wholeFailures: held.wholeFailures }),
+    }
   } catch (error) {
-    await failFeed(db, service, hold, signal?.aborted ? 'The run was stopped.' : faultOf(error)).catch(() => {})
+    const isStopped = signal?.aborted === true
+    const fault = isStopped ? 'The run was stopped.' : faultOf(error)
+    await failFeed(db, service, hold, { fault, isWhole: isFull && !isStopped }).catch(() => {})
     throw error
   } finally {
     clearInterval(beats)
@@ -88,20 +102,6 @@ export async function syncFeed(
 function faultOf(error: unknown) {
   if (error instanceof ApiError) return `${error.code}: ${error.message}`
   return error instanceof DatabaseAway ? error.message : 'internal_error'
-}
-
-interface Known {
-  since: string | null
-  secondsSinceFinished: number | null
-  secondsSinceFull: number | null
-}
-
-/** Whether everything has to be read. */
-function isDue({ fullEverySeconds, reachSeconds, revisitSeconds }: Feed, known: Known): boolean {
-  if (revisitSeconds !== undefined) return false
-  if (fullEverySeconds === undefined || known.since === null) return true
-  if ((known.secondsSinceFull ?? Number.POSITIVE_INFINITY) >= fullEverySeconds) return true
-  return reachSeconds !== undefined && (known.secondsSinceFinished ?? Number.POSITIVE_INFINITY) >= reachSeconds
 }
 
 async function pull(run: Run): Promise<PullEnd> {

@@ -21,11 +21,12 @@ export async function holdFeed(db: Db, service: Service, feed: string) {
       set (run, beat_at, started_at, read, inserted, changed, removed, refused, notes) = (excluded.run, now(), now(), 0, 0, 0, 0, 0, '{}')
       where not ${isHeld}
     returning run, since, extract(epoch from now() - finished_at)::float as finished, extract(epoch from now() - full_at)::float as full,
-              asked_at::text as asked, asks_whole as "asksWhole"`)
+              asked_at::text as asked, asks_whole as "asksWhole", asks_whole and asked_at > whole_failed_at as "asksAnew",
+              whole_failures as "wholeFailures", extract(epoch from now() - whole_failed_at)::float as "wholeFailed"`)
   if (!held) return
   await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed}`)
-  const { run, since, finished, full, asked, asksWhole } = held
-  return { run, since, secondsSinceFinished: finished, secondsSinceFull: full, asked, asksWhole }
+  const { finished, full, wholeFailed, ...rest } = held
+  return { ...rest, secondsSinceFinished: finished, secondsSinceFull: full, secondsSinceWholeFailed: wholeFailed }
 }
 
 interface Held {
@@ -35,6 +36,10 @@ interface Held {
   full: number | null
   asked: string | null
   asksWhole: boolean
+  /** Since it last failed. */
+  asksAnew: boolean | null
+  wholeFailures: number
+  wholeFailed: number | null
 }
 
 /** Shows that the run lives; false where another one has taken over. */
@@ -53,7 +58,7 @@ interface Finished {
   /** Undefined: the mark stays. */
   since: string | undefined
   isFull: boolean
-  /** What was asked for when it began: it has been done. */
+  /** What was asked for when it began, and has been done. */
   asked: string | null
 }
 
@@ -64,6 +69,7 @@ export async function finishFeed(db: Db, service: Service, hold: Hold, { since, 
       service,
       hold,
       sql`since = coalesce(${since ?? null}::text, since), finished_at = now(), full_at = case when ${isFull} then now() else full_at end,
+          whole_failed_at = case when not ${isFull} then whole_failed_at end, whole_failures = case when ${isFull} then 0 else whole_failures end,
           run = null, beat_at = null, fault = null, failed_at = null,
           (asked_at, asks_whole) = (select asked_at, asks_whole where asked_at::text is distinct from ${asked}::text union all select null, false limit 1)`,
     ),
@@ -71,9 +77,21 @@ export async function finishFeed(db: Db, service: Service, hold: Hold, { since, 
   await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${hold.feed}`)
 }
 
-/** Lets go of a feed whose run failed: the next one begins where this one did. */
-export const failFeed = (db: Db, service: Service, hold: Hold, fault: string) =>
-  db.run(updateHeld(service, hold, sql`run = null, beat_at = null, fault = ${fault}, failed_at = now()`))
+/** Lets go of a feed whose run failed: the next one begins where this one did. `isWhole`: everything was to be read, and could not be. */
+export const failFeed = (
+  db: Db,
+  service: Service,
+  hold: Hold,
+  { fault, isWhole }: { fault: string; isWhole: boolean },
+) =>
+  db.run(
+    updateHeld(
+      service,
+      hold,
+      sql`run = null, beat_at = null, fault = ${fault}, failed_at = now(),
+          whole_failed_at = case when ${isWhole} then now() else whole_failed_at end, whole_failures = whole_failures + ${isWhole ? 1 : 0}`,
+    ),
+  )
 
 /** Notes records of a list as seen. */
 export const noteSeen = (db: Db, service: Service, feed: string, list: string, ids: readonly string[]) =>
