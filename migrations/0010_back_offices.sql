@@ -135,13 +135,15 @@ comment on column feed_run.refusals is 'Why lines of a file were refused, with t
 create table sync_seen (
   service_id integer not null,
   feed text collate "C" not null,
+  run uuid not null,
   list text collate "C" not null,
   id text collate "C" not null,
-  primary key (service_id, feed, list, id),
+  primary key (service_id, feed, run, list, id),
   foreign key (service_id, feed) references sync_state on delete cascade
 );
 comment on table sync_seen is
-  'What the run under way has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.';
+  'What a run has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.';
+comment on column sync_seen.run is 'One that has lost the feed to another may not know it yet, and says nothing in its name.';
 comment on column sync_seen.list is 'By its name: product, variant, stock, customer.';
 
 create table sync_visit (

@@ -1296,13 +1296,14 @@ create index feed_run_begun on feed_run (service_id, feed, changed_at, run_id);
 create index feed_run_changed on feed_run (service_id, changed_at);
 create index feed_run_id on feed_run (service_id, run_id);
 
--- What the run under way has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.
+-- What a run has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.
 create table sync_seen (
   service_id integer not null,
   feed text collate "C" not null,
+  run uuid not null,               -- One that has lost the feed to another may not know it yet, and says nothing in its name.
   list text collate "C" not null,  -- By its name: product, variant, stock, customer.
   id text collate "C" not null,
-  primary key (service_id, feed, list, id),
+  primary key (service_id, feed, run, list, id),
   foreign key (service_id, feed) references sync_state(service_id, feed) on delete cascade
 );
 

@@ -6,6 +6,7 @@ import type { List } from '../../store/lists/change.ts'
 import { beginLoad, type FirstLoad } from '../../store/lists/first-load.ts'
 import { lookAtGrownTables } from '../../store/lists/statistics.ts'
 import { removeRewardAccounts } from '../../store/rewards/leaving.ts'
+import type { Hold } from '../../store/sync/runs.ts'
 import { noteSeen, type Tally } from '../../store/sync/sync.ts'
 import { addVisits, noteVisited } from '../../store/sync/visits.ts'
 import { takeIn } from '../rows/take-in.ts'
@@ -21,6 +22,7 @@ export interface Run {
   db: Database
   service: Service
   feed: Feed
+  hold: Hold
   tally: Tally
   /** Shows that the run lives; throws where another run has taken over. */
   keep(): Promise<void>
@@ -39,12 +41,12 @@ export interface Run {
  */
 export async function put(portion: Portion, run: Run): Promise<string[]> {
   const { rows = {}, seen = [], refused = [], goneAccounts = [], visits = [], visited, askedAfter } = portion
-  const { db, service, feed, tally } = run
+  const { db, service, feed, hold, tally } = run
   const newer = new Set<string>()
   const asked = askedAfter === undefined ? undefined : { moment: askedAfter, onNewer: (id: string) => newer.add(id) }
   if (goneAccounts.length) tally.removed += await removeRewardAccounts(db, service, goneAccounts)
   for (const kind of Object.keys(intakes) as RowKind[]) await putRows(kind, rows[kind] ?? [], run, asked)
-  for (const { list, ids } of seen) await noteSeen(db, service, feed.name, list, ids)
+  for (const { list, ids } of seen) await noteSeen(db, service, hold, list, ids)
   for (const { feed: other, due } of visits) if (due.length) await addVisits(db, service, other, due)
   if (visited) await noteVisited(db, service, feed.name, visited, refused.length ? undefined : visited.at)
   tally.read += refused.length
@@ -54,7 +56,7 @@ export async function put(portion: Portion, run: Run): Promise<string[]> {
 }
 
 async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][], run: Run, asked?: AskedAfter) {
-  const { db, service, feed, tally, inserted, loads } = run
+  const { db, service, hold, tally, inserted, loads } = run
   if (!rows.length) return
   const intake: PullIntake<K> = intakes[kind]
   const { shows, list, writeAskedAfter, write } = intake
@@ -73,7 +75,7 @@ async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][],
     refuse,
   })
   addTaken(tally, taken)
-  if (shows) await noteSeen(db, service, feed.name, shows.list, inputs.map(shows.idOf))
+  if (shows) await noteSeen(db, service, hold, shows.list, inputs.map(shows.idOf))
   const { rows: before, told } = inserted.get(kind) ?? { rows: 0, told: 0 }
   const now = before + taken.inserted
   // With the first, and then with twice as many each time: a few stores that it takes for one cost as much as many rows.

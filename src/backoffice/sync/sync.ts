@@ -7,7 +7,7 @@ import { momentNow } from '../../store/lists/change.ts'
 import { unknownReferences } from '../../store/sync/lookups.ts'
 import { openOrders } from '../../store/sync/orders.ts'
 import { removeUnseen } from '../../store/sync/removal.ts'
-import { beginRun, type Hold } from '../../store/sync/runs.ts'
+import { beginRun, type Hold, takenOver } from '../../store/sync/runs.ts'
 import { beat, countSeen, failFeed, finishFeed, holdFeed, lookAtSeen, type Tally } from '../../store/sync/sync.ts'
 import { addAllVisits, dueVisits, staleVisits } from '../../store/sync/visits.ts'
 import { note } from '../rows/taken.ts'
@@ -55,7 +55,7 @@ export async function syncFeed(
   const tally: Tally = { read: 0, inserted: 0, changed: 0, removed: 0, refused: 0, notes: {} }
   const lost = new AbortController()
   const keep = async () => {
-    if (!(await beat(db, service, hold, tally))) lost.abort(new Error('Another run has taken over.'))
+    if (!(await beat(db, service, hold, tally))) lost.abort(takenOver())
     lost.signal.throwIfAborted()
     onProgress(tally)
   }
@@ -70,6 +70,7 @@ export async function syncFeed(
       db,
       service,
       feed,
+      hold,
       tally,
       keep,
       isFull,
@@ -105,7 +106,7 @@ function faultOf(error: unknown) {
 }
 
 async function pull(run: Run): Promise<PullEnd> {
-  const { db, service, feed, tally, keep, isFull, since, signal } = run
+  const { db, service, feed, hold, tally, keep, isFull, since, signal } = run
   let end: PullEnd = {}
   let isUnclear = false
   const request: PullRequest = {
@@ -129,7 +130,7 @@ async function pull(run: Run): Promise<PullEnd> {
     }
   }
   await putAll(feed.pull(request))
-  if (end.total && (await countSeen(db, service, feed.name, end.total.list)) < end.total.atLeast)
+  if (end.total && (await countSeen(db, service, hold, end.total.list)) < end.total.atLeast)
     throw new ApiError('back_office_error', 'A list of the back office has fewer records than it says.')
   if (!isFull || !feed.whole) return end
   if (isUnclear) note(tally.notes, 'some records could not be told apart: nothing was taken away')
@@ -147,7 +148,7 @@ async function pull(run: Run): Promise<PullEnd> {
       await keep()
     }
     const thoseThere = async (ids: readonly string[]) => (await feed.thoseThere?.(ids, signal)) ?? []
-    const { kept } = await removeUnseen(db, service, { feed: feed.name, list, thoseThere, onSome })
+    const { kept } = await removeUnseen(db, service, { hold, list, thoseThere, onSome })
     if (kept) note(tally.notes, `of the list ${list} are gone, more than half of it: nothing was taken away`, kept)
   }
 }

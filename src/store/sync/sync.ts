@@ -24,7 +24,7 @@ export async function holdFeed(db: Db, service: Service, feed: string) {
               asked_at::text as asked, asks_whole as "asksWhole", asks_whole and asked_at > whole_failed_at as "asksAnew",
               whole_failures as "wholeFailures", extract(epoch from now() - whole_failed_at)::float as "wholeFailed"`)
   if (!held) return
-  await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed}`)
+  await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed} and run <> ${held.run}`)
   const { finished, full, wholeFailed, ...rest } = held
   return { ...rest, secondsSinceFinished: finished, secondsSinceFull: full, secondsSinceWholeFailed: wholeFailed }
 }
@@ -74,7 +74,7 @@ export async function finishFeed(db: Db, service: Service, hold: Hold, { since, 
           (asked_at, asks_whole) = (select asked_at, asks_whole where asked_at::text is distinct from ${asked}::text union all select null, false limit 1)`,
     ),
   )
-  await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${hold.feed}`)
+  await db.run(sql`delete from sync_seen where ${ofRun(service, hold)}`)
 }
 
 /** Lets go of a feed whose run failed: the next one begins where this one did. `isWhole`: everything was to be read, and could not be. */
@@ -94,16 +94,20 @@ export const failFeed = (
   )
 
 /** Notes records of a list as seen. */
-export const noteSeen = (db: Db, service: Service, feed: string, list: string, ids: readonly string[]) =>
+export const noteSeen = (db: Db, service: Service, { feed, run }: Hold, list: string, ids: readonly string[]) =>
   db.run(sql`
-    insert into sync_seen (service_id, feed, list, id)
-    select ${service.id}, ${feed}, ${list}, id from unnest(${ids}::text[]) id
+    insert into sync_seen (service_id, feed, run, list, id)
+    select ${service.id}, ${feed}, ${run}, ${list}, id from unnest(${ids}::text[]) id
     on conflict do nothing`)
 
-export const countSeen = async (db: Db, service: Service, feed: string, list: string) =>
+/** Which rows of `sync_seen` are a run's. */
+export const ofRun = (service: Service, { feed, run }: Hold) =>
+  sql`service_id = ${service.id} and feed = ${feed} and run = ${run}`
+
+export const countSeen = async (db: Db, service: Service, hold: Hold, list: string) =>
   (
     await db.row<{ count: number }>(
-      sql`select count(*)::integer as count from sync_seen where service_id = ${service.id} and feed = ${feed} and list = ${list}`,
+      sql`select count(*)::integer as count from sync_seen where ${ofRun(service, hold)} and list = ${list}`,
     )
   )?.count ?? 0
 
