@@ -17,6 +17,9 @@ import { intakes, type PullIntake } from './intakes.ts'
 /** Rows of a transaction. */
 const rowsAtOnce = 1_000
 
+/** Seconds after which a record is visited again of which the database has refused something: what that contradicts may have come, or gone, by then. */
+const againSeconds = 3_600
+
 /** A run of a feed, under way. */
 export interface Run {
   db: Database
@@ -44,11 +47,17 @@ export async function put(portion: Portion, run: Run): Promise<string[]> {
   const { db, service, feed, hold, tally } = run
   const newer = new Set<string>()
   const asked = askedAfter === undefined ? undefined : { moment: askedAfter, onNewer: (id: string) => newer.add(id) }
+  const refusedBefore = tally.refused
   if (goneAccounts.length) tally.removed += await removeRewardAccounts(db, service, goneAccounts)
   for (const kind of Object.keys(intakes) as RowKind[]) await putRows(kind, rows[kind] ?? [], run, asked)
+  const isTaken = tally.refused === refusedBefore
   for (const { list, ids } of seen) await noteSeen(db, service, hold, list, ids)
   for (const { feed: other, due } of visits) if (due.length) await addVisits(db, service, other, due)
-  if (visited) await noteVisited(db, service, feed.name, visited, refused.length ? undefined : visited.at)
+  if (visited)
+    await noteVisited(db, service, feed.name, visited, {
+      told: isTaken && !refused.length ? visited.at : undefined,
+      earlierBySeconds: isTaken ? 0 : Math.max(0, (feed.revisitSeconds ?? 0) - againSeconds),
+    })
   tally.read += refused.length
   tally.refused += refused.length
   for (const reason of refused) note(tally.notes, reason)

@@ -67,3 +67,21 @@ test('an account of a tier that is new arrives with it', async t => {
   assert.equal(result?.refused, 0)
   assert.equal(await count(fed, 'reward_account', `id = '${id}' and tier_id = '77'`), 1)
 })
+
+test('an account that the database refuses was not told of, and is visited again within an hour', async t => {
+  const fed = await fedFor(t)
+  const [id = 0] = ids(fed)
+  const account = fed.simulator.state.accounts.get(id)
+  assert.ok(account)
+  const { tierId } = account
+  account.tierId = 88
+  await fed.syncAll()
+  const visits = (where: string) => count(fed, 'sync_visit', `feed = 'reward-accounts' and id = '${id}' and ${where}`)
+  assert.deepEqual([await has(fed, id), await visits('told_at is null and not due')], [0, 1])
+  account.tierId = tierId
+  await fed.sync('reward-accounts')
+  assert.equal(await has(fed, id), 0)
+  await fed.shop.rows(`update sync_visit set visited_at = visited_at - interval '1 hour'`)
+  await fed.sync('reward-accounts')
+  assert.deepEqual([await has(fed, id), await visits('told_at is not null')], [1, 1])
+})
