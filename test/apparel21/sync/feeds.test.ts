@@ -230,10 +230,3 @@ test('points that are gone upstream are gone here, and followers are told', asyn
   assert.equal(await lots(), 0)
   assert.ok((await stamp()) > before)
 })
-
-test('one call at a time is enough, also where the back office sends everything at once', async t => {
-  const narrow = await fedFor(t, { release: '2021.1' }, { concurrency: 1, waitingMs: 300 })
-  await narrow.syncAll()
-  assert.equal(await count(narrow, 'customer'), narrow.simulator.state.persons.size)
-  assert.equal(await count(narrow, 'stock', 'free_stock > 0'), stocked(narrow).length)
-})
