@@ -8,7 +8,7 @@ import { giftCardSkuId } from '../vouchers/gift-card.ts'
 
 const always = [
   ...['stores', 'staff', 'inventory', 'products', 'customers', 'customerWrites', 'transactions', 'rewards'],
-  ...['customerErasure'],
+  ...['customerErasure', 'returnStatus'],
   'orders',
 ]
 
