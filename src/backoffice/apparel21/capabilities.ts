@@ -49,6 +49,10 @@ const never: readonly Capability[] = [
     'The back office does not list its gateways: `GET /payment-gateways` has the names of the setting `gateways`.',
   ),
   capability(
+    'returnStatus',
+    'The back office does not tell what became of a return: its status stays `requested`, and what it brings back stays counted.',
+  ),
+  capability(
     'voucherNumberAtSale',
     'The back office makes number and PIN of a voucher after its sale, and e-mails them itself: `POST /vouchers` answers 202.',
   ),

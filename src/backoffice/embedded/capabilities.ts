@@ -24,6 +24,7 @@ const always: readonly CapabilityName[] = [
   'transactions',
   'rewards',
   'customerErasure',
+  'returnStatus',
   'orders',
 ]
 

@@ -15,6 +15,7 @@ export type CapabilityName =
   | 'customersUpdatedAfter'
   | 'customerWrites'
   | 'customerErasure'
+  | 'returnStatus'
   | 'customerTransactions'
   | 'signUpStore'
   | 'emailSubscriptionMapping'

@@ -24,14 +24,17 @@ const body = (service: Service) =>
      from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer) b) r`)
 
 /** Merges rows (`StockRow`, with `storeId` and `skuId` found) into the stock. */
-export function upsertStock(db: Database, service: Service, rows: readonly Row[]): Promise<Upserted> {
-  return db.transaction(async tx => {
-    const changing = await holdChanging(tx, service, rows)
-    const change = await beginChangeOf(tx, service, 'stock', rows)
-    if (!changing.length) return { inserted: 0, changed: 0 }
-    return upserted(
-      tx,
-      sql`
+export const upsertStock = (db: Database, service: Service, rows: readonly Row[]): Promise<Upserted> =>
+  db.transaction(tx => putStock(tx, service, rows))
+
+/** The same, as all that its transaction changes. */
+export async function putStock(tx: Db, service: Service, rows: readonly Row[]): Promise<Upserted> {
+  const changing = await holdChanging(tx, service, rows)
+  const change = await beginChangeOf(tx, service, 'stock', rows)
+  if (!changing.length) return { inserted: 0, changed: 0 }
+  return upserted(
+    tx,
+    sql`
       insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, record)
       select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, at.stamp, ${stampedAs(body(service), sql`at.stamp`, service, change)}
         from ${merged(service, stock, changing, 's')}
@@ -41,9 +44,8 @@ export function upsertStock(db: Database, service: Service, rows: readonly Row[]
        where ${differs(stock, 's')}
       ${overwriting(stock, ['changed_at', 'record'])}
       returning (xmax = 0) as inserted`,
-      rememberingGone(service, change, 'stock', renamedSince(service, among(changing))),
-    )
-  })
+    rememberingGone(service, change, 'stock', renamedSince(service, among(changing))),
+  )
 }
 
 /**
