@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { Order } from '../../src/domain/orders/orders.ts'
+import { faultsOf } from '../../src/http/body/shape.ts'
 import { type OrderShop, startOrderShop } from '../support/order-shop.ts'
 import { until } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
@@ -54,4 +56,14 @@ test('a price that is finer than the currency refuses its order, and no other', 
       ['5.00', '6.00'],
     )
   }
+})
+
+test("a discount is shown with the currency's decimals, however the file writes it", async () => {
+  const at = await shop.another()
+  const header = 'orderNumber,customerId,placedAt,total,sku,quantity,price,discountAmount'
+  const { code } = await load(at, 'orders', `${header}\nD1,65432,2024-05-10,24,TEE,3,10,6\n`)
+  assert.equal(code, 0)
+  const order = await read(at, 'D1')
+  assert.equal(order.lines[0].discounts[0].amount, '6.00')
+  assert.deepEqual(faultsOf(Order, order, { currency: 'AUD' }), [])
 })
