@@ -26,7 +26,7 @@ export function orderCommand(program: Command) {
   order
     .command('ship')
     .argument('<orderNumber>')
-    .description('Ship an order that is processing: it is sold, and stands in the retail history.')
+    .description('Ship what of an order is processing: it is sold, and stands in the retail history.')
     .option(...serviceOption)
     .addHelpText('after', examples(['order ship W0000123 --service luma', 'send it']))
     .action((number: string, { service }: { service?: string }) =>
@@ -39,7 +39,7 @@ export function orderCommand(program: Command) {
   order
     .command('cancel')
     .argument('<orderNumber>')
-    .description('Cancel an order that is processing: its stock comes back, and so does what its vouchers paid.')
+    .description('Cancel what of an order is processing: its stock comes back, and so does what its vouchers paid.')
     .option(...serviceOption)
     .addHelpText('after', examples(['order cancel W0000123 --service luma', 'call it off']))
     .action((number: string, { service }: { service?: string }) =>
