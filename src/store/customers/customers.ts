@@ -3,9 +3,10 @@ import type { Service } from '../../settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
 import { type Change, hold, opened, says, stamped, stampedBy, stampOfNow, type Upserted } from '../lists/change.ts'
+import { holdStores } from '../lists/held-stores.ts'
 import { added, columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
-import { references } from '../lists/references.ts'
+import { holdReferences, references } from '../lists/references.ts'
 import { anyService } from '../lists/statistics.ts'
 import { requireCustomers, withWhatWasKept } from './leaving.ts'
 
@@ -54,7 +55,10 @@ export interface AskedAfter {
 
 /** Merges rows (`CustomerRow`) into the customers. */
 export const upsertCustomers = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
-  db.transaction(tx => mergeCustomers(tx, service, rows))
+  db.transaction(async tx => {
+    await holdShown(tx, service, rows)
+    return mergeCustomers(tx, service, rows)
+  })
 
 /**
  * The same of rows that a back office was asked for after a moment (`momentNow`). Customers who have changed since, or have left, stay as
@@ -66,8 +70,9 @@ export const upsertCustomersAskedAfter = (
   rows: readonly { id: string }[],
   { moment, onNewer }: AskedAfter,
 ): Promise<Upserted> =>
-  db.transaction(tx =>
-    mergeCustomers(tx, service, rows, async given => {
+  db.transaction(async tx => {
+    await holdShown(tx, service, rows)
+    return mergeCustomers(tx, service, rows, async given => {
       const ids = given.map(({ id }) => id)
       await lockCustomers(tx, service, sql`and c.id = any(${ids})`)
       const found = await tx.rows<{ id: string }>(sql`
@@ -77,8 +82,15 @@ export const upsertCustomersAskedAfter = (
       const newer = new Set(found.map(({ id }) => id))
       for (const id of newer) onNewer(id)
       return given.filter(({ id }) => !newer.has(id))
-    }),
-  )
+    })
+  })
+
+/** Holds what rows will show: a value or a store that is renamed meanwhile would be shown as it was. */
+async function holdShown(tx: Db, service: Service, rows: readonly object[]) {
+  await holdReferences(tx, service, rows)
+  const stores = (rows as readonly { joinedStoreId?: string | null }[]).flatMap(row => row.joinedStoreId ?? [])
+  if (stores.length) await holdStores(tx, service, stores)
+}
 
 /** Merges rows (`CustomerMappingRow`) into customers that are there. */
 export const mapCustomers = (db: Database, service: Service, rows: readonly { id: string }[]): Promise<Upserted> =>
