@@ -995,16 +995,18 @@ create table reward_entry (
   service_id integer not null,
   account_id text collate "C" not null,
   entry bigint not null generated always as identity,
-  kind text collate "C" not null,          -- earn: an order has earned points. settle: points that were owed are taken. convert: points
-                                           -- become a reward. reward: that reward. return: part of an order came back. reverse: points, or
-                                           -- an unused reward, are taken back for it. restore: the points of that reward are given again.
-                                           -- owe: points that could not be taken back. cancel: the return is cancelled, and what it took is
-                                           -- given again.
+  kind text collate "C" not null,              -- earn: an order has earned points. settle: points that were owed are taken. convert: points
+                                               -- become a reward. reward: that reward. return: part of an order came back. reverse: points,
+                                               -- or an unused reward, are taken back for it. restore: the points of that reward are given
+                                               -- again. owe: points that could not be taken back. cancel: the return is cancelled, and what
+                                               -- it took is given again.
   lot_kind text collate "C",
-  lot_id text collate "C",                 -- The lot that is filled or emptied. Null: the entry moves no lot.
-  into_lot_id text collate "C",            -- The reward that converted points have become.
-  amount numeric(16,4) not null,           -- Points, or value, that the lot is given; below zero, what is taken from it, or owed.
-  spend numeric(16,4) not null default 0,  -- What an order cost, which counts towards the next tier; below zero, what came back of it.
+  lot_id text collate "C",                     -- The lot that is filled or emptied. Null: the entry moves no lot.
+  into_lot_id text collate "C",                -- The reward that converted points have become.
+  amount numeric(16,4) not null,               -- Points, or value, that the lot is given; below zero, what is taken from it, or owed.
+  spend numeric(16,4) not null default 0,      -- What an order cost, which counts towards the next tier; below zero, what came back of it.
+  not_taken numeric(16,4) not null default 0,  -- What of the spend that came back the account had no more, since a feed had begun it anew;
+                                               -- below zero, where the return is cancelled: that gives again what was taken.
   order_number text collate "C" not null,
   return_number text collate "C",
   created_at timestamptz not null default now(),

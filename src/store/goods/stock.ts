@@ -2,6 +2,7 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
 import { type Change, hold, opened, says, stamped, type Upserted, upserted } from '../lists/change.ts'
+import { holdStores } from '../lists/held-stores.ts'
 import { differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { rememberingGone } from '../lists/removals.ts'
@@ -58,13 +59,8 @@ async function holdChanging(tx: Db, service: Service, rows: readonly Row[]): Pro
       from ${merged(service, stock, rows, 's')} where ${differs(stock, 's')}`)
   const at = (places: typeof found) => places.flatMap(({ place }) => rows[place - 1] ?? [])
   const [changing, added, kept] = [at(found), at(found.filter(one => one.isNew)), at(found.filter(one => !one.isNew))]
-  if (changing.length) {
-    const stores = sql`store_id = any(${[...new Set(changing.map(({ storeId }) => storeId))]})`
-    await hold(
-      tx,
-      sql`select from store where service_id = ${anyService(service)} and ${stores} order by store_id for share`,
-    )
-  }
+  const stores = changing.map(({ storeId }) => storeId)
+  if (stores.length) await holdStores(tx, service, stores)
   if (added.length) {
     // Of new stock whoever renames its SKU knows nothing: that waits.
     const skus = sql`sku_id = any(${[...new Set(added.map(({ skuId }) => skuId))]})`
