@@ -2,15 +2,22 @@ import { open, readdir, rename, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 
+interface How {
+  /** Where it is written: on the same disk, and looked through each time, so not the folder of the file where there are many. */
+  drafts?: string
+  /** Throws where there is a file of this name. */
+  isNew?: boolean
+}
+
 /**
- * Makes a file that has its name only once it is whole, and on the disk. `write` is given the name to write it by, in the folder of drafts,
- * which is on the same disk and is looked through each time: not that of the file where there are many. Whatever it throws, what had the name stays. What processes that were killed have left of it goes: those of this machine, since other
+ * Makes a file that has its name only once it is whole, and on the disk. `write` is given the name to write it by. Whatever it throws, what
+ * had the name stays. What processes that were killed have left of it goes: those of this machine, since other
  * ones, such as containers with the same volume, may be writing theirs.
  */
 export async function wholeFile<T>(
   path: string,
   write: (draft: string) => Promise<T>,
-  drafts = dirname(resolve(path)),
+  { drafts = dirname(resolve(path)), isNew = false }: How = {},
 ): Promise<T> {
   const file = resolve(path)
   const draftOf = (pid: number | string) => `.${basename(file)}.${hostname()}.${pid}.part`
@@ -22,6 +29,8 @@ export async function wholeFile<T>(
   try {
     const written = await write(draft)
     await sync(draft)
+    // Not every file system has links, which would do it at once.
+    if (isNew) await (await open(file, 'wx', 0o600)).close()
     await rename(draft, file)
     // The new name is on the disk once its folder is.
     await sync(dirname(file))

@@ -51,7 +51,7 @@ export const backupCommand = (program: Command) =>
         }
         const began = performance.now()
         const checking = bytesDisplay('Check')
-        const { bytes, rows, head } = await writeFile(file, frames, checking.show).finally(() => {
+        const { bytes, rows, head } = await writeFile(file, frames, { onCheck: checking.show }).finally(() => {
           taking.end()
           checking.end()
         })
