@@ -60,6 +60,8 @@ async function openOwnDatabase(config: Config, opening: Opening, carrying?: Carr
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const { onNotice = () => {} } = opening
   const postgres = await startPostgres(homeOf(config), { onNotice, carrying })
+  // One that root has left, who was killed, cannot be written to.
+  await rm(connectionFile(config), { force: true })
   await writeFile(connectionFile(config), JSON.stringify(postgres.connection), { mode: 0o600 })
   const stop = async () => {
     await rm(connectionFile(config), { force: true })
