@@ -12,7 +12,7 @@ import { localCertificate, readCertificate } from '../../tls/tls.ts'
 import { examples } from '../terminal/examples.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
 import { dataDatabases } from './data-databases.ts'
-import { aboutDatabase, alerts, jobs } from './database.ts'
+import { aboutDatabase, alerts, jobs, requireMigrated } from './database.ts'
 import { backups, clock, disk, durability, fileLimit, mail } from './machine.ts'
 import { moves } from './moves.ts'
 import { backOffices, feeds } from './offices.ts'
@@ -36,6 +36,7 @@ export const doctorCommand = (program: Command) =>
     .action(async ({ json = false }: { json?: boolean }) => {
       let config: Config | undefined
       let data: string | undefined
+      let opened: OpenedDatabase | undefined
       let database: OpenedDatabase | undefined
       let keys: Keys | undefined
       let offices: Offices | undefined
@@ -72,7 +73,9 @@ export const doctorCommand = (program: Command) =>
             const settings = need(config, 'the settings')
             // Opening the bundled one would make what is missing.
             if (!settings.databaseUrl) need(data, 'the data directory')
-            database = await joinDatabase(settings)
+            opened = await joinDatabase(settings, { asItIs: true })
+            await requireMigrated(opened)
+            database = opened
             return aboutDatabase(database)
           },
         },
@@ -132,7 +135,7 @@ export const doctorCommand = (program: Command) =>
       }
       if (json) console.log(JSON.stringify(found, undefined, 2))
       offices?.close()
-      await database?.close()
+      await opened?.close()
     })
 
 const indented = (text: string) => text.replaceAll('\n', `\n${' '.repeat(22)}`)
