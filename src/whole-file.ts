@@ -1,4 +1,4 @@
-import { open, readdir, rename, rm } from 'node:fs/promises'
+import { open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 
@@ -9,17 +9,21 @@ interface How {
   isNew?: boolean
 }
 
+/** A folder, a pipe, a device: a file does not take its place. */
+export class NoFile extends Error {}
+
 /**
  * Makes a file that has its name only once it is whole, and on the disk. `write` is given the name to write it by. Whatever it throws, what
- * had the name stays. What processes that were killed have left of it goes: those of this machine, since other
+ * had the name stays. A link is followed, and what is no file refused (`NoFile`). What processes that were killed have left of it goes: those of this machine, since other
  * ones, such as containers with the same volume, may be writing theirs.
  */
 export async function wholeFile<T>(
   path: string,
   write: (draft: string) => Promise<T>,
-  { drafts = dirname(resolve(path)), isNew = false }: How = {},
+  { drafts: elsewhere, isNew = false }: How = {},
 ): Promise<T> {
-  const file = resolve(path)
+  const file = await target(path)
+  const drafts = elsewhere ?? dirname(file)
   const draftOf = (pid: number | string) => `.${basename(file)}.${hostname()}.${pid}.part`
   for (const name of await readdir(drafts)) {
     const [pid = ''] = /\d+(?=\.part$)/.exec(name) ?? []
@@ -39,6 +43,14 @@ export async function wholeFile<T>(
     await rm(draft, { force: true })
     throw error
   }
+}
+
+/** What is to be written: where a link of this name points to. */
+async function target(path: string): Promise<string> {
+  const file = await realpath(path).catch(() => resolve(path))
+  const found = await stat(file).catch(() => undefined)
+  if (found && !found.isFile()) throw new NoFile(`${path} is no file, and stays what it is`)
+  return file
 }
 
 async function sync(path: string) {

@@ -20,6 +20,7 @@ import { handOnAll } from '../store/running/data-databases.ts'
 import { renewalMs } from '../store/running/jobs.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
+import { notWritten } from './terminal/outgoing-file.ts'
 import { bytesDisplay, rowsDisplay } from './terminal/progress.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
@@ -152,12 +153,12 @@ async function written({ db, control, service }: Removed, file: string, signal: 
       show(progress)
     }
   const frames = backupOf(db, { service, control, onProgress: untilStopped(taking.show) })
-  const { rows, head } = await writeFile(file, frames, { onCheck: untilStopped(checking.show), isNew: true }).finally(
-    () => {
+  const { rows, head } = await writeFile(file, frames, { onCheck: untilStopped(checking.show), isNew: true })
+    .finally(() => {
       taking.end()
       checking.end()
-    },
-  )
+    })
+    .catch(notWritten(file))
   console.log(
     `${file} is a backup of its ${rows.toLocaleString('en')} rows as of ${head.takenAt}, read back and whole.`,
   )
