@@ -11,7 +11,7 @@ import { type Summary, summaryOf } from '../store/privacy/summary.ts'
 import { wholeFile } from '../whole-file.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
-import { notWritten } from './terminal/outgoing-file.ts'
+import { notWritten, toStandardOutput } from './terminal/outgoing-file.ts'
 import { quietLog } from './terminal/quiet-log.ts'
 import { withDatabase } from './terminal/session.ts'
 
@@ -42,7 +42,7 @@ export function customerCommand(program: Command) {
         const found = await personalData(db, service, id)
         if (!found) throw noCustomer(id)
         const text = `${JSON.stringify(JSON.parse(found.record), undefined, 2)}\n`
-        if (out === undefined) process.stdout.write(text)
+        if (out === undefined) await toStandardOutput(text)
         else {
           await wholeFile(out, draft => writeFile(draft, text, { mode: 0o600 })).catch(notWritten(out))
           console.log(`Written to ${out}.`)

@@ -49,6 +49,12 @@ test('an export is a JSON document, on standard output or in a file that nobody 
   assert.deepEqual([code, err], [1, 'tillbridge: /nowhere/1.json cannot be written: there is no folder /nowhere.\n'])
 })
 
+test('whoever has read enough of an export ends it without a word', async () => {
+  const untilTrue = `('${process.execPath}' '${cli}' "$@"; echo "code $?" >&2) | true`
+  const { err } = await run(['customer', 'export', '1'], environment, { program: ['sh', '-c', untilTrue, 'sh'] })
+  assert.equal(err, 'code 0\n')
+})
+
 test('a customer is erased once the identifier is typed again, and not before', async () => {
   for (const typed of ['y', '2', '']) {
     const { code, err } = await run(['customer', 'erase', '1'], environment, typing(typed))

@@ -33,6 +33,15 @@ export const notWritten = (path: string) => (error: NodeJS.ErrnoException) => {
   )
 }
 
+/** Sends texts to standard output, as far as whoever reads there wants them: `| head`. */
+export async function toStandardOutput(texts: AsyncIterable<string> | string): Promise<void> {
+  try {
+    await pipeline(Readable.from(texts), process.stdout)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+  }
+}
+
 /** Sends texts, packed perhaps, to somebody who takes them as fast as they can. */
 export const send = (
   texts: AsyncIterable<string>,
