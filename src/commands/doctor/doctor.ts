@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import manifest from '../../../package.json' with { type: 'json' }
 import { type Offices, openOffices } from '../../backoffice/offices.ts'
 import { backOfficeOf, type Config, readConfig } from '../../config.ts'
 import { sql } from '../../db.ts'
@@ -45,6 +46,7 @@ export const doctorCommand = (program: Command) =>
         return value
       }
       const checks: Check[] = [
+        { what: 'Release', look: async () => `${manifest.version}, Node ${process.versions.node}` },
         {
           what: 'Settings',
           async look() {
