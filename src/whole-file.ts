@@ -1,18 +1,29 @@
-import { open, readdir, rename, rm } from 'node:fs/promises'
+import { open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 
+interface How {
+  /** Where it is written: on the same disk, and looked through each time, so not the folder of the file where there are many. */
+  drafts?: string
+  /** Throws where there is a file of this name. */
+  isNew?: boolean
+}
+
+/** A folder, a pipe, a device: a file does not take its place. */
+export class NoFile extends Error {}
+
 /**
- * Makes a file that has its name only once it is whole, and on the disk. `write` is given the name to write it by, in the folder of drafts,
- * which is on the same disk and is looked through each time: not that of the file where there are many. Whatever it throws, what had the name stays. What processes that were killed have left of it goes: those of this machine, since other
+ * Makes a file that has its name only once it is whole, and on the disk. `write` is given the name to write it by. Whatever it throws, what
+ * had the name stays. A link is followed, and what is no file refused (`NoFile`). What processes that were killed have left of it goes: those of this machine, since other
  * ones, such as containers with the same volume, may be writing theirs.
  */
 export async function wholeFile<T>(
   path: string,
   write: (draft: string) => Promise<T>,
-  drafts = dirname(resolve(path)),
+  { drafts: elsewhere, isNew = false }: How = {},
 ): Promise<T> {
-  const file = resolve(path)
+  const file = await target(path)
+  const drafts = elsewhere ?? dirname(file)
   const draftOf = (pid: number | string) => `.${basename(file)}.${hostname()}.${pid}.part`
   for (const name of await readdir(drafts)) {
     const [pid = ''] = /\d+(?=\.part$)/.exec(name) ?? []
@@ -22,6 +33,8 @@ export async function wholeFile<T>(
   try {
     const written = await write(draft)
     await sync(draft)
+    // Not every file system has links, which would do it at once.
+    if (isNew) await (await open(file, 'wx', 0o600)).close()
     await rename(draft, file)
     // The new name is on the disk once its folder is.
     await sync(dirname(file))
@@ -30,6 +43,14 @@ export async function wholeFile<T>(
     await rm(draft, { force: true })
     throw error
   }
+}
+
+/** What is to be written: where a link of this name points to. */
+async function target(path: string): Promise<string> {
+  const file = await realpath(path).catch(() => resolve(path))
+  const found = await stat(file).catch(() => undefined)
+  if (found && !found.isFile()) throw new NoFile(`${path} is no file, and stays what it is`)
+  return file
 }
 
 async function sync(path: string) {

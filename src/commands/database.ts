@@ -39,7 +39,7 @@ export function databaseCommand(program: Command) {
     )
     .action(async (name: string, { urlFile, take }: { urlFile?: string; take?: string[] }) => {
       requireDatabaseName(name)
-      const url = urlIn(await readSecret('Its URL, postgres://… (not shown): ', urlFile))
+      const url = urlIn(await readSecret('Its URL, postgres://… (not shown): ', urlFile, 'URL'))
       const config = readConfig()
       const installation = await joinInstallation(config, {
         statementTimeoutMs: 0,

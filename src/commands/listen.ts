@@ -11,6 +11,7 @@ import { type Channel, senderWithin } from '../webhooks/sender.ts'
 import { newSecret, signedHeaders } from '../webhooks/signature.ts'
 import { examples } from './terminal/examples.ts'
 import { kindsFrom, kindsOption } from './terminal/kinds.ts'
+import { readSecret } from './terminal/secret.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 
@@ -19,6 +20,7 @@ interface Options {
   forward: string
   kinds?: string
   secret?: string
+  secretFile?: string
   fromBeginning?: boolean
 }
 
@@ -32,15 +34,23 @@ export const listenCommand = (program: Command) =>
     .description('Follow what changes, and post it as deliveries to a machine of your own, printing each.')
     .requiredOption('--forward <url>', 'where to: http or https, any address')
     .option(...kindsOption)
-    .option('--secret <secret>', 'what deliveries are signed with (whsec_…); without it one is made and shown')
+    .option('--secret-file <file>', 'what deliveries are signed with (whsec_…); without it one is made and shown')
+    .option(
+      '--secret <secret>',
+      'the same, for all to see who list the processes of this machine: better --secret-file',
+    )
     .option('--from-beginning', 'begin with everything as it stands')
     .option('--service <name>', 'the service; not needed where there is one only')
     .addHelpText(
       'after',
       examples(['listen --service luma --forward http://localhost:3000/hooks', 'all that changes from now on']),
     )
-    .action(({ service: name, forward, kinds: words, secret = newSecret(), fromBeginning }: Options) =>
+    .action(({ service: name, forward, kinds: words, secret: told, secretFile, fromBeginning }: Options) =>
       withDatabase(async ({ keys, services }) => {
+        if (told !== undefined && secretFile !== undefined)
+          throw new Error('Give --secret-file, or --secret, not both.')
+        const isMade = told === undefined && secretFile === undefined
+        const secret = isMade ? newSecret() : (told ?? (await readSecret('', secretFile, 'secret')))
         const { service, db } = await services.find(name)
         // Whoever runs commands for the installation is trusted with where to.
         const sender = senderWithin(['0.0.0.0/0', '::/0'])
@@ -48,7 +58,9 @@ export const listenCommand = (program: Command) =>
         if (refusal !== undefined) throw new Error(refusal)
         const following = { service, kinds: kindsAmong(kindsFrom(words) ?? allKinds), key: keys.cursors }
         let cursor = fromBeginning ? cursorAtBeginning(following) : await cursorNow(db, following)
-        console.log(`Deliveries of ${service.name} go to ${forward}; Ctrl-C ends it.\nSecret: ${secret}`)
+        console.log(
+          `Deliveries of ${service.name} go to ${forward}; Ctrl-C ends it.${isMade ? `\nSecret: ${secret}` : ''}`,
+        )
         const { signal, end } = stopBySignal()
         const channel = sender.channelTo(forward)
         try {
