@@ -151,6 +151,6 @@ export async function byPassword(
 export const tooManyFailures = ({ retryAfter }: { retryAfter: number }) =>
   new ApiError('too_many_failures', undefined, { retryAfter })
 
-function requireRole({ role }: Assignment, needed: Role) {
+export function requireRole({ role }: Pick<Assignment, 'role'>, needed: Role) {
   if (!reaches(role, needed)) throw new ApiError('insufficient_role', `The role \`${needed}\` is needed.`)
 }

@@ -71,6 +71,8 @@ interface OwnHeader {
 /** What a resource's function is given. */
 export interface Context<Query = unknown, P extends Params = Params> {
   service: Service
+  /** What the caller is there. */
+  role: Role
   db: Database
   /** For what a read counts or holds. */
   inSteps: <T>(work: (steps: Steps) => Promise<Finish<T>>) => Promise<T>
@@ -112,10 +114,11 @@ export function gateOf(control: Gate, { ofAccounts = false }: { ofAccounts?: boo
 export function contextOf(gate: Gate, request: FastifyRequest): Context {
   const { assignment } = request
   if (!assignment) throw new Error('the gate admits with an assignment')
-  const { service } = assignment
+  const { service, role } = assignment
   const header = (name: string) => request.headers[name.toLowerCase()]?.toString()
   return {
     service,
+    role,
     db: gate.db,
     inSteps: work => inSteps(gate, service, work),
     backOffice: gate.backOffice(service),

@@ -55,7 +55,7 @@ export interface WriteDescribed<B extends TSchema, P extends Params> extends Des
 /** What a write's function is given. */
 export interface WriteContext<Body = unknown, P extends Params = Params>
   extends Write,
-    Omit<Context<unknown, P>, 'db' | 'query' | 'inSteps'> {
+    Omit<Context<unknown, P>, 'db' | 'query' | 'inSteps' | 'role'> {
   body: Body
 }
 

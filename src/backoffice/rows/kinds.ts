@@ -37,6 +37,7 @@ const inStock =
 
 /** Columns that the mapping doctor has beside those of a mapping. */
 const ofMappings = { passesOver: findingColumns, open: openMappings }
+const forAdmins = { role: 'admin' } as const
 
 /** The kinds of rows, in the order in which they are best imported. */
 export const kinds = {
@@ -57,6 +58,7 @@ export const kinds = {
     inPaths: ['storeId', 'storeNumber'],
     prepare: asTheyAre,
     write: upsertStores,
+    ofAdmins: ['ecommerceLocationId', 'inventoryBuffer'],
     list: 'store',
     examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street', ecommerceLocationId: '6884556843' }],
   },
@@ -79,6 +81,7 @@ export const kinds = {
     inPaths: ['productId', 'skuId'],
     together: 'productId',
     kept: ['sku', 'originalPrice'],
+    ofAdmins: ['sku', 'ecommerceProductId'],
     prepare: each(productFrom),
     write: upsertProducts,
     list: 'product',
@@ -92,6 +95,7 @@ export const kinds = {
     rule: namesSku,
     prepare: stockFrom,
     write: upsertStock,
+    ofAdmins: ['buffer'],
     list: 'stock',
     examples: [{}, { sku: 'MH01-S-Black', skuId: '12002', freeStock: '-2' }],
   },
@@ -184,6 +188,7 @@ export const kinds = {
   },
   'payment-gateways': {
     description: 'One payment gateway.',
+    ...forAdmins,
     shape: PaymentGatewayRow,
     key: ['name'],
     prepare: asTheyAre,
@@ -195,6 +200,7 @@ export const kinds = {
   'store-mapping': {
     description: 'The location in the e-commerce platform that one store is.',
     remarks: inStock,
+    ...forAdmins,
     shape: StoreMappingRow,
     key: ['storeId'],
     prepare: ofStores,
@@ -205,6 +211,7 @@ export const kinds = {
   'sku-mapping': {
     description: 'The SKU in the e-commerce platform that one SKU is.',
     remarks: inStock,
+    ...forAdmins,
     shape: SkuMappingRow,
     key: ['skuId'],
     mayBeEmpty: 'ecommerceSku',
