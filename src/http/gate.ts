@@ -20,6 +20,7 @@ import {
 } from './credentials.ts'
 import { type Media, mediumFor } from './media/accept.ts'
 import type { Site } from './once/steps.ts'
+import { callerOf } from './origin.ts'
 import { type Policy, type Rate, rateHeaders } from './rates.ts'
 
 declare module 'fastify' {
@@ -137,12 +138,12 @@ export async function bySession({ sessions }: Pick<Gate, 'sessions'>, request: F
 /** The services that a username and password open; `challenge` says where to sign in instead. */
 export async function byPassword(
   { signIn }: Pick<Gate, 'signIn'>,
-  { ip }: FastifyRequest,
+  request: FastifyRequest,
   username: string,
   password: string,
   challenge: Record<string, string> = basicChallenge,
 ): Promise<Assignments> {
-  const assignments = await signIn(username, password, ip)
+  const assignments = await signIn(username, password, callerOf(request))
   if (!assignments) throw invalidCredentials(challenge)
   if ('retryAfter' in assignments) throw tooManyFailures(assignments)
   return assignments
