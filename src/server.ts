@@ -6,6 +6,7 @@ import { ApiError } from './errors.ts'
 import { keepAccountUses } from './http/account-uses.ts'
 import { apiOf } from './http/api.ts'
 import { takeBodies } from './http/body/body.ts'
+import { limitBody } from './http/body/time-limit.ts'
 import { publicPages } from './http/docs/public.ts'
 import type { Gate } from './http/gate.ts'
 import { instanceOf } from './http/operation.ts'
@@ -101,6 +102,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...standingHeaders, 'x-request-id': request.id })
+    limitBody(request, patience.requestTimeout)
     done(unfit(request) ?? (request.is404 ? refusalOf(request.method, request.url) : undefined))
   })
 
