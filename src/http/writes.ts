@@ -132,7 +132,7 @@ export async function handleWrite(
     canonicalJson({ path: instanceOf(request), body, ...by }),
   )
   const requireMatch = (current: string) =>
-    matches(context.header('if-match'), current, service.settings.requireIfMatch)
+    matches(context.header('if-match'), current, how.etag && service.settings.requireIfMatch)
   const requested = {
     operation: how.operation,
     params,
