@@ -1,4 +1,5 @@
 import { CustomerMappingRow, CustomerRow } from '../../domain/customers/customers.ts'
+import { PaymentGatewayRow } from '../../domain/gateways.ts'
 import { StockRow } from '../../domain/goods/inventory.ts'
 import { ProductRow, SkuMappingRow } from '../../domain/goods/products.ts'
 import { StaffRow } from '../../domain/goods/staff.ts'
@@ -6,13 +7,7 @@ import { StoreMappingRow, StoreRow } from '../../domain/goods/stores.ts'
 import { findingColumns } from '../../domain/mappings/finding-csv.ts'
 import { TransactionRow } from '../../domain/orders/transactions.ts'
 import { ReferenceRow } from '../../domain/references.ts'
-import {
-  PaymentGatewayRow,
-  RewardAccountRow,
-  RewardGiftRow,
-  RewardLotRow,
-  RewardProgramRow,
-} from '../../domain/rewards/rewards.ts'
+import { RewardAccountRow, RewardGiftRow, RewardLotRow, RewardProgramRow } from '../../domain/rewards/rewards.ts'
 import { mapCustomers, upsertCustomers } from '../../store/customers/customers.ts'
 import { upsertProducts } from '../../store/goods/products.ts'
 import { upsertReferences } from '../../store/goods/references.ts'
@@ -29,7 +24,7 @@ import { customerFrom, customerMappingFrom, productFrom, programFrom } from './i
 import { asTheyAre } from './intake.ts'
 import type { Kind } from './kind.ts'
 import { orders, vouchers } from './moving-in.ts'
-import { each, ofCustomers, ofSkus, ofStores, stockFrom, transactionsFrom } from './prepare.ts'
+import { each, gatewaysFrom, ofCustomers, ofSkus, ofStores, stockFrom, transactionsFrom } from './prepare.ts'
 import { lotRule, namesSku, transactionRule } from './rules.ts'
 
 const inStock =
@@ -191,7 +186,7 @@ export const kinds = {
     ...forAdmins,
     shape: PaymentGatewayRow,
     key: ['name'],
-    prepare: asTheyAre,
+    prepare: gatewaysFrom,
     write: upsertGateways,
     examples: [{}, { name: 'afterpay' }],
   },
