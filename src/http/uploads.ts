@@ -86,7 +86,7 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
         const read = readQuery(query, request.query as string, context.service.settings.timeZone)
         refuse(read.faults)
         requireRoom()
-        return openUpload(request, async () => {
+        return openUpload(request, async goesOn => {
           const trial = isTrial(context.header('prefer'))
           if (trial) reply.header('preference-applied', 'tx=rollback')
           let taken: Readable | undefined
@@ -124,6 +124,7 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
               atWork.delete(working)
             })
           atWork.add(working)
+          goesOn(working)
           return reply.code(202).header('location', subject).type(json).send(`{"data":${record}}`)
         })
       },
