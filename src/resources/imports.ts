@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Role, reaches } from '../accounts.ts'
+import { isEncoding } from '../backoffice/files/encoding.ts'
 import { importFile } from '../backoffice/files/import.ts'
 import { dialectOf, joined, type Profile, profileIn } from '../backoffice/files/profile.ts'
 import { ImportError, OptionError } from '../backoffice/rows/import-error.ts'
@@ -37,7 +38,11 @@ export function imports(api: Api) {
           Type.Enum([...decimalMarks], { description: 'What stands before the decimals.', examples: [','] }),
         ),
         date_format: Option('How days and times are written.', 'DD.MM.YYYY', 50),
-        encoding: Option('A label of the Encoding Standard.', 'windows-1252', 50),
+        encoding: Option(
+          'A label of the Encoding Standard; absent, the `charset` of the `Content-Type`.',
+          'windows-1252',
+          50,
+        ),
         stop_after: Type.Optional(
           Type.Integer({
             description: 'Ends it early once so many lines are refused.',
@@ -50,7 +55,22 @@ export function imports(api: Api) {
       answer: Import,
       errors: ['capability_unavailable'],
     },
-    async ({ db, service, role, driver, keys, params, query, format, username, requestId, isTrial, ending, file }) => {
+    async ({
+      db,
+      service,
+      role,
+      driver,
+      keys,
+      params,
+      query,
+      format,
+      charset,
+      username,
+      requestId,
+      isTrial,
+      ending,
+      file,
+    }) => {
       const kindOf = kindNamed(params.id)
       if (!kindOf) throw notFound('kind of rows')
       requireRoleFor(params.id, role)
@@ -59,7 +79,9 @@ export function imports(api: Api) {
           'capability_unavailable',
           `${params.id} are those of the back office: they are not imported.`,
         )
-      const dialect = await dialectIn(params.id, query)
+      if (charset !== undefined && !isEncoding(charset))
+        throw new ApiError('unsupported_media_type', 'There is no such charset in the Encoding Standard.')
+      const dialect = await dialectIn(params.id, query, charset)
       const stream = await file()
       const run = { kind: params.id, id: randomUUID() }
       const subject = `/imports/${run.id}`
@@ -127,11 +149,16 @@ interface Options extends Pick<Profile, 'delimiter' | 'decimal' | 'encoding'> {
 }
 
 /** What a query says of a file; throws what is wrong with it. */
-async function dialectIn(kind: string, { profile, delimiter, decimal, encoding, date_format: dateFormat }: Options) {
+async function dialectIn(
+  kind: string,
+  { profile, delimiter, decimal, encoding, date_format: dateFormat }: Options,
+  charset: string | undefined,
+) {
   const said = Object.entries({ delimiter, decimal, encoding, dateFormat }).filter(([, value]) => value !== undefined)
   try {
     const kept = profile === undefined ? {} : await profileIn(profile, kind, 'It')
-    return dialectOf(joined(kept, Object.fromEntries(said)))
+    const unsaid: Profile = charset === undefined ? {} : { encoding: charset }
+    return dialectOf(joined(joined(unsaid, kept), Object.fromEntries(said)))
   } catch (error) {
     if (!(error instanceof ImportError)) throw error
     const { option, detail } = error instanceof OptionError ? error : { option: 'profile', detail: error.message }

@@ -35,3 +35,34 @@ test('an account has two files in work at a time, and those of others are taken 
   for (const { headers } of taken) await isIn(shop, headers.location)
   assert.equal((await send(shop, csv)).status, 202)
 })
+
+test('the charset of a file is what it is read by, unless something else is said', async () => {
+  const shop = await service.tenant()
+  const lodz = Buffer.from('storeId,storeNumber,name\n1,101,\xa3\xf3d\xbc\n', 'latin1')
+  const nameOf = async (query: string, type: string) => {
+    const answer = await send(shop, lodz, { 'content-type': type }, query)
+    assert.equal(answer.status, 202, answer.text)
+    await isIn(shop, answer.headers.location)
+    return (await shop.get('/stores/101')).json.data.name
+  }
+  assert.equal(await nameOf('', 'text/csv; charset=iso-8859-2'), 'Łódź')
+  assert.equal(await nameOf('?encoding=windows-1252', 'text/csv;charset="ISO-8859-2"'), '£ód¼')
+  const profile = `?profile=${encodeURIComponent('{"encoding":"iso-8859-2"}')}`
+  assert.equal(await nameOf(profile, 'text/csv; header=present; charset=windows-1252'), 'Łódź')
+  isProblem(
+    await send(shop, csv, { 'content-type': 'text/csv; charset=klingon' }),
+    'unsupported_media_type',
+    service.baseUrl,
+  )
+})
+
+test('a file is packed with what can be unpacked, or with nothing', async () => {
+  const shop = await service.tenant()
+  for (const coding of ['br', 'deflate', 'gzip, gzip'])
+    isProblem(await send(shop, csv, { 'content-encoding': coding }), 'unsupported_media_type', service.baseUrl)
+  for (const coding of ['identity', 'GZIP', 'zstd']) {
+    const answer = await send(shop, csv, { 'content-encoding': coding })
+    assert.equal(answer.status, 202, answer.text)
+    await isIn(shop, answer.headers.location)
+  }
+})
