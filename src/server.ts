@@ -13,7 +13,7 @@ import { instanceOf } from './http/operation.ts'
 import { refuseOtherMethods } from './http/other-methods.ts'
 import { apiErrorOf, problemAnswer, standingHeaders } from './http/problem.ts'
 import { keepRequestLog } from './http/request-log.ts'
-import { about, logRequests, type NoteRefusal } from './http/seen/access-log.ts'
+import { about, logRequests, noteRefusals } from './http/seen/access-log.ts'
 import { followRequests } from './http/seen/tracing.ts'
 import { maxHeaderSize, unfit } from './http/unfit.ts'
 import { takeFiles } from './http/uploads.ts'
@@ -39,7 +39,7 @@ export interface ServerOptions {
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { gate, log, accessLog = false, certificate, http2, trustedProxies, publicUrl } = options
   const level = accessLog ? 'info' : 'debug'
-  const noteRefusal: NoteRefusal = refused => log[level](refused, 'request')
+  const noteRefusal = noteRefusals(log, level)
   const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
     request.refusedWith = error.code
     const told = { publicUrl: publicUrl(), requestId: request.id, instance: instanceOf(request) }

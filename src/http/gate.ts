@@ -75,7 +75,6 @@ export async function admit(
   const { username, assignment, gate: at } = await known(gate, request)
   // Also of who is refused: it is told whose request it was.
   request.assignment = assignment
-  request.username = username
   request.gate = at
   const rate = gate.rate(assignment.service, username, policy)
   if (rate) reply.headers(rateHeaders(rate))
@@ -103,6 +102,8 @@ interface Known {
 /** Who asks, for which of their services, and where that is. */
 async function known(gate: Gate, request: FastifyRequest): Promise<Known> {
   const { username, assignments } = await signedIn(gate, request)
+  // Also of who asks for a service that is not theirs.
+  request.username = username
   const name = request.headers['x-service-name']
   if (typeof name !== 'string' || name === '') throw new ApiError('service_name_required')
   const assignment = assignments.get(name)
