@@ -119,7 +119,8 @@ export async function handleWrite(
   const { db: _, query: __, inSteps: ___, ...context } = contextOf(gate, request)
   const { service, params } = context
   refuseQuery(request, service.settings.timeZone)
-  const key = how.repeatable ? readIdempotencyKey(context.header('idempotency-key'), service) : undefined
+  const trial = isTrial(context.header('prefer'))
+  const key = how.repeatable && !trial ? readIdempotencyKey(context.header('idempotency-key'), service) : undefined
   const body = readBody(how, request, service)
   const asked = { ...context, body, username: request.username ?? '', requestId: request.id }
   // A password is given again only to whom it was given: whether others may have it is judged where it is made.
@@ -141,7 +142,7 @@ export async function handleWrite(
     requestId: request.id,
   }
   reply.type(json)
-  if (isTrial(context.header('prefer'))) {
+  if (trial) {
     reply.header('preference-applied', 'tx=rollback')
     const { answer } = await tryOut(gate, service, carrying =>
       begun(how, { ...asked, ...carrying, requireMatch }, work),
