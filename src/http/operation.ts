@@ -49,6 +49,10 @@ export interface Operation {
   etag: boolean
   /** Takes an Idempotency-Key. */
   repeatable: boolean
+  /** Heeds `Prefer: handling=strict`. */
+  heedsStrict?: true
+  /** What of the answer a trial shows as null. */
+  made?: readonly string[]
   /** May answer with warnings. */
   warns: boolean
   /** The errors of its own, beside those that every operation has. */
@@ -99,6 +103,8 @@ export interface Described<P extends Params> {
   role?: Role
   params?: P
   errors?: readonly ErrorCode[]
+  /** Whether it heeds `Prefer: handling=strict`. */
+  heedsStrict?: true
   /** Request headers of its own, by name. */
   headers?: OwnHeaders
   /** Whether it is about accounts: these are in the control database, wherever the service is. */

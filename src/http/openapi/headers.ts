@@ -1,4 +1,5 @@
 import { guards } from '../guards.ts'
+import type { Operation } from '../operation.ts'
 import { standingHeaders } from '../problem.ts'
 import { rateHeaders } from '../rates.ts'
 import type { Schema } from './schema.ts'
@@ -61,7 +62,31 @@ export const headerParameters = {
     '`handling=strict` (RFC 7240) asks for an error where the back office cannot answer, instead of an empty list with a warning.',
     text('handling=strict'),
   ),
+  Trial: requestHeader(
+    'Prefer',
+    '`tx=rollback`: all of it is judged and worked out, and nothing is kept or told to the back office. What only a write that is kept makes is null in the answer.',
+    text('tx=rollback'),
+  ),
 }
+
+/** What may be sent with any request. */
+export const sentWithAny = ['RequestId', 'Traceparent'] as const satisfies (keyof typeof headerParameters)[]
+
+/** What else may be sent with an operation. */
+export const requestHeaders = ({
+  etag,
+  errors,
+  heedsStrict,
+  method,
+  repeatable,
+}: Operation): (keyof typeof headerParameters)[] => [
+  ...(etag && method === 'GET' ? (['IfNoneMatch'] as const) : []),
+  ...(errors.includes('precondition_failed') ? (['IfMatch'] as const) : []),
+  ...(repeatable ? (['IdempotencyKey'] as const) : []),
+  ...(heedsStrict ? (['Prefer'] as const) : []),
+  ...(method === 'GET' ? [] : (['Trial'] as const)),
+  ...sentWithAny,
+]
 
 const answerHeader = (description: string, value: object, required = false) => ({ description, required, ...value })
 const limited = 'Absent where the limit is off, and in errors that come before the limit is counted.'
@@ -101,6 +126,10 @@ export const answerHeaders = {
   'Idempotent-Replayed': answerHeader(
     '`true` where this is the first answer again. Absent in the first one.',
     text('true', { const: 'true' }),
+  ),
+  'Preference-Applied': answerHeader(
+    'The answer is that of a trial: nothing was kept. Absent otherwise.',
+    text('tx=rollback', { const: 'tx=rollback' }),
   ),
   'WWW-Authenticate': answerHeader('How to sign in.', text('Basic realm="Tillbridge", charset="UTF-8"'), true),
   'Content-Security-Policy': answerHeader(
@@ -149,6 +178,7 @@ export type AnswerHeader =
   | 'ETag'
   | 'Idempotent-Replayed'
   | 'Location'
+  | 'Preference-Applied'
   | 'RateLimit'
   | 'RateLimit-Policy'
   | 'Retry-After'

@@ -12,7 +12,15 @@ import { errorsOfEveryWrite, errorsOfRepeatable } from '../writes.ts'
 import { Answer, AnswerWithWarnings, linesOf } from './answers.ts'
 import { errorsOfEveryOperation, errorsOfEveryRequest, errorWriter } from './errors.ts'
 import { exampleOf } from './examples.ts'
-import { answerHeaders, headerParameters, headersOf, rateLimitHeaders, wholeHeaders } from './headers.ts'
+import {
+  answerHeaders,
+  headerParameters,
+  headersOf,
+  rateLimitHeaders,
+  requestHeaders,
+  sentWithAny,
+  wholeHeaders,
+} from './headers.ts'
 import { type PageAnswer, type PageOperation, pages, pagesTag } from './pages.ts'
 import type { Schema } from './schema.ts'
 import { schemaWriter, type Use } from './shapes.ts'
@@ -43,11 +51,20 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
     const content = answerContent(operation)
     const tagged = etag ? (['ETag'] as const) : []
     const unbuffered = media[0] === 'events' ? (['X-Accel-Buffering'] as const) : []
+    const tried = method === 'GET' ? [] : (['Preference-Applied'] as const)
     const repeated = repeatable ? (['Idempotent-Replayed'] as const) : []
     const answered = (status: number) => {
       const located = status === 201 || status === 202 ? (['Location'] as const) : []
       const ofWhole = line ? wholeHeaders(operation.operationId === 'listChanges') : []
-      const headers = headersOf(...rateLimitHeaders, ...tagged, ...unbuffered, ...repeated, ...located, ...ofWhole)
+      const headers = headersOf(
+        ...rateLimitHeaders,
+        ...tagged,
+        ...unbuffered,
+        ...repeated,
+        ...tried,
+        ...located,
+        ...ofWhole,
+      )
       return { description: operation.summary, headers, content }
     }
     return {
@@ -62,7 +79,7 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
     operationId: operation.operationId,
     tags: [operation.tag],
     summary: heading(operation.summary),
-    description: operation.description,
+    description: [operation.description, ...madeOf(operation)].join(' '),
     parameters: [
       { $ref: '#/components/parameters/ServiceName' },
       ...Object.entries(operation.params).map(([name, { description, example }]) =>
@@ -175,15 +192,11 @@ function errorsOf(operation: Operation): ErrorCode[] {
   return (Object.keys(catalogue) as ErrorCode[]).filter(code => found.has(code))
 }
 
-const sentWithAny = ['RequestId', 'Traceparent'] as const satisfies (keyof typeof headerParameters)[]
-
-const requestHeaders = ({ etag, errors, method, repeatable }: Operation): (keyof typeof headerParameters)[] => [
-  ...(etag && method === 'GET' ? (['IfNoneMatch'] as const) : []),
-  ...(errors.includes('precondition_failed') ? (['IfMatch'] as const) : []),
-  ...(repeatable ? (['IdempotencyKey'] as const) : []),
-  ...(errors.includes('capability_unavailable') && method === 'GET' ? (['Prefer'] as const) : []),
-  ...sentWithAny,
-]
+/** What is said of the answer to a trial. */
+const madeOf = ({ made = [] }: Operation) =>
+  made.length
+    ? [`In the answer to a trial null, unless the body says it: ${made.map(name => `\`${name}\``).join(', ')}.`]
+    : []
 
 const pathParameter = (name: string, description: string, example: string, keywords: Schema = {}) => ({
   name,
