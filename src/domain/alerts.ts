@@ -70,9 +70,9 @@ export const alertKinds = {
     settlesItself: false,
   },
   voucher_account_refused: {
-    title: 'Shoppers of an account tried many wrong voucher PINs.',
+    title: 'An account, or its shoppers, tried many wrong voucher PINs.',
     wayOut:
-      'Look at what the shop behind the account {subject} lets shoppers do; a challenge in front of the PIN helps.',
+      'Look at what the shop behind the account {subject} lets shoppers do; a challenge in front of the PIN helps. Where it was not the shop, its key has leaked: give it another password, and end the old one.',
     settlesItself: false,
   },
   webhook_failing: {

@@ -1,6 +1,6 @@
+import { connectAlone } from '../../beside-pool.ts'
 import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
-import { connectAlone } from '../../beside-pool.ts'
 
 /**
  * Keeps every other process from removing this service until the answer is called, or this process ends. Throws where somebody does so
