@@ -6,7 +6,7 @@ import { type Horizons, horizons, positionOf } from '../lists/moment.ts'
 import { written } from '../lists/page.ts'
 import { inTime, union } from './page.ts'
 import { behind, type Places, stampOf, textOf } from './places.ts'
-import { sources } from './sources.ts'
+import { isHidden, sources } from './sources.ts'
 
 /** Where a reader stands who has been told everything: behind the newest change of each kind that the feed tells. */
 export async function placesNow(db: Db, service: Service, kinds: readonly Kind[]): Promise<Places> {
@@ -39,8 +39,7 @@ function newestOfEach(service: Service, kinds: readonly Kind[], moments: readonl
     const newest = sql`greatest(
       (select max(changed_at) from ${raw(sources[kind].table)} where ${mine} and ${inTime(kind, moments)}),
       (select max(changed_at) from removal where ${mine} and kind = ${kind} and ${inTime(kind, moments)}))`
-    const isHidden = sql`exists (select from first_load where ${mine} and kind = ${kind})`
-    return sql`select ${kind}::text as kind, case when not ${isHidden} then ${written(newest)} end as newest`
+    return sql`select ${kind}::text as kind, case when not ${isHidden(service, kind)} then ${written(newest)} end as newest`
   })
   return union(newestOf)
 }

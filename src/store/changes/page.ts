@@ -4,7 +4,7 @@ import type { Service } from '../../settings.ts'
 import { numberOf } from '../lists/change.ts'
 import { unseen, written } from '../lists/page.ts'
 import { atBeginning, type Place, type Places, type Stand, textOf } from './places.ts'
-import { isShown, sources } from './sources.ts'
+import { isHidden, isShown, sources } from './sources.ts'
 
 /** Up to when the feed is told, of each list by its number. */
 export type Moments = readonly string[]
@@ -66,23 +66,23 @@ const inARow = (parts: readonly Sql[]): Sql => parts.reduce((all, part) => sql`$
 
 const nothing = sql`select null::text as id, null::text as name, null::text as record where false`
 
-/** What is there of a kind. While its first load is under way nothing of it is shown (docs/decisions/0013). */
+/** What is there of a kind, and shown. */
 function changedIn(service: Service, kind: Kind, { changed }: Stand, within: Moments): Sql {
   const { table, key } = sources[kind]
   return sql`
     select ${kind}::text as kind, false as removed, changed_at, ${key} as key from ${raw(table)}
-     where service_id = ${service.id} and ${beyond(key, changed)} and ${inTime(kind, within)}
-       and not exists (select from first_load where service_id = ${service.id} and kind = ${kind})`
+     where service_id = ${service.id} and ${beyond(key, changed)} and ${inTime(kind, within)} and not ${isHidden(service, kind)}`
 }
 
 const removedFrom = (service: Service, kind: Kind, { removed }: Stand, within: Moments) => sql`
   select ${kind}::text as kind, true as removed, changed_at, id as key from removal
    where service_id = ${service.id} and kind = ${kind} and ${beyond(sql`id`, removed)} and ${inTime(kind, within)}`
 
+/** None while the first load is under way: what is yet to be shown is older. */
 const newestRemoval = (service: Service, kind: Kind, within: Moments) =>
-  written(
-    sql`(select max(changed_at) from removal where service_id = ${service.id} and kind = ${kind} and ${inTime(kind, within)})`,
-  )
+  written(sql`
+    (select max(changed_at) from removal
+      where service_id = ${service.id} and kind = ${kind} and ${inTime(kind, within)} and not ${isHidden(service, kind)})`)
 
 const beyond = (column: Sql, [stamp, key]: Place) =>
   sql`(changed_at, ${column}) > (${unseen(textOf(stamp), 'timestamptz')}, ${unseen(key, 'text')})`
