@@ -5,7 +5,17 @@ import { trustMs } from '../../sign-in.ts'
 import { type Emptied, empty } from '../ending/emptying.ts'
 import { end } from '../ending/ending.ts'
 import { carryLog } from './carrying.ts'
-import { aliveMs, copySlots, endMove, type Move, sinceSwitch, stayAlive, switchedAt, switchOver } from './moves.ts'
+import {
+  aliveMs,
+  copySlots,
+  endMove,
+  type Move,
+  sinceSwitch,
+  stateOf,
+  stayAlive,
+  switchedAt,
+  switchOver,
+} from './moves.ts'
 import { nameOfMove, unpublish, unsubscribe } from './replication.ts'
 import { isLetGo, keepArriving, letWrite, openAgain } from './shutting.ts'
 
@@ -39,8 +49,10 @@ async function keepNothing({ control, source }: Pick<Places, 'control' | 'source
   await unpublish(source, await nameOfMove(source, move), await copySlots(control, move))
 }
 
-/** Takes all back that was done before the switch: the service is at the source, and nothing of it at the target. */
+/** Takes all back that was done before the switch: the service is at the source, and nothing of it at the target. Throws where it is switched. */
 export async function undo({ control, source, target }: Places, move: Move, signal: AbortSignal) {
+  if ((await stateOf(control, move)) === 'switched')
+    throw new Error(`${move.name} is in ${move.target} by now: nothing is undone.`)
   await requireMine(control, move)
   await openAgain(source, move)
   try {
