@@ -197,6 +197,24 @@ test('a cursor goes with its service and its kinds, in whatever order; records, 
     isProblem(await shop.get(`/changes?${query}`), 'invalid_parameter', api.baseUrl, '/changes')
 })
 
+test('whatever is followed, and wherever its readers stand, PostgreSQL keeps few statements prepared', async () => {
+  const shop = await empty()
+  await upsertStaff(db, shop.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
+  const prepared = async () =>
+    (
+      await db.row<{ count: number }>(
+        sql`select count(*)::integer as count from pg_prepared_statements where statement like '%forgotten_removals%'`,
+      )
+    )?.count ?? 0
+  const before = await prepared()
+  for (let subset = 1; subset < 2 ** kinds.length; subset += 3) {
+    const asked = kinds.filter((_, i) => subset & (2 ** i)).join()
+    const { meta } = (await shop.get(`/changes?kinds=${asked}`)).json
+    await shop.get(`/changes?kinds=${asked}&after_cursor=${meta.endCursor}`)
+  }
+  assert.ok((await prepared()) - before <= 1 + kinds.length)
+})
+
 test('`asOf` is of the kind that is the furthest behind', async () => {
   const shop = await another()
   const { json } = await shop.get('/changes?kinds=customer,product')
