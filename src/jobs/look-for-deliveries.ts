@@ -1,4 +1,4 @@
-import { readService } from '../accounts.ts'
+import { readServiceOfJob } from '../accounts.ts'
 import { placesAt } from '../http/following.ts'
 import { placesNow } from '../store/changes/newest.ts'
 import { mayBeBehind } from '../store/changes/places.ts'
@@ -29,7 +29,7 @@ export async function lookForDeliveries(work: Work): Promise<void> {
 }
 
 async function plan({ db, keys }: Work, serviceId: number, idle: readonly Idle[]) {
-  const service = await readService(db, serviceId)
+  const service = await readServiceOfJob(db, serviceId)
   if (!service) return
   const kinds = [...new Set(idle.flatMap(each => each.kinds))]
   const newest = await placesNow(db, service, kinds)

@@ -247,3 +247,20 @@ test('attempts are forgotten after 30 days', async () => {
   begin(hooks.api, { 'forget-answers': jobs['forget-answers'] })
   await until(async () => (await hooks.api.get(`/webhooks/${id}/attempts`)).json.data.length === 1, 'one is forgotten')
 })
+
+test('nothing is written of endpoints of a service that is still on its way into this database', async t => {
+  const { db, service } = hooks.api
+  const { id } = await hook()
+  await db.run(sql`update webhook set failures = 3, failing_since = now() - interval '61 minutes'`)
+  const moving = (how: string | null) =>
+    db.run(sql`update service set moving = ${how} where service_id = ${service.id}`)
+  await moving('arriving')
+  t.after(() => moving(null))
+  begin()
+  const looked = async () =>
+    (await db.row<{ is: boolean }>(sql`select due_at > now() as "is" from job where name = 'look-for-deliveries'`))?.is
+  await until(looked, 'it was looked')
+  assert.deepEqual(await db.rows(sql`select from alert`), [])
+  await moving(null)
+  await until(async () => (await shown(id)).state === 'failing', 'it is failing once it is here')
+})
