@@ -3,6 +3,7 @@ import { readServiceOfJob } from './accounts.ts'
 import type { Db } from './db.ts'
 import type { Job, Tools } from './jobs/job.ts'
 import { jobs } from './jobs/jobs.ts'
+import { DatabaseAway } from './outages.ts'
 import {
   addScheduled,
   deferJob,
@@ -87,7 +88,7 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
   }
 
   async function work(taken: Taken, signal: AbortSignal, place: Place | undefined) {
-    const { serviceId, name, subject, attempt, lease } = taken
+    const { serviceId, name, subject, attempt, begun, lease } = taken
     const { run, waitsSeconds, everySeconds, jitter = 0 } = table[name] as Job
     const about = { job: name, service: serviceId, subject, attempt }
     try {
@@ -110,10 +111,13 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
       } catch (error) {
         endSpan(place, faultOf(error))
         if (signal.aborted) return
-        const wait = waitsSeconds[attempt - 1] ?? everySeconds ?? waitsSeconds.at(-1) ?? leaseSeconds
+        // A database that is away is no fault of the job's.
+        const isItsOwn = !(error instanceof DatabaseAway)
+        const tries = isItsOwn ? attempt : Math.max(attempt, begun)
+        const wait = waitsSeconds[tries - 1] ?? everySeconds ?? waitsSeconds.at(-1) ?? leaseSeconds
         const seconds = wait * (1 + jitter * Math.random())
         log.warn({ ...about, err: error, againInSeconds: seconds }, 'A job came to nothing; it is tried again.')
-        await postponeJob(db, taken, seconds)
+        await postponeJob(db, taken, seconds, isItsOwn)
       }
     } catch (error) {
       // Not even that could be written down: the lease ends by itself.
