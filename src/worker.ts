@@ -9,6 +9,7 @@ import {
   deferJob,
   finishJob,
   giveBack,
+  hastenScheduled,
   postponeJob,
   renewalMs,
   renewLeases,
@@ -183,12 +184,14 @@ function placeOf({ name, traceparent, attempt, serviceId, subject }: Taken, job:
   return beginRoot(`job ${name}`, 'consumer', { ...about, 'tillbridge.subject': subject || undefined }, asked)
 }
 
-/** Asks for the jobs of set times that are missing. */
-export const askForScheduled = (db: Db, table: Readonly<Record<string, Job>>) =>
-  addScheduled(
-    db,
-    Object.keys(table).filter(name => table[name]?.everySeconds !== undefined),
+/** Asks for the jobs of set times that are missing, or are due later than they ever are. */
+export async function askForScheduled(db: Db, table: Readonly<Record<string, Job>>) {
+  const scheduled = Object.entries(table).flatMap(([name, { everySeconds, waitsSeconds, jitter = 0 }]) =>
+    everySeconds === undefined ? [] : [{ name, mostSeconds: Math.max(everySeconds, ...waitsSeconds) * (1 + jitter) }],
   )
+  await addScheduled(db, scheduled)
+  await hastenScheduled(db, scheduled)
+}
 
 /** One line when the database goes, one when it comes back. */
 function outageOf({ log }: Tools) {

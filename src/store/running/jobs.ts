@@ -45,11 +45,27 @@ export async function addJob(
            traceparent = coalesce(j.traceparent, excluded.traceparent)`)
 }
 
-/** The jobs of set times that are missing, of the installation. They are due at once. */
-export const addScheduled = (db: Db, names: readonly string[]) =>
-  db.run(
-    sql`insert into job (service_id, name) select null, name from unnest(${names}::text[]) name on conflict do nothing`,
-  )
+/** A job of set times, and the seconds that it waits at most. */
+export interface Scheduled {
+  name: string
+  mostSeconds: number
+}
+
+/**
+ * The jobs of set times that are missing, of the installation. They are due at once.
+ */
+export const addScheduled = (db: Db, scheduled: readonly Scheduled[]) =>
+  db.run(sql`
+    insert into job as j (service_id, name)
+    select null, name from json_to_recordset(${JSON.stringify(scheduled)}) as s (name text)
+    on conflict (service_id, name, subject) do nothing`)
+
+/** Has those that are due later than they ever are, because the clock of the database was set back, be due in time. */
+export const hastenScheduled = (db: Db, scheduled: readonly Scheduled[]) =>
+  db.run(sql`
+    update job set due_at = now() + "mostSeconds" * interval '1 s'
+      from json_to_recordset(${JSON.stringify(scheduled)}) as s (name text, "mostSeconds" float8)
+     where service_id is null and job.name = s.name and due_at > now() + "mostSeconds" * interval '1 s'`)
 
 /** Seconds that a job of the installation may be due before nobody is at it: each worker looks every second. */
 const idleSeconds = 60
