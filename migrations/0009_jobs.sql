@@ -46,6 +46,7 @@ create table mail (
 );
 create index mail_voucher on mail (service_id, voucher_number, created_at);
 create index mail_status on mail (service_id, status, created_at);
+create index mail_unsent on mail (service_id, status) where status <> 'sent';
 comment on table mail is
   'E-mails to the receivers of vouchers, each written in the transaction of its voucher, with the job that sends it: never one without '
   'the other.';

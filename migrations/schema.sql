@@ -1169,6 +1169,7 @@ create table mail (
   check (status in ('queued', 'sent', 'failed'))
 );
 create index mail_status on mail (service_id, status, created_at);
+create index mail_unsent on mail (service_id, status) where status <> 'sent';
 create index mail_voucher on mail (service_id, voucher_number, created_at);
 
 -- What somebody has to look at, until it is settled, or for 90 days. The log has a line for each as well.
