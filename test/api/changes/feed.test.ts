@@ -247,6 +247,23 @@ test('removals are forgotten when they are as old as the setting says, but for t
   ])
 })
 
+test('a record that leaves anew while what has left is forgotten is not forgotten with it', async () => {
+  const shop = await api.tenant({ removalsKeptDays: 30 })
+  const mine = sql`service_id = ${shop.service.id}`
+  await db.run(sql`
+    insert into removal select ${shop.service.id}, 'customer', i::text, now() - make_interval(days => 40 - i) from generate_series(1, 3) i`)
+  let forgetting: Promise<unknown> = Promise.resolve()
+  await db.transaction(async tx => {
+    await tx.run(sql`update removal set changed_at = now() - interval '1 hour' where ${mine} and id = '1'`)
+    forgetting = forgetRemovals(db, shop.service, () => false)
+    const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    while (!(await db.run(waiting))) await delay(20)
+  })
+  await forgetting
+  const left = await db.rows(sql`select id from removal where ${mine} order by id`)
+  assert.deepEqual(left, [{ id: '1' }, { id: '3' }], 'and the one that was the newest then')
+})
+
 test('a cursor expires once a removal after it is forgotten: 410 says to begin anew; all other cursors go on', async () => {
   const shop = await another()
   const [away, midway, told, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(asking => follower(shop, asking))
