@@ -91,5 +91,5 @@ async function takeIn(control: Database, db: Database, database: string, copy: C
   await serveFrom(control, db, database, copy)
   if (copy.place !== null) return
   const tables = ['account_use', 'service_move', 'audit', 'idempotent_answer']
-  await empty(control, copy, () => {}, new AbortController().signal, { tables })
+  await empty(control, copy, undefined, new AbortController().signal, { tables })
 }

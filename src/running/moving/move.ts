@@ -115,7 +115,7 @@ async function copy(
   if (!(await awaitService(target, move)))
     throw new Error(`${move.target} has a service of the name ${move.name} or the number ${move.serviceId} already.`)
   // What a backup that was restored there may have had of it.
-  await empty(target, { id: move.serviceId }, () => {}, signal)
+  await empty(target, { id: move.serviceId }, undefined, signal)
   const tables = await movedTables(source)
   const name = await nameOfMove(source, move)
   const counts = await published(source, move, name, tables)

@@ -65,7 +65,7 @@ export async function undo({ control, source, target }: Places, move: Move, sign
   }
   const isComing = sql`service_id = ${move.serviceId} and moving = 'arriving'`
   if (await target.row(sql`select true as "is" from service where ${isComing}`)) {
-    await empty(target, { id: move.serviceId }, () => {}, signal)
+    await empty(target, { id: move.serviceId }, undefined, signal)
     await target.run(sql`delete from service where ${isComing}`)
   }
   await endMove(control, move)
@@ -75,7 +75,7 @@ export async function undo({ control, source, target }: Places, move: Move, sign
 export async function finish(
   { control, source, target }: Places,
   move: Move,
-  { signal, onOpen = () => {}, onRows = () => {} }: { signal: AbortSignal; onOpen?: () => void; onRows?: Emptied },
+  { signal, onOpen = () => {}, onRows }: { signal: AbortSignal; onOpen?: () => void; onRows?: Emptied },
 ) {
   const id = move.serviceId
   await requireMine(control, move)
