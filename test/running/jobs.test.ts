@@ -14,7 +14,7 @@ import { keysFrom } from '../../src/secrets.ts'
 import type { Service } from '../../src/settings.ts'
 import { addJob } from '../../src/store/running/jobs.ts'
 import { queueVoucherMail } from '../../src/store/running/mails.ts'
-import { askForScheduled, startWorker, type Worker } from '../../src/worker.ts'
+import { startWorker, type Worker } from '../../src/worker.ts'
 import { freshDatabase } from '../support/database.ts'
 import { gift } from '../support/mailing.ts'
 import { until } from '../support/processes.ts'
@@ -87,19 +87,6 @@ describe('jobs', { concurrency: true }, () => {
     await until(() => runs.filter(name => name === 'whole undefined').length >= 2, 'it runs twice')
     await worker.stop(1_000)
     assert.equal((await state('whole'))?.attempts, 0)
-  })
-
-  test('a clock of the database that was set back keeps no job of set times waiting for longer than its time', async t => {
-    const { db, state } = await workplace(t)
-    const table = {
-      hourly: job(async () => {}, { everySeconds: 3_600 }),
-      daily: job(async () => {}, { everySeconds: 86_400 }),
-    }
-    await askForScheduled(db, table)
-    await db.run(sql`update job set due_at = now() + interval '5 hours'`)
-    await askForScheduled(db, table)
-    assert.equal(Math.round((await state('hourly'))?.wait ?? 0), 3_600)
-    assert.equal(Math.round((await state('daily'))?.wait ?? 0), 5 * 3_600)
   })
 
   test('a job that throws waits longer each time, without holding up the others', async t => {
