@@ -82,6 +82,13 @@ export const alertKinds = {
     path: '/webhooks/{subject}/attempts',
     settlesItself: true,
   },
+  webhook_expired: {
+    title: 'A webhook was away for too long, and is paused.',
+    wayOut:
+      'What has left the data since its place is forgotten: POST /webhooks/{subject}/rewind to the beginning, and POST /webhooks/{subject}/resume.',
+    path: '/webhooks/{subject}',
+    settlesItself: true,
+  },
 } as const satisfies Record<string, AlertKind>
 
 export type AlertName = keyof typeof alertKinds

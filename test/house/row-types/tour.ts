@@ -37,6 +37,7 @@ import { accountRecord } from '../../../src/store/running/accounts.ts'
 import { listAlerts } from '../../../src/store/running/alerts.ts'
 import { timesOfDay } from '../../../src/store/running/audit.ts'
 import { storedBackOffice } from '../../../src/store/running/back-office.ts'
+import { forgetAnswers } from '../../../src/store/running/idempotency.ts'
 import { claimIntent, keepClaim, takeLeft } from '../../../src/store/running/intents.ts'
 import { renewLeases, takeDue } from '../../../src/store/running/jobs.ts'
 import {
@@ -92,6 +93,7 @@ export async function tour(api: TestService) {
     assert.equal((await api.get(path)).status, 200)
   }
   assert.equal(await forgetRemovals(db, service, () => false), 0)
+  await forgetAnswers(db, () => false)
 
   await knownSkuIds(db, service, [])
   await knownStores(db, service, [])
