@@ -106,7 +106,11 @@ export const bodies: Section = {
       ['import/rejected.test.ts', 'a tab and a carriage return are no way around it, nor is the name of a column'],
       ['api/customers/texts.test.ts', 'what people and places are called comes back to the byte'],
     ],
-    [187, 'HTML in a name', ['running/mail.test.ts', 'what is written in names and message stays text in the HTML']],
+    [
+      187,
+      'HTML in a name',
+      ['running/jobs/mail.test.ts', 'what is written in names and message stays text in the HTML'],
+    ],
     [
       188,
       'E-mail addresses at their limits, quoted, with accents, with two @',

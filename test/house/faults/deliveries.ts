@@ -15,7 +15,7 @@ export const deliveries: Section = {
       93,
       'The connection is cut before the mail server has said yes',
       [
-        'running/mail-attempts.test.ts',
+        'running/jobs/mail-attempts.test.ts',
         'a connection that is cut before the server has said yes leads to a second delivery under the same Message-ID',
       ],
     ],
@@ -23,11 +23,11 @@ export const deliveries: Section = {
       94,
       'The mail server refuses for now, and for good',
       [
-        'running/mail-attempts.test.ts',
+        'running/jobs/mail-attempts.test.ts',
         'a message that is refused for now is tried again after growing waits, and fails after the last one with an alert',
       ],
       [
-        'running/mail-attempts.test.ts',
+        'running/jobs/mail-attempts.test.ts',
         'a message that is refused for good has failed at once; tried again by hand it is sent, and the alert is settled',
       ],
     ],
@@ -38,25 +38,25 @@ export const deliveries: Section = {
         'api/vouchers/mail.test.ts',
         'while the mail server keeps every slot of the worker busy, requests are answered as ever',
       ],
-      ['running/mail-attempts.test.ts', 'a server that never answers holds no database connection, and is left'],
-      ['running/mail-attempts.test.ts', 'a server that drips its greeting byte by byte is left too'],
+      ['running/jobs/mail-attempts.test.ts', 'a server that never answers holds no database connection, and is left'],
+      ['running/jobs/mail-attempts.test.ts', 'a server that drips its greeting byte by byte is left too'],
     ],
     [
       96,
       "A worker is killed after the mail server's yes, before its own mark",
       [
-        'running/worker.test.ts',
+        'running/jobs/worker.test.ts',
         'a worker that is killed around the sending of a mail is taken over: one more mail at most, the same Message-ID, within 60 s',
       ],
       [
-        'running/worker.test.ts',
+        'running/jobs/worker.test.ts',
         'a service that is killed between the server’s yes and its own mark sends once more after a restart',
       ],
     ],
     [
       97,
       'STARTTLS is stripped on the way',
-      ['running/mail-attempts.test.ts', 'nothing is sent, and an alert is raised, where the server …'],
+      ['running/jobs/mail-attempts.test.ts', 'nothing is sent, and an alert is raised, where the server …'],
     ],
     [
       98,
@@ -132,7 +132,7 @@ export const deliveries: Section = {
     [
       107,
       'A crash between the commit of a write and its jobs',
-      ['running/mail.test.ts', 'an e-mail is queued with the transaction that makes the voucher, or not at all'],
+      ['running/jobs/mail.test.ts', 'an e-mail is queued with the transaction that makes the voucher, or not at all'],
       [
         'running/crashes.test.ts',
         'a process that is killed at … leaves one effect behind, once the request is repeated',

@@ -164,8 +164,8 @@ export const vouchers: Section = {
       37,
       'Line breaks and second addresses in a name, an address, a subject',
       ['api/vouchers/issue-faults.test.ts', 'no line break or second address gets into the head of an e-mail'],
-      ['running/mail.test.ts', 'a name or subject … adds no header and no receiver'],
-      ['running/mail.test.ts', 'an address … gets nothing'],
+      ['running/jobs/mail.test.ts', 'a name or subject … adds no header and no receiver'],
+      ['running/jobs/mail.test.ts', 'an address … gets nothing'],
     ],
     [
       38,

@@ -95,9 +95,7 @@ export async function tour(api: TestService) {
   assert.equal(await forgetRemovals(db, service, () => false), 0)
   await forgetAnswers(db, () => false)
 
-  await knownSkuIds(db, service, [])
-  await knownStores(db, service, [])
-  await storesByNumber(db, service, [])
+  await Promise.all([knownSkuIds, knownStores, storesByNumber].map(known => known(db, service, [])))
   const [sold] = await db.rows<{ skuId: string }>(
     sql`select sku_id as "skuId" from variant where service_id = ${service.id} limit 1`,
   )

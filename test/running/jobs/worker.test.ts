@@ -2,15 +2,25 @@ import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { type Database, openDatabase, sql } from '../../src/db.ts'
-import { keysFrom } from '../../src/secrets.ts'
-import { addService } from '../../src/services.ts'
-import { raiseAlert } from '../../src/store/running/alerts.ts'
-import { queueVoucherMail } from '../../src/store/running/mails.ts'
-import { installed } from '../support/installations/installations.ts'
-import { gift } from '../support/mailing.ts'
-import { begin, directory, done, type Environment, postgresOf, run, serve, stop, until } from '../support/processes.ts'
-import { messageIds, startSink } from '../support/smtp-sink.ts'
+import { type Database, openDatabase, sql } from '../../../src/db.ts'
+import { keysFrom } from '../../../src/secrets.ts'
+import { addService } from '../../../src/services.ts'
+import { raiseAlert } from '../../../src/store/running/alerts.ts'
+import { queueVoucherMail } from '../../../src/store/running/mails.ts'
+import { installed } from '../../support/installations/installations.ts'
+import { gift } from '../../support/mailing.ts'
+import {
+  begin,
+  directory,
+  done,
+  type Environment,
+  postgresOf,
+  run,
+  serve,
+  stop,
+  until,
+} from '../../support/processes.ts'
+import { messageIds, startSink } from '../../support/smtp-sink.ts'
 
 /** What a process that serves would write: a mail of a voucher, in a transaction. */
 async function writerOf(dataDir: string) {

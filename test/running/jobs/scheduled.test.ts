@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../src/db.ts'
-import { askForScheduled } from '../../src/worker.ts'
-import { freshDatabase } from '../support/database.ts'
+import { sql } from '../../../src/db.ts'
+import { askForScheduled } from '../../../src/worker.ts'
+import { freshDatabase } from '../../support/database.ts'
 
 const { db, drop } = await freshDatabase()
 after(drop)

@@ -4,12 +4,12 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import PostalMime from 'postal-mime'
-import { raw, sql } from '../../src/db.ts'
-import { compose } from '../../src/mail/message.ts'
-import { postOf } from '../../src/mail/post.ts'
-import { voucherMail } from '../../src/mail/voucher-mail.ts'
-import { queueVoucherMail, retryMails } from '../../src/store/running/mails.ts'
-import { gift, setUpMailing, voucherMailStatus } from '../support/mailing.ts'
+import { raw, sql } from '../../../src/db.ts'
+import { compose } from '../../../src/mail/message.ts'
+import { postOf } from '../../../src/mail/post.ts'
+import { voucherMail } from '../../../src/mail/voucher-mail.ts'
+import { queueVoucherMail, retryMails } from '../../../src/store/running/mails.ts'
+import { gift, setUpMailing, voucherMailStatus } from '../../support/mailing.ts'
 
 const mailing = setUpMailing()
 const { begin, hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
