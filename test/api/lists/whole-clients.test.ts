@@ -24,20 +24,6 @@ after(async () => {
 const { db } = api
 const path = '/customers/search'
 
-test('a client of HTTP/1.0, who could not tell a whole list from one that was cut, is told so; pages are for it', async () => {
-  const { authorization, 'x-service-name': name } = credentials(api)
-  for (const [accept, status] of [
-    ['application/x-ndjson', 406],
-    ['application/json', 200],
-  ] as const)
-    for (const path of ['/stores', '/changes?records=true']) {
-      const head = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\nAccept: ${accept}`
-      const answer = await speak(api, `GET ${path} HTTP/1.0\r\n${head}\r\n\r\n`)
-      assert.deepEqual(statusesIn(answer), [status], path)
-      assert.equal(/"code":"not_acceptable".*proxy_http_version 1\.1/.test(answer), status === 406)
-    }
-})
-
 /** More than connections hold, so that whoever does not read has the service wait. */
 const count = 3_000
 const ids = Array.from({ length: count }, (_, i) => String(i).padStart(5, '0'))
@@ -178,4 +164,18 @@ test('an account is told four whole lists at a time, and pages meanwhile; where 
   }
   await until(isTold, 'the one whose client has gone has ended', 20_000)
   assert.equal((await fifth.records()).length, count + 1)
+})
+
+test('a client of HTTP/1.0, who could not tell a whole list from one that was cut, is told so; pages are for it', async () => {
+  const { authorization, 'x-service-name': name } = credentials(api)
+  for (const [accept, status] of [
+    ['application/x-ndjson', 406],
+    ['application/json', 200],
+  ] as const)
+    for (const path of ['/stores', '/changes?records=true']) {
+      const head = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\nAccept: ${accept}`
+      const answer = await speak(api, `GET ${path} HTTP/1.0\r\n${head}\r\n\r\n`)
+      assert.deepEqual(statusesIn(answer), [status], path)
+      assert.equal(/"code":"not_acceptable".*proxy_http_version 1\.1/.test(answer), status === 406)
+    }
 })
