@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '../failpoints.ts'
-import { cursorAt, placesAt } from '../http/following.ts'
+import { deliveryOf } from '../follow/delivery.ts'
+import { cursorAt, placesAt } from '../follow/following.ts'
 import { changesAfter } from '../store/changes/feed.ts'
 import {
   type Delivery,
@@ -17,7 +18,6 @@ import { mostChanges } from '../webhooks/body.ts'
 import type { Line, Sender } from '../webhooks/sender.ts'
 import { signedHeaders } from '../webhooks/signature.ts'
 import { paceMs, waitAfter } from '../webhooks/waits.ts'
-import { deliveryOf } from './delivery.ts'
 import type { Work } from './job.ts'
 import { persist } from './persist.ts'
 
