@@ -29,6 +29,20 @@ export interface Work extends Tools {
   comeAgain(seconds: number): void
 }
 
+/** One attempt at a job of a service. */
+export interface ServiceWork extends Work {
+  service: Service
+}
+
+/** What a job of a service does; there is nothing to do for the installation. */
+export const ofService =
+  (run: (work: ServiceWork) => Promise<void>): Job['run'] =>
+  async work => {
+    if (isOfService(work)) await run(work)
+  }
+
+const isOfService = (work: Work): work is ServiceWork => work.service !== undefined
+
 /** A kind of job: a function that throws when it is to be tried again. */
 export interface Job {
   run(work: Work): Promise<void>
