@@ -11,9 +11,8 @@ import { type Summary, summaryOf } from '../store/privacy/summary.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
 import { quietLog } from './terminal/quiet-log.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
-
-const serviceOption = ['--service <name>', 'the service; not needed where there is one only'] as const
 
 export function customerCommand(program: Command) {
   const customer = program

@@ -11,6 +11,7 @@ import { type Line, senderWithin } from '../webhooks/sender.ts'
 import { newSecret, signedHeaders } from '../webhooks/signature.ts'
 import { examples } from './terminal/examples.ts'
 import { kindsFrom, kindsOption } from './terminal/kinds.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 
@@ -34,7 +35,7 @@ export const listenCommand = (program: Command) =>
     .option(...kindsOption)
     .option('--secret <secret>', 'what deliveries are signed with (whsec_…); without it one is made and shown')
     .option('--from-beginning', 'begin with everything as it stands')
-    .option('--service <name>', 'the service; not needed where there is one only')
+    .option(...serviceOption)
     .addHelpText(
       'after',
       examples(['listen --service luma --forward http://localhost:3000/hooks', 'all that changes from now on']),

@@ -5,9 +5,8 @@ import type { Db } from '../db.ts'
 import { type ReturnStep, returnSteps } from '../domain/orders/returns.ts'
 import type { Service } from '../settings.ts'
 import { examples } from './terminal/examples.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
-
-const serviceOption = ['--service <name>', 'the service; not needed where there is one only'] as const
 
 export function orderCommand(program: Command) {
   const order = program

@@ -4,7 +4,7 @@ import { rfc3339 } from '../lists/rfc3339.ts'
 import { isHeld } from './held.ts'
 
 /** How a feed of a service stands, as its callers are told. Moments are RFC 3339. */
-export interface SyncFact {
+interface SyncFact {
   feed: string
   /** When it last ended well: what it brings is no older. */
   syncedAt: string | null
