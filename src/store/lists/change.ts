@@ -1,4 +1,5 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
+import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
 
 /** The tables of records whose changes can be followed, with what the API calls such a record (contract 10). */
@@ -12,7 +13,7 @@ export const kindOf = {
   sales_order: 'order',
   sales_return: 'return',
   reward_account: 'reward-account',
-} as const
+} as const satisfies Record<string, Kind>
 export type List = keyof typeof kindOf
 
 /** What a list is called where a change of it alone is announced (`back_date` in the migrations): from 1. */
