@@ -3,9 +3,12 @@ import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /**
- * Makes a file that has its name only once it is whole, and on the disk. `write` is given the name to write it by, in the folder of drafts,
- * which is on the same disk and is looked through each time: not that of the file where there are many. Whatever it throws, what had the name stays. What processes that were killed have left of it goes: those of this machine, since other
- * ones, such as containers with the same volume, may be writing theirs.
+ * Makes a file that has its name only once it is whole, and on the disk.
+ * - The draft: `write` writes under the name that it is given.
+ * - The folder of drafts: on the same disk. It is looked through each time, so it is not the file's own where that holds many.
+ * - Failure: the draft goes, and a file that had the name before stays.
+ * - Leftovers: drafts of processes that were killed go, if they were of this machine. Others, such as containers with the same volume, may
+ *   still be writing theirs.
  */
 export async function wholeFile<T>(
   path: string,

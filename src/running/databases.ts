@@ -24,8 +24,9 @@ export interface Databases {
   close(): Promise<void>
 }
 
-/** Milliseconds until one that could not be opened is tried again, and that one has to end whose address has changed. */
+/** Milliseconds until a database that could not be opened is tried again. */
 const againMs = 1_000
+/** Milliseconds until the connections to a database's former address are ended. */
 const graceMs = 30_000
 
 interface Known {

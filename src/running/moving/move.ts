@@ -138,7 +138,10 @@ async function copy(
   return tables
 }
 
-/** Publishes the tables; returns how many rows each has. One that was empty, and is not any more once its changes are kept, has it begin anew. */
+/**
+ * Publishes the tables; returns how many rows each has. A row that comes into an empty table before its changes are kept would be neither
+ * copied nor sent on: where that has happened, all begins anew.
+ */
 async function published(source: Database, move: Move, name: string, tables: readonly string[]) {
   for (;;) {
     const counts = await countsOf(source, move, tables)
