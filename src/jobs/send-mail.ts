@@ -42,7 +42,7 @@ async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: S
     : error instanceof Undelivered && error.everyMail
       ? { kind: 'mail_server_refuses', subject: '', detail: fault }
       : undefined
-  // Together: none has failed that nobody is told of, and nobody is told of one that another has taken the place of meanwhile.
+  // Together: somebody is told of each mail that has failed, and nobody of one that another has taken the place of meanwhile.
   const isOurs = await db.transaction(async tx => {
     const isMarked = (await markFault(tx, service, id, { attempts: attempt, fault, failed })) > 0
     if (isMarked && alert) await raiseAlert(tx, service.id, alert)

@@ -10,10 +10,10 @@ const [minute, hour] = [60, 3_600]
 
 /** Failures in a row after which somebody is told. */
 const failuresToTell = 5
-/** Seconds until a feed looks again whether it can be pulled: what it needs is there, nobody else is pulling it. */
+/** Seconds until a feed is tried again: where what it needs is not there yet, and where somebody else is pulling it. */
 const waitSeconds = 3
 const busySeconds = 20
-/** The share of a schedule by which the next run may be earlier, so that not all services ask at one time. */
+/** The share of a schedule by which the next run may be earlier, so that services do not all ask at one time. */
 const scatter = 0.1
 
 /** Pulls one feed of one service; when the next time is, the feed says. */

@@ -17,9 +17,11 @@ export interface DataDatabase extends OpenedDatabase {
 /** The data databases of an installation (docs/decisions/0030), each opened when it is first asked for. */
 export interface Databases {
   names(): Promise<string[]>
-  /** Throws `DatabaseAway` while it cannot be worked with. Where its address has changed it is another value within two seconds. */
+  /**
+   * Throws `DatabaseAway` while the database cannot be worked with. Within two seconds of a change of its address it returns another value.
+   */
   open(name: string): Promise<DataDatabase>
-  /** Those that are open. */
+  /** The databases that are open. */
   opened(): DataDatabase[]
   close(): Promise<void>
 }

@@ -43,7 +43,7 @@ import {
 /** What a move is told with. */
 interface Telling {
   onCopied: (progress: Copying & { of: number }) => void
-  /** It is served at the target: how long nothing could be written, in milliseconds. */
+  /** The service is served at the target. `pausedMs`: for how long nothing could be written. */
   onSwitched: (pausedMs: number) => void
   onEmptied: Emptied
   /** Something is waited for. */
@@ -52,7 +52,10 @@ interface Telling {
 
 /** Milliseconds that writes are shut for, at most. */
 const shutMs = 4_000
-/** Milliseconds that a look at what was written since the one before may take before they are shut, and how many looks there are. */
+/**
+ * A look compares what was written since the look before. Writes are shut once one takes no more than so many milliseconds; and how many
+ * looks there are at most.
+ */
 const quickMs = 1_500
 const looksAtMost = 20
 /** Milliseconds that jobs have to end by themselves, and to notice that they were broken off. */
@@ -176,7 +179,7 @@ async function overTo(places: Places, move: Move, tables: string[], telling: Tel
     const wrong = comparison.wrong()
     if (wrong.length) throw new Error(`Not all rows of ${wrong.join(', ')} came over as they were.`)
     timely.throwIfAborted()
-    // No reader is to be told of an earlier moment than it was told of at the source.
+    // A reader must not be told an earlier moment at the target than at the source.
     while (!(await hasPassed(target, written))) await delay(20, undefined, { signal: timely })
   } catch (error) {
     if (timely.aborted && !signal.aborted)
