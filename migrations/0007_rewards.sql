@@ -121,6 +121,7 @@ create table reward_entry (
   into_lot_id text collate "C",
   amount numeric(16, 4) not null,
   spend numeric(16, 4) not null default 0,
+  not_taken numeric(16, 4) not null default 0,
   order_number text collate "C" not null,
   return_number text collate "C",
   created_at timestamptz not null default now(),
@@ -141,6 +142,9 @@ comment on column reward_entry.lot_id is 'The lot that is filled or emptied. Nul
 comment on column reward_entry.into_lot_id is 'The reward that converted points have become.';
 comment on column reward_entry.amount is 'Points, or value, that the lot is given; below zero, what is taken from it, or owed.';
 comment on column reward_entry.spend is 'What an order cost, which counts towards the next tier; below zero, what came back of it.';
+comment on column reward_entry.not_taken is
+  'What of the spend that came back the account had no more, since a feed had begun it anew; below zero, where the return is cancelled: '
+  'that gives again what was taken.';
 
 create function apply_reward_entry() returns trigger
 language plpgsql as $$

@@ -80,6 +80,8 @@ create table sync_state (
   notes jsonb not null default '{}',
   fault text,
   failed_at timestamptz,
+  whole_failed_at timestamptz,
+  whole_failures integer not null default 0,
   asked_at timestamptz,
   asks_whole boolean not null default false,
   primary key (service_id, feed)
@@ -95,6 +97,8 @@ comment on column sync_state.whole_every is
 comment on column sync_state.read is 'Records of the last run, also while it is under way. So are the next four.';
 comment on column sync_state.notes is 'What was not quite as it should be: {"why": how many}.';
 comment on column sync_state.fault is 'Why the last run failed. Null: it did not.';
+comment on column sync_state.whole_failed_at is 'Of the last run that was to read everything and failed, until one reads it: meanwhile changes are pulled.';
+comment on column sync_state.whole_failures is 'Such runs in a row, whatever changes were pulled between them.';
 comment on column sync_state.asked_at is 'Somebody wants it pulled now. A run that ended well has done so, if it was asked before it began.';
 comment on column sync_state.asks_whole is 'Everything is to be read, and not only what changed.';
 
@@ -134,13 +138,15 @@ comment on column feed_run.refusals is 'Why lines of a file were refused, with t
 create table sync_seen (
   service_id integer not null,
   feed text collate "C" not null,
+  run uuid not null,
   list text collate "C" not null,
   id text collate "C" not null,
-  primary key (service_id, feed, list, id),
+  primary key (service_id, feed, run, list, id),
   foreign key (service_id, feed) references sync_state on delete cascade
 );
 comment on table sync_seen is
-  'What the run under way has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.';
+  'What a run has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.';
+comment on column sync_seen.run is 'One that has lost the feed to another may not know it yet, and says nothing in its name.';
 comment on column sync_seen.list is 'By its name: product, variant, stock, customer.';
 
 create table sync_visit (

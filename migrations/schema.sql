@@ -995,16 +995,18 @@ create table reward_entry (
   service_id integer not null,
   account_id text collate "C" not null,
   entry bigint not null generated always as identity,
-  kind text collate "C" not null,          -- earn: an order has earned points. settle: points that were owed are taken. convert: points
-                                           -- become a reward. reward: that reward. return: part of an order came back. reverse: points, or
-                                           -- an unused reward, are taken back for it. restore: the points of that reward are given again.
-                                           -- owe: points that could not be taken back. cancel: the return is cancelled, and what it took is
-                                           -- given again.
+  kind text collate "C" not null,              -- earn: an order has earned points. settle: points that were owed are taken. convert: points
+                                               -- become a reward. reward: that reward. return: part of an order came back. reverse: points,
+                                               -- or an unused reward, are taken back for it. restore: the points of that reward are given
+                                               -- again. owe: points that could not be taken back. cancel: the return is cancelled, and what
+                                               -- it took is given again.
   lot_kind text collate "C",
-  lot_id text collate "C",                 -- The lot that is filled or emptied. Null: the entry moves no lot.
-  into_lot_id text collate "C",            -- The reward that converted points have become.
-  amount numeric(16,4) not null,           -- Points, or value, that the lot is given; below zero, what is taken from it, or owed.
-  spend numeric(16,4) not null default 0,  -- What an order cost, which counts towards the next tier; below zero, what came back of it.
+  lot_id text collate "C",                     -- The lot that is filled or emptied. Null: the entry moves no lot.
+  into_lot_id text collate "C",                -- The reward that converted points have become.
+  amount numeric(16,4) not null,               -- Points, or value, that the lot is given; below zero, what is taken from it, or owed.
+  spend numeric(16,4) not null default 0,      -- What an order cost, which counts towards the next tier; below zero, what came back of it.
+  not_taken numeric(16,4) not null default 0,  -- What of the spend that came back the account had no more, since a feed had begun it anew;
+                                               -- below zero, where the return is cancelled: that gives again what was taken.
   order_number text collate "C" not null,
   return_number text collate "C",
   created_at timestamptz not null default now(),
@@ -1260,6 +1262,9 @@ create table sync_state (
   notes jsonb not null default '{}',          -- What was not quite as it should be: {"why": how many}.
   fault text,                                 -- Why the last run failed. Null: it did not.
   failed_at timestamptz,
+  whole_failed_at timestamptz,                -- Of the last run that was to read everything and failed, until one reads it: meanwhile
+                                              -- changes are pulled.
+  whole_failures integer not null default 0,  -- Such runs in a row, whatever changes were pulled between them.
   asked_at timestamptz,                       -- Somebody wants it pulled now. A run that ended well has done so, if it was asked before it
                                               -- began.
   asks_whole boolean not null default false,  -- Everything is to be read, and not only what changed.
@@ -1295,13 +1300,14 @@ create index feed_run_begun on feed_run (service_id, feed, changed_at, run_id);
 create index feed_run_changed on feed_run (service_id, changed_at);
 create index feed_run_id on feed_run (service_id, run_id);
 
--- What the run under way has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.
+-- What a run has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.
 create table sync_seen (
   service_id integer not null,
   feed text collate "C" not null,
+  run uuid not null,               -- One that has lost the feed to another may not know it yet, and says nothing in its name.
   list text collate "C" not null,  -- By its name: product, variant, stock, customer.
   id text collate "C" not null,
-  primary key (service_id, feed, list, id),
+  primary key (service_id, feed, run, list, id),
   foreign key (service_id, feed) references sync_state(service_id, feed) on delete cascade
 );
 

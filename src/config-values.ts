@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 
 /** One setting: what it is for (the line in `.env.example`), an example or the default, and how its text is read. */
@@ -53,10 +53,23 @@ export const file = (why: string, example: string): Setting<string | undefined> 
   why,
   example,
   read(given) {
-    if (given !== undefined && !existsSync(given)) throw new Unfit('names a file that is not there')
+    if (given !== undefined) requireFile(given)
     return given
   },
 })
+
+function requireFile(path: string) {
+  try {
+    statSync(path)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw new Unfit(
+      /^(ENOENT|ENOTDIR)$/.test(code)
+        ? 'names a file that is not there'
+        : `names a file that cannot be reached (${code})`,
+    )
+  }
+}
 
 /** A list of addresses and networks. */
 export const networks = (why: string, example: string): Setting<string[]> => ({
@@ -85,13 +98,25 @@ export function isSmtpUrl(text: string) {
   return /^smtps?:\/\/(([^/?#@%]|%[\da-f]{2})*@)?[^/?#@]+\/?(\?tls=(off|required))?$/i.test(text) && URL.canParse(text)
 }
 
-/** An environment, with what it does not set taken from `.env` in the current directory. */
+/** An environment, with what it does not set taken from `.env` in the current directory. Throws where a line of that cannot be read. */
 export function withEnvFile(environment: Readonly<Record<string, string | undefined>>) {
   if (!existsSync('.env')) return environment
+  return { ...settingsIn(readFileSync('.env', 'utf8')), ...environment }
+}
+
+/** `NAME=value`, perhaps behind `export`; in quotes a value may have several lines. */
+const assignment =
+  /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=(?:[ \t]*(["'])((?:(?!\2)[\s\S])*)\2[ \t]*(?:#.*)?$|(.*)$)/gm
+
+// Node's own parseEnv takes each # for the beginning of a comment, also one in a password, and passes over what it cannot read.
+function settingsIn(file: string) {
+  const text = file.replaceAll('\r\n', '\n')
   const found: Record<string, string> = {}
-  for (const line of readFileSync('.env', 'utf8').split('\n')) {
-    const [, name, value = ''] = /^\s*([A-Z_0-9]+)\s*=\s*(.*?)\s*$/.exec(line) ?? []
-    if (name) found[name] = value.replace(/^(["'])(.*)\1$/, '$2')
-  }
-  return { ...found, ...environment }
+  const rest = text.replace(assignment, (all, name: string, _quote, quoted?: string, open = '') => {
+    found[name] = quoted ?? open.replace(/\s#.*$/, '').trim()
+    return all.replace(/[^\n]+/g, '')
+  })
+  const faults = rest.split('\n').flatMap((line, i) => (/^\s*(#|$)/.test(line) ? [] : [i + 1]))
+  if (faults.length) throw new Error(`.env: line ${faults.join(', ')} is not NAME=value. Mend it, or begin it with #.`)
+  return found
 }

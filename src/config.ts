@@ -91,6 +91,9 @@ export const table = {
     why: 'What passwords and cursors are keyed with: 32 bytes or more, the same for every process, kept apart from the database. Without it one is made in DATA_DIR/secret.',
     example: 'the output of: openssl rand -hex 32',
     read(given: string | undefined) {
+      // Examples say in words what belongs there.
+      if (given !== undefined && /\s/.test(given))
+        throw new Unfit('has no blanks in it: it is what openssl rand -hex 32 prints')
       if (given !== undefined && given.length < 32) throw new Unfit('has at least 32 characters')
       return given
     },

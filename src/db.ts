@@ -72,7 +72,7 @@ function runner(ask: Ask): Db {
 export const over = (client: pg.ClientBase): Db => runner(config => client.query(unnamed(config)))
 
 /** A transaction on one connection, which knows what was asked in it and has not been answered yet. */
-interface Line {
+interface OpenTransaction {
   ask: Ask
   tx: Db
   /**
@@ -84,7 +84,7 @@ interface Line {
   undo(): Promise<unknown>
 }
 
-function inOneLine(ask: Ask): Line {
+function transactionOver(ask: Ask): OpenTransaction {
   const unanswered = new Set<Promise<pg.QueryResult>>()
   let cause: unknown
   // What follows a statement that failed fails because it follows, also where it was to be prepared behind it: told is the failure itself,
@@ -181,18 +181,18 @@ export function openDatabase(connection: Connection, connecting: Connecting = {}
     (client: pg.PoolClient): Ask =>
     config =>
       watch.ask(client, pooled ? unnamed(config) : config)
-  const inTransaction = <T>(work: (line: Line) => T | Promise<T>) =>
+  const inTransaction = <T>(work: (transaction: OpenTransaction) => T | Promise<T>) =>
     lent(async client => {
-      const line = inOneLine(askOf(client))
+      const transaction = transactionOver(askOf(client))
       // Nobody waits for these: they go out with the first statement, and where they fail there is no connection.
-      line.tx.run(raw(pooled ? 'begin isolation level read committed' : 'begin')).catch(() => {})
-      if (pooled) line.tx.run(raw(asStatement(settings))).catch(() => {})
+      transaction.tx.run(raw(pooled ? 'begin isolation level read committed' : 'begin')).catch(() => {})
+      if (pooled) transaction.tx.run(raw(asStatement(settings))).catch(() => {})
       try {
-        const result = await work(line)
-        await line.commit()
+        const result = await work(transaction)
+        await transaction.commit()
         return result
       } catch (error) {
-        await line.undo().catch(fault => {
+        await transaction.undo().catch(fault => {
           // The end of a connection undoes all of it too, and its pool is told: nobody is lent it any more.
           streamOf(client).destroy()
           client.emit('error', fault)

@@ -42,6 +42,19 @@ export async function migrate(
   await makeTable(db)
   const known = await migrationsIn(folder)
   const migrations = upTo ? firstOf(known, upTo) : known
+  const applied: string[] = []
+  for (const migration of await lacking(db, migrations)) if (await apply(db, migration)) applied.push(migration.name)
+  return applied
+}
+
+/** What a database has not had yet, which is left as it is. Throws where it is refused. */
+export async function missingMigrations(db: Database): Promise<string[]> {
+  const found = await db.row<{ isThere: boolean }>(sql`select to_regclass('migration') is not null as "isThere"`)
+  const known = await migrationsIn(ours)
+  return (found?.isThere ? await lacking(db, known) : known).map(({ name }) => name)
+}
+
+async function lacking(db: Migrated, migrations: Migration[]): Promise<Migration[]> {
   const had = await appliedTo(db)
   const changed = migrations.find(({ number, sha256 }) => had.has(number) && had.get(number) !== sha256)
   if (changed)
@@ -53,9 +66,7 @@ export async function migrate(
     throw new Error(
       `The database is at migration ${latest}, this version knows ${migrations.length}: run a newer Tillbridge.`,
     )
-  const applied: string[] = []
-  for (const migration of migrations.slice(latest)) if (await apply(db, migration)) applied.push(migration.name)
-  return applied
+  return migrations.slice(latest)
 }
 
 /** How often a migration is begun anew that the requests of a release that still runs stand in the way of. */

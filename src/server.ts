@@ -12,7 +12,7 @@ import { instanceOf } from './http/operation.ts'
 import { refuseOtherMethods } from './http/other-methods.ts'
 import { apiErrorOf, problemAnswer, standingHeaders } from './http/problem.ts'
 import { keepRequestLog } from './http/request-log.ts'
-import { about, logRequests, type NoteRefusal } from './http/seen/access-log.ts'
+import { about, type NoteRefusal, writeAccessLog } from './http/seen/access-log.ts'
 import { followRequests } from './http/seen/tracing.ts'
 import { maxHeaderSize, unfit } from './http/unfit.ts'
 import { takeFiles } from './http/uploads.ts'
@@ -90,7 +90,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   Object.assign(server.server, patience).on('checkExpectation', refuseExpectation(publicUrl, noteRefusal))
   const routes = rememberRoutes(server)
   followRequests(server)
-  logRequests(server, log, level)
+  writeAccessLog(server, log, level)
   keepRequestLog(server, { ...gate, log })
   keepAccountUses(server, { ...gate, log })
   server.decorateRequest('assignment', undefined)

@@ -10,8 +10,14 @@ interface Account {
   assignments?: Promise<Assignments>
 }
 
-/** How long a process may go on with what it read of an account: a revocation is in force everywhere after this. */
+/** How long a process may go on with what it read of an account: no request that comes later than this after a revocation is admitted. */
 export const trustMs = 2_000
+/**
+ * Milliseconds until whatever is told for long - a stream, a whole list - asks again whether its caller is still admitted. What it asks
+ * may be as old as is trusted: both together stay within the 5 s after which a revocation is in force everywhere. Longer than what is
+ * trusted, so that each look reads anew.
+ */
+export const askAgainMs = trustMs + 500
 const mostTrusted = 10_000
 
 /** What is read by names, remembered for a while: whoever asks at once shares it. What could not be read is forgotten. */

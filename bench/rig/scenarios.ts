@@ -4,7 +4,7 @@ import { writeCursor } from '../../src/follow/cursor.ts'
 import type { Service } from '../../src/settings.ts'
 import { customerPage, customerRecord } from '../../src/store/customers/customers.ts'
 import { stockPage } from '../../src/store/goods/stock.ts'
-import type { Page, PageRequest, Position } from '../../src/store/lists/page.ts'
+import type { Page, PageEnd, PageRequest } from '../../src/store/lists/page.ts'
 import { transactionPage } from '../../src/store/orders/transactions.ts'
 import { lastHour, productRows, stores } from '../../trials/records.ts'
 import { type Loaded, serviceName } from './database.ts'
@@ -69,7 +69,7 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
     name: string,
     list: string,
     filters: object,
-    asked: PageRequest & { after: Position; asOf: string },
+    asked: PageRequest & { after: PageEnd; asOf: string },
     read: Read,
   ) => {
     const cursor = writeCursor({ service, list, filters, key: loaded.keys.cursors }, asked)
@@ -115,7 +115,7 @@ async function lastStep(
     sql`select ${order}::text as at, id from ${table} where service_id = ${service.id} order by ${backwards} offset ${limit} limit 1`,
   )
   if (!before) throw new Error('There are fewer records than two pages.')
-  return { limit, asOf, after: [before.at, before.id] as Position }
+  return { limit, asOf, after: [before.at, before.id] as PageEnd }
 }
 
 /** The last statement that reading sends. */

@@ -1,13 +1,16 @@
 import { html } from '../ground/html.js'
 
 /** An amount with its currency: the API's text, with digits grouped. @param {string | null} amount @param {string} currency */
-export const money = (amount, currency) =>
-  amount === null || amount === undefined
-    ? null
-    : new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' })
-        .format(/** @type {any} */ (amount))
-        .replace(/\u00a0/g, ' ')
-        .replace('-', '−')
+export const money = (amount, currency) => {
+  if (amount === null || amount === undefined) return null
+  // The browser's own digits are those that are customary, and round what is finer.
+  const digits = amount.split('.')[1]?.length ?? 0
+  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  return new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code', ...fraction })
+    .format(/** @type {any} */ (amount))
+    .replace(/\u00a0/g, ' ')
+    .replace('-', '−')
+}
 
 /**
  * A column of amounts, which CSV has as numbers and their currency in the header.

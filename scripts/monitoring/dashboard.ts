@@ -69,6 +69,11 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         lines: [[of('tillbridge_sync_lag_seconds'), '{{service}} {{feed}}']],
       },
       {
+        title: 'Schedules of feeds',
+        unit: 's',
+        lines: [[`max by (service, feed) (${of('tillbridge_sync_schedule_seconds')})`, '{{service}} {{feed}}']],
+      },
+      {
         title: 'Feeds that fail',
         unit: 'short',
         lines: [[`sum by (service) (${of('tillbridge_sync_failed')})`, '{{service}}']],
@@ -103,7 +108,7 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       {
         title: 'Jobs',
         unit: 'short',
-        lines: [[`sum by (job, state) (${of('tillbridge_jobs')})`, '{{job}} {{state}}']],
+        lines: [[`sum by (kind, state) (${of('tillbridge_jobs')})`, '{{kind}} {{state}}']],
       },
       {
         title: 'Oldest job that nobody has taken',

@@ -5,8 +5,11 @@ type Matchers<Name extends MetricName> = { readonly [label in LabelOf<Name>]?: s
 
 const matcher = ([label, value]: [string, string]) => (/^[=!]/.test(value) ? `${label}${value}` : `${label}="${value}"`)
 
+/** Others tell what the semantic conventions name as well: of that, only what the scrape of ours has brought. */
+const ownOnly = (name: string) => (name.startsWith('tillbridge_') ? [] : [matcher(['job', 'tillbridge'])])
+
 function selected(name: string, matchers: Record<string, string>) {
-  const some = Object.entries(matchers).map(matcher)
+  const some = [...ownOnly(name), ...Object.entries(matchers).map(matcher)]
   return some.length ? `${name}{${some.join(', ')}}` : name
 }
 

@@ -39,6 +39,9 @@ function burns(name: string, share: keyof typeof shares, budget: number, told: P
   ] satisfies Alert[]
 }
 
+const lag = of('tillbridge_sync_lag_seconds')
+const schedule = of('tillbridge_sync_schedule_seconds')
+
 const free = of('tillbridge_disk_free_bytes')
 
 export const alerts: readonly Alert[] = [
@@ -61,7 +64,8 @@ export const alerts: readonly Alert[] = [
   }),
   {
     alert: 'TillbridgeFeedStale',
-    expr: `${of('tillbridge_sync_lag_seconds')} > 7200`,
+    // What is pulled once a day may be a day old.
+    expr: `${lag} > 7200 unless on (service, feed) ${lag} <= on (service, feed) group_left () 3 * max by (service, feed) (${schedule})`,
     for: '10m',
     severity: 'page',
     summary: '{{ $labels.feed }} of {{ $labels.service }} is {{ $value | humanizeDuration }} old',
@@ -117,7 +121,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeMailWaits',
-    expr: `sum(${of('tillbridge_jobs', { job: 'send-mail', state: 'due' })}) > 0`,
+    expr: `sum(${of('tillbridge_jobs', { kind: 'send-mail', state: 'due' })}) > 0`,
     for: '15m',
     severity: 'page',
     summary: 'E-mails that are due are not sent',

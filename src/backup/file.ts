@@ -20,11 +20,19 @@ export async function writeTo(stream: Writable, frames: AsyncIterable<Buffer>) {
  * Writes a backup to a file that only its owner can read. It is read back before it gets its name: a file of this name is a whole
  * backup, at all times.
  */
-export const writeFile = (file: string, frames: AsyncIterable<Buffer>, onCheck?: Progress): Promise<Checked> =>
-  wholeFile(file, async draft => {
-    await writeTo(createWriteStream(draft, { mode: 0o600 }), frames)
-    return checkFile(draft, onCheck)
-  })
+export const writeFile = (
+  file: string,
+  frames: AsyncIterable<Buffer>,
+  { onCheck, ...how }: { onCheck?: Progress; isNew?: boolean } = {},
+): Promise<Checked> =>
+  wholeFile(
+    file,
+    async draft => {
+      await writeTo(createWriteStream(draft, { mode: 0o600 }), frames)
+      return checkFile(draft, onCheck)
+    },
+    how,
+  )
 
 /** Reads a whole file, and says what is in it. Throws `Damaged` where anything of it is not as it was written. */
 export const checkFile = (file: string, onProgress?: Progress): Promise<Checked> =>

@@ -16,7 +16,10 @@ export const consoleCommand = (program: Command) =>
     .command('console')
     .argument('[username]', 'whom to sign in; not needed where there is one only, or a start has made one')
     .description('Print a link that signs in to the console in a browser: once, within 60 seconds.')
-    .option('--open', 'open it in the browser of this machine too')
+    .option(
+      '--open',
+      'open it in the browser of this machine too; others who list its processes then see the link until it is used',
+    )
     .addHelpText(
       'after',
       examples(['console', 'a link for the first account'], ['console anna --open', 'open the console as anna']),

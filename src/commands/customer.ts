@@ -2,14 +2,16 @@ import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { openOffices } from '../backoffice/offices.ts'
 import { backOfficeOf, readConfig } from '../config.ts'
-import { inSteps } from '../http/once/carrying-out.ts'
+import { inSteps } from '../http/once/steps.ts'
 import type { Installation } from '../running/installation.ts'
 import type { Service } from '../settings.ts'
 import { personalData } from '../store/privacy/export.ts'
 import { emptyPlacesOf } from '../store/privacy/portions.ts'
 import { type Summary, summaryOf } from '../store/privacy/summary.ts'
+import { wholeFile } from '../whole-file.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
+import { notWritten, toStandardOutput } from './terminal/outgoing-file.ts'
 import { quietLog } from './terminal/quiet-log.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -39,9 +41,9 @@ export function customerCommand(program: Command) {
         const found = await personalData(db, service, id)
         if (!found) throw noCustomer(id)
         const text = `${JSON.stringify(JSON.parse(found.record), undefined, 2)}\n`
-        if (out === undefined) process.stdout.write(text)
+        if (out === undefined) await toStandardOutput(text)
         else {
-          await writeFile(out, text, { mode: 0o600 })
+          await wholeFile(out, draft => writeFile(draft, text, { mode: 0o600 })).catch(notWritten(out))
           console.log(`Written to ${out}.`)
         }
       }),

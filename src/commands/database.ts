@@ -40,7 +40,7 @@ export function databaseCommand(program: Command) {
     )
     .action(async (name: string, { urlFile, take }: { urlFile?: string; take?: string[] }) => {
       requireName('database', name)
-      const url = urlIn(await readSecret('Its URL, postgres://… (not shown): ', urlFile))
+      const url = urlIn(await readSecret('Its URL, postgres://… (not shown): ', urlFile, 'URL'))
       const config = readConfig()
       const installation = await joinInstallation(config, {
         statementTimeoutMs: 0,

@@ -6,16 +6,14 @@ import { dialectOf, joined, readProfile, saveProfile } from '../backoffice/files
 import { type Format, openSource } from '../backoffice/files/source.ts'
 import { ImportError } from '../backoffice/rows/import-error.ts'
 import { kindNamed, kinds } from '../backoffice/rows/kinds.ts'
-import { readConfig } from '../config.ts'
 import type { Database } from '../db.ts'
-import { ours } from '../domain/port/settings.ts'
 import type { Keys } from '../secrets.ts'
 import type { Service } from '../settings.ts'
-import { storedBackOffice } from '../store/running/back-office.ts'
 import { examples } from './terminal/examples.ts'
 import { type DialectOptions, profileFrom, withDialect } from './terminal/import-options.ts'
 import { progressDisplay } from './terminal/import-progress.ts'
 import { importReport } from './terminal/import-report.ts'
+import { requireOwnTables } from './terminal/own-tables.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
@@ -73,8 +71,10 @@ Exit code: 0 when nothing was refused, 2 when lines were refused, 1 when the imp
       const profile = joined(saved, profileFrom(options))
       const dialect = dialectOf(profile)
       await withDatabase(async ({ keys, services }) => {
-        const { service, db } = await services.find(options.service)
-        await requireOwnTables(db, keys, service, kind)
+        const placed = await services.find(options.service)
+        const { service, db } = placed
+        // What an earlier system had is of use to the embedded back office alone.
+        if (kindNamed(kind)?.movesIn) await requireOwnTables({ keys }, placed, kind, 'they are not imported')
         if (options.rejected && files.length > 1) throw new ImportError('--rejected takes one file at a time.')
         const stop = stopBySignal()
         const importing = { db, keys, service, kind, options, dialect, format: profile.format, signal: stop.signal }
@@ -83,14 +83,6 @@ Exit code: 0 when nothing was refused, 2 when lines were refused, 1 when the imp
         if (options.saveProfile && !stop.signal.aborted) await saveProfile(options.saveProfile, { ...profile, kind })
       })
     })
-
-/** What an earlier system had is of use to the embedded back office: one behind us keeps its own. */
-async function requireOwnTables(db: Database, keys: Keys, service: Service, kind: string) {
-  if (!kindNamed(kind)?.movesIn) return
-  const driver = (await storedBackOffice(db, keys, service))?.settings.driver ?? readConfig().backOffice
-  if (driver !== ours)
-    throw new ImportError(`${kind} of ${service.name} are those of its back office (${driver}): they are not imported.`)
-}
 
 interface Importing {
   db: Database

@@ -3,14 +3,15 @@ import type { Command } from 'commander'
 import { kinds as allKinds } from '../domain/changes.ts'
 import { deliveryOf } from '../follow/delivery.ts'
 import { kindsAmong, placesAt } from '../follow/following.ts'
-import { beginning, now } from '../follow/places.ts'
+import { cursorAtBeginning, cursorNow } from '../follow/places.ts'
 import { changesAfter } from '../store/changes/feed.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { mostChanges } from '../webhooks/body.ts'
-import { type Line, senderWithin } from '../webhooks/sender.ts'
+import { type Channel, senderWithin } from '../webhooks/sender.ts'
 import { newSecret, signedHeaders } from '../webhooks/signature.ts'
 import { examples } from './terminal/examples.ts'
 import { kindsFrom, kindsOption } from './terminal/kinds.ts'
+import { readSecret } from './terminal/secret.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
@@ -20,6 +21,7 @@ interface Options {
   forward: string
   kinds?: string
   secret?: string
+  secretFile?: string
   fromBeginning?: boolean
 }
 
@@ -33,48 +35,58 @@ export const listenCommand = (program: Command) =>
     .description('Follow what changes, and post it as deliveries to a machine of your own, printing each.')
     .requiredOption('--forward <url>', 'where to: http or https, any address')
     .option(...kindsOption)
-    .option('--secret <secret>', 'what deliveries are signed with (whsec_…); without it one is made and shown')
+    .option('--secret-file <file>', 'what deliveries are signed with (whsec_…); without it one is made and shown')
+    .option(
+      '--secret <secret>',
+      'the same, for all to see who list the processes of this machine: better --secret-file',
+    )
     .option('--from-beginning', 'begin with everything as it stands')
     .option(...serviceOption)
     .addHelpText(
       'after',
       examples(['listen --service luma --forward http://localhost:3000/hooks', 'all that changes from now on']),
     )
-    .action(({ service: name, forward, kinds: words, secret = newSecret(), fromBeginning }: Options) =>
+    .action(({ service: name, forward, kinds: words, secret: told, secretFile, fromBeginning }: Options) =>
       withDatabase(async ({ keys, services }) => {
+        if (told !== undefined && secretFile !== undefined)
+          throw new Error('Give --secret-file, or --secret, not both.')
+        const isMade = told === undefined && secretFile === undefined
+        const secret = isMade ? newSecret() : (told ?? (await readSecret('', secretFile, 'secret')))
         const { service, db } = await services.find(name)
         // Whoever runs commands for the installation is trusted with where to.
         const sender = senderWithin(['0.0.0.0/0', '::/0'])
         const refusal = await sender.refusal(forward)
         if (refusal !== undefined) throw new Error(refusal)
         const following = { service, kinds: kindsAmong(kindsFrom(words) ?? allKinds), key: keys.cursors }
-        let cursor = fromBeginning ? beginning(following) : await now(db, following)
-        console.log(`Deliveries of ${service.name} go to ${forward}; Ctrl-C ends it.\nSecret: ${secret}`)
+        let cursor = fromBeginning ? cursorAtBeginning(following) : await cursorNow(db, following)
+        console.log(
+          `Deliveries of ${service.name} go to ${forward}; Ctrl-C ends it.${isMade ? `\nSecret: ${secret}` : ''}`,
+        )
         const { signal, end } = stopBySignal()
-        const line = sender.lineTo(forward)
+        const channel = sender.channelTo(forward)
         try {
           while (!signal.aborted) {
             const places = placesAt(following, cursor)
             const told = places && (await changesAfter(db, service, places, { limit: mostChanges, records: false }))
             if (told?.changes.length) {
               const delivery = deliveryOf(following, told)
-              await untilTaken(line, delivery, secret, signal)
+              await untilTaken(channel, delivery, secret, signal)
               cursor = delivery.cursor
             } else await delay(lookMs, undefined, { signal })
           }
         } catch (error) {
           if (!signal.aborted) throw error
         } finally {
-          line.close()
+          channel.close()
           end()
         }
       }),
     )
 
-async function untilTaken(line: Line, { id, body, changes }: Delivery, secret: string, signal: AbortSignal) {
+async function untilTaken(channel: Channel, { id, body, changes }: Delivery, secret: string, signal: AbortSignal) {
   for (;;) {
     const timestamp = Math.floor(Date.now() / 1_000)
-    const { status, fault, milliseconds } = await line.post(
+    const { status, fault, milliseconds } = await channel.post(
       body,
       signedHeaders([secret], { id, timestamp, body }),
       signal,

@@ -5,6 +5,7 @@ import type { Db } from '../db.ts'
 import { type ReturnStep, returnSteps } from '../domain/orders/returns.ts'
 import type { Service } from '../settings.ts'
 import { examples } from './terminal/examples.ts'
+import { requireOwnTables } from './terminal/own-tables.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 
@@ -24,7 +25,7 @@ export function orderCommand(program: Command) {
   order
     .command('ship')
     .argument('<orderNumber>')
-    .description('Ship an order that is processing: it is sold, and stands in the retail history.')
+    .description('Ship what of an order is processing: it is sold, and stands in the retail history.')
     .option(...serviceOption)
     .addHelpText('after', examples(['order ship W0000123 --service luma', 'send it']))
     .action((number: string, { service }: { service?: string }) =>
@@ -37,7 +38,7 @@ export function orderCommand(program: Command) {
   order
     .command('cancel')
     .argument('<orderNumber>')
-    .description('Cancel an order that is processing: its stock comes back, and so does what its vouchers paid.')
+    .description('Cancel what of an order is processing: its stock comes back, and so does what its vouchers paid.')
     .option(...serviceOption)
     .addHelpText('after', examples(['order cancel W0000123 --service luma', 'call it off']))
     .action((number: string, { service }: { service?: string }) =>
@@ -75,7 +76,8 @@ export function orderCommand(program: Command) {
 
 /** Does something in one transaction, and then says what it was. */
 const within = (name: string | undefined, work: (tx: Db, service: Service) => Promise<string>) =>
-  withDatabase(async ({ services }) => {
-    const { service, db } = await services.find(name)
-    console.log(await db.transaction(tx => work(tx, service)))
+  withDatabase(async ({ keys, services }) => {
+    const placed = await services.find(name)
+    await requireOwnTables({ keys }, placed, 'Orders', 'what happens to them happens there')
+    console.log(await placed.db.transaction(tx => work(tx, placed.service)))
   })

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
 import { examples } from './terminal/examples.ts'
 
 /** The command line's table of contents. The file of a command is loaded when it is asked for: to load all of them takes longer than most of what they do. */
@@ -33,6 +34,7 @@ const commands = {
 export async function programWith(name?: string): Promise<Command> {
   const program = new Command('tillbridge')
     .description('The retail integration API: an HTTPS JSON service in front of a retail back office.')
+    .version(manifest.version, '-V, --version', 'the release')
     .addHelpText(
       'after',
       examples(

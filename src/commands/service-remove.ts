@@ -1,5 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, mkdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { writeFile } from '../backup/file.ts'
@@ -12,12 +13,14 @@ import type { Service } from '../settings.ts'
 import { trustMs } from '../sign-in.ts'
 import { empty } from '../store/ending/emptying.ts'
 import { accountsOfIt, beginEmptying, end, reopen, shut, waitForWriters } from '../store/ending/ending.ts'
+import { holdRemoval } from '../store/ending/hold.ts'
 import { findMove } from '../store/moving/moves.ts'
 import { hasCopy } from '../store/running/copies.ts'
 import { handOnAll } from '../store/running/data-databases.ts'
 import { renewalMs } from '../store/running/jobs.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
+import { notWritten } from './terminal/outgoing-file.ts'
 import { bytesDisplay, rowsDisplay } from './terminal/progress.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
@@ -46,14 +49,18 @@ export const removeCommand = (service: Command) =>
     )
     .action((name: string, options: Options) =>
       withDatabase(async session => {
-        const removed = await findEither(session, name)
-        await confirm(removed, options.yes)
+        const found = await findEither(session, name)
+        await confirm(found, options.yes)
+        const letGo = await holdRemoval(found.control, found.service)
         const stop = stopBySignal(stopped(name))
         try {
+          // Somebody may have removed it since, or begun to.
+          const removed = await findEither(session, name)
           if (removed.ending !== 'emptying') await backUp(removed, options.backup, stop.signal)
           await takeAway(session, removed, stop.signal)
         } finally {
           stop.end()
+          await letGo()
         }
       }),
     )
@@ -110,10 +117,12 @@ async function close(removed: Removed, signal: AbortSignal) {
 /** Shuts the service, and keeps a backup of it; where that fails, or is stopped, the service is opened again. */
 async function backUp(removed: Removed, wanted: string | false | undefined, signal: AbortSignal) {
   const { service } = removed
+  const path = wanted === false ? undefined : pathFor(service, wanted)
+  if (path !== undefined && existsSync(path)) throw new Error(`${path} is there already. Nothing was removed.`)
   let file: string | undefined
   try {
     await close(removed, signal)
-    file = wanted === false ? undefined : await written(removed, wanted, signal)
+    if (path !== undefined) file = await written(removed, path, signal)
     signal.throwIfAborted()
     if (await beginEmptying(removed.control, service)) return
   } catch (error) {
@@ -123,14 +132,19 @@ async function backUp(removed: Removed, wanted: string | false | undefined, sign
     throw new Error(`${why} Nothing was removed: the service ${service.name} is open again.`)
   }
   if (file) await rm(file)
-  throw new Error(`Somebody else removes the service ${service.name} right now, or has opened it again.`)
+  throw new Error(`Somebody else has opened the service ${service.name} again.`)
 }
 
-/** Writes the backup; where it is. */
-async function written({ db, control, service }: Removed, wanted: string | undefined, signal: AbortSignal) {
-  const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
-  const file = resolve(wanted ?? join(readConfig().dataDir, 'removed', `${service.name}-${time}.tillbridge`))
-  if (wanted === undefined) await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+/** Where its backup goes. */
+function pathFor({ name }: Service, wanted: string | undefined) {
+  if (wanted !== undefined) return resolve(wanted)
+  const directory = resolve(readConfig().dataDir, 'removed')
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  return join(directory, `${name}-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}.tillbridge`)
+}
+
+/** Writes the backup, to a file that nobody else has made: it is removed again where the service stays. */
+async function written({ db, control, service }: Removed, file: string, signal: AbortSignal) {
   const [taking, checking] = [bytesDisplay('Backup'), bytesDisplay('Check')]
   const untilStopped =
     (show: Progress): Progress =>
@@ -139,10 +153,12 @@ async function written({ db, control, service }: Removed, wanted: string | undef
       show(progress)
     }
   const frames = backupOf(db, { service, control, onProgress: untilStopped(taking.show) })
-  const { rows, head } = await writeFile(file, frames, untilStopped(checking.show)).finally(() => {
-    taking.end()
-    checking.end()
-  })
+  const { rows, head } = await writeFile(file, frames, { onCheck: untilStopped(checking.show), isNew: true })
+    .finally(() => {
+      taking.end()
+      checking.end()
+    })
+    .catch(notWritten(file))
   console.log(
     `${file} is a backup of its ${rows.toLocaleString('en')} rows as of ${head.takenAt}, read back and whole.`,
   )

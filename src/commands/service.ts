@@ -5,7 +5,7 @@ import { defaultOf, faultsAfter, type SettingsChange } from '../domain/settings.
 import { refuse } from '../refuse.ts'
 import { addService, listAllServices, listEnding, listServices } from '../services.ts'
 import type { Service } from '../settings.ts'
-import { record } from '../store/running/audit.ts'
+import { leaveAuditLine } from '../store/running/audit.ts'
 import { forgetEntry, placeService } from '../store/running/data-databases.ts'
 import { changeSettings, shownSettings } from '../store/running/settings.ts'
 import { readAssignments, settingTexts, textOf } from './assignments.ts'
@@ -175,7 +175,7 @@ const operator = 'tillbridge (command line)'
 async function change(tx: Db, service: Service, settings: SettingsChange, operation: string) {
   const changed = await changeSettings(tx, service, settings)
   refuse(faultsAfter(settings, changed.settings))
-  await record(tx, changed, {
+  await leaveAuditLine(tx, changed, {
     username: operator,
     requestId: randomUUID(),
     operation,

@@ -3,6 +3,8 @@ import {
   accountExists,
   addAccount,
   addPassword,
+  assignmentsOf,
+  holdRoles,
   listAccounts,
   nameShoppers,
   type Role,
@@ -36,7 +38,11 @@ export function userCommand(program: Command) {
     .argument('<username>')
     .description('Make an account for a service, or give one a further service or another role.')
     .option(...serviceOption)
-    .addOption(new Option('--role <role>', 'what the account may do').choices(roles).default('visitor'))
+    .addOption(
+      new Option('--role <role>', 'what the account may do')
+        .choices(roles)
+        .default(undefined, 'the one that it has there, visitor for a new one'),
+    )
     .option('--names-shoppers', 'trust it to tell the address of each shopper by X-Shopper-Address')
     .addHelpText(
       'after',
@@ -46,14 +52,16 @@ export function userCommand(program: Command) {
         ['user add webshop --service luma --names-shoppers', 'the back end of a web shop'],
       ),
     )
-    .action((username: string, { service: name, role, namesShoppers = false }: Adding) => {
+    .action((username: string, { service: name, role: wanted, namesShoppers = false }: Adding) => {
       if (!isUsername(username)) throw new Error(`A username has ${usernameRule}.`)
       return withDatabase(async ({ control, keys, services }) => {
         const { service } = await services.find(name)
-        const password = await control.transaction(async tx => {
-          const made = await addAccount(tx, keys, username, service, role)
+        const { role, password } = await control.transaction(async tx => {
+          await holdRoles(tx, service)
+          const role = wanted ?? (await assignmentsOf(tx, username)).get(service.name)?.role ?? 'visitor'
+          const password = await addAccount(tx, keys, username, service, role)
           if (namesShoppers) await nameShoppers(tx, username, true)
-          return made
+          return { role, password }
         })
         console.log(`${username} is ${role} of ${service.name}.`)
         if (password) console.log(credentials(username, password))
@@ -159,7 +167,7 @@ const minuteOf = (moment: string) => new Date(moment).toISOString().slice(0, 16)
 
 interface Adding {
   service?: string
-  role: Role
+  role?: Role
   namesShoppers?: boolean
 }
 

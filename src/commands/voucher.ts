@@ -3,6 +3,7 @@ import { type Decision, decideOnVoucher } from '../backoffice/embedded/vouchers/
 import { readLedger } from '../store/vouchers/ledger.ts'
 import { readVoucher } from '../store/vouchers/vouchers.ts'
 import { examples } from './terminal/examples.ts'
+import { requireOwnTables } from './terminal/own-tables.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
@@ -87,8 +88,10 @@ export function voucherCommand(program: Command) {
       .option(...serviceOption)
       .addHelpText('after', examples([`voucher ${decision} 9100001 --service luma`, why]))
       .action((number: string, { service: name }: Options) =>
-        withDatabase(async ({ services }) => {
-          const { service, db } = await services.find(name)
+        withDatabase(async ({ keys, services }) => {
+          const placed = await services.find(name)
+          await requireOwnTables({ keys }, placed, 'Vouchers', 'it is decided there')
+          const { service, db } = placed
           const outcome = await decideOnVoucher(db, service, number, decision as Decision)
           if (!outcome) throw noVoucher(number)
           if (!outcome.done) throw new Error(`${impossible}; ${number} is ${outcome.state}.`)

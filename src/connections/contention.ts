@@ -8,7 +8,7 @@ export const isContention = (error: unknown) =>
 const waitsMs = [20, 100, 500, 2_000]
 
 /** Does work that opens a transaction of its own, and does it again where another one stood in the way; five times at most. */
-export async function persistently<T>(work: () => Promise<T>): Promise<T> {
+export async function pastContention<T>(work: () => Promise<T>): Promise<T> {
   for (const waitMs of waitsMs) {
     try {
       return await work()

@@ -1,13 +1,15 @@
-const decimals = new Map<string, number>()
+/** The currencies of ISO 4217 (list one) whose minor unit is not a hundredth. What a runtime knows is what is customary (CLDR): no fillér. */
+const unusual: readonly [decimals: number, currencies: string][] = [
+  [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
+  [3, 'BHD IQD JOD KWD LYD OMR TND'],
+  [4, 'CLF UYW'],
+]
+const decimals = new Map(
+  unusual.flatMap(([digits, currencies]) => currencies.split(' ').map(currency => [currency, digits])),
+)
 
-/** How many decimals a currency has (ISO 4217, as the runtime's tables know it). */
-export function decimalsOf(currency: string): number {
-  const known = decimals.get(currency)
-  if (known !== undefined) return known
-  const { maximumFractionDigits = 2 } = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
-  decimals.set(currency, maximumFractionDigits)
-  return maximumFractionDigits
-}
+/** How many decimals a currency has, by ISO 4217. */
+export const decimalsOf = (currency: string): number => decimals.get(currency) ?? 2
 
 /** An amount in minor units; undefined where the text is no amount, or has more decimals than the currency. */
 export function minorUnits(text: string, decimals: number): bigint | undefined {
@@ -17,6 +19,13 @@ export function minorUnits(text: string, decimals: number): bigint | undefined {
   if (fraction.slice(decimals).replace(/0+$/, '')) return
   const units = BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
   return sign ? -units : units
+}
+
+/** An amount of our own tables, in minor units: one that does not fit its currency is nothing to reckon with. */
+export function storedUnits(text: string, decimals: number): bigint {
+  const units = minorUnits(text, decimals)
+  if (units === undefined) throw new Error(`an amount is stored with more decimals than its currency has: ${decimals}`)
+  return units
 }
 
 /** Minor units as text with the currency's decimals. */

@@ -20,7 +20,7 @@ const macLength = 16
 
 /** Where a page of the walk ended, as a cursor. */
 export const writeCursor = (walk: Walk, { asOf, position, after }: Place) =>
-  seal(walk, after ? [asOf, ...after] : [asOf], position)
+  signed(walk, after ? [asOf, ...after] : [asOf], position)
 
 /** Where the next page begins; undefined where the cursor was changed or belongs to another walk. */
 export function readCursor(walk: Walk, text: string): Place | undefined {
@@ -35,15 +35,15 @@ export function readCursor(walk: Walk, text: string): Place | undefined {
 }
 
 /** An opaque, authenticated text of a value that JSON has, bound to the walk's service, list and filters. */
-export function seal(walk: Walk, at: readonly unknown[], position?: string): string {
+export function signed(walk: Walk, at: readonly unknown[], position?: string): string {
   const { restoredAt } = walk.service
   const isBare = restoredAt === undefined && position === undefined
   const payload = Buffer.from(JSON.stringify(isBare ? at : { at, restoredAt, position }))
   return Buffer.concat([mac(walk, payload), payload]).toString('base64url')
 }
 
-/** The value; undefined where the text was changed or belongs to another walk. */
-export const unseal = (walk: Walk, text: string): unknown => contentIn(walk, text)?.at
+/** The value of `signed`; undefined where the text was changed or belongs to another walk. */
+export const verified = <Value>(walk: Walk, text: string) => contentIn(walk, text)?.at as Value | undefined
 
 function contentIn(walk: Walk, text: string): Content | undefined {
   const bytes = Buffer.from(text, 'base64url')

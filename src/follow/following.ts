@@ -1,8 +1,8 @@
 import { type Kind, kinds, pathsOf } from '../domain/changes.ts'
 import type { Service } from '../settings.ts'
 import type { Change } from '../store/changes/feed.ts'
-import { type Places, read, type Written, write } from '../store/changes/places.ts'
-import { seal, unseal, type Walk } from './cursor.ts'
+import { type Places, readPlaces, type WrittenPlaces, writePlaces } from '../store/changes/places.ts'
+import { signed, verified, type Walk } from './cursor.ts'
 
 /** Who follows what: cursors go from request to request, and from there to streams and webhooks, of the same service and kinds. */
 export interface Following {
@@ -24,12 +24,12 @@ const walkOf = ({ service, kinds: followed, key }: Following): Walk => ({
 })
 
 /** Where somebody stands, as a cursor. */
-export const cursorAt = (following: Following, places: Places) => seal(walkOf(following), write(places))
+export const cursorAt = (following: Following, places: Places) => signed(walkOf(following), writePlaces(places))
 
 /** Where a cursor stands; undefined where it is none of this service and these kinds. */
 export function placesAt(following: Following, cursor: string): Places | undefined {
-  const written = unseal(walkOf(following), cursor)
-  return written === undefined ? undefined : read(following.kinds, written as Written)
+  const written = verified<WrittenPlaces>(walkOf(following), cursor)
+  return written === undefined ? undefined : readPlaces(following.kinds, written)
 }
 
 /** A change as it is told, as JSON text. */

@@ -5,7 +5,7 @@ import type { Service } from '../settings.ts'
 import { addWebhook } from '../store/webhooks/endpoints.ts'
 import { newSecret } from '../webhooks/signature.ts'
 import { kindsAmong } from './following.ts'
-import { beginning, now } from './places.ts'
+import { cursorAtBeginning, cursorNow } from './places.ts'
 
 interface Wanted {
   url: string
@@ -20,7 +20,7 @@ interface Wanted {
 export async function makeWebhook(tx: Db, keys: Keys, service: Service, wanted: Wanted) {
   const kinds = wanted.kinds ? kindsAmong(wanted.kinds) : allKinds
   const following = { service, kinds, key: keys.cursors }
-  const cursor = wanted.fromBeginning ? beginning(following) : await now(tx, following)
+  const cursor = wanted.fromBeginning ? cursorAtBeginning(following) : await cursorNow(tx, following)
   const secret = newSecret()
   const made = { url: wanted.url, kinds, description: wanted.description ?? null, cursor }
   return { id: await addWebhook(tx, keys, service, secret, made), secret }

@@ -4,14 +4,14 @@ import { momentForms, readMoment } from '../domain/timestamp.ts'
 import { ApiError, faulty } from '../errors.ts'
 import { changesAfter } from '../store/changes/feed.ts'
 import { placesNow } from '../store/changes/newest.ts'
-import { beginningOf, behind, type Places, stampOf } from '../store/changes/places.ts'
+import { beginningOf, type Places, stampOf, standAfter } from '../store/changes/places.ts'
 import { cursorAt, type Following, placesAt } from './following.ts'
 
 /** Where somebody stands who has been told nothing. */
-export const beginning = (following: Following) => cursorAt(following, beginningOf(following.kinds))
+export const cursorAtBeginning = (following: Following) => cursorAt(following, beginningOf(following.kinds))
 
 /** Where somebody stands who is told what changes from now on. */
-export const now = async (db: Db, following: Following) =>
+export const cursorNow = async (db: Db, following: Following) =>
   cursorAt(following, await placesNow(db, following.service, following.kinds))
 
 /** Where somebody stands who follows other kinds from now on: of those that stay, where they were. */
@@ -20,13 +20,13 @@ export async function changedKinds(db: Db, before: Following, cursor: string, ki
   if (!added.length && kinds.length === before.kinds.length) return cursor
   const stood = placesAt(before, cursor)
   const fresh = added.length ? await placesNow(db, before.service, added) : new Map()
-  const places = new Map(kinds.map(kind => [kind, stood?.get(kind) ?? fresh.get(kind) ?? behind(0)]))
+  const places = new Map(kinds.map(kind => [kind, stood?.get(kind) ?? fresh.get(kind) ?? standAfter(0)]))
   return cursorAt({ ...before, kinds }, places)
 }
 
 /** The place that `to` of a rewind names: `beginning`, a time of which all is told again, or a cursor. */
 export async function placeOf(db: Db, following: Following, to: string): Promise<string> {
-  if (to === 'beginning') return beginning(following)
+  if (to === 'beginning') return cursorAtBeginning(following)
   const { service, kinds } = following
   const moment = readMoment(to, service.settings.timeZone)
   const places = moment === undefined ? placesAt(following, to) : before(kinds, moment)
@@ -38,6 +38,6 @@ export async function placeOf(db: Db, following: Following, to: string): Promise
 
 /** Where all that was stamped earlier has been told. */
 const before = (kinds: readonly Kind[], moment: string): Places =>
-  new Map(kinds.map(kind => [kind, behind(Math.max(0, stampOf(moment) - 1))]))
+  new Map(kinds.map(kind => [kind, standAfter(Math.max(0, stampOf(moment) - 1))]))
 
 const unfit = (detail: string) => faulty([{ pointer: '/to', code: 'invalid_field', detail }])

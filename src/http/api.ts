@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { CapabilityName } from '../domain/port/backoffice.ts'
 import { type Fault, notFound } from '../errors.ts'
 import { refuse } from '../refuse.ts'
 import type { Service } from '../settings.ts'
@@ -24,6 +25,8 @@ import {
   type Operation,
   type Params,
   tagOf,
+  type WholeList,
+  withQuery,
 } from './operation.ts'
 import { readQuery } from './query.ts'
 import { type Upload, uploadsOf } from './uploads.ts'
@@ -44,18 +47,23 @@ interface Got<Q extends TObject, P extends Params> extends Read<Q, P> {
   /** One record with an ETag. */
   etag?: boolean
   /** The same told as a whole, where it is a list (contract 12). */
-  whole?: { item: TSchema; of: (context: Context<Static<Q>, P>, turn: Turn) => Promise<Whole> }
+  whole?: WholeList & { of: (context: Context<Static<Q>, P>, turn: Turn) => Promise<Whole> }
 }
 
 interface Listed<Q extends TObject, P extends Params> extends Read<Q, P> {
   item: TSchema
   /** How many records come without a `limit`. */
-  whole?: number
-  /** The capability of a back office without which the list is not whole; a warning says so. */
-  told?: string
+  withoutLimit?: number
+  /** The capability of a back office without which the list lacks something; a warning says what. */
+  needs?: CapabilityName
   /** The feed that fills the list where a back office is pulled from; `meta.syncedAt` tells when it last did. */
   feed?: string
 }
+
+type PageWork<Q extends TObject, P extends Params> = (
+  context: Context<Static<Q>, P>,
+  asked: PageRequest,
+) => Promise<Page | PageAnswer>
 
 /** What a page's function answers. */
 interface PageAnswer {
@@ -89,11 +97,7 @@ export interface Api {
     events: (context: Context<Static<Q>, P>, waiting: Waiting) => Promise<AsyncIterable<string>>,
   ): void
   /** A list with cursors (contract 1.4). */
-  list<Q extends TObject, P extends Params>(
-    path: string,
-    described: Listed<Q, P>,
-    page: (context: Context<Static<Q>, P>, asked: PageRequest) => Promise<Page | PageAnswer>,
-  ): void
+  list<Q extends TObject, P extends Params>(path: string, described: Listed<Q, P>, page: PageWork<Q, P>): void
   /** A write; what it leaves behind is in its last transaction (contract 1.5). */
   post: Write
   put: Write
@@ -118,17 +122,17 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     path: string,
     described: Described<Params> & Pick<Got<TObject, Params>, 'query' | 'answer' | 'etag'>,
     handle: Handle,
-    { line, media = line ? listMedia : ['json'] }: { line?: TSchema | undefined; media?: Media } = {},
+    { whole, media = whole ? listMedia : ['json'] }: { whole?: WholeList | undefined; media?: Media } = {},
   ) => {
     const { params = {}, headers = {}, errors = [], query = none, etag = false, role = 'visitor', ...told } = described
     const { ofAccounts = false, ...rest } = told
     const fixed = { method: 'GET', statuses: [200], media, repeatable: false, warns: false } as const
-    operations.push({ ...rest, ...(line && { line }), ...fixed, path, role, params, errors, query, headers, etag })
+    operations.push({ ...rest, ...(whole && { whole }), ...fixed, path, role, params, errors, query, headers, etag })
     server.get(
       path,
       { onRequest: (request, reply) => admit(gate, request, reply, { role, policy: 'read', media }) },
       async (request, reply) =>
-        handle(request, reply, contextOf(gateOf(gate, { ofAccounts }, request), request), () =>
+        handle(request, reply, contextOf(gateOf(gate, request, { ofAccounts }), request), () =>
           waitingOf(gate, request, reply, role),
         ),
     )
@@ -151,7 +155,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
           await admit(gate, request, reply, { role, policy, media: ['json'] })
           requireJsonBody(request, body)
         },
-        handler: (request, reply) => handleWrite(gate, how, request, reply, work as never),
+        handler: (request, reply) => handleWrite(gate, how, request, reply, work as WriteWork),
       })
     }
 
@@ -160,45 +164,45 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
     get(path, { whole, ...described }, answer) {
       const handle: Handle = async (request, reply, known, waits) => {
         const isWhole = whole !== undefined && asksForLines(request)
-        const query = queryOf(described, request, known, isWhole)
-        const context = { ...known, query: query as never, params: known.params as never }
+        const context = readOf(described, request, known, isWhole)
         if (isWhole) return tell(request, reply, described.role, () => whole.of(context, turnOf(context)))
         const found = await answer(context, waits)
         if (!found) throw notFound(described.kind ?? 'record')
         const body = 'record' in found ? enveloped(found.record, found.meta) : JSON.stringify(found)
         return described.etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
       }
-      read(path, described, handle, { line: whole?.item })
+      read(path, described, handle, { whole })
     },
     stream(path, described, events) {
-      const handle: Handle = async (request, reply, context, waits) => {
-        const query = queryOf(described, request, context)
+      const handle: Handle = async (request, reply, known, waits) => {
+        const context = readOf(described, request, known)
         return openStream(request, async () => {
           const waiting = waits()
-          const texts = await events({ ...context, query: query as never, params: context.params as never }, waiting)
+          const texts = await events(context, waiting)
           await sendEvents(request, reply, texts, waiting.over)
           return reply
         })
       }
       read(path, described, handle, { media: ['events'] })
     },
-    list(path, { item, whole = 100, told: needed = '', feed, query: filters, judge, ...described }, page) {
-      const shape = Type.Object({ ...(filters?.properties ?? {}), ...paging(whole) })
+    list<Q extends TObject, P extends Params>(path: string, listed: Listed<Q, P>, page: PageWork<Q, P>) {
+      const { item, withoutLimit = 100, needs, feed, query: filters, judge, ...described } = listed
+      const shape = Type.Object({ ...(filters?.properties ?? {}), ...paging(withoutLimit) })
       const handle: Handle = async (request, reply, context) => {
         const { service } = context
         const { query, given, faults } = readQuery(shape, request.query as string, service.settings.timeZone)
-        const { limit, after_cursor, ...chosen } = query as { limit?: number; after_cursor?: string }
-        faults.push(...(judge?.(chosen as never, given, service) ?? []))
+        const { limit, after_cursor, ...others } = query as { limit?: number; after_cursor?: string }
+        const chosen = others as Static<Q>
+        faults.push(...(judge?.(chosen, given, service) ?? []))
+        const lacking = needs && context.backOffice.untold.get(needs)
         const pageOf = async (asked: PageRequest) => {
-          const answered = await page({ ...context, query: chosen as never, params: context.params as never }, asked)
-          const paged: PageAnswer = 'page' in answered ? answered : { page: answered }
+          const answered = await page(withQuery(context, chosen), asked)
           const {
             page: found,
-            warnings = [],
-            syncedAt = feed && gateOf(gate, {}, request).syncedAt?.(service)?.get(feed),
-          } = paged
-          const reason = context.backOffice.untold.get(needed)
-          if (reason !== undefined) warnings.push({ code: 'capability_unavailable', detail: reason })
+            warnings: own = [],
+            syncedAt = feed && gateOf(gate, request).syncedAt?.(service)?.get(feed),
+          }: PageAnswer = 'page' in answered ? answered : { page: answered }
+          const warnings = lacking ? [...own, { code: 'capability_unavailable', detail: lacking }] : own
           return { page: found, beside: { syncedAt, warnings: warnings.length ? warnings : undefined } }
         }
         if (asksForLines(request)) {
@@ -206,16 +210,11 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
           return tell(request, reply, described.role, () => wholeOf(service, turnOf(context), pageOf))
         }
         const walk = { service, list: instanceOf(request), filters: chosen, key: gate.keys.cursors }
-        const asked = pageRequestOf(
-          walk,
-          { ...(limit && { limit }), ...(after_cursor && { after_cursor }) },
-          whole,
-          faults,
-        )
+        const asked = pageRequestOf(walk, { limit, after_cursor }, withoutLimit, faults)
         const { page: found, beside } = await pageOf(asked)
         return reply.type(json).send(envelope(walk, asked, found, beside))
       }
-      read(path, { ...described, query: shape, answer: PageOf(item) }, handle, { line: item })
+      read(path, { ...described, query: shape, answer: PageOf(item) }, handle, { whole: { item } })
     },
     post: write('POST'),
     put: write('PUT'),
@@ -224,16 +223,17 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
   }
 }
 
-/** The query of a request, by its shape; every fault of it is told. */
-function queryOf<Q extends TObject, P extends Params>(
+/** What is known of a request and its query, read by its shape; every fault of that is told. */
+function readOf<Q extends TObject, P extends Params>(
   { query: shape, judge }: Read<Q, P>,
   request: FastifyRequest,
-  { service }: Context,
+  known: Context,
   isWhole = false,
-): object {
-  const { query, given, faults } = readQuery(shape ?? none, request.query as string, service.settings.timeZone)
-  refuse([...faults, ...(isWhole ? faultsOfWhole(given) : []), ...(judge?.(query as never, given, service) ?? [])])
-  return query
+): Context<Static<Q>, P> {
+  const { service } = known
+  const { query, given, faults } = readQuery((shape ?? none) as Q, request.query as string, service.settings.timeZone)
+  refuse([...faults, ...(isWhole ? faultsOfWhole(given) : []), ...(judge?.(query, given, service) ?? [])])
+  return withQuery(known, query)
 }
 
 const enveloped = (data: string, meta: object | undefined) =>

@@ -20,7 +20,7 @@ import {
   sessionToken,
 } from './credentials.ts'
 import { type Media, mediumFor } from './media/accept.ts'
-import type { Site } from './once/steps.ts'
+import type { Site } from './once/transactions.ts'
 import { type Policy, type Rate, rateHeaders } from './rates.ts'
 
 declare module 'fastify' {

@@ -29,14 +29,14 @@ export const updatedAfter = Moment(
   'Only what has changed later than this. The `asOf` of the last walk, and no change is missed.',
 )
 
-/** The parameters that every list knows. `whole` is how many records come without a `limit`. */
-export const paging = (whole = 100) => ({
+/** The parameters that every list knows. `withoutLimit` is how many records come without one. */
+export const paging = (withoutLimit = 100) => ({
   limit: Type.Optional(
     Type.Integer({
       description: 'Records in a page.',
       minimum: 1,
       maximum: 100,
-      ...(whole === 100 ? { default: 100 } : {}),
+      ...(withoutLimit === 100 ? { default: 100 } : {}),
       examples: [100],
     }),
   ),
@@ -102,8 +102,8 @@ export const PageOf = (item: TSchema) =>
 /** The page that a request asks for. A cursor that is not this walk's is one more fault of the request. */
 export function pageRequestOf(
   walk: Walk,
-  { limit, after_cursor }: { limit?: number; after_cursor?: string },
-  whole: number,
+  { limit, after_cursor }: { limit: number | undefined; after_cursor: string | undefined },
+  withoutLimit: number,
   faults: Fault[],
 ): PageRequest {
   const place = after_cursor === undefined ? undefined : readCursor(walk, after_cursor)
@@ -120,7 +120,7 @@ export function pageRequestOf(
       detail: '`after_cursor` is of before this service was restored from a backup: begin the walk anew.',
     })
   refuse(faults)
-  return { limit: limit ?? (place ? 100 : whole), ...place }
+  return { limit: limit ?? (place ? 100 : withoutLimit), ...place }
 }
 
 /** A page's answer: the records as they are stored, and the meta around them. Behind the last record a walk stays where it is. */

@@ -13,9 +13,40 @@ import type { TObject, TSchema } from '../shapes/shapes.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import type { Gate } from './gate.ts'
 import type { Media } from './media/accept.ts'
-import { inSteps } from './once/carrying-out.ts'
+import { inSteps } from './once/steps.ts'
 import { originOf } from './origin.ts'
 import { isStrict } from './prefer.ts'
+
+/** What each tag is about. */
+export const tagDescriptions = {
+  Stores: 'Where the retailer sells: addresses, and the e-commerce locations that stores are mapped to.',
+  Staff: 'Who works in the stores.',
+  Inventory: 'What each store has, and how much of it may be sold online.',
+  Products: 'What is sold: styles, their colours, and the sizes with prices and barcodes.',
+  Customers: 'Who buys, with what they have agreed to be told.',
+  'Retail transactions': 'What was sold and returned, in stores, by the head office and on the web.',
+  Orders: 'What shoppers buy on the web: placing an order, and how far it has come.',
+  Returns: 'What comes back of an order, why, and what is refunded.',
+  Rewards: 'Loyalty programmes, and the points, rewards and gifts of their members.',
+  'Gift vouchers': "What a shopper's gift voucher is still worth.",
+  'Payment gateways': 'The ways to pay that the back office knows.',
+  Privacy: 'What is kept of a person, and having it erased.',
+  Changes: 'What has changed, of every kind of record, for whoever keeps a copy or acts on it.',
+  Webhooks: 'Endpoints of yours that are told what has changed, signed as Standard Webhooks has it.',
+  Feeds: 'How fresh the data is: what is pulled from a back office or comes as files, and what became of each run.',
+  Imports: 'Files of rows that are taken in, and what became of their lines.',
+  Alerts: 'What somebody has to look at, with the way out.',
+  Figures: 'The day in numbers: requests, orders, sales, vouchers that are owed for, and how old the data is.',
+  Requests: 'The log of requests: what was asked, by whom, what became of it, and what it took time for.',
+  Accounts: 'Who may use this service, and as what.',
+  Mappings: 'What stores, SKUs and customers are in the e-commerce platform.',
+  Service: 'What this service can do, and how it is set.',
+  Audit: 'Who wrote what, and when.',
+  'Health and documentation': 'For load balancers, developers and browsers; without credentials.',
+}
+
+/** What resources are listed under. */
+export type Tag = keyof typeof tagDescriptions
 
 /** One operation as the OpenAPI document tells it. */
 export interface Operation {
@@ -25,7 +56,7 @@ export interface Operation {
   operationId: string
   summary: string
   description: string
-  tag: string
+  tag: Tag
   /** Who may; absent: anyone, without credentials. */
   role?: Role
   /** Path parameters and what they are. */
@@ -39,8 +70,8 @@ export interface Operation {
   answer: TSchema
   /** What it can answer with. */
   media: Media
-  /** What a line is, where it can answer with a whole list. */
-  line?: TSchema
+  /** Where it can answer with a whole list. */
+  whole?: WholeList
   /** The statuses it succeeds with. */
   statuses: readonly number[]
   /** Whether an empty text in an optional field of the body is something else than null. */
@@ -53,6 +84,13 @@ export interface Operation {
   warns: boolean
   /** The errors of its own, beside those that every operation has. */
   errors: readonly ErrorCode[]
+}
+
+export interface WholeList {
+  /** What each line is. */
+  item: TSchema
+  /** Whether a header has the cursor to follow on from, and none tells of a sync or of warnings. */
+  hasEndCursor?: boolean
 }
 
 /** The parameters of a path: what each is. */
@@ -68,16 +106,12 @@ interface OwnHeader {
   schema?: object
 }
 
-/** What a resource's function is given. */
-export interface Context<Query = unknown, P extends Params = Params> {
+/** What any function of a resource is given. */
+export interface Asked<P extends Params = Params> {
   service: Service
-  db: Database
-  /** For what a read counts or holds. */
-  inSteps: <T>(work: (steps: Steps) => Promise<Finish<T>>) => Promise<T>
   backOffice: BackOffice
   driver: Pick<Driver, 'isOurs' | 'feeds' | 'breaker'>
   params: { [name in keyof P]: string }
-  query: Query
   /** A request header, by its name. */
   header: (name: string) => string | undefined
   origin: Origin
@@ -88,12 +122,20 @@ export interface Context<Query = unknown, P extends Params = Params> {
   strict: boolean
 }
 
+/** What one that reads is given. */
+export interface Context<Query = unknown, P extends Params = Params> extends Asked<P> {
+  db: Database
+  /** For what a read counts or holds. */
+  inSteps: <T>(work: (steps: Steps) => Promise<Finish<T>>) => Promise<T>
+  query: Query
+}
+
 export interface Described<P extends Params> {
   /** What a client calls it by: a verb and what it acts on, `placeOrder`. */
   operationId: string
   summary: string
   description: string
-  tag: string
+  tag: Tag
   role?: Role
   params?: P
   errors?: readonly ErrorCode[]
@@ -104,24 +146,21 @@ export interface Described<P extends Params> {
 }
 
 /** Where an operation is carried out: in the database of the service, unless it is about accounts. */
-export function gateOf(control: Gate, { ofAccounts = false }: { ofAccounts?: boolean }, { gate }: FastifyRequest) {
+export function gateOf(control: Gate, { gate }: FastifyRequest, { ofAccounts = false }: { ofAccounts?: boolean } = {}) {
   return ofAccounts || !gate ? control : gate
 }
 
 /** What a request says, as resources are told it. */
-export function contextOf(gate: Gate, request: FastifyRequest): Context {
+export function askedOf(gate: Gate, request: FastifyRequest): Asked {
   const { assignment } = request
   if (!assignment) throw new Error('the gate admits with an assignment')
   const { service } = assignment
   const header = (name: string) => request.headers[name.toLowerCase()]?.toString()
   return {
     service,
-    db: gate.db,
-    inSteps: work => inSteps(gate, service, work),
     backOffice: gate.backOffice(service),
     driver: gate.driver(service),
     params: pathParams(request),
-    query: undefined,
     header,
     origin: originOf(request),
     keys: gate.keys,
@@ -129,6 +168,15 @@ export function contextOf(gate: Gate, request: FastifyRequest): Context {
     strict: isStrict(header('prefer')),
   }
 }
+
+export function contextOf(gate: Gate, request: FastifyRequest): Context {
+  const asked = askedOf(gate, request)
+  return { ...asked, db: gate.db, inSteps: work => inSteps(gate, asked.service, work), query: undefined }
+}
+
+/** The context with a query that was read by its shape; that the path has the parameters that it was described with is the router's doing. */
+export const withQuery = <Query, P extends Params>(context: Context, query: Query) =>
+  ({ ...context, query }) as Context<Query, P>
 
 export const json = 'application/json; charset=utf-8'
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Db } from '../db.ts'
 import { hmac, type Keys } from '../secrets.ts'
-import { type Logged, logRequests, openDay } from '../store/running/requests.ts'
+import { keepRequests, type Logged, openDay } from '../store/running/requests.ts'
 import { unlogged } from '../telemetry/measured.ts'
 import { rounded } from '../telemetry/timeline.ts'
 import { instanceOf } from './operation.ts'
@@ -66,7 +66,7 @@ function logIn(db: Db, log: Logger) {
           await openDay(db, each)
           day = each
         }
-      await logRequests(db, lines)
+      await keepRequests(db, lines)
       waiting = waiting.slice(lines.length)
       isAway = false
     } catch (error) {

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino'
 import { isRefusal, NeverDone } from '../domain/write.ts'
 import type { Service } from '../settings.ts'
-import { endIntent, type Left, leaveIntent } from '../store/running/intents.ts'
+import { endIntent, type Left, leaveIntent, type Requested } from '../store/running/intents.ts'
 import { senderWithin } from '../webhooks/sender.ts'
 import type { Api } from './api.ts'
 import type { Gate } from './gate.ts'
-import { carryOut } from './once/carrying-out.ts'
+import { type Carrying, carryOut } from './once/carrying-out.ts'
 import { AnsweredBefore } from './once/idempotency.ts'
-import { begun, type How, howOf, type WriteMethod, type WriteWork } from './writes.ts'
+import { beginOf, type How, howOf, type WriteContext, type WriteMethod, type WriteWork } from './writes.ts'
 
 /** A write as the API has it. */
 interface KindOfWrite {
@@ -55,9 +55,9 @@ interface Settling {
  * back office has carried it out. What it knows nothing of is never carried out here.
  */
 export async function settle({ gate, writes, log }: Settling, service: Service, left: Left): Promise<void> {
-  const { db, keys } = gate
+  const { db } = gate
   const { id, keyHash, requestHash, requested, looks } = left
-  const { operation, params, body, username, requestId } = requested
+  const { operation, requestId } = requested
   const about = { service: service.name, operation, requestId }
   const kind = writes.get(operation)
   // What only reads leaves nothing to be found.
@@ -65,19 +65,10 @@ export async function settle({ gate, writes, log }: Settling, service: Service, 
     await db.transaction(tx => endIntent(tx, service, left))
     return
   }
-  const standing = { service, keys, params, body, username, requestId, origin: { address: '' }, strict: false }
-  const behind = { backOffice: gate.backOffice(service), driver: gate.driver(service) }
-  const nobody = { header: () => undefined, requireMatch() {}, sender: senderWithin([]) }
+  const begin = beginOf(kind.how, withoutCaller(gate, service, requested), kind.work)
   const keyed = keyHash && { operation, keyHash, requestHash }
   try {
-    await carryOut(
-      gate,
-      service,
-      { id, requestHash, keyed },
-      requested,
-      carrying => begun(kind.how, { ...standing, ...nobody, ...carrying, ...behind }, kind.work),
-      left,
-    )
+    await carryOut(gate, service, { id, requestHash, keyed }, requested, begin, left)
     log.info(about, 'A write whose outcome nobody knew was carried out: it is stored.')
   } catch (error) {
     if (error instanceof AnsweredBefore) return
@@ -92,3 +83,24 @@ export async function settle({ gate, writes, log }: Settling, service: Service, 
     }
   }
 }
+
+/** What a write is given whose caller has gone. */
+const withoutCaller = (
+  { keys, backOffice, driver }: Settling['gate'],
+  service: Service,
+  { params, body, username, requestId }: Requested,
+): Omit<WriteContext, keyof Carrying> => ({
+  service,
+  keys,
+  backOffice: backOffice(service),
+  driver: driver(service),
+  sender: senderWithin([]),
+  params,
+  body,
+  username,
+  requestId,
+  origin: { address: '' },
+  header: () => undefined,
+  strict: false,
+  requireMatch() {},
+})

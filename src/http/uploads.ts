@@ -10,7 +10,16 @@ import type { Static, TObject, TSchema } from '../shapes/shapes.ts'
 import { brokenOff } from './body/body.ts'
 import { admit, type Gate } from './gate.ts'
 import { openingsOf } from './media/openings.ts'
-import { type Context, contextOf, type Described, gateOf, json, type Operation, type Params } from './operation.ts'
+import {
+  type Context,
+  contextOf,
+  type Described,
+  gateOf,
+  json,
+  type Operation,
+  type Params,
+  withQuery,
+} from './operation.ts'
 import { isTrial } from './prefer.ts'
 import { logFault } from './problem.ts'
 import { readQuery } from './query.ts'
@@ -62,17 +71,14 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
   const atWork = new Set<Promise<unknown>>()
   const openUpload = openingsOf('too_many_imports')
   server.addHook('onClose', async () => void (await Promise.allSettled(atWork)))
-  /** Files that somebody works on, or is about to. */
-  let inHand = 0
-  const requireRoom = () => {
-    if (inHand >= mostAtWork) throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
-  }
+  const room = roomFor(mostAtWork)
 
   return (path, described, accept) => {
-    const { params = {}, headers = {}, errors = [], role = 'maintainer', query, ...told } = described
+    const { params = {}, headers = {}, errors = [], role = 'maintainer', query: shape, ...told } = described
     const fixed = { method: 'POST', statuses: [202], media: ['json'], repeatable: false, warns: false } as const
+    const ofFiles = { etag: false, files: true }
     const own = [...errors, 'unsupported_media_type', 'body_too_large', 'too_many_imports'] as const
-    operations.push({ ...told, ...fixed, path, role, params, headers, query, errors: own, etag: false, files: true })
+    operations.push({ ...told, ...fixed, ...ofFiles, path, role, params, headers, query: shape, errors: own })
     server.post(
       path,
       {
@@ -82,23 +88,17 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
         },
       },
       async (request, reply) => {
-        const context = contextOf(gateOf(gate, {}, request), request)
-        const read = readQuery(query, request.query as string, context.service.settings.timeZone)
-        refuse(read.faults)
-        requireRoom()
+        const context = contextOf(gateOf(gate, request), request)
+        const { query, faults } = readQuery(shape, request.query as string, context.service.settings.timeZone)
+        refuse(faults)
+        room.require()
         return openUpload(request, async () => {
           const trial = isTrial(context.header('prefer'))
           if (trial) reply.header('preference-applied', 'tx=rollback')
           let taken: Readable | undefined
-          let isHeld = false
-          const letGo = () => {
-            if (isHeld) inHand--
-            isHeld = false
-          }
+          let letGo = () => {}
           const accepting = accept({
-            ...context,
-            query: read.query,
-            params: context.params as never,
+            ...withQuery(context, query),
             format: formatOf(request),
             username: request.username ?? '',
             requestId: request.id,
@@ -106,9 +106,7 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
             ending: gate.ending,
             async file() {
               taken = await spooled(request)
-              requireRoom()
-              inHand++
-              isHeld = true
+              letGo = room.take()
               return taken
             },
           })
@@ -129,6 +127,22 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
       },
     )
   }
+}
+
+/** Room for so many files that somebody works on, or is about to. What `take` answers gives it back. */
+function roomFor(most: number) {
+  let inHand = 0
+  const room = {
+    require() {
+      if (inHand >= most) throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
+    },
+    take() {
+      room.require()
+      inHand++
+      return () => void inHand--
+    },
+  }
+  return room
 }
 
 /** What the lines of the body are, by its type. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Role } from '../accounts.ts'
 import type { Database } from '../db.ts'
+import { askAgainMs } from '../sign-in.ts'
 import { admittedStill, type Gate } from './gate.ts'
 import { openingsOf } from './media/openings.ts'
 import { givingWay, type Turn, turnsOf } from './media/turns.ts'
@@ -9,9 +10,6 @@ import { logFault } from './problem.ts'
 
 /** Connections to a database that all whole lists of a process have between them: whoever asks for pages has the others. */
 const connections = 2
-
-/** Milliseconds until it is asked again whether the caller is still admitted. */
-const trustMs = 2_500
 
 /** What whole lists are told with: portions in turn, behind other reads, so many lists at a time to an account (contract 12). */
 export function wholeLists(gate: Gate) {
@@ -50,7 +48,7 @@ async function* whileAdmitted(
   let trusted = performance.now()
   try {
     for await (const portion of portions) {
-      if (performance.now() - trusted > trustMs) {
+      if (performance.now() - trusted > askAgainMs) {
         await stillAdmitted()
         trusted = performance.now()
       }

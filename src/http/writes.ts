@@ -12,12 +12,12 @@ import { readBody } from './body/body.ts'
 import { canonicalJson } from './body/json.ts'
 import type { Gate } from './gate.ts'
 import type { Warning } from './lists.ts'
-import { carryOut, type Done } from './once/carrying-out.ts'
+import { type Carrying, carryOut, type Done } from './once/carrying-out.ts'
 import { AnsweredBefore, identityOf, readIdempotencyKey } from './once/idempotency.ts'
 import { tryOut } from './once/trying-out.ts'
 import {
-  type Context,
-  contextOf,
+  type Asked,
+  askedOf,
   type Described,
   gateOf,
   instanceOf,
@@ -57,9 +57,7 @@ export interface WriteDescribed<B extends TSchema, P extends Params> extends Des
 }
 
 /** What a write's function is given. */
-export interface WriteContext<Body = unknown, P extends Params = Params>
-  extends Write,
-    Omit<Context<unknown, P>, 'db' | 'query' | 'inSteps'> {
+export interface WriteContext<Body = unknown, P extends Params = Params> extends Write, Asked<P> {
   body: Body
 }
 
@@ -121,15 +119,15 @@ export async function handleWrite(
   reply: FastifyReply,
   work: WriteWork,
 ) {
-  const gate = gateOf(control, how, request)
-  const { db, query: _, inSteps: __, ...context } = contextOf(gate, request)
-  const { service, params } = context
+  const gate = gateOf(control, request, how)
+  const asked = askedOf(gate, request)
+  const { service, params, header } = asked
   refuseQuery(request, service.settings.timeZone)
-  const key = how.repeatable ? readIdempotencyKey(context.header('idempotency-key'), service) : undefined
-  const body = await readBody(how, request, service, async () => how.stored?.(db, service, params))
-  const asked = { ...context, body, username: request.username ?? '', requestId: request.id }
+  const key = how.repeatable ? readIdempotencyKey(header('idempotency-key'), service) : undefined
+  const body = await readBody(how, request, service, async () => how.stored?.(gate.db, service, params))
+  const { username = '', id: requestId } = request
   // A password is given again only to whom it was given: whether others may have it is judged where it is made.
-  const by = how.ofAccounts ? { by: asked.username } : {}
+  const by = how.ofAccounts ? { by: username } : {}
   const identity = identityOf(
     gate.keys,
     service,
@@ -137,27 +135,17 @@ export async function handleWrite(
     key,
     canonicalJson({ path: instanceOf(request), body, ...by }),
   )
-  const requireMatch = (current: string) =>
-    matches(context.header('if-match'), current, service.settings.requireIfMatch)
-  const requested = {
-    operation: how.operation,
-    params,
-    body,
-    username: asked.username,
-    requestId: request.id,
-  }
+  const requireMatch = (current: string) => matches(header('if-match'), current, service.settings.requireIfMatch)
+  const begin = beginOf(how, { ...asked, body, username, requestId, requireMatch }, work)
   reply.type(json)
-  if (isTrial(context.header('prefer'))) {
+  if (isTrial(header('prefer'))) {
     reply.header('preference-applied', 'tx=rollback')
-    const { answer } = await tryOut(gate, service, carrying =>
-      begun(how, { ...asked, ...carrying, requireMatch }, work),
-    )
+    const { answer } = await tryOut(gate, service, begin)
     reply.code(answer.status)
     return reply.send(withoutMade(answer.body, how.made, body))
   }
-  const { answer, replayed } = await carryOut(gate, service, identity, requested, carrying =>
-    begun(how, { ...asked, ...carrying, requireMatch }, work),
-  ).then(
+  const requested = { operation: how.operation, params, body, username, requestId }
+  const { answer, replayed } = await carryOut(gate, service, identity, requested, begin).then(
     answer => ({ answer, replayed: false }),
     error => {
       if (error instanceof AnsweredBefore) return { answer: error.answer, replayed: true }
@@ -178,20 +166,22 @@ function withoutMade(answer: string, made: readonly string[], body: unknown) {
   return JSON.stringify({ data, ...rest })
 }
 
-/** Does what comes before the last transaction of a write; returns all that is done in it. */
-export async function begun(how: How, context: WriteContext, work: WriteWork): Promise<Finish<Done | ApiError>> {
-  const { username, requestId, body } = context
-  failpoint('before_effect')
-  const finish = await work(context)
-  return async tx => {
-    const written = await finish(tx)
-    failpoint('after_effect')
-    if (written instanceof ApiError) return written
-    const { operation } = how
-    const audited = how.audited ? { username, requestId, operation, subject: written.subject, body } : undefined
-    return { answer: answerOf(how, written), audited }
+/** The work of a write, ready to be carried out: does what comes before the last transaction, and returns all that is done in it. */
+export const beginOf =
+  (how: How, asked: Omit<WriteContext, keyof Carrying>, work: WriteWork) =>
+  async (carrying: Carrying): Promise<Finish<Done | ApiError>> => {
+    const { username, requestId, body } = asked
+    failpoint('before_effect')
+    const finish = await work({ ...asked, ...carrying })
+    return async tx => {
+      const written = await finish(tx)
+      failpoint('after_effect')
+      if (written instanceof ApiError) return written
+      const { operation } = how
+      const audited = how.audited ? { username, requestId, operation, subject: written.subject, body } : undefined
+      return { answer: answerOf(how, written), audited }
+    }
   }
-}
 
 function answerOf(how: How, written: Written): Answer {
   const { status = how.status, subject, warnings } = written

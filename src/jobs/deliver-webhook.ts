@@ -15,11 +15,11 @@ import {
 import { pauseWebhook } from '../store/webhooks/endpoints.ts'
 import { traced } from '../telemetry/around.ts'
 import { mostChanges } from '../webhooks/body.ts'
-import type { Line, Sender } from '../webhooks/sender.ts'
+import type { Channel, Sender } from '../webhooks/sender.ts'
 import { signedHeaders } from '../webhooks/signature.ts'
 import { paceMs, waitAfter } from '../webhooks/waits.ts'
 import type { ServiceWork } from './job.ts'
-import { persist } from './persist.ts'
+import { untilMarked } from './until-marked.ts'
 
 /** A job lasts so long at most, so that others have their turn. Milliseconds. */
 const mostMs = 5_000
@@ -33,7 +33,7 @@ export const deliverWebhook =
   async (work: ServiceWork): Promise<void> => {
     const { db, keys, service, subject: id, comeAgain, signal } = work
     const latest = performance.now() + mostMs
-    let line: Line | undefined
+    let channel: Channel | undefined
     try {
       for (;;) {
         const due = await readDue(db, keys, service, id)
@@ -42,11 +42,11 @@ export const deliverWebhook =
         const next = due.delivery ?? (await putTogether(work, due))
         if (next === 'nothing') return
         if (next !== 'anew') {
-          if (line?.url !== due.url) {
-            line?.close()
-            line = sender.lineTo(due.url)
+          if (channel?.url !== due.url) {
+            channel?.close()
+            channel = sender.channelTo(due.url)
           }
-          const wait = await deliver(work, line, due, next)
+          const wait = await deliver(work, channel, due, next)
           if (wait === undefined) return
           if (wait > 0) return comeAgain(wait)
           if (due.isCatchingUp) await delay(paceMs, undefined, { signal })
@@ -54,7 +54,7 @@ export const deliverWebhook =
         if (performance.now() > latest) return comeAgain(0)
       }
     } finally {
-      line?.close()
+      channel?.close()
     }
   }
 
@@ -78,7 +78,7 @@ async function putTogether({ db, keys, service, log }: ServiceWork, due: Due): P
 }
 
 /** Makes one attempt, and marks what became of it. Returns the seconds until the next; undefined where there is none. */
-async function deliver(work: ServiceWork, line: Line, due: Due, delivery: Delivery): Promise<number | undefined> {
+async function deliver(work: ServiceWork, channel: Channel, due: Due, delivery: Delivery): Promise<number | undefined> {
   const { db, service, signal, stillMine, log } = work
   failpoint('before_post')
   // A process that was halted for longer than its lease finds that another one has taken over.
@@ -90,17 +90,17 @@ async function deliver(work: ServiceWork, line: Line, due: Due, delivery: Delive
     'post webhook',
     'client',
     { 'tillbridge.changes': changes },
-    () => line.post(body, headers, signal),
+    () => channel.post(body, headers, signal),
   )
   failpoint('after_post')
   const attempt = { ...outcome, deliveryId, changes }
   if (outcome.fault === null) {
-    await persist(() => markTaken(db, service, due, delivery, attempt))
+    await untilMarked(() => markTaken(db, service, due, delivery, attempt))
     return 0
   }
   const waitSeconds = waitAfter(due.failures + 1, retryAfterSeconds)
   const isGone = outcome.status === 410
-  await persist(() => markFailed(db, service, due.id, delivery, attempt, { waitSeconds, isGone }))
+  await untilMarked(() => markFailed(db, service, due.id, delivery, attempt, { waitSeconds, isGone }))
   const { status, fault } = outcome
   log.warn(
     { service: service.name, webhook: due.id, status, fault, againInSeconds: waitSeconds },

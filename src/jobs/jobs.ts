@@ -7,7 +7,7 @@ import { endMoves } from './end-moves.ts'
 import { eraseCustomer } from './erase-customer.ts'
 import { eraseMail } from './erase-mail.ts'
 import { expireVouchers } from './expire-vouchers.ts'
-import { forgetAnswers } from './forget-answers.ts'
+import { forgetExpired } from './forget-expired.ts'
 import { forgetRemovals } from './forget-removals.ts'
 import { forgetRequests } from './forget-requests.ts'
 import { handOnAudit } from './hand-on-audit.ts'
@@ -35,7 +35,7 @@ export const jobs: Readonly<Record<string, Job>> = {
   'erase-customer': { run: ofService(eraseCustomer), atOnce: 1, waitsSeconds: [5, 30, 10 * minute] },
   'erase-mail': { run: ofService(eraseMail), atOnce: 1, waitsSeconds: [30, 10 * minute] },
   'end-loads': { run: endLoads, everySeconds: minute, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
-  'forget-answers': { run: forgetAnswers, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
+  'forget-expired': { run: forgetExpired, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'forget-removals': { run: forgetRemovals, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
   'forget-requests': { run: forgetRequests, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'render-stock': { run: renderStock, everySeconds: 5, atOnce: 1, waitsSeconds: [5, minute] },

@@ -1,4 +1,4 @@
-import { persistently } from '../connections/contention.ts'
+import { pastContention } from '../connections/contention.ts'
 import type { Database } from '../db.ts'
 import { failpoint } from '../failpoints.ts'
 import { readService } from '../services.ts'
@@ -18,7 +18,7 @@ export async function renderStaleStock(db: Database, signal: AbortSignal): Promi
     for (const { id } of await servicesWithStaleStock(db)) {
       signal.throwIfAborted()
       const service = await readService(db, id)
-      if (service && (await persistently(() => renderSomeStale(db, service)))) found = true
+      if (service && (await pastContention(() => renderSomeStale(db, service)))) found = true
       failpoint('after_stale_stock')
     }
     if (!found) return

@@ -7,7 +7,7 @@ import { type Alert, raiseAlert } from '../store/running/alerts.ts'
 import { markFault, markSent, readWaiting } from '../store/running/mails.ts'
 import { traced } from '../telemetry/around.ts'
 import type { ServiceWork } from './job.ts'
-import { persist } from './persist.ts'
+import { untilMarked } from './until-marked.ts'
 
 /**
  * Sends one mail and marks it. Whoever is killed in between leaves it unmarked: it is sent a second time, under the same
@@ -30,7 +30,7 @@ export async function sendMail(work: ServiceWork): Promise<void> {
   }
   failpoint('after_smtp')
   failpoint('before_mark_sent')
-  await persist(() => markSent(db, service, id, attempt))
+  await untilMarked(() => markSent(db, service, id, attempt))
 }
 
 async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: ServiceWork, error: Error) {

@@ -31,25 +31,32 @@ async function run(offices: Offices, work: ServiceWork): Promise<void> {
   const feed = driver.feeds.find(({ name }) => name === subject)
   // It is not pulled any more.
   if (!feed) return
-  const settled: (typeof failingAlert | typeof stalledAlert)[] = [failingAlert]
   const about = { service: service.name, feed: subject }
+  const tellFailing = async (detail: string) => {
+    await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })
+    log.error({ ...about, alert: failingAlert, attempt }, 'A feed cannot be pulled.')
+  }
+  let wholeInSeconds: number | undefined
+  let wholeFailures = 0
   try {
     const pulled = await pullFeed(db, service, driver, feed, { signal })
     if ('waitsFor' in pulled) return comeAgain(waitSeconds)
     if ('busy' in pulled) return comeAgain(busySeconds)
     const { notes, isIdle, ...counts } = pulled.result
     // One that has asked for nothing is as old as it was.
-    if (!isIdle) settled.push(stalledAlert)
+    if (!isIdle) await settleAlert(db, service.id, { kind: stalledAlert, subject })
+    ;({ wholeInSeconds, wholeFailures = 0 } = counts)
     log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A feed was pulled.')
   } catch (error) {
-    if (!signal.aborted && attempt >= failuresToTell && !(error instanceof DatabaseAway)) {
-      const detail =
-        error instanceof ApiError ? `${error.code} (${attempt} times)` : `internal_error (${attempt} times)`
-      await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })
-      log.error({ ...about, alert: failingAlert, attempt }, 'A feed cannot be pulled.')
-    }
+    if (!signal.aborted && attempt >= failuresToTell && !(error instanceof DatabaseAway))
+      await tellFailing(`${error instanceof ApiError ? error.code : 'internal_error'} (${attempt} times)`)
     throw error
   }
-  for (const kind of settled) await settleAlert(db, service.id, { kind, subject })
-  comeAgain(Math.max(1, Math.round(feed.everySeconds * (1 - scatter * Math.random()))))
+  if (wholeFailures >= failuresToTell) await tellFailing(`everything cannot be read (${wholeFailures} times)`)
+  else if (wholeFailures === 0) await settleAlert(db, service.id, { kind: failingAlert, subject })
+  const seconds = Math.min(
+    feed.everySeconds * (1 - scatter * Math.random()),
+    wholeInSeconds ?? Number.POSITIVE_INFINITY,
+  )
+  comeAgain(Math.max(1, Math.ceil(seconds)))
 }

@@ -11,7 +11,7 @@ export function filePost(directory: string) {
   return {
     async send({ messageId, bytes }: Message) {
       for (const each of [directory, drafts]) await mkdir(each, { recursive: true, mode: 0o700 })
-      await wholeFile(fileOf(messageId), draft => writeFile(draft, bytes, { mode: 0o600 }), drafts)
+      await wholeFile(fileOf(messageId), draft => writeFile(draft, bytes, { mode: 0o600 }), { drafts })
     },
     forget: (messageId: string) => rm(fileOf(messageId), { force: true }),
   }

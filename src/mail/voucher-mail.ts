@@ -1,3 +1,4 @@
+import { decimalsOf } from '../domain/money.ts'
 import type { Service } from '../settings.ts'
 import { senderOf, type VoucherMail, type Waiting } from '../store/running/mails.ts'
 import { html, raw } from './html.ts'
@@ -129,7 +130,14 @@ const field = (
 
 /** `AUD 1,500.00`: the code, because a dollar sign is the sign of many currencies. */
 function inWords({ amount, currency }: Pick<VoucherMail, 'amount' | 'currency'>) {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'code' })
+  const digits = decimalsOf(currency)
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'code',
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  })
   return format.format(amount as Intl.StringNumericLiteral).replaceAll('\u00a0', ' ')
 }
 

@@ -122,7 +122,11 @@ async function removeUnfinished(directory: string, clusterName: string): Promise
 function majorOf(data: string): string {
   try {
     return readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES')
+      throw new Error(
+        `${data} belongs to user ${statSync(data).uid}, and user ${process.geteuid?.()} may not read it: run this as that user, or as root.`,
+      )
     throw new Error(`${data} is not a data directory of PostgreSQL: it has no readable file PG_VERSION.`)
   }
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -12,6 +12,12 @@ const steps = [
 
 /** What the names of our clusters begin with. */
 export const ours = 'tillbridge-'
+
+/** The name of the cluster in this directory: a copy of it has another one, by whatever path either is reached. */
+export function clusterNameOf(directory: string): string {
+  const { dev, ino } = statSync(directory)
+  return `${ours}${dev}-${ino}`
+}
 
 /**
  * Ends what an earlier owner of the data directory has left running, and makes its process file harmless.

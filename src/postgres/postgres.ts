@@ -1,10 +1,10 @@
-import { mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
 import { type Carrying, carryOver } from './carry-over.ts'
 import { connectionTo, logDirectory, openCluster, own } from './cluster.ts'
 import { lockDirectory } from './lock.ts'
-import { endOrphans, ours } from './orphans.ts'
+import { clusterNameOf, endOrphans } from './orphans.ts'
 import { chooseRunAs } from './run-as.ts'
 import { type Connection, type Server, spawnServer, untilReady } from './server.ts'
 import { serverArguments } from './server-settings.ts'
@@ -57,8 +57,7 @@ export async function startPostgres(directory: string, options: PostgresOptions 
 
 async function startLocked(home: string, options: PostgresOptions, unlock: () => void): Promise<Postgres> {
   const { graceMs = 20_000, onNotice = () => {}, restartWaitsMs = [0, 500, 2_000, 5_000, 15_000] } = options
-  const { dev, ino } = statSync(home)
-  const clusterName = `${ours}${dev}-${ino}`
+  const clusterName = clusterNameOf(home)
   const { initdb, postgres } = findBinaries()
   const { runAs, major } = chooseRunAs(postgres, home)
   const { data, found } = await openCluster(home, clusterName, initdb, runAs)

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 
 /** How PostgreSQL's programs are started, and whom their files belong to. */
 export interface RunAs {
@@ -27,13 +28,14 @@ export const environment = {
 }
 
 /**
- * PostgreSQL refuses to run as root. Root therefore gives it to a user who can reach both the program and the directory, and
- * where there is none, to a user namespace, in which root carries another number and remains the owner of the files.
+ * PostgreSQL refuses to run as root. Root therefore gives it to the user whom the data in the directory belongs to, else to another one
+ * who can reach both the program and the directory, and where there is none, to a user namespace, in which root carries another number and
+ * remains the owner of the files.
  * Answers with the program's major version as well, because the way to know whether it runs is to ask it for that.
  */
 export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs; major: string } {
   const faults: string[] = []
-  for (const runAs of candidates(postgres)) {
+  for (const runAs of candidates(postgres, directory)) {
     const [command = '', ...prefix] = [...runAs.prefix, '/bin/sh']
     const script = 'cd "$1" && exec "$2" --version'
     const answer = spawnSync(command, [...prefix, '-c', script, 'sh', directory, postgres], {
@@ -55,7 +57,7 @@ export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs
   )
 }
 
-function candidates(postgres: string): RunAs[] {
+function candidates(postgres: string, directory: string): RunAs[] {
   const self = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 }
   const service = serviceUser()
   // initdb looks up its user's name, so that the number inside the namespace must be a known one.
@@ -63,10 +65,16 @@ function candidates(postgres: string): RunAs[] {
   const inNamespace: RunAs = { prefix: ['unshare', '--user', ...map, '--'], credentials: {}, owner: self }
   if (self.uid !== 0) return [hasName() ? { prefix: [], credentials: {}, owner: self } : inNamespace]
 
-  // "sudo npm start" in a home directory: only its owner can reach what is in there.
-  const { uid, gid } = statSync(postgres)
-  const users = [service, uid === 0 ? undefined : { uid, gid }].filter(user => user !== undefined)
+  // What is there stays whose it is: its owner starts it without root the next time.
+  // "sudo npm start" in a home directory: only the owner of that can reach what is in there.
+  const users = [ownerOf(join(directory, 'data')), service, ownerOf(postgres)].filter(user => user !== undefined)
   return [...users.map(user => ({ prefix: [], credentials: user, owner: user })), inNamespace]
+}
+
+/** Unless it is root, or there is nothing. */
+function ownerOf(path: string): User | undefined {
+  const { uid = 0, gid = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  return uid === 0 ? undefined : { uid, gid }
 }
 
 function serviceUser(): User | undefined {

@@ -41,7 +41,7 @@ export function customers(api: Api) {
     {
       operationId: 'searchCustomers',
       feed: 'customers',
-      told: 'signUpStore',
+      needs: 'signUpStore',
       tag,
       summary: 'Customers by the time of their last change, or by name.',
       description:

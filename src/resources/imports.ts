@@ -9,7 +9,7 @@ import { ApiError, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { refuse } from '../refuse.ts'
 import { Type } from '../shapes/shapes.ts'
-import { record } from '../store/running/audit.ts'
+import { leaveAuditLine } from '../store/running/audit.ts'
 import { beginFileRun, importRecord, refusedRecord } from '../store/sync/file-runs.ts'
 
 const [tag, kind] = ['Imports', 'import'] as const
@@ -63,7 +63,7 @@ export function imports(api: Api) {
       const audited = { username, requestId, operation: 'POST /imports/:id', subject, body: {} }
       await db.transaction(async tx => {
         await beginFileRun(tx, service, run, isTrial)
-        if (!isTrial) await record(tx, service, audited)
+        if (!isTrial) await leaveAuditLine(tx, service, audited)
       })
       // Before the work begins, which nobody would hear the end of if this failed.
       const begun = await importRecord(db, service, run.id)

@@ -77,7 +77,8 @@ export function returns(api: Api) {
       operationId: 'getReturn',
       tag,
       summary: 'One return.',
-      description: 'Its status says how far it has come: requested, received, refunded or cancelled.',
+      description:
+        'Its status says how far it has come: requested, received, refunded or cancelled. Where `GET /capabilities` has no `returnStatus` it stays `requested`.',
       params: { id: { description: 'The return.', example: '019a7341-52c8-7e0f-8d64-91b7f3a2c5d0' } },
       answer: Return,
       kind: 'return',

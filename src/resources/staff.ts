@@ -13,7 +13,7 @@ export function staff(api: Api) {
       tag: 'Staff',
       summary: 'The staff.',
       description: 'All of them, or who has an e-mail address or a code.',
-      told: 'staff',
+      needs: 'staff',
       query: Type.Object({
         email: Filter('Exactly this e-mail address, whatever its case.', 'john.smith@example.com'),
         code: Filter('Exactly this code.', 'JSMITH'),

@@ -21,7 +21,7 @@ export function stores(api: Api) {
         ),
       }),
       item: Store,
-      whole: 10_000,
+      withoutLimit: 10_000,
     },
     ({ db, service, query }, asked) => storePage(db, service, { locationId: query.ecommerce_location_id }, asked),
   )

@@ -21,7 +21,7 @@ export function transactions(api: Api) {
     {
       operationId: 'searchTransactions',
       feed: 'transactions',
-      told: 'transactions',
+      needs: 'transactions',
       tag: 'Retail transactions',
       summary: 'Retail transactions by sale date, or by change for who follows them.',
       description:

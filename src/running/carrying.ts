@@ -20,7 +20,9 @@ export const carryingBy =
     }
     onNotice(`The database was written by PostgreSQL ${from}: it is carried over to ${to}, once.`)
     const checked = await whileOlder(older =>
-      by(older, db => writeFile(file, backupOf(db, { onProgress: told('Read', onNotice) }), told('Checked', onNotice))),
+      by(older, db =>
+        writeFile(file, backupOf(db, { onProgress: told('Read', onNotice) }), { onCheck: told('Checked', onNotice) }),
+      ),
     )
     await whileNewer(newer =>
       by(newer, db => restore(db, checked, readFrames(file, told('Written', onNotice)), { nothingLost: true })),

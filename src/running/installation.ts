@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Config } from '../config.ts'
 import type { Carrying } from '../postgres/carry-over.ts'
+import { clusterNameOf } from '../postgres/orphans.ts'
 import { startPostgres } from '../postgres/postgres.ts'
 import type { Keys } from '../secrets.ts'
 import { carryingBy } from './carrying.ts'
@@ -15,6 +16,8 @@ import { requireOneServer } from './one-server.ts'
 export interface Installation extends OpenedDatabase {
   keys: Keys
 }
+
+const homeOf = (config: Config) => resolve(config.dataDir, 'postgres')
 
 /** Where the process that runs the bundled PostgreSQL tells the others how to reach it. */
 const connectionFile = (config: Config) => resolve(config.dataDir, 'database.json')
@@ -56,7 +59,9 @@ async function openOwnDatabase(config: Config, opening: Opening, carrying?: Carr
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const { onNotice = () => {} } = opening
-  const postgres = await startPostgres(resolve(config.dataDir, 'postgres'), { onNotice, carrying })
+  const postgres = await startPostgres(homeOf(config), { onNotice, carrying })
+  // One that root has left, who was killed, cannot be written to.
+  await rm(connectionFile(config), { force: true })
   await writeFile(connectionFile(config), JSON.stringify(postgres.connection), { mode: 0o600 })
   const stop = async () => {
     await rm(connectionFile(config), { force: true })
@@ -99,10 +104,18 @@ async function reachRunning(config: Config): Promise<Running | undefined> {
     const kept = new pg.Client({ ...connection, connectionTimeoutMillis: 2_000 })
     kept.on('error', () => {})
     await kept.connect()
-    return { connection, kept }
+    if (await isOf(config, kept)) return { connection, kept }
+    await kept.end()
   } catch {
-    return
+    // Nobody runs it.
   }
+  return
+}
+
+/** A copy of the directory, such as a snapshot, has the file of the original, whose server answers. */
+async function isOf(config: Config, client: pg.Client) {
+  const { rows } = await client.query<{ cluster_name: string }>('show cluster_name')
+  return rows[0]?.cluster_name === clusterNameOf(homeOf(config))
 }
 
 async function joinRunning(config: Config, { connection, kept }: Running, opening: Opening): Promise<OpenedDatabase> {

@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import type { FastifyInstance } from 'fastify'
@@ -17,8 +16,8 @@ import { sessionsOf } from '../sessions.ts'
 import type { Service } from '../settings.ts'
 import { signIn } from '../sign-in.ts'
 import type { Sample } from '../telemetry/samples.ts'
-import { localCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
 import { senderWithin } from '../webhooks/sender.ts'
+import { certificateOf, keepCertificate } from './certificate.ts'
 import { type Databases, databasesOf } from './databases.ts'
 import { elsewhere } from './elsewhere.ts'
 import type { Installation } from './installation.ts'
@@ -55,10 +54,7 @@ export async function listen(
   log: Logger,
   { offices: given, databases: givenDatabases, backOffice, isReady = () => true }: How = {},
 ): Promise<Listening> {
-  const certificate =
-    config.tlsCertFile && config.tlsKeyFile
-      ? { ...readCertificate(config.tlsCertFile, config.tlsKeyFile), caFile: undefined }
-      : localCertificate(join(config.dataDir, 'tls'))
+  const certificate = certificateOf(config)
   createSecureContext({ cert: certificate.cert, key: certificate.key })
   const offices = given ?? (await openOffices({ db, keys, defaults: backOfficeOf(config), log }))
   const databases = givenDatabases ?? databasesOf(config, { db, keys }, log)
@@ -97,42 +93,23 @@ export async function listen(
     done()
   })
   const requests = measureRequests(server)
-  // An HTTP/2 server cannot close its connections by itself.
-  const sockets = new Set<Socket>()
-  server.server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
+  const cutOff = cuttingOff(server)
   await server.listen({ port: config.port, host: config.host }).catch(async fault => {
     await closeOwn()
     refused(config, 'PORT')(fault)
   })
   const address = server.server.address()
   baseUrl = `https://localhost:${typeof address === 'object' ? address?.port : config.port}`
-  const unwatch = watchCertificate(server.server as never, certificate, {
-    onChange: ({ notAfter }) => log.info({ notAfter }, 'The certificate was read again.'),
-    onFault: fault => log.error({ err: fault }, 'The changed certificate cannot be used; the one before stays.'),
-  })
-  // A local certificate is renewed in its last month, also where nobody starts the service anew; the watch takes it over.
-  const renewal = setInterval(() => {
-    try {
-      if (certificate.caFile) localCertificate(join(config.dataDir, 'tls'))
-    } catch (error) {
-      log.error({ err: error }, 'The certificate cannot be renewed.')
-    }
-  }, 86_400_000).unref()
+  const leaveCertificate = keepCertificate(server, certificate, config, log)
   let plain: Server | undefined
   const close = async (graceMs: number) => {
     isLeaving = true
     // No load balancer looks here for a process that never was ready.
     if (isReady()) await delay(config.leaveSeconds * 1_000)
     ending.abort()
-    unwatch()
-    clearInterval(renewal)
+    leaveCertificate()
     plain?.close()
-    const force = setTimeout(() => {
-      for (const socket of sockets) socket.destroy()
-    }, graceMs)
+    const force = setTimeout(cutOff, graceMs)
     await server.close()
     clearTimeout(force)
     await closeOwn()
@@ -149,6 +126,18 @@ export async function listen(
   const own = () => ({ pools, offices, replicas, waitingWrites: turns.waiting() })
   const samples = () => [...requests(), ...processSamples([own(), ...gates.reached()])]
   return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
+}
+
+/** Answers with what ends all connections that the server has then: one of HTTP/2 cannot by itself. */
+function cuttingOff({ server }: FastifyInstance): () => void {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return () => {
+    for (const socket of sockets) socket.destroy()
+  }
 }
 
 /** Says why nothing can listen there to whoever chose the address. */

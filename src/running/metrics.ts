@@ -54,14 +54,19 @@ function reachedSamples({ name: database, pools = {}, offices, waitingWrites = 0
       sample('db_client_connection_pending_requests', name, waiting),
     ]
   })
-  const breakers = offices
-    .opened()
-    .flatMap(({ service, driver: { breaker } }) =>
-      breaker === undefined
-        ? []
-        : sample('tillbridge_back_office_breaker_open', { service }, breaker === 'open' ? 1 : 0),
-    )
-  return [...connections, ...breakers, ...replicas.flatMap(replicaSamples)]
+  return [...connections, ...offices.opened().flatMap(backOfficeSamples), ...replicas.flatMap(replicaSamples)]
+}
+
+/** What a process knows of a back office with which it has had to do. */
+function backOfficeSamples({ service, driver: { breaker, feeds } }: ReturnType<Offices['opened']>[number]): Sample[] {
+  return [
+    ...(breaker === undefined
+      ? []
+      : [sample('tillbridge_back_office_breaker_open', { service }, breaker === 'open' ? 1 : 0)]),
+    ...feeds.map(({ name: feed, everySeconds }) =>
+      sample('tillbridge_sync_schedule_seconds', { service, feed }, everySeconds),
+    ),
+  ]
 }
 
 function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] {
@@ -98,8 +103,9 @@ async function read(db: Db): Promise<Sample[]> {
   const counted = await standings(db)
   const { oldestSeconds } = await dueJobs(db)
   return [
-    ...feeds.flatMap(({ service, feed, lagSeconds, isFailed, records }) => [
+    ...feeds.flatMap(({ service, feed, lagSeconds, wholeEvery, isFailed, records }) => [
       ...(lagSeconds === null ? [] : [sample('tillbridge_sync_lag_seconds', { service, feed }, lagSeconds)]),
+      ...(wholeEvery === null ? [] : [sample('tillbridge_sync_schedule_seconds', { service, feed }, wholeEvery)]),
       sample('tillbridge_sync_failed', { service, feed }, isFailed ? 1 : 0),
       ...Object.entries(records).map(([result, value]) =>
         sample('tillbridge_sync_records', { service, feed, result }, value),
@@ -110,7 +116,7 @@ async function read(db: Db): Promise<Sample[]> {
         ? sample('tillbridge_alerts', { kind }, count)
         : what === 'mails'
           ? sample('tillbridge_mails', { state }, count)
-          : sample('tillbridge_jobs', { job: kind, state }, count),
+          : sample('tillbridge_jobs', { kind, state }, count),
     ),
     sample('tillbridge_jobs_oldest_due_seconds', {}, oldestSeconds),
     sample('tillbridge_database_size_bytes', {}, await databaseBytes(db)),

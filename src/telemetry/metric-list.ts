@@ -86,6 +86,12 @@ export const metrics = {
     help: 'Seconds since a feed was last pulled to its end.',
     labels: ['service', 'feed'],
   },
+  tillbridge_sync_schedule_seconds: {
+    type: 'gauge',
+    help: 'Seconds between two pulls of a feed, as it is scheduled: told once a process has had to do with its back office.',
+    labels: ['service', 'feed'],
+    largest: true,
+  },
   tillbridge_sync_failed: {
     type: 'gauge',
     help: '1 where the last run of a feed failed.',
@@ -101,7 +107,7 @@ export const metrics = {
   tillbridge_jobs: {
     type: 'gauge',
     help: 'Jobs, by what they do and how far they have come.',
-    labels: ['job', 'state'],
+    labels: ['kind', 'state'],
   },
   tillbridge_jobs_oldest_due_seconds: {
     type: 'gauge',

@@ -9,11 +9,11 @@ import { type Outcome, postOver } from './posting.ts'
 export interface Sender {
   /** Why nothing is sent to a URL, as far as can be told now; undefined where it may be. */
   refusal(url: string): Promise<string | undefined>
-  /** A line to a URL, for as many deliveries as there are, one after the other. */
-  lineTo(url: string): Line
+  /** A way to a URL over one connection, for as many deliveries as there are, one after the other. */
+  channelTo(url: string): Channel
 }
 
-export interface Line {
+export interface Channel {
   url: string
   /** Delivers a body. Throws only where `signal` says to break off. */
   post(body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Outcome>
@@ -33,7 +33,7 @@ export function senderWithin(networks: readonly string[], resolve?: Resolve): Se
       }
       return
     },
-    lineTo: url => lineTo(addresses, url),
+    channelTo: url => channelTo(addresses, url),
   }
 }
 
@@ -41,7 +41,7 @@ export function senderWithin(networks: readonly string[], resolve?: Resolve): Se
  * The addresses are looked up, judged and connected to in one step of each connection: nothing can change in between. Nothing of the
  * environment, like a proxy, is asked; redirects are not followed.
  */
-function lineTo(addresses: Addresses, text: string): Line {
+function channelTo(addresses: Addresses, text: string): Channel {
   let agent: Agent | undefined
   return {
     url: text,
@@ -64,7 +64,7 @@ function lineTo(addresses: Addresses, text: string): Line {
 const lookupBy =
   (addresses: Addresses, url: URL): LookupFunction =>
   (name, { all }, callback) => {
-    if (name.replace(/\.$/, '') !== hostOf(url)) throw new Error('one line leads to one host')
+    if (name.replace(/\.$/, '') !== hostOf(url)) throw new Error('one channel leads to one host')
     addresses.of(url).then(
       found => {
         const told = found.map(address => ({ address, family: isIP(address) }))

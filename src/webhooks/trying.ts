@@ -14,12 +14,12 @@ export async function tryEndpoint(
   const now = Temporal.Now.instant()
   const body = testBody(service, now.toString({ smallestUnit: 'millisecond' }))
   const timestamp = Math.floor(now.epochMilliseconds / 1_000)
-  const line = sender.lineTo(url)
+  const channel = sender.channelTo(url)
   try {
     const headers = signedHeaders(secrets, { id: deliveryId, timestamp, body })
-    const { retryAfterSeconds: _, ...outcome } = await line.post(body, headers, new AbortController().signal)
+    const { retryAfterSeconds: _, ...outcome } = await channel.post(body, headers, new AbortController().signal)
     return { ...outcome, deliveryId, changes: 0 }
   } finally {
-    line.close()
+    channel.close()
   }
 }

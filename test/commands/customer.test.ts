@@ -41,6 +41,18 @@ test('an export is a JSON document, on standard output or in a file that nobody 
   assert.equal(await done(['customer', 'export', '1', '--out', out], environment), `Written to ${out}.\n`)
   assert.deepEqual(JSON.parse(await readFile(out, 'utf8')), shown)
   assert.equal((await stat(out)).mode & 0o777, 0o600)
+  const open = join(folder, 'open.json')
+  await writeFile(open, 'older', { mode: 0o644 })
+  await done(['customer', 'export', '1', '--out', open], environment)
+  assert.equal((await stat(open)).mode & 0o777, 0o600)
+  const { code, err } = await run(['customer', 'export', '1', '--out', '/nowhere/1.json'], environment)
+  assert.deepEqual([code, err], [1, 'tillbridge: /nowhere/1.json cannot be written: there is no folder /nowhere.\n'])
+})
+
+test('whoever has read enough of an export ends it without a word', async () => {
+  const untilTrue = `('${process.execPath}' '${cli}' "$@"; echo "code $?" >&2) | true`
+  const { err } = await run(['customer', 'export', '1'], environment, { program: ['sh', '-c', untilTrue, 'sh'] })
+  assert.equal(err, 'code 0\n')
 })
 
 test('a customer is erased once the identifier is typed again, and not before', async () => {

@@ -67,6 +67,7 @@ test('doctor leads from an empty installation to one where all is well', async (
       .filter(line => !line.startsWith(' '))
       .map(line => line.split(/\s+/).slice(0, 2)),
     [
+      ['ok', 'Release'],
       ['ok', 'Settings'],
       ['ok', 'Data'],
       ['ok', 'Certificate'],

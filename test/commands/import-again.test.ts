@@ -35,7 +35,7 @@ test('a rejected file that was edited is kept, and what is refused meanwhile goe
   assert.match(again.stdout, /The refused lines are in staff\.csv\.rejected-2\.csv, with reasons/)
   assert.match(
     again.stdout,
-    /^staff\.csv\.rejected\.csv was edited, and is left as it is \(--overwrite-rejected would write over it\)\.$/m,
+    /^staff\.csv\.rejected\.csv was edited, or is of another import, and is left as it is \(--overwrite-rejected would write over it\)\.$/m,
   )
   assert.equal(textOf('staff.csv.rejected.csv'), mended)
   assert.equal(textOf('staff.csv.rejected-2.csv'), refused)
@@ -64,7 +64,7 @@ test('one that was edited stays also where nothing is refused any more, and goes
   writeFileSync(at('gateways.csv.rejected.csv'), mended)
   const good = run('payment-gateways', 'gateways.csv')
   assert.deepEqual([good.status, textOf('gateways.csv.rejected.csv')], [0, mended])
-  assert.match(good.stdout, /^gateways\.csv\.rejected\.csv was edited, and is left as it is/m)
+  assert.match(good.stdout, /^gateways\.csv\.rejected\.csv was edited, or is of another import, and is left as it is/m)
   assert.equal(run('payment-gateways', 'gateways.csv.rejected.csv').status, 0)
 
   writeFileSync(at('others.csv'), 'name\n"a\tb"\n')

@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { productExport } from '../api/mappings/shopify.ts'
 import { environmentOf } from '../import/import-command.ts'
 import { unmappedShop } from '../support/mapping-shop.ts'
-import { directory, run } from '../support/processes.ts'
+import { cli, directory, run } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'
 import { put } from '../support/write.ts'
 
@@ -41,6 +41,12 @@ test('the doctor shows what is wrong, and its CSV goes in again as the mapping t
   const csv = await run(['mapping', 'doctor', name, '--kind', 'skus', '--csv'], environment)
   assert.equal(csv.code, 0, 'all rows are written')
   assert.equal(csv.out.split('\n')[1], '12001,012001,MH01 BLK S,nearMiss,hoodie: S,leadingZeros 012001,14,0')
+  const untilTrue = `('${process.execPath}' '${cli}' "$@"; echo "code $?" >&2) | true`
+  const enough = await run(['mapping', 'doctor', name, '--kind', 'skus', '--csv'], environment, {
+    program: ['sh', '-c', untilTrue, 'sh'],
+  })
+  assert.match(enough.err, /code 0\n$/)
+  assert.doesNotMatch(enough.err, /EPIPE|Error/)
   const mended = join(place, 'skus.csv')
   await writeFile(mended, csv.out)
   const mapped = await run(['import', 'sku-mapping', mended, '--service', name], environment)

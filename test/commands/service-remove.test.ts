@@ -120,7 +120,7 @@ test('where its backup cannot be written, or somebody stops it before, a service
 
   const failed = await failing
   assert.equal(failed.code, 1)
-  assert.match(failed.err, /ENOENT.* Nothing was removed: the service shop\d+ is open again\.$/m)
+  assert.match(failed.err, /there is no folder .*nowhere\. Nothing was removed: the service shop\d+ is open again\.$/m)
   await until(async () => (await statusOf(lucky)) === 200, 'that one is open too', 20_000)
   assert.doesNotMatch(await removing, /backup/)
   assert.deepEqual(await rowsOf(shop.db, gone.service), {})

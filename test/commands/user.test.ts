@@ -56,6 +56,20 @@ test('two passwords of an account are alive, a further rotation ends the oldest'
   )
 })
 
+test('an account that is there keeps its role where none is said', async () => {
+  const add = ['user', 'add', 'keeper', '--service', 'luma']
+  const made = await done([...add, '--role', 'admin'], environment)
+  assert.equal(await done(add, environment), 'keeper is admin of luma.\n')
+  assert.equal(await done([...add, '--role', 'admin'], environment), 'keeper is admin of luma.\n')
+  assert.equal(await statusOf('keeper', passwordIn(made)), 200)
+  assert.equal(
+    await done(['user', 'add', 'keeper', '--service', 'second'], environment),
+    'keeper is visitor of second.\n',
+  )
+  assert.equal(await done([...add, '--role', 'maintainer'], environment), 'keeper is maintainer of luma.\n')
+  await done(['user', 'revoke', 'keeper'], environment)
+})
+
 test('a link to the console is printed for an account, the only one where none is named', async () => {
   const linkIn = (said: string) => /^ {2}(\S+)\/console#link=[\w-]{43}$/m.exec(said)?.[1]
   const here = { ...environment, PORT: new URL(service.baseUrl).port }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
@@ -79,7 +80,8 @@ test('what cannot be is said in a sentence', async () => {
 })
 
 test('listen posts signed deliveries to a machine of your own, and prints each', async () => {
-  const listening = begin(['listen', '--forward', receiver.url, '--kinds', 'store', '--from-beginning'], environment)
+  const listen = ['listen', '--forward', receiver.url, '--kinds', 'store', '--from-beginning']
+  const listening = begin(listen, environment)
   await until(() => changesIn(receiver.received).length, `deliveries: ${listening.err}`, 20_000)
   const [first] = receiver.received
   assert.ok(first)
@@ -87,4 +89,16 @@ test('listen posts signed deliveries to a machine of your own, and prints each',
   await until(() => /^ {2}store \S+ changed$/m.test(listening.out), 'it is printed')
   listening.child.kill('SIGINT')
   assert.equal((await listening.ended).code, 130, listening.err)
+
+  const secretFile = join(directory(), 'secret')
+  await writeFile(secretFile, `${secretIn(listening.out)}\n`)
+  const before = receiver.received.length
+  const again = begin([...listen, '--secret-file', secretFile], environment)
+  await until(() => receiver.received.length > before, `a delivery: ${again.err}`, 20_000)
+  const next = receiver.received[before]
+  assert.ok(next)
+  new Webhook(secretIn(listening.out)).verify(next.body, headersOf(next))
+  assert.doesNotMatch(again.out, /whsec_/)
+  again.child.kill('SIGINT')
+  await again.ended
 })

@@ -50,6 +50,11 @@ test('each metric of the list is on the dashboard, but for our own names of what
   assert.deepEqual(missing, ours)
 })
 
+test('no metric has a label that Prometheus gives itself, and by which it would be another one there', () => {
+  const named = Object.entries(metrics).filter(([, { labels }]) => labels.some(label => /^(job|instance)$/.test(label)))
+  assert.deepEqual(named, [])
+})
+
 test('a label that a metric does not have is selected by nobody', () => {
   assert.equal(of('tillbridge_mails', { state: 'failed' }), 'tillbridge_mails{state="failed"}')
   // @ts-expect-error: it has no such label.

@@ -3,6 +3,7 @@ import { after, beforeEach, test } from 'node:test'
 import { pino } from 'pino'
 import { expireVouchers } from '../../src/backoffice/embedded/vouchers/standing.ts'
 import { raw, sql } from '../../src/db.ts'
+import { changeSettings } from '../../src/store/running/settings.ts'
 import { startTestService } from '../support/service.ts'
 import { forgetFailures, issue, lock, stepsOf, stockGiftCards, voucherSettings } from '../support/voucher-shop.ts'
 import { post } from '../support/write.ts'
@@ -202,4 +203,14 @@ test('a mended line whose PIN was entered again goes in', async () => {
   assert.deepEqual((await load(api, 'vouchers', rejected, { file: 'as-it-is.csv' })).counts, [1, 0, 0, 0, 1])
   assert.deepEqual((await load(api, 'vouchers', mended, { file: 'mended.csv' })).counts, [1, 1, 0, 0, 0])
   assert.equal((await lookUp('M1', '4711')).json.data.availableAmount, '10.00')
+})
+
+test('a voucher of another currency than the service has by now is refused, and no other', async () => {
+  const shop = await api.tenant({ currency: 'AUD' })
+  const brought = (...lines: string[]) => load(shop, 'vouchers', `number,pin,balance\n${lines.join('\n')}\n`)
+  assert.equal((await brought('A1,1,10.50')).code, 0)
+  await api.db.transaction(tx => changeSettings(tx, shop.service, { currency: 'JPY' }))
+  const { counts, reasons } = await brought('A1,1,10', 'A2,1,10')
+  assert.deepEqual([counts, reasons.length], [[2, 1, 0, 0, 1], 1])
+  assert.match(reasons[0] ?? '', /^originalAmount does not change: it is not what the voucher was issued for/)
 })

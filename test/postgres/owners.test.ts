@@ -147,3 +147,32 @@ test('a normal user runs the server, and is refused in a directory of another', 
   const other = await owner(t, temporary(t, 0o755), nobody)
   assert.match(other.fault ?? '', /cannot be locked by user 65534: unable to open database file$/)
 })
+
+test('root leaves a database to the user who has made it, who can open it again', {
+  skip: needsOpenCheckout,
+}, async t => {
+  const home = temporary(t)
+  // No user whom root would choose by itself.
+  const daemon = { uid: 1, gid: 1 }
+  fs.chownSync(home, daemon.uid, daemon.gid)
+  const made = await owner(t, home, daemon)
+  assert.equal(made.fault, undefined)
+  made.process.stdin?.end()
+  await once(made.process, 'exit')
+  await (await start(t, home)).stop()
+  for (const each of ['data', 'data/PG_VERSION', 'log'])
+    assert.equal(fs.statSync(join(home, each)).uid, daemon.uid, each)
+  assert.equal((await owner(t, home, daemon)).fault, undefined)
+})
+
+test('a database that belongs to another user is named with its owner', { skip: needsOpenCheckout }, async t => {
+  const home = temporary(t)
+  await (await start(t, home)).stop()
+  fs.chownSync(join(home, 'data'), 1, 1)
+  for (const name of ['.', 'owner.lock', 'owner.pid']) fs.chownSync(join(home, name), nobody.uid, nobody.gid)
+  const { fault } = await owner(t, home, nobody)
+  assert.match(
+    fault ?? '',
+    /data belongs to user 1, and user 65534 may not read it: run this as that user, or as root\.$/,
+  )
+})

@@ -29,6 +29,11 @@ test('both forms of the e-mail say who, what, how much, until when, and with whi
   )
 })
 
+test("the amount in the e-mail has all decimals that the voucher's has, where they are not customary either", () => {
+  const { text, html } = voucherMail({ ...gift, amount: '1500.50', currency: 'HUF' }, 'Luma')
+  for (const said of [text, html]) assert.match(said, /HUF 1,500\.50/)
+})
+
 test('an e-mail without a message or an expiry date has no place for them', () => {
   const { text, html } = voucherMail({ ...gift, message: null, expiryDate: null }, 'Luma')
   for (const form of [text, html]) assert.doesNotMatch(form, /writes|null|undefined|Valid until/)

@@ -1,4 +1,4 @@
-import type { Capabilities, Capability } from '../../domain/port/backoffice.ts'
+import type { Capabilities, Capability, CapabilityName } from '../../domain/port/backoffice.ts'
 import {
   capability,
   customersUpdatedAfter,
@@ -12,13 +12,20 @@ import type { Configured } from '../../domain/vouchers/issue.ts'
 import type { Service } from '../../settings.ts'
 import { type Release, since } from './calls/release.ts'
 
-const always = [
-  ...['stores', 'inventory', 'products', 'customers', 'customerWrites', 'customerTransactions', 'rewards', 'orders'],
+const always: readonly CapabilityName[] = [
+  'stores',
+  'inventory',
+  'products',
+  'customers',
+  'customerWrites',
+  'customerTransactions',
+  'rewards',
+  'orders',
   'vouchers',
 ]
 
 /** What only the back office's export files tell, and what there is without them. */
-export const exported: ReadonlyMap<string, string> = new Map([
+export const exported: ReadonlyMap<CapabilityName, string> = new Map([
   ['staff', 'The back office has no staff to read: `GET /staff` has what its export files, or an import, bring.'],
   [
     'transactions',
@@ -40,6 +47,10 @@ const never: readonly Capability[] = [
   capability(
     'paymentGatewayList',
     'The back office does not list its gateways: `GET /payment-gateways` has the names of the setting `gateways`.',
+  ),
+  capability(
+    'returnStatus',
+    'The back office does not tell what became of a return: its status stays `requested`, and what it brings back stays counted.',
   ),
   capability(
     'voucherNumberAtSale',

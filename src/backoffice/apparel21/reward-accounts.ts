@@ -3,15 +3,13 @@ import type { RewardAccount, RewardReads } from '../../domain/rewards/rewards.ts
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
 import type { Client } from './calls/client.ts'
+import { isId } from './lookup/is-id.ts'
 import { personById } from './lookup/people.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { accountFrom, lotsFrom } from './records/rewards.ts'
 import { Untranslatable } from './xml/untranslatable.ts'
 import { at, every, money, text, whole } from './xml/values.ts'
 import type { Xml } from './xml/xml.ts'
-
-/** An identifier as this system has them; others are of nothing, and may not stand in a path. */
-const isId = (id: string) => /^\d{1,22}$/.test(id)
 
 /** Reward accounts as the back office has them at this moment. Nothing that was stored stands in for it: a balance is true, or not told. */
 export const rewardReads = ({ client }: Upstream): RewardReads => ({

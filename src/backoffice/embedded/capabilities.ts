@@ -1,5 +1,5 @@
 import type { Db } from '../../db.ts'
-import type { Capabilities } from '../../domain/port/backoffice.ts'
+import type { Capabilities, CapabilityName } from '../../domain/port/backoffice.ts'
 import {
   capability,
   customersUpdatedAfter,
@@ -14,9 +14,17 @@ import type { Service, Settings } from '../../settings.ts'
 import { gatewayNames } from '../../store/running/gateways.ts'
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
 
-const always = [
-  ...['stores', 'staff', 'inventory', 'products', 'customers', 'customerWrites', 'transactions', 'rewards'],
-  ...['customerErasure'],
+const always: readonly CapabilityName[] = [
+  'stores',
+  'staff',
+  'inventory',
+  'products',
+  'customers',
+  'customerWrites',
+  'transactions',
+  'rewards',
+  'customerErasure',
+  'returnStatus',
   'orders',
 ]
 

@@ -1,68 +1,74 @@
 import type { Db } from '../../db.ts'
 import { amount } from '../../domain/money.ts'
 import { lineSteps } from '../../domain/orders/orders.ts'
-import { sum, units } from '../../domain/orders/pricing.ts'
+import { sum } from '../../domain/orders/pricing.ts'
 import type { Service } from '../../settings.ts'
 import { holdStock, moveStock } from '../../store/goods/stock.ts'
 import { beginChange, type Change } from '../../store/lists/change.ts'
-import { type HeldLine, linesOf, setLineStatus, stampOrder } from '../../store/orders/lines.ts'
-import { type HeldOrder, holdOrder, voucherPayments } from '../../store/orders/orders.ts'
+import { type HeldLine, linesOf, stampOrder, stepLines } from '../../store/orders/lines.ts'
+import { freightOf, type HeldOrder, holdOrder } from '../../store/orders/orders.ts'
 import { addSale } from '../../store/orders/sales.ts'
 import { earnRewards, type HeldAccount, holdAccount } from '../../store/rewards/ledger.ts'
-import { refundUpTo } from './vouchers/draw.ts'
+import { refundVouchers } from './vouchers/refund.ts'
 
-/** What an order comes to whose lines are shipped: the sale is in the shopper's history, and earns rewards. `goods` are the lines' values. */
+/** What lines of an order come to that are shipped: their sale is in the shopper's history, and earns rewards. */
 export const addShipped = (
   tx: Db,
   service: Service,
   change: Change,
-  { order, account, goods }: { order: HeldOrder; account: HeldAccount | undefined; goods: readonly bigint[] },
+  { order, account, goods }: { order: HeldOrder; account: HeldAccount | undefined; goods: readonly Goods[] },
 ) =>
   Promise.all([
-    addSale(tx, service, change, order),
-    earnRewards(tx, service, account, { orderNumber: order.number, amount: amount(sum(goods), order.decimals) }),
+    addSale(tx, service, change, order, goods),
+    earnRewards(tx, service, account, { orderNumber: order.number, amount: amount(worthOf(goods), order.decimals) }),
   ])
 
-/** Ships an order that waits for it; an error says why it cannot be. */
+type Goods = Pick<HeldLine, 'sequence' | 'value'>
+
+const worthOf = (goods: readonly Goods[]) => sum(goods.map(line => line.value))
+
+/** Ships what of an order waits for it; an error says why nothing does. */
 export async function shipOrder(tx: Db, service: Service, number: string) {
-  const { order, lines } = await processing(tx, service, number, 'shipped')
+  const { order, waiting } = await processing(tx, service, number, 'shipped')
   const [account, change] = await Promise.all([
     holdAccount(tx, service, order.customerId),
     beginChange(tx, service, ['retail_transaction', 'sales_order']),
   ])
-  const goods = lines.map(line => line.value)
   await Promise.all([
-    setLineStatus(tx, service, order, lineSteps.ship.to),
-    addShipped(tx, service, change, { order, account, goods }),
+    stepLines(tx, service, order, lineSteps.ship),
+    addShipped(tx, service, change, { order, account, goods: waiting }),
     stampOrder(tx, service, order, change),
   ])
 }
 
-/** Cancels an order that was not shipped: its stock comes back, and its vouchers have their money again. An error says why it cannot be. */
+/**
+ * Cancels what of an order was not shipped: its stock comes back, and its vouchers have their money again; that of the freight too,
+ * where nothing else of the order was sent. An error says why it cannot be.
+ */
 export async function cancelOrder(tx: Db, service: Service, number: string) {
-  const { order, lines } = await processing(tx, service, number, 'cancelled')
-  const payments = await voucherPayments(tx, service, order)
-  for (const { number, amount } of payments)
-    await refundUpTo(tx, service, { number, most: units(amount, order.decimals), orderNumber: order.number })
-  const moves = lines.flatMap(({ storeId, skuId, quantity }) =>
+  const { order, waiting, isUnsent } = await processing(tx, service, number, 'cancelled')
+  const freight = isUnsent ? await freightOf(tx, service, order) : 0n
+  await refundVouchers(tx, service, order, worthOf(waiting) + freight)
+  const moves = waiting.flatMap(({ storeId, skuId, quantity }) =>
     storeId === null ? [] : [{ storeId, skuId, quantity }],
   )
   await holdStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'sales_order'])
-  await setLineStatus(tx, service, order, lineSteps.cancel.to)
+  await stepLines(tx, service, order, lineSteps.cancel)
   await moveStock(tx, service, change, moves)
   await stampOrder(tx, service, order, change)
 }
 
-/** An order that can still be shipped or cancelled, held. */
+/** An order of which lines can still be shipped or cancelled, held; one that was imported may have others besides. */
 async function processing(tx: Db, service: Service, number: string, wanted: 'shipped' | 'cancelled') {
   const order = await holdOrder(tx, service, { number })
   if (!order) throw new Error(`There is no order ${number}.`)
   const lines = await linesOf(tx, service, order)
-  const other = lines.find(line => line.status !== lineSteps.ship.from)
-  if (other) throw new Error(`The order ${number} cannot be ${wanted}: ${told(other)}`)
-  return { order, lines }
+  const waiting = lines.filter(line => line.status === lineSteps.ship.from)
+  const isUnsent = lines.every(line => line.status === lineSteps.ship.from || line.status === lineSteps.cancel.to)
+  if (!waiting.length) throw new Error(`The order ${number} cannot be ${wanted}: ${isUnsent ? isCancelled : isShipped}`)
+  return { order, waiting, isUnsent }
 }
 
-const told = ({ status }: HeldLine) =>
-  status === 'cancelled' ? 'it is cancelled.' : 'it is shipped already; what comes back is a return.'
+const isCancelled = 'it is cancelled.'
+const isShipped = 'it is shipped already; what comes back is a return.'

@@ -55,7 +55,7 @@ export async function placeOrder(write: Finishing, input: OrderInput): Promise<W
     isShipped ? holdAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
-  const goods = priced.lines.map(line => line.value)
+  const goods = priced.lines.map(({ value }, i) => ({ sequence: i + 1, value }))
   const [, , , record] = await Promise.all([
     insertLines(tx, service, order, input.lines, priced.lines, variants, {
       sources,

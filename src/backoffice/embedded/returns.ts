@@ -13,7 +13,7 @@ import { holdStock, moveStock } from '../../store/goods/stock.ts'
 import { beginChange } from '../../store/lists/change.ts'
 import { linesOf, stampOrder } from '../../store/orders/lines.ts'
 import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
-import { type HeldOrder, holdOrder, voucherPayments } from '../../store/orders/orders.ts'
+import { holdOrder } from '../../store/orders/orders.ts'
 import {
   type FoundReturn,
   findReturn,
@@ -27,7 +27,7 @@ import {
 } from '../../store/orders/returns.ts'
 import { addReturn } from '../../store/orders/sales.ts'
 import { holdAccount, restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
-import { refundUpTo } from './vouchers/draw.ts'
+import { type GivenBack, refundVouchers } from './vouchers/refund.ts'
 
 /** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
 export async function createReturn(
@@ -85,12 +85,6 @@ export async function createReturn(
   return { id: made.id, ...record }
 }
 
-/** What a voucher was given back, with the currency's decimals. */
-interface GivenBack {
-  number: string
-  amount: string
-}
-
 /** Takes a return a step further; an error says why that cannot be. Returns what went back to vouchers. */
 export async function stepReturn(tx: Db, service: Service, number: string, step: ReturnStep): Promise<GivenBack[]> {
   const missing = new Error(`There is no return ${number}.`)
@@ -103,7 +97,8 @@ export async function stepReturn(tx: Db, service: Service, number: string, step:
   if (!nextReturnStatus[found.status].includes(status))
     throw new Error(`The return ${number} is ${found.status}, and cannot be ${status}.`)
 
-  const givenBack = step === 'refund' ? await refundVouchers(tx, service, order, found) : []
+  const givenBack =
+    step === 'refund' ? await refundVouchers(tx, service, order, units(found.total, order.decimals)) : []
   const moves = step === 'cancel' ? await leaving(tx, service, found) : []
   await holdStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'sales_return'])
@@ -116,23 +111,6 @@ export async function stepReturn(tx: Db, service: Service, number: string, step:
   const account = await holdAccount(tx, service, order.customerId)
   await restoreRewards(tx, service, account, { orderNumber: order.number, returnNumber: number })
   return []
-}
-
-/** Vouchers come first, in the order of their numbers: what was paid with one does not become cash while it can go back there. */
-async function refundVouchers(
-  tx: Db,
-  service: Service,
-  order: HeldOrder,
-  { total }: FoundReturn,
-): Promise<GivenBack[]> {
-  const givenBack: GivenBack[] = []
-  let left = units(total, order.decimals)
-  for (const { number } of await voucherPayments(tx, service, order)) {
-    const change = await refundUpTo(tx, service, { number, most: left, orderNumber: order.number })
-    left -= change
-    if (change > 0n) givenBack.push({ number, amount: amount(change, order.decimals) })
-  }
-  return givenBack
 }
 
 /** The stock that leaves again with a return that is cancelled. */

@@ -100,9 +100,9 @@ console; what a line does not give stays away, since \`null\` would clear it. Th
 A field of your own that is called like one of the three takes its place. Without a refused line there is no such file, and that of an earlier
 import is removed.
 
-**What you have edited stays.** Where \`<file>.rejected.csv\` is not as it was written (a hidden file beside it has its digest), the
-next import of the file leaves it alone, says so, and puts what it refuses into \`<file>.rejected-2.csv\`. \`--overwrite-rejected\`
-writes over it.
+**What you have edited stays.** Where \`<file>.rejected.csv\` is not as it was written (a hidden file beside it has its digest), or is of
+another service or kind, the next import of the file leaves it alone, says so, and puts what it refuses into
+\`<file>.rejected-2.csv\`. \`--overwrite-rejected\` writes over it.
 
 **Cells of CSV are as they were, but for formulas.** A cell that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return would be run
 by a spreadsheet: it has an apostrophe in front, and so has one that begins with apostrophes and then one of these. A number or a

@@ -79,6 +79,9 @@ export async function importFile(
   }
   const enough = new AbortController()
   const signal = AbortSignal.any([enough.signal, ...(options.signal ? [options.signal] : [])])
+  const run = { kind: kindName, id: options.run ?? randomUUID() }
+  // Of a kind one import at a time runs for a service, and the next one may go on with it; trials are as many as there may be.
+  const refusing = { run: dryRun ? run.id : `${service.id}-${kindName}`, of: `${kindName} of ${service.name}` }
   const read = async () => {
     const letGo = dryRun ? undefined : await holdKind(db, service, kindName, { onWait, signal })
     try {
@@ -87,8 +90,8 @@ export async function importFile(
       const { currency } = service.settings
       const sheet = await openSheet(source, kind, { dialect: options, currency, onRead, onRemark })
       const marked = edited && { overwrite: edited === 'written over', goesOn: from > 0 }
-      const rejected = path === undefined ? undefined : rejectedFile(path, sheet, marked)
-      const kept = path !== undefined && from > 0 ? await keepDraft(path) : undefined
+      const rejected = path === undefined ? undefined : rejectedFile(path, sheet, refusing, marked)
+      const kept = path !== undefined && from > 0 ? await keepDraft(path, refusing) : undefined
       if (kept) onRemark(`What was refused until then is in ${kept}.`)
       const onBatch = async (line: number) => {
         onProgress?.({ lines: taken.read, bytes, size: source.size })
@@ -114,7 +117,6 @@ export async function importFile(
       await letGo?.()
     }
   }
-  const run = { kind: kindName, id: options.run ?? randomUUID() }
   const isNoted = !dryRun || options.run !== undefined
   try {
     return await (isNoted ? asRun({ db, service, run, isTrial: dryRun }, taken, read) : read())

@@ -4,7 +4,7 @@ import type { Rejected } from '../rows/import.ts'
 import type { Reason } from '../rows/reason.ts'
 import type { Line, Sheet } from '../rows/sheet.ts'
 import { csvLine } from './csv-line.ts'
-import { mark, removeMarked, unedited, unused } from './edits.ts'
+import { mark, removeMarked, takeUnedited, takeUnused, unedited } from './edits.ts'
 import { withoutFormula } from './formulas.ts'
 import { rejectedColumns, whyFields } from './header.ts'
 
@@ -73,36 +73,45 @@ function withoutSecrets(
   return { line: { ...line, cells }, left }
 }
 
+/** Whose lines they are. */
+export interface Refusing {
+  /** Of two that write at the same time each has its own: it is in the name of the draft. */
+  run: string
+  /** In words. */
+  of: string
+}
+
 /** Until it is whole a file has another name: what is being imported may be the last import's. */
-const draftOf = (path: string) => `${path}.part`
+const draftOf = (path: string, run: string) => `${path}.${run}.part`
 
 /** Gives what an import that was killed had refused until then a place beside `path`; undefined where there is no such thing. */
-export async function keepDraft(path: string): Promise<string | undefined> {
-  const draft = draftOf(path)
+export async function keepDraft(path: string, { run, of }: Refusing): Promise<string | undefined> {
+  const draft = draftOf(path, run)
   const size = await stat(draft).then(
     found => found.size,
     () => 0,
   )
   if (!size) return
-  const place = await unused(path)
+  const place = await takeUnused(path)
   await rename(draft, place)
-  await mark(place)
+  await mark(place, of)
   return place
 }
 
 /**
  * Writes the refused lines of a sheet to `path`, each with why in front: as CSV, those of a sparse one as NDJSON. Where `marked`, a file
- * of an earlier import that somebody has edited since is left as it is, unless that is to be overwritten, and these lines go beside it;
- * where an import goes on with an earlier one, beside any that there is.
+ * of an earlier import that somebody has edited since, or of other lines, is left as it is, unless that is to be overwritten, and these
+ * lines go beside it; where an import goes on with an earlier one, beside any that there is.
  */
 export function rejectedFile(
   path: string,
   { header, fields, sparse }: Omit<Sheet, 'lines'>,
+  { run, of }: Refusing,
   marked?: { overwrite: boolean; goesOn?: boolean },
 ): Rejected {
   const headers = new Map(fields.map(field => [field.name, field.header]))
   const { begins, written } = (sparse ? asRecords : asCsv)(header)
-  const draft = draftOf(path)
+  const draft = draftOf(path, run)
   let file: FileHandle | undefined
   let buffered: Buffer[] = []
   let size = 0
@@ -117,7 +126,11 @@ export function rejectedFile(
     buffered = []
     size = 0
   }
-  const placeOf = () => (!marked || marked.overwrite ? path : marked.goesOn ? unused(path) : unedited(path))
+  function placeOf() {
+    if (!marked || marked.overwrite) return path
+    if (!file) return marked.goesOn ? path : unedited(path, of)
+    return marked.goesOn ? takeUnused(path) : takeUnedited(path, of)
+  }
 
   async function end() {
     if (size) await flush()
@@ -127,7 +140,7 @@ export function rejectedFile(
       if (!marked?.goesOn) await removeMarked(place)
     } else {
       await rename(draft, place)
-      if (marked) await mark(place)
+      if (marked) await mark(place, of)
     }
     return { ...(file && { refusedIn: place }), ...(place !== path && !marked?.goesOn && { edited: path }) }
   }

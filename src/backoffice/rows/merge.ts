@@ -1,4 +1,4 @@
-import { persistently } from '../../connections/contention.ts'
+import { pastContention } from '../../connections/contention.ts'
 import type { Upserted } from '../../store/lists/change.ts'
 import { type Violation, violationIn } from './violations.ts'
 
@@ -16,7 +16,7 @@ export async function merge<Input>(
   const merged: Merged<Input> = { inserted: 0, changed: 0, refused: [] }
   async function put(some: readonly Input[]): Promise<void> {
     try {
-      const { inserted, changed } = await persistently(() => write(some))
+      const { inserted, changed } = await pastContention(() => write(some))
       merged.inserted += inserted
       merged.changed += changed
     } catch (error) {

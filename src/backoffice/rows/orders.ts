@@ -98,12 +98,13 @@ function reckoned(row: Row, decimals: number, refuse: Refuse): Reckoned {
   const given = (column: string) => (typeof row[column] === 'string' ? units(row[column], decimals) : undefined)
   const quantity = Number(row.quantity)
   const price = given('price') ?? 0n
-  const discounts = discountsOf(row) ?? []
+  const off = (discountsOf(row) ?? []).map(discount => ({ ...discount, amount: units(discount.amount, decimals) }))
   const due = lineValue(
     price,
     quantity,
-    discounts.map(discount => units(discount.amount, decimals)),
+    off.map(discount => discount.amount),
   )
+  const discounts = off.map(discount => ({ ...discount, amount: shown(discount.amount) }))
   const value = given('value') ?? due
   // Who tells only what was paid has given a discount.
   if (!discounts.length && value < due)

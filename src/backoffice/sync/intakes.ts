@@ -9,9 +9,8 @@ import { upsertStock } from '../../store/goods/stock.ts'
 import { upsertStores } from '../../store/goods/stores.ts'
 import type { List, Upserted } from '../../store/lists/change.ts'
 import { upsertSalesTold } from '../../store/orders/transactions.ts'
-import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
+import { replaceRewardLots, upsertGifts, upsertPrograms, upsertRewardAccounts } from '../../store/rewards/rewards.ts'
 import {
-  keepLots,
   knownStock,
   type SoldItem,
   skusOfSoldItems,
@@ -39,12 +38,6 @@ const knownOnly: Prepare<FeedRows['stock']> = async (db, service, rows) => {
     inputs,
     ...(unknown && { leftOut: { 'stock of a store or a SKU that is not known here: left out': unknown } }),
   }
-}
-
-/** The lots of accounts; others that are stored of these have ended. */
-const lotsOf: Prepare<FeedRows['rewardLots']> = async (db, service, rows) => {
-  for (const { accountId, lots } of rows) await keepLots(db, service, accountId, lots)
-  return { inputs: rows.flatMap(row => row.lots) }
 }
 
 /** Lines of transactions, with the stores and the SKUs that their names and codes stand for. */
@@ -98,7 +91,7 @@ export const intakes: { readonly [K in RowKind]: PullIntake<K> } = {
     clears: { customer_email: 'email' },
   },
   rewardAccounts: plain<FeedRows['rewardAccounts']>(upsertRewardAccounts),
-  rewardLots: { prepare: lotsOf, write: upsertRewardLots },
+  rewardLots: plain<FeedRows['rewardLots']>(replaceRewardLots),
   orders: plain<FeedRows['orders']>(followOrders),
   transactions: { prepare: identified, write: upsertSalesTold, list: 'retail_transaction' },
 }

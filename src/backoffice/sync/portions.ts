@@ -5,6 +5,8 @@ import type { AskedAfter } from '../../store/customers/customers.ts'
 import type { List } from '../../store/lists/change.ts'
 import { beginLoad, type FirstLoad } from '../../store/lists/first-load.ts'
 import { lookAtGrownTables } from '../../store/lists/statistics.ts'
+import { removeRewardAccounts } from '../../store/rewards/leaving.ts'
+import type { Hold } from '../../store/sync/runs.ts'
 import { noteSeen, type Tally } from '../../store/sync/sync.ts'
 import { addVisits, noteVisited } from '../../store/sync/visits.ts'
 import { takeIn } from '../rows/take-in.ts'
@@ -15,11 +17,15 @@ import { intakes, type PullIntake } from './intakes.ts'
 /** Rows of a transaction. */
 const rowsAtOnce = 1_000
 
+/** Seconds after which a record is visited again of which the database has refused something: what that contradicts may have come, or gone, by then. */
+const againSeconds = 3_600
+
 /** A run of a feed, under way. */
 export interface Run {
   db: Database
   service: Service
   feed: Feed
+  hold: Hold
   tally: Tally
   /** Shows that the run lives; throws where another run has taken over. */
   keep(): Promise<void>
@@ -37,14 +43,21 @@ export interface Run {
  * after it was asked for.
  */
 export async function put(portion: Portion, run: Run): Promise<string[]> {
-  const { rows = {}, seen = [], refused = [], visits = [], visited, askedAfter } = portion
-  const { db, service, feed, tally } = run
+  const { rows = {}, seen = [], refused = [], goneAccounts = [], visits = [], visited, askedAfter } = portion
+  const { db, service, feed, hold, tally } = run
   const newer = new Set<string>()
   const asked = askedAfter === undefined ? undefined : { moment: askedAfter, onNewer: (id: string) => newer.add(id) }
+  const refusedBefore = tally.refused
+  if (goneAccounts.length) tally.removed += await removeRewardAccounts(db, service, goneAccounts)
   for (const kind of Object.keys(intakes) as RowKind[]) await putRows(kind, rows[kind] ?? [], run, asked)
-  for (const { list, ids } of seen) await noteSeen(db, service, feed.name, list, ids)
+  const isTaken = tally.refused === refusedBefore
+  for (const { list, ids } of seen) await noteSeen(db, service, hold, list, ids)
   for (const { feed: other, due } of visits) if (due.length) await addVisits(db, service, other, due)
-  if (visited) await noteVisited(db, service, feed.name, visited, refused.length ? undefined : visited.at)
+  if (visited)
+    await noteVisited(db, service, feed.name, visited, {
+      told: isTaken && !refused.length ? visited.at : undefined,
+      earlierBySeconds: isTaken ? 0 : Math.max(0, (feed.revisitSeconds ?? 0) - againSeconds),
+    })
   tally.read += refused.length
   tally.refused += refused.length
   for (const reason of refused) note(tally.notes, reason)
@@ -52,7 +65,7 @@ export async function put(portion: Portion, run: Run): Promise<string[]> {
 }
 
 async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][], run: Run, asked?: AskedAfter) {
-  const { db, service, feed, tally, inserted, loads } = run
+  const { db, service, hold, tally, inserted, loads } = run
   if (!rows.length) return
   const intake: PullIntake<K> = intakes[kind]
   const { shows, list, writeAskedAfter, write } = intake
@@ -71,7 +84,7 @@ async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][],
     refuse,
   })
   addTaken(tally, taken)
-  if (shows) await noteSeen(db, service, feed.name, shows.list, inputs.map(shows.idOf))
+  if (shows) await noteSeen(db, service, hold, shows.list, inputs.map(shows.idOf))
   const { rows: before, told } = inserted.get(kind) ?? { rows: 0, told: 0 }
   const now = before + taken.inserted
   // With the first, and then with twice as many each time: a few stores that it takes for one cost as much as many rows.

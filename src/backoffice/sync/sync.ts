@@ -7,10 +7,11 @@ import { momentNow } from '../../store/lists/change.ts'
 import { unknownReferences } from '../../store/sync/lookups.ts'
 import { openOrders } from '../../store/sync/orders.ts'
 import { removeUnseen } from '../../store/sync/removal.ts'
-import { beginRun, type Hold } from '../../store/sync/runs.ts'
+import { beginRun, type Hold, takenOver } from '../../store/sync/runs.ts'
 import { beat, countSeen, failFeed, finishFeed, holdFeed, lookAtSeen, type Tally } from '../../store/sync/sync.ts'
 import { addAllVisits, dueVisits, staleVisits } from '../../store/sync/visits.ts'
 import { note } from '../rows/taken.ts'
+import { extentOf } from './extent.ts'
 import { put, type Run } from './portions.ts'
 
 export interface SyncOptions {
@@ -27,16 +28,20 @@ export interface SyncResult extends Tally {
   isFull: boolean
   /** It has asked for nothing (`PullEnd`): what there is is as old as before. */
   isIdle: boolean
+  /** Everything could not be read so many times in a row, and is tried again after so many seconds: these are changes alone. */
+  wholeFailures?: number
+  wholeInSeconds?: number
 }
 
 /** Milliseconds between two beats: several to the time after which a run is taken to be dead. */
 const beatMs = 15_000
+const missedWhole = 'times everything could not be read: these are changes alone'
 /** Records that a run visits at most, unless it is to visit all. */
 const mostVisits = 5_000
 
 /**
  * Reads a feed and puts what it brings into the store: what changed since the last run that ended well, or everything where there is no
- * mark, where `full` says so, or where it is time. Undefined where another run has the feed. The mark moves when all is in: a run
+ * mark, where `full` says so, or where it is time (`extentOf`). Undefined where another run has the feed. The mark moves when all is in: a run
  * that fails or is killed is repeated by the next one, which changes nothing that is in already, and goes on with a first load. A run that has read everything, and
  * seen all of it, takes away what was not there (`removeUnseen`).
  */
@@ -52,13 +57,13 @@ export async function syncFeed(
   const tally: Tally = { read: 0, inserted: 0, changed: 0, removed: 0, refused: 0, notes: {} }
   const lost = new AbortController()
   const keep = async () => {
-    if (!(await beat(db, service, hold, tally))) lost.abort(new Error('Another run has taken over.'))
+    if (!(await beat(db, service, hold, tally))) lost.abort(takenOver())
     lost.signal.throwIfAborted()
     onProgress(tally)
   }
   // An answer may take longer than a run may be silent. A beat that is missed is found out by the next portion.
   const beats = setInterval(() => void keep().catch(() => {}), beatMs)
-  const isFull = full || held.asksWhole || isDue(feed, held)
+  const { isFull, wholeInSeconds } = full ? { isFull: true } : extentOf(feed, held)
   try {
     await beginRun(db, service, hold, isFull)
     const signals = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])])
@@ -67,6 +72,7 @@ export async function syncFeed(
       db,
       service,
       feed,
+      hold,
       tally,
       keep,
       isFull,
@@ -75,18 +81,27 @@ export async function syncFeed(
       inserted: new Map(),
       loads: new Map(),
     }
+    if (wholeInSeconds !== undefined) note(tally.notes, missedWhole, held.wholeFailures)
     const end = await pull(run)
     for (const first of run.loads.values()) await first?.end()
     const { since: mark, isIdle = false } = end
     await finishFeed(db, service, hold, {
       since: mark,
       isFull,
-      asked: held.asked,
+      // Who has asked for everything is not served by changes.
+      asked: isFull || !held.asksWhole ? held.asked : null,
       wholeEvery: isIdle ? feed.fullEverySeconds : undefined,
     })
-    return { ...tally, isFull, isIdle }
+    return {
+      ...tally,
+      isFull,
+      isIdle,
+      ...(wholeInSeconds !== undefined && { wholeInSeconds, wholeFailures: held.wholeFailures }),
+    }
   } catch (error) {
-    await failFeed(db, service, hold, signal?.aborted ? 'The run was stopped.' : faultOf(error)).catch(() => {})
+    const isStopped = signal?.aborted === true
+    const fault = isStopped ? 'The run was stopped.' : faultOf(error)
+    await failFeed(db, service, hold, { fault, isWhole: isFull && !isStopped }).catch(() => {})
     throw error
   } finally {
     clearInterval(beats)
@@ -98,22 +113,8 @@ function faultOf(error: unknown) {
   return error instanceof DatabaseAway ? error.message : 'internal_error'
 }
 
-interface Known {
-  since: string | null
-  secondsSinceFinished: number | null
-  secondsSinceFull: number | null
-}
-
-/** Whether everything has to be read. */
-function isDue({ fullEverySeconds, reachSeconds, revisitSeconds }: Feed, known: Known): boolean {
-  if (revisitSeconds !== undefined) return false
-  if (fullEverySeconds === undefined || known.since === null) return true
-  if ((known.secondsSinceFull ?? Number.POSITIVE_INFINITY) >= fullEverySeconds) return true
-  return reachSeconds !== undefined && (known.secondsSinceFinished ?? Number.POSITIVE_INFINITY) >= reachSeconds
-}
-
 async function pull(run: Run): Promise<PullEnd> {
-  const { db, service, feed, tally, keep, isFull, since, signal } = run
+  const { db, service, feed, hold, tally, keep, isFull, since, signal } = run
   let end: PullEnd = {}
   let isUnclear = false
   const request: PullRequest = {
@@ -137,7 +138,7 @@ async function pull(run: Run): Promise<PullEnd> {
     }
   }
   await putAll(feed.pull(request))
-  if (end.total && (await countSeen(db, service, feed.name, end.total.list)) < end.total.atLeast)
+  if (end.total && (await countSeen(db, service, hold, end.total.list)) < end.total.atLeast)
     throw new ApiError('back_office_error', 'A list of the back office has fewer records than it says.')
   if (!isFull || !feed.whole) return end
   if (isUnclear) note(tally.notes, 'some records could not be told apart: nothing was taken away')
@@ -155,7 +156,7 @@ async function pull(run: Run): Promise<PullEnd> {
       await keep()
     }
     const thoseThere = async (ids: readonly string[]) => (await feed.thoseThere?.(ids, signal)) ?? []
-    const { kept } = await removeUnseen(db, service, { feed: feed.name, list, thoseThere, onSome })
+    const { kept } = await removeUnseen(db, service, { hold, list, thoseThere, onSome })
     if (kept) note(tally.notes, `of the list ${list} are gone, more than half of it: nothing was taken away`, kept)
   }
 }

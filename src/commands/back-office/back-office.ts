@@ -15,7 +15,7 @@ import {
 } from '../../domain/port/settings.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
-import { record } from '../../store/running/audit.ts'
+import { leaveAuditLine } from '../../store/running/audit.ts'
 import { clearBackOffice, setBackOffice, storedBackOffice } from '../../store/running/back-office.ts'
 import { addJob } from '../../store/running/jobs.ts'
 import { examples } from '../terminal/examples.ts'
@@ -218,7 +218,7 @@ const knownMs = 4_000
 /** Leaves a line in the audit, and has what is to be pulled planned anew. */
 async function note(tx: Db, service: Service, operation: string, body: object) {
   const username = 'tillbridge (command line)'
-  await record(tx, service, { username, requestId: randomUUID(), operation, subject: '/back-office', body })
+  await leaveAuditLine(tx, service, { username, requestId: randomUUID(), operation, subject: '/back-office', body })
   await addJob(tx, null, 'plan-syncs', { dueAt: new Date(Date.now() + knownMs).toISOString() })
 }
 

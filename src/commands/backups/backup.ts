@@ -11,6 +11,7 @@ import { reachDatabase } from '../../running/data-databases.ts'
 import { joinDatabase } from '../../running/installation.ts'
 import { knownKeys } from '../../running/keys.ts'
 import { examples } from '../terminal/examples.ts'
+import { notWritten } from '../terminal/outgoing-file.ts'
 import { bytesDisplay, rateOf } from '../terminal/progress.ts'
 
 /** `tillbridge backup`. It migrates nothing: a backup before an upgrade is one of what was there. */
@@ -51,10 +52,12 @@ export const backupCommand = (program: Command) =>
         }
         const began = performance.now()
         const checking = bytesDisplay('Check')
-        const { bytes, rows, head } = await writeFile(file, frames, checking.show).finally(() => {
-          taking.end()
-          checking.end()
-        })
+        const { bytes, rows, head } = await writeFile(file, frames, { onCheck: checking.show })
+          .finally(() => {
+            taking.end()
+            checking.end()
+          })
+          .catch(notWritten(file))
         await noteBackup(db, takenAt)
         const { size } = await stat(file)
         console.log(

@@ -5,7 +5,7 @@ import { reachDatabase } from '../../running/data-databases.ts'
 import type { Installation } from '../../running/installation.ts'
 import { entriesOf, listDatabases, strangers } from '../../store/running/data-databases.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
-import { aboutDatabase, alerts, jobs } from './database.ts'
+import { aboutDatabase, alerts, jobs, requireMigrated } from './database.ts'
 import { backups, clock, durability } from './machine.ts'
 import { backOffices, feeds } from './offices.ts'
 
@@ -28,11 +28,16 @@ export async function dataDatabases(config: Config, control: Pick<Installation, 
 async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys'>, name: string): Promise<string[]> {
   const faults: string[] = []
   const looked = (look: Promise<unknown>) => look.catch((error: Error) => faults.push(error.message))
-  const reached = await reachDatabase(config, control, name).catch((error: Error) => {
+  const reached = await reachDatabase(config, control, name, { asItIs: true }).catch((error: Error) => {
     faults.push(error.message)
   })
   if (!reached) return faults
   const { db } = reached
+  await looked(requireMigrated(reached))
+  if (faults.length) {
+    await reached.close()
+    return faults
+  }
   const offices = await openOffices({ db, keys: control.keys, defaults: backOfficeOf(config), log: quietLog() })
   try {
     for (const look of [aboutDatabase, jobs, alerts]) await looked(look(reached))

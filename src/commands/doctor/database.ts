@@ -1,8 +1,21 @@
 import { sql } from '../../db.ts'
+import { missingMigrations } from '../../migrate.ts'
 import type { OpenedDatabase } from '../../running/connecting.ts'
 import { requireOneServer } from '../../running/one-server.ts'
 import { listAlerts } from '../../store/running/alerts.ts'
 import { dueJobs } from '../../store/running/jobs.ts'
+
+/** Whoever only looks migrates nothing: the release that serves would not start on it any more. */
+export async function requireMigrated({ db }: Pick<OpenedDatabase, 'db'>) {
+  const missing = await missingMigrations(db)
+  if (!missing.length) return
+  const way = 'tillbridge start, or tillbridge migrate'
+  throw new Error(
+    missing[0]?.startsWith('0001')
+      ? `The database has no tables yet: ${way}, makes them.`
+      : `The database has not had ${missing.join(', ')}: ${way}, applies them. A release that does not know them serves no more then.`,
+  )
+}
 
 export async function aboutDatabase({ db }: Pick<OpenedDatabase, 'db'>) {
   await requireOneServer(db)

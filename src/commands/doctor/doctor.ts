@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import manifest from '../../../package.json' with { type: 'json' }
 import { type Offices, openOffices } from '../../backoffice/offices.ts'
 import { backOfficeOf, type Config, readConfig } from '../../config.ts'
 import { sql } from '../../db.ts'
@@ -12,7 +13,7 @@ import { localCertificate, readCertificate } from '../../tls/tls.ts'
 import { examples } from '../terminal/examples.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
 import { dataDatabases } from './data-databases.ts'
-import { aboutDatabase, alerts, jobs } from './database.ts'
+import { aboutDatabase, alerts, jobs, requireMigrated } from './database.ts'
 import { backups, clock, disk, durability, fileLimit, mail } from './machine.ts'
 import { moves } from './moves.ts'
 import { backOffices, feeds } from './offices.ts'
@@ -36,6 +37,7 @@ export const doctorCommand = (program: Command) =>
     .action(async ({ json = false }: { json?: boolean }) => {
       let config: Config | undefined
       let data: string | undefined
+      let opened: OpenedDatabase | undefined
       let database: OpenedDatabase | undefined
       let keys: Keys | undefined
       let offices: Offices | undefined
@@ -44,6 +46,7 @@ export const doctorCommand = (program: Command) =>
         return value
       }
       const checks: Check[] = [
+        { what: 'Release', look: async () => `${manifest.version}, Node ${process.versions.node}` },
         {
           what: 'Settings',
           async look() {
@@ -72,7 +75,9 @@ export const doctorCommand = (program: Command) =>
             const settings = need(config, 'the settings')
             // Opening the bundled one would make what is missing.
             if (!settings.databaseUrl) need(data, 'the data directory')
-            database = await joinDatabase(settings)
+            opened = await joinDatabase(settings, { asItIs: true })
+            await requireMigrated(opened)
+            database = opened
             return aboutDatabase(database)
           },
         },
@@ -132,7 +137,7 @@ export const doctorCommand = (program: Command) =>
       }
       if (json) console.log(JSON.stringify(found, undefined, 2))
       offices?.close()
-      await database?.close()
+      await opened?.close()
     })
 
 const indented = (text: string) => text.replaceAll('\n', `\n${' '.repeat(22)}`)

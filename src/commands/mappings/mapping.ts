@@ -66,7 +66,7 @@ function rows(text: string) {
 }
 
 async function judge(db: Database, service: Service) {
-  const stop = stopBySignal()
+  const stop = stopBySignal(new Error('Stopped before all mappings were judged: what was found before still counts.'))
   const shown = display<{ what: string; done: number }>('judging', ({ what, done }) => ({
     share: undefined,
     text: `${done.toLocaleString('en')} ${what}`,

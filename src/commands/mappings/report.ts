@@ -13,6 +13,7 @@ import { findingCells, findingHeaders } from '../../domain/mappings/finding-csv.
 import type { Service } from '../../settings.ts'
 import type { PageRequest } from '../../store/lists/page.ts'
 import { findingPage, mappingHealth } from '../../store/mappings/findings.ts'
+import { toStandardOutput } from '../terminal/outgoing-file.ts'
 import { table } from '../terminal/table.ts'
 
 /** What is asked for. */
@@ -69,19 +70,20 @@ function printRows(kind: MappedKind, rows: readonly MappingFinding[]) {
 const line = (cells: readonly string[]) => csvLine(cells.map(withoutFormula))
 
 /** Writes all rows of one kind to standard output, in the columns that an import of mappings takes. */
-export async function writeCsv(db: Database, service: Service, kind: MappedKind, state: FindingState | undefined) {
-  process.stdout.write(line(findingHeaders[kind]))
+export const writeCsv = (db: Database, service: Service, kind: MappedKind, state: FindingState | undefined) =>
+  toStandardOutput(csvOf(db, service, kind, state))
+
+async function* csvOf(db: Database, service: Service, kind: MappedKind, state: FindingState | undefined) {
+  yield line(findingHeaders[kind])
   for (let asked: PageRequest = { limit: 100 }; ; ) {
     const { records, asOf, hasNextPage, end } = await findingPage(db, service, kind, state, asked)
     const rows = JSON.parse(`[${records.join(',')}]`) as MappingFinding[]
-    process.stdout.write(
-      rows
-        .flatMap(row => {
-          const cells = findingCells(kind, row)
-          return cells ? [line(cells)] : []
-        })
-        .join(''),
-    )
+    yield rows
+      .flatMap(row => {
+        const cells = findingCells(kind, row)
+        return cells ? [line(cells)] : []
+      })
+      .join('')
     if (!hasNextPage || !end) return
     asked = { limit: 100, asOf, after: end }
   }

@@ -15,7 +15,11 @@ export function importReport(name: string, summary: Summary, dryRun = false) {
     ...Object.entries(notes).map(([note, count]) => `${whole(count)} lines ${note}.`),
     ...(refusals.length ? ['', reasons(refusals), ''] : []),
     ...(refusedIn ? [`The refused lines are in ${refusedIn}, with reasons: mend and import that file.`] : []),
-    ...(edited ? [`${edited} was edited, and is left as it is (--overwrite-rejected would write over it).`] : []),
+    ...(edited
+      ? [
+          `${edited} was edited, or is of another import, and is left as it is (--overwrite-rejected would write over it).`,
+        ]
+      : []),
     ...ending(name, summary, dryRun),
     ...(dryRun ? ['Nothing was written into the database.'] : []),
   ].join('\n')

@@ -1,8 +1,9 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Packing, packer } from '../../http/media/packing.ts'
-import { wholeFile } from '../../whole-file.ts'
+import { NoFile, wholeFile } from '../../whole-file.ts'
 
 const packings: Readonly<Record<string, Packing>> = { gz: 'gzip', zst: 'zstd' }
 
@@ -17,12 +18,28 @@ export function packingOf(path: string): Packing | undefined {
 export async function writeWhole(path: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   const packing = packingOf(path)
   await wholeFile(path, draft => send(texts, packing, createWriteStream(draft, { mode: 0o600 }), signal)).catch(
-    error => {
-      const { code, message } = error as NodeJS.ErrnoException
-      const isOfFile = code !== undefined && /^E[A-Z]+$/.test(code)
-      throw isOfFile ? new Error(`${path} cannot be written: ${message}.`) : error
-    },
+    notWritten(path),
   )
+}
+
+/** Tells of a file that could not be written; what else went wrong is thrown as it is. */
+export const notWritten = (path: string) => (error: NodeJS.ErrnoException) => {
+  const { code, message } = error
+  if (error instanceof NoFile) throw new Error(`${message}; - is standard output.`)
+  if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error
+  const folder = dirname(resolve(path))
+  throw new Error(
+    `${path} cannot be written: ${code === 'ENOENT' && !existsSync(folder) ? `there is no folder ${folder}` : message}.`,
+  )
+}
+
+/** Sends texts to standard output, as far as whoever reads there wants them: `| head`. */
+export async function toStandardOutput(texts: AsyncIterable<string> | string): Promise<void> {
+  try {
+    await pipeline(Readable.from(texts), process.stdout)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+  }
 }
 
 /** Sends texts, packed perhaps, to somebody who takes them as fast as they can. */

@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 
-/** A secret from a file, or from standard input: one line of it, which a terminal does not show. */
-export async function readSecret(prompt: string, file?: string): Promise<string> {
+/** A secret - a `what` - from a file, or from standard input: one line of it, which a terminal does not show. */
+export async function readSecret(prompt: string, file?: string, what = 'password'): Promise<string> {
   const text = file === undefined ? await readLine(prompt) : await readFile(file, 'utf8')
   const secret = text.replace(/\r?\n[\s\S]*$/, '')
-  if (secret === '') throw new Error(file === undefined ? 'No password was given.' : `${file} is empty.`)
+  if (secret === '') throw new Error(file === undefined ? `No ${what} was given.` : `${file} is empty.`)
   return secret
 }
 

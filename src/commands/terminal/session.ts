@@ -25,7 +25,7 @@ export interface Session {
 }
 
 /** A service, and the database that it is in. */
-interface Placed {
+export interface Placed {
   service: Service
   db: Database
 }

@@ -1,4 +1,4 @@
-import { amount, decimalsOf, minorUnits, priceOf, unitPrice } from '../money.ts'
+import { amount, decimalsOf, minorUnits, priceOf, storedUnits, unitPrice } from '../money.ts'
 import type { RetailTransaction } from './transactions.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
@@ -144,7 +144,7 @@ function outcome({ was, header, wereLines, lines }: Draft, decimalsIn: (currency
   if (!changed && ![...lines.values()].some(line => differs(wereLines.get(line.id), line))) return []
   const decimals = decimalsIn(header.currency)
   const ordered = [...lines.values()].sort((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))
-  const total = ordered.reduce((sum, line) => sum + (minorUnits(line.value, decimals) ?? 0n), 0n)
+  const total = ordered.reduce((sum, line) => sum + storedUnits(line.value, decimals), 0n)
   return [{ ...header, total: amount(total, decimals), lines: ordered }]
 }
 

@@ -43,7 +43,7 @@ const orderLine = {
   colourName: sold.colourName,
   sizeCode: sold.sizeCode,
   quantity: Type.Optional(quantity),
-  price: Type.Optional(sold.price),
+  price: Type.Optional(Money('The price of one unit, before discounts.', '29.99')),
   discountType: sold.discountType,
   discountReason: sold.discountReason,
   discountAmount: sold.discountAmount,

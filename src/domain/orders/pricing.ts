@@ -25,9 +25,13 @@ interface Paid {
 
 /**
  * What is refunded for `count` further units of a line: its share of what was paid, rounded down, such that all of the line in
- * whatever portions comes to exactly what was paid. Never negative, also after a return was cancelled.
+ * whatever portions comes to exactly what was paid. After a return was cancelled too, never negative, and never more than the units
+ * have cost; the last ones are all that is left.
  */
 export function refundFor({ value, quantity, returned, refunded }: Paid, count: number): bigint {
-  const share = (value * BigInt(returned + count)) / BigInt(quantity)
-  return share > refunded ? share - refunded : 0n
+  const [all, some] = [BigInt(quantity), BigInt(count)]
+  const share = (value * BigInt(returned + count)) / all - refunded
+  const most = ((value + all - 1n) / all) * some
+  if (share <= 0n) return 0n
+  return share < most || returned + count === quantity ? share : most
 }

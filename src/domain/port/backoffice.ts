@@ -5,9 +5,37 @@ import type { HistoryReads } from '../orders/transactions.ts'
 import type { RewardReads } from '../rewards/rewards.ts'
 import type { VoucherWrites } from '../vouchers/vouchers.ts'
 
-/** Something that may or may not be possible with a back office, and if not, why. */
+/** What may be possible with a back office. */
+export type CapabilityName =
+  | 'stores'
+  | 'inventory'
+  | 'products'
+  | 'staff'
+  | 'customers'
+  | 'customersUpdatedAfter'
+  | 'customerWrites'
+  | 'customerErasure'
+  | 'returnStatus'
+  | 'customerTransactions'
+  | 'signUpStore'
+  | 'emailSubscriptionMapping'
+  | 'smsSubscriptionMapping'
+  | 'rewards'
+  | 'orders'
+  | 'transactions'
+  | 'returns'
+  | 'paymentGateways'
+  | 'paymentGatewayList'
+  | 'gatewayMerchants'
+  | 'vouchers'
+  | 'vouchersIssue'
+  | 'voucherNumberAtSale'
+  | 'voucherDeliveryDate'
+  | 'mailSender'
+
+/** Whether something is possible with a back office, and if not, why. */
 export interface Capability {
-  name: string
+  name: CapabilityName
   available: boolean
   reason?: string
 }
@@ -21,8 +49,8 @@ export interface Capabilities {
 
 /** What the API needs a retail back office to do. A driver is one object of this shape. */
 export interface BackOffice extends CustomerWrites, OrderWrites, VoucherWrites, RewardReads, HistoryReads {
-  /** What lists lack because this back office does not tell it, by the names of capabilities. Nobody is asked. */
-  readonly untold: ReadonlyMap<string, string>
+  /** What lists lack because this back office does not tell it. Nobody is asked. */
+  readonly untold: ReadonlyMap<CapabilityName, string>
   /** Without a database what depends on the records of the service is not looked at. */
   capabilities(db?: Db): Promise<Capabilities>
 }

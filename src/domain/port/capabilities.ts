@@ -1,14 +1,14 @@
 import type { Settings } from '../../settings.ts'
 import { isAtLeast } from '../release.ts'
 import { type Configured, whyNoGateways, whyNoVouchers } from '../vouchers/issue.ts'
-import type { Capability } from './backoffice.ts'
+import type { Capability, CapabilityName } from './backoffice.ts'
 
 /** A capability and, where it is lacking, why. */
-export const capability = (name: string, reason?: string): Capability =>
+export const capability = (name: CapabilityName, reason?: string): Capability =>
   reason === undefined ? { name, available: true } : { name, available: false, reason }
 
 /** One that comes with a release. `release`: undefined where it cannot be found out. */
-export function needing(name: string, release: string | undefined, minimum: string, what: string): Capability {
+export function needing(name: CapabilityName, release: string | undefined, minimum: string, what: string): Capability {
   if (isAtLeast(release ?? '', minimum)) return capability(name)
   const found = release === undefined ? 'which release this one is cannot be found out' : `this one is ${release}`
   return capability(name, `${what} needs release ${minimum} or later; ${found}.`)

@@ -85,6 +85,8 @@ export interface OpenOrder {
   lines: { sequence: number; skuId: string; isOpen: boolean }[]
 }
 
+export type GoneAccounts = { accountId: string } | { customerId: string; has: readonly string[] }
+
 /** A portion of what a feed brings. */
 export interface Portion {
   rows?: { [K in RowKind]?: FeedRows[K][] }
@@ -99,6 +101,8 @@ export interface Portion {
   refused?: readonly string[]
   /** Something was refused that `seen` does not name: what is not seen may be there all the same. */
   isUnclear?: boolean
+  /** Reward accounts that there are no more: one by its identifier, or all of a customer but those that the customer has now. */
+  goneAccounts?: readonly GoneAccounts[]
   /** What other feeds have to visit. */
   visits?: { feed: string; due: readonly Visit[] }[]
   /** A visit that is done with this portion, and when it was asked for. */

@@ -96,7 +96,7 @@ export const backOfficeFields = {
     unfit: text => (/^\d{4}\.\d{1,3}[a-z]?$/.test(text) ? undefined : 'is a release like 2022.1 or 2023.4a'),
   },
   concurrency: {
-    why: 'How many calls of one process may be under way with it at a time; more wait for a few seconds. 16 where nothing is set.',
+    why: 'How many calls of one process may be under way with it at a time, beside one that reads stock; more wait for a few seconds. 16 where nothing is set.',
     example: '16',
     unfit: text =>
       /^[1-9]\d{0,2}$/.test(text) && Number(text) <= mostAtATime ? undefined : `is a number from 1 to ${mostAtATime}`,

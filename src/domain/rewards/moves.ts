@@ -41,6 +41,8 @@ export interface Entry {
   amount: bigint
   /** Ten-thousandths that count towards the next tier. */
   spend?: bigint
+  /** What of the spend that came back the account had no more; less than zero: a cancelled return does not give it again. */
+  notTaken?: bigint
 }
 
 /** A lot to be made; its entries fill it. */
@@ -80,7 +82,7 @@ export function earning(
 /** What a cancelled return gives again: exactly what it took, good for as long as what the order earned. */
 export const restoring = (
   standing: Standing,
-  { returnNumber, ...taken }: { returnNumber: string } & Pick<Given, 'points' | 'spend' | 'expiryDate'>,
+  { returnNumber, ...taken }: { returnNumber: string } & Omit<Given, 'kind' | 'description'>,
   newId: () => string,
 ): Move => giving(standing, { kind: 'cancel', description: `Return ${returnNumber} cancelled`, ...taken }, newId)
 
@@ -89,21 +91,23 @@ interface Given {
   description: string
   points: bigint
   spend: bigint
+  /** What of the spend does not count, since it was not taken. */
+  notTaken?: bigint
   expiryDate: string | null
 }
 
 function giving(
   standing: Standing,
-  { kind, description, points, spend, expiryDate }: Given,
+  { kind, description, points, spend, notTaken = 0n, expiryDate }: Given,
   newId: () => string,
 ): Move {
   const { tiers, today } = standing
   const book = open(standing, newId)
   const lot = points > 0n ? book.add(description, points, expiryDate) : null
-  book.entries.push({ kind, lot: lot && { kind: 'points', id: lot.id }, amount: points, spend })
+  book.entries.push({ kind, lot: lot && { kind: 'points', id: lot.id }, amount: points, spend, notTaken: -notTaken })
   book.settle()
   book.convert(tierOf(tiers, standing))
-  const qualifyingSpend = standing.qualifyingSpend + spend
+  const qualifyingSpend = standing.qualifyingSpend + spend - notTaken
   const place = climbed(tiers, placeOf(standing), qualifyingSpend, today)
   book.convert(tierOf(tiers, place))
   return { lots: book.lots, entries: book.entries, place, qualifyingSpend }
@@ -124,7 +128,9 @@ export function reversing(
   const spend = amount < left ? amount : left
   if (spend <= 0n) return
   const book = open(standing, newId)
-  book.entries.push({ kind: 'return', lot: null, amount: 0n, spend: -spend })
+  const after = standing.qualifyingSpend - spend
+  const notTaken = after < 0n ? -after : 0n
+  book.entries.push({ kind: 'return', lot: null, amount: 0n, spend: -spend, notTaken })
   const due = pointsDue(order, spend)
   const own = book.points.filter(lot => order.lots.includes(lot.id))
   let missing = due - book.take('reverse', own, due)
@@ -137,8 +143,7 @@ export function reversing(
     missing -= book.take('reverse', [lot], missing)
   }
   if (missing > 0n) book.entries.push({ kind: 'owe', lot: null, amount: -missing })
-  const after = standing.qualifyingSpend - spend
-  const qualifyingSpend = after > 0n ? after : 0n
+  const qualifyingSpend = after + notTaken
   const place = judged(tiers, placeOf(standing), qualifyingSpend, today)
   book.settle()
   book.convert(tierOf(tiers, place))

@@ -3,8 +3,9 @@ import { type Db, sql } from '../../db.ts'
 import type { Finish, Holding } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
-import { type Carrying, inSteps } from './carrying-out.ts'
-import type { Site } from './steps.ts'
+import type { Carrying } from './carrying-out.ts'
+import { inSteps } from './steps.ts'
+import type { Site } from './transactions.ts'
 
 /** What a transaction came to that is undone. */
 class Undone<T> extends Error {

@@ -80,9 +80,8 @@ const standing = Object.entries(standingHeaders).map(([name, value]) => {
 
 const seconds = { schema: { type: 'integer', minimum: 0, examples: [2] }, example: 2 }
 
-/** Headers of answers, by the name they have on the wire; what follows a dot is ours. */
-export const answerHeaders = {
-  ...Object.fromEntries(standing),
+/** Headers of answers, beside those that never change, by the name they have on the wire; what follows a dot is ours. */
+const ownAnswerHeaders = {
   'X-Request-Id': answerHeader('The identifier of this request: yours, or a new one.', text(exampleRequestId), true),
   'RateLimit-Policy': answerHeader(
     `The limit in force: its name, requests (\`q\`) and seconds (\`w\`). ${limited}`,
@@ -142,24 +141,9 @@ export const answerHeaders = {
   'Retry-After.sometimes': answerHeader('Seconds to wait, where waiting helps.', seconds),
 }
 
-export type AnswerHeader =
-  | 'Content-Encoding'
-  | 'Content-Security-Policy'
-  | 'Referrer-Policy'
-  | 'ETag'
-  | 'Idempotent-Replayed'
-  | 'Location'
-  | 'RateLimit'
-  | 'RateLimit-Policy'
-  | 'Retry-After'
-  | 'Retry-After.sometimes'
-  | 'WWW-Authenticate'
-  | 'X-Accel-Buffering'
-  | 'X-As-Of'
-  | 'X-End-Cursor'
-  | 'X-Synced-At'
-  | 'X-Time-Zone'
-  | 'X-Warnings'
+export type AnswerHeader = keyof typeof ownAnswerHeaders
+
+export const answerHeaders = { ...Object.fromEntries(standing), ...ownAnswerHeaders }
 
 /** On every answer. */
 const always = ['X-Request-Id', ...standing.map(([name]) => name)]
@@ -170,7 +154,7 @@ export const headersOf = (...own: readonly AnswerHeader[]) =>
   Object.fromEntries([...always, ...own].map(name => [name.split('.')[0], { $ref: `#/components/headers/${name}` }]))
 
 /** The headers of an answer that may be a whole list. */
-export const wholeHeaders = (withCursor: boolean): AnswerHeader[] => [
+export const wholeHeaders = ({ hasEndCursor }: { hasEndCursor?: boolean }): AnswerHeader[] => [
   ...(['X-As-Of', 'X-Time-Zone', 'Content-Encoding'] as const),
-  ...(withCursor ? (['X-End-Cursor'] as const) : (['X-Synced-At', 'X-Warnings'] as const)),
+  ...(hasEndCursor ? (['X-End-Cursor'] as const) : (['X-Synced-At', 'X-Warnings'] as const)),
 ]

@@ -1,6 +1,7 @@
 import { LocalDate, Words } from '../../domain/fields.ts'
 import { catalogue, type ErrorCode } from '../../errors.ts'
 import { type TSchema, Type } from '../../shapes/shapes.ts'
+import type { Tag } from '../operation.ts'
 import { Answer } from './answers.ts'
 import type { AnswerHeader } from './headers.ts'
 
@@ -23,7 +24,7 @@ export interface PageOperation {
   errors?: readonly ErrorCode[]
 }
 
-export const pagesTag = 'Health and documentation'
+export const pagesTag: Tag = 'Health and documentation'
 
 const Status = (name: string, word: string) =>
   Answer(Type.Object({ status: Words('How it is.', [word]) }, { $id: name, additionalProperties: false }))

@@ -20,7 +20,7 @@ export const about = (request: FastifyRequest) => ({
 })
 
 /** Logs each request when it is over (docs/logs.md). */
-export function logRequests(server: FastifyInstance, log: Logger, level: 'info' | 'debug') {
+export function writeAccessLog(server: FastifyInstance, log: Logger, level: 'info' | 'debug') {
   server.decorateRequest('refusedWith', undefined)
   if (!log.isLevelEnabled(level)) return
   server.addHook('onResponse', (request, { statusCode: status, elapsedTime }, done) => {

@@ -128,6 +128,7 @@ export function changes(api: Api) {
       judge: ({ kinds }) => faultsOfKinds(kinds),
       whole: {
         item: ChangeShape,
+        hasEndCursor: true,
         of: ({ db, service, keys, query }, turn) =>
           everyChange(db, followingOf(service, keys, query), query.records ?? false, turn),
       },

@@ -6,6 +6,7 @@ import { cursorAt, type Following, kindsAmong, placesAt, toldOf } from '../../fo
 import { comment, eventText } from '../../http/event-stream.ts'
 import type { Context } from '../../http/operation.ts'
 import type { Waiting } from '../../http/waiting.ts'
+import { askAgainMs } from '../../sign-in.ts'
 import type { Told } from '../../store/changes/feed.ts'
 import type { Asked } from '../../store/changes/page.ts'
 import { beginningOf, type Places } from '../../store/changes/places.ts'
@@ -19,8 +20,6 @@ interface Query {
 
 /** Milliseconds of quiet, after which a comment shows that a stream is alive. */
 const quietMs = 15_000
-/** Milliseconds until a stream asks again whether its caller is still admitted; signing in knows of a revocation 2 s late at most. */
-const trustMs = 2_500
 
 /** What a stream has been told, and what comes behind it, as texts of events. */
 export async function* eventsOf(
@@ -37,7 +36,7 @@ export async function* eventsOf(
       yield eventsIn(following, told)
       saidAt = performance.now()
     }
-    told = orExpired(await changesBehind(db, await stillAdmitted(), told, asked, { ms: trustMs, over }))
+    told = orExpired(await changesBehind(db, await stillAdmitted(), told, asked, { ms: askAgainMs, over }))
   }
 }
 

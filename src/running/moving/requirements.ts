@@ -70,12 +70,12 @@ async function clockDifference(one: Db, other: Db): Promise<number> {
   let best = { took: Number.POSITIVE_INFINITY, ahead: 0 }
   for (let looks = 0; looks < 3; looks++) {
     const began = performance.now()
-    const [a, b] = [await clockOf(one), await clockOf(other)]
+    const [a, b] = [await secondsOfClock(one), await secondsOfClock(other)]
     const took = performance.now() - began
     if (took < best.took) best = { took, ahead: a + took / 2_000 - b }
   }
   return best.ahead
 }
 
-const clockOf = async (db: Db) =>
+const secondsOfClock = async (db: Db) =>
   (await db.row<{ at: number }>(sql`select extract(epoch from clock_timestamp())::float8 as at`))?.at ?? 0

@@ -3,7 +3,7 @@ import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
 import { type Horizons, horizons } from '../lists/moment.ts'
 import { type Asked, pageOf, type Row } from './page.ts'
-import { after, atBeginning, behind, type Places, settled, stampOf } from './places.ts'
+import { atBeginning, havingTold, havingToldAll, type Places, stampOf, standAfter } from './places.ts'
 
 /** A record that has changed, or left the data. */
 export interface Change {
@@ -51,11 +51,11 @@ export async function changesAfter(
     asked.limit,
   )) {
     const action = removed ? 'removed' : 'changed'
-    at = after(at, kind, action, [stampOf(changedAt), key])
+    at = havingTold(at, kind, action, [stampOf(changedAt), key])
     if (!isBack) changes.push({ kind, id, action, changedAt, name, record, places: at })
   }
   const hasMore = found.length > asked.limit
-  return { changes, hasMore, places: hasMore ? at : settled(at) }
+  return { changes, hasMore, places: hasMore ? at : havingToldAll(at) }
 }
 
 const isForgotten = (places: Places, forgotten: Row['forgotten']) =>
@@ -69,6 +69,6 @@ const pastRemovals = (places: Places, before: Row['before']): Places =>
   new Map(
     [...places].map(([kind, stand]) => {
       const newest = before[kind]
-      return [kind, newest ? { ...stand, removed: behind(stampOf(newest)).removed } : stand]
+      return [kind, newest ? { ...stand, removed: standAfter(stampOf(newest)).removed } : stand]
     }),
   )

@@ -5,7 +5,7 @@ import { numberOf } from '../lists/change.ts'
 import { type Horizons, horizons, positionOf } from '../lists/moment.ts'
 import { written } from '../lists/page.ts'
 import { inTime, union } from './page.ts'
-import { behind, type Places, stampOf, textOf } from './places.ts'
+import { type Places, stampOf, standAfter, textOf } from './places.ts'
 import { sources } from './sources.ts'
 
 /** Where a reader stands who has been told everything: behind the newest change of each kind that the feed tells. */
@@ -50,7 +50,7 @@ function placesIn(kinds: readonly Kind[], rows: readonly Newest[]): Places {
   return new Map(
     kinds.map(kind => {
       const stamp = newest.get(kind) ?? null
-      return [kind, behind(stamp === null ? 0 : stampOf(stamp))] as const
+      return [kind, standAfter(stamp === null ? 0 : stampOf(stamp))] as const
     }),
   )
 }

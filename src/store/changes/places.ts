@@ -16,7 +16,7 @@ export interface Stand {
 export type Places = ReadonlyMap<Kind, Stand>
 
 /** All that is stamped then, or earlier, has been told. */
-export function behind(stamp: number): Stand {
+export function standAfter(stamp: number): Stand {
   const place = [stamp + 1, ''] as const
   return { changed: place, removed: place }
 }
@@ -24,29 +24,29 @@ export function behind(stamp: number): Stand {
 /** Nothing has been told: no change is as old as 1970. */
 export const atBeginning = ({ changed: [stamp, key] }: Stand) => stamp === 1 && key === ''
 
-export const beginningOf = (kinds: readonly Kind[]): Places => new Map(kinds.map(kind => [kind, behind(0)]))
+export const beginningOf = (kinds: readonly Kind[]): Places => new Map(kinds.map(kind => [kind, standAfter(0)]))
 
 /** One more of a kind has been told. */
-export const after = (places: Places, kind: Kind, action: keyof Stand, place: Place): Places => {
-  const stand = places.get(kind) ?? behind(0)
+export const havingTold = (places: Places, kind: Kind, action: keyof Stand, place: Place): Places => {
+  const stand = places.get(kind) ?? standAfter(0)
   return new Map([...places, [kind, { ...stand, [action]: place }]])
 }
 
 /** The same where nothing is left to tell. Whoever has been told everything stands at the same places, however they came there. */
-export const settled = (places: Places): Places =>
+export const havingToldAll = (places: Places): Places =>
   new Map(
     [...places].map(([kind, { changed, removed }]) => {
       const [last, other] = [changed, removed].map(([stamp, key]) => (key === '' ? stamp - 1 : stamp)) as [
         number,
         number,
       ]
-      return [kind, behind(Math.max(last, other))]
+      return [kind, standAfter(Math.max(last, other))]
     }),
   )
 
 /**
  * Whether there may be something to tell who stands there, where `newest` is what is newest of each kind. Who is in the midst of changes that
- * carry one stamp, or of removals, has more to be told, or is `settled` by being told that there is none.
+ * carry one stamp, or of removals, has more to be told, or comes to its end by being told that there is none (`havingToldAll`).
  */
 export const mayBeBehind = (places: Places, newest: Places) =>
   [...places].some(
@@ -59,19 +59,19 @@ export const toldUpTo = (places: Places) =>
   Math.min(...[...places.values()].flatMap(({ changed, removed }) => [changed[0] - 1, removed[0] - 1]))
 
 /** Places as they are written down: of each kind the stamp up to which all has been told, or both places. */
-export type Written = (number | readonly [...Place, ...Place])[]
+export type WrittenPlaces = (number | readonly [...Place, ...Place])[]
 
-export const write = (places: Places): Written =>
+export const writePlaces = (places: Places): WrittenPlaces =>
   [...places.values()].map(({ changed, removed }) =>
     changed[1] === '' && removed[1] === '' && changed[0] === removed[0] ? changed[0] - 1 : [...changed, ...removed],
   )
 
 /** Of the kinds that were followed, in their order. */
-export const read = (kinds: readonly Kind[], written: Written): Places =>
+export const readPlaces = (kinds: readonly Kind[], written: WrittenPlaces): Places =>
   new Map(
     kinds.map((kind, i) => {
       const stand = written[i] ?? 0
-      if (typeof stand === 'number') return [kind, behind(stand)]
+      if (typeof stand === 'number') return [kind, standAfter(stand)]
       const [changedAt, changed, removedAt, removed] = stand
       return [kind, { changed: [changedAt, changed], removed: [removedAt, removed] }]
     }),

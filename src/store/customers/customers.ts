@@ -2,20 +2,11 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
-import {
-  type Change,
-  hold,
-  opened,
-  says,
-  stamped,
-  stampedBy,
-  stampOfNow,
-  type Upserted,
-  upserted,
-} from '../lists/change.ts'
+import { type Change, hold, opened, says, stamped, stampedBy, stampOfNow, type Upserted } from '../lists/change.ts'
+import { holdStores } from '../lists/held-stores.ts'
 import { added, columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
-import { references } from '../lists/references.ts'
+import { holdReferences, references } from '../lists/references.ts'
 import { anyService } from '../lists/statistics.ts'
 import { requireCustomers, withWhatWasKept } from './leaving.ts'
 
@@ -64,7 +55,10 @@ export interface AskedAfter {
 
 /** Merges rows (`CustomerRow`) into the customers. */
 export const upsertCustomers = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
-  db.transaction(tx => mergeCustomers(tx, service, rows))
+  db.transaction(async tx => {
+    await holdShown(tx, service, rows)
+    return mergeCustomers(tx, service, rows)
+  })
 
 /**
  * The same of rows that a back office was asked for after a moment (`momentNow`). Customers who have changed since, or have left, stay as
@@ -77,17 +71,26 @@ export const upsertCustomersAskedAfter = (
   { moment, onNewer }: AskedAfter,
 ): Promise<Upserted> =>
   db.transaction(async tx => {
-    const ids = rows.map(({ id }) => id)
-    await lockCustomers(tx, service, sql`and c.id = any(${ids})`)
-    const found = await tx.rows<{ id: string }>(sql`
-      select id from customer where service_id = ${anyService(service)} and id = any(${ids}) and changed_at > ${moment}::timestamptz
-      union
-      select id from removal where service_id = ${service.id} and kind = 'customer' and id = any(${ids}) and changed_at > ${moment}::timestamptz`)
-    const newer = new Set(found.map(({ id }) => id))
-    for (const id of newer) onNewer(id)
-    const older = rows.filter(({ id }) => !newer.has(id))
-    return older.length ? mergeCustomers(tx, service, older) : { inserted: 0, changed: 0 }
+    await holdShown(tx, service, rows)
+    return mergeCustomers(tx, service, rows, async given => {
+      const ids = given.map(({ id }) => id)
+      await lockCustomers(tx, service, sql`and c.id = any(${ids})`)
+      const found = await tx.rows<{ id: string }>(sql`
+        select id from customer where service_id = ${anyService(service)} and id = any(${ids}) and changed_at > ${moment}::timestamptz
+        union
+        select id from removal where service_id = ${service.id} and kind = 'customer' and id = any(${ids}) and changed_at > ${moment}::timestamptz`)
+      const newer = new Set(found.map(({ id }) => id))
+      for (const id of newer) onNewer(id)
+      return given.filter(({ id }) => !newer.has(id))
+    })
   })
+
+/** Holds what rows will show: a value or a store that is renamed meanwhile would be shown as it was. */
+async function holdShown(tx: Db, service: Service, rows: readonly object[]) {
+  await holdReferences(tx, service, rows)
+  const stores = (rows as readonly { joinedStoreId?: string | null }[]).flatMap(row => row.joinedStoreId ?? [])
+  if (stores.length) await holdStores(tx, service, stores)
+}
 
 /** Merges rows (`CustomerMappingRow`) into customers that are there. */
 export const mapCustomers = (db: Database, service: Service, rows: readonly { id: string }[]): Promise<Upserted> =>
@@ -97,27 +100,51 @@ export const mapCustomers = (db: Database, service: Service, rows: readonly { id
     return mergeCustomers(tx, service, rows)
   })
 
-/** The same within a transaction. */
-export async function mergeCustomers(tx: Db, service: Service, given: readonly object[]): Promise<Upserted> {
-  const identified = given as readonly (Dated & { id: string })[]
+type Given = Dated & { id: string }
+
+/** The same within a transaction, of the rows that `among` leaves of them. */
+export async function mergeCustomers(
+  tx: Db,
+  service: Service,
+  given: readonly object[],
+  among = async (rows: readonly Given[]) => rows,
+): Promise<Upserted> {
+  const identified = given.length ? await among(given as readonly Given[]) : []
+  if (!identified.length) return { inserted: 0, changed: 0 }
   const ids = identified.map(({ id }) => id)
-  const [, change, rows] = await Promise.all([
-    lockCustomers(tx, service, sql`and c.id = any(${ids})`),
+  const [held, change, rows] = await Promise.all([
+    tx.rows<{ id: string }>(locking(service, sql`and c.id = any(${ids})`)),
     beginChangeOf(tx, service, 'customer', identified),
     withWhatWasKept(tx, service, identified),
   ])
-  return upserted(
+  const isHeld = new Set(held.map(({ id }) => id))
+  const put = async (some: readonly Given[], otherwise: Sql) =>
+    some.length ? tx.rows<{ id: string }>(insertion(service, change, some, otherwise)) : []
+  const [there, added] = [rows.filter(({ id }) => isHeld.has(id)), rows.filter(({ id }) => !isHeld.has(id))]
+  const [changed, fresh] = await Promise.all([
+    put(there, overwriting(customers, ['changed_at', 'record', 'ecommerce_ids'])),
+    put(added, sql`on conflict (service_id, id) do nothing`),
+  ])
+  const isFresh = new Set(fresh.map(({ id }) => id))
+  // Whom another transaction has put in meanwhile nobody could see, nor hold: their rows are merged into what is there by now.
+  const late = await mergeCustomers(
     tx,
-    sql`
-      insert into customer (${content.list}, changed_at, record, ecommerce_ids)
-      select ${content.of('c')}, at.stamp, ${stampedAs(body, sql`at.stamp`, service, change, '')}, ${ecommerceIds}
-        from ${merged(service, customers, rows, 'c')}
-        cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
-       where ${differs(customers, 'c')}
-      ${overwriting(customers, ['changed_at', 'record', 'ecommerce_ids'])}
-      returning (xmax = 0) as inserted`,
+    service,
+    added.filter(({ id }) => !isFresh.has(id)),
+    among,
   )
+  return { inserted: fresh.length + late.inserted, changed: changed.length + late.changed }
 }
+
+/** Merged rows as an insertion; `otherwise` is what becomes of those that are there. */
+const insertion = (service: Service, change: Change, rows: readonly object[], otherwise: Sql) => sql`
+  insert into customer (${content.list}, changed_at, record, ecommerce_ids)
+  select ${content.of('c')}, at.stamp, ${stampedAs(body, sql`at.stamp`, service, change, '')}, ${ecommerceIds}
+    from ${merged(service, customers, rows, 'c')}
+    cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
+   where ${differs(customers, 'c')}
+  ${otherwise}
+  returning id`
 
 /** Adds a customer whose identifier nobody has; undefined where another one has the e-mail address. */
 export const addCustomer = (tx: Db, service: Service, row: object) =>
@@ -129,11 +156,10 @@ export const addCustomer = (tx: Db, service: Service, row: object) =>
     returning ${customerText} as record`)
 
 /** Locks customers before they are read and written anew: what another transaction changes meanwhile would be lost. */
-const lockCustomers = (tx: Db, service: Service, where: Sql) =>
-  hold(
-    tx,
-    sql`select from customer c where c.service_id = ${anyService(service)} ${where} order by c.id for no key update`,
-  )
+const lockCustomers = (tx: Db, service: Service, where: Sql) => hold(tx, locking(service, where))
+
+const locking = (service: Service, where: Sql) =>
+  sql`select c.id from customer c where c.service_id = ${anyService(service)} ${where} order by c.id for no key update`
 
 /** Renders customers anew after something that they show has changed; `where` begins with `and`. */
 export async function renderCustomers(tx: Db, service: Service, change: Change, where: Sql) {

@@ -1,8 +1,8 @@
-import { sql } from '../../db.ts'
 import { valuesOfChange } from '../../domain/customers/change.ts'
 import type { CustomerChange } from '../../domain/customers/input.ts'
 import type { KnownReference, KnownReferences } from '../../domain/customers/references.ts'
 import type { Finishing } from '../../domain/write.ts'
+import { heldReferences } from '../lists/references.ts'
 
 /**
  * What the reference cache knows of the values that a change may set. They are locked until the transaction ends, and before
@@ -16,13 +16,7 @@ export async function lockReferencesOf(
   const known = new Map<string, KnownReference>()
   const keyOf = (type: string, value: string) => JSON.stringify([type, value])
   if (values.length) {
-    const rows = await tx.rows<KnownReference & { type: string; value: string }>(sql`
-      select type, reference_value_id as value, code, name
-        from reference
-       where service_id = ${service.id}
-         and (type, reference_value_id) in (select v->>0, v->>1 from json_array_elements(${JSON.stringify(values)}) v)
-       order by type, reference_value_id
-         for share`)
+    const rows = await tx.rows<KnownReference & { type: string; value: string }>(heldReferences(service, values))
     for (const { type, value, ...reference } of rows) known.set(keyOf(type, value), reference)
   }
   return (type, value) => known.get(keyOf(type, value))

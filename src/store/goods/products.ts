@@ -5,7 +5,7 @@ import { beginChangeOf, type Dated, stampedAs, stampOf } from '../lists/back-dat
 import { type Change, hold, says, type Upserted } from '../lists/change.ts'
 import { columnsOf, differs, type Merged, merged, merging, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
-import { references } from '../lists/references.ts'
+import { holdReferences, references } from '../lists/references.ts'
 import { removedOf } from '../lists/removals.ts'
 import { anyService } from '../lists/statistics.ts'
 import { followInStock } from './stale-stock.ts'
@@ -72,6 +72,7 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
       rows.map(row => row.product),
       row => row.productId,
     )
+    await holdReferences(tx, service, givenProducts)
     await holdProductsOf(tx, service, {
       products: givenProducts.map(row => row.productId),
       skus: rows.map(row => row.variant.skuId),

@@ -1,8 +1,9 @@
 import { type Database, type Db, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { renderCustomers } from '../customers/customers.ts'
-import { beginChange, countUpserted, type Upserted } from '../lists/change.ts'
+import { beginChange, countUpserted, hold, type Upserted } from '../lists/change.ts'
 import { type Merged, merging, type Table } from '../lists/merge.ts'
+import { heldReferences } from '../lists/references.ts'
 import { renderProducts } from './products.ts'
 
 const references: Table = {
@@ -17,6 +18,9 @@ export const upsertReferences = (db: Database, service: Service, rows: readonly 
 
 /** The same within a transaction. */
 export async function mergeReferences(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
+  const given = rows as readonly { type: string; referenceValueId: string }[]
+  const keys = given.map(({ type, referenceValueId }) => [type, referenceValueId] as const)
+  await hold(tx, heldReferences(service, keys, 'no key update'))
   const touched = await tx.rows<Merged<'type' | 'reference_value_id'>>(merging(service, references, rows))
   if (touched.length) {
     const change = await beginChange(tx, service, ['customer', 'product'])

@@ -2,6 +2,7 @@ import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
 import { type Change, hold, opened, says, stamped, type Upserted, upserted } from '../lists/change.ts'
+import { holdStores } from '../lists/held-stores.ts'
 import { differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { rememberingGone } from '../lists/removals.ts'
@@ -24,14 +25,17 @@ const body = (service: Service) =>
      from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer) b) r`)
 
 /** Merges rows (`StockRow`, with `storeId` and `skuId` found) into the stock. */
-export function upsertStock(db: Database, service: Service, rows: readonly Row[]): Promise<Upserted> {
-  return db.transaction(async tx => {
-    const changing = await holdChanging(tx, service, rows)
-    const change = await beginChangeOf(tx, service, 'stock', rows)
-    if (!changing.length) return { inserted: 0, changed: 0 }
-    return upserted(
-      tx,
-      sql`
+export const upsertStock = (db: Database, service: Service, rows: readonly Row[]): Promise<Upserted> =>
+  db.transaction(tx => putStock(tx, service, rows))
+
+/** The same, as all that its transaction changes. */
+export async function putStock(tx: Db, service: Service, rows: readonly Row[]): Promise<Upserted> {
+  const changing = await holdChanging(tx, service, rows)
+  const change = await beginChangeOf(tx, service, 'stock', rows)
+  if (!changing.length) return { inserted: 0, changed: 0 }
+  return upserted(
+    tx,
+    sql`
       insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, record)
       select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, at.stamp, ${stampedAs(body(service), sql`at.stamp`, service, change)}
         from ${merged(service, stock, changing, 's')}
@@ -41,9 +45,8 @@ export function upsertStock(db: Database, service: Service, rows: readonly Row[]
        where ${differs(stock, 's')}
       ${overwriting(stock, ['changed_at', 'record'])}
       returning (xmax = 0) as inserted`,
-      rememberingGone(service, change, 'stock', renamedSince(service, among(changing))),
-    )
-  })
+    rememberingGone(service, change, 'stock', renamedSince(service, among(changing))),
+  )
 }
 
 /**
@@ -56,13 +59,8 @@ async function holdChanging(tx: Db, service: Service, rows: readonly Row[]): Pro
       from ${merged(service, stock, rows, 's')} where ${differs(stock, 's')}`)
   const at = (places: typeof found) => places.flatMap(({ place }) => rows[place - 1] ?? [])
   const [changing, added, kept] = [at(found), at(found.filter(one => one.isNew)), at(found.filter(one => !one.isNew))]
-  if (changing.length) {
-    const stores = sql`store_id = any(${[...new Set(changing.map(({ storeId }) => storeId))]})`
-    await hold(
-      tx,
-      sql`select from store where service_id = ${anyService(service)} and ${stores} order by store_id for share`,
-    )
-  }
+  const stores = changing.map(({ storeId }) => storeId)
+  if (stores.length) await holdStores(tx, service, stores)
   if (added.length) {
     // Of new stock whoever renames its SKU knows nothing: that waits.
     const skus = sql`sku_id = any(${[...new Set(added.map(({ skuId }) => skuId))]})`

@@ -3,13 +3,13 @@ import type { Service } from '../../settings.ts'
 import { type Fixed, momentOf, type Stamps, tableOf } from './moment.ts'
 
 /** Where a page ended: the value it is ordered by, and the key that breaks ties. */
-export type Position = readonly [order: string, key: string]
+export type PageEnd = readonly [order: string, key: string]
 
 /** Which page of a walk through a list is wanted (contract 1.4). */
 export interface PageRequest extends Fixed {
   limit: number
   /** Where the last page ended; absent on the first page. */
-  after?: Position
+  after?: PageEnd
   /** A portion of a whole list (contract 12): the records are lines, the oldest first wherever nobody asks for another order. */
   lines?: boolean
 }
@@ -21,7 +21,7 @@ export interface Page {
   /** Where in the primary's log all of the walk is; absent where only the primary may go on with it. */
   position?: string | undefined
   hasNextPage: boolean
-  end: Position | null
+  end: PageEnd | null
 }
 
 export const emptyPage = (asOf: string): Page => ({ records: [], asOf, hasNextPage: false, end: null })
@@ -72,7 +72,6 @@ export async function readPage(
   const table = tableOf(from)
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
-  const texts = lines ? inPieces : asOne
   const { asOf, position } = await momentOf(db, service, stamps, fixed, withRemovals)
   // A look-up is of now, and now is at the primary.
   const replayed = live ? undefined : position
@@ -80,6 +79,13 @@ export async function readPage(
   const onwards = after
     ? sql`and (${order}, ${key}) ${beyond} (${unseen(after[0], type)}, ${unseen(after[1], 'text')})`
     : sql``
+  const ordered = sql`order by ${order} ${direction}, ${key} ${direction}`
+  const most = sql`
+    select ${record} as record, ${order} as "order", ${key} as key
+      from ${table}
+     where service_id = ${service.id} ${complete} ${onwards} ${where}
+     ${ordered}
+     limit ${atMost(limit)}`
   const reads = await db.rows<Read>(
     sql`
       with walk as materialized (select ${asOf} as as_of)
@@ -87,36 +93,32 @@ export async function readPage(
              -- Ordered, although one record is enough: behind a list's end only the index knows at once that there is none.
              coalesce((select true from ${table}
                         where service_id = ${service.id} ${complete} and (${order}, ${key}) ${beyond} (last_order, last_key) ${where}
-                        order by ${order} ${direction}, ${key} ${direction} limit 1), false) as more
-        from walk${texts.join} (
-              select string_agg(record, ${between(lines)}${texts.sorted}) as records, (array_agg("order"${texts.sorted}))[count(*)] as last_order, (array_agg(key${texts.sorted}))[count(*)] as last_key${texts.number}
-                from (select *${texts.numbering} from (
-                      select ${record} as record, ${order} as "order", ${key} as key
-                        from ${table}
-                       where service_id = ${service.id} ${complete} ${onwards} ${where}
-                       order by ${order} ${direction}, ${key} ${direction}
-                       limit ${atMost(limit)}) most limit ${limit}) page${texts.each}) listed${texts.inOrder}`,
+                        ${ordered} limit 1), false) as more
+        from walk ${lines ? inPieces(most, limit) : asOne(most, limit)}`,
     { planned, position: replayed },
   )
   return pageFrom(reads, replayed)
 }
 
-/** All records in one text. */
-const asOne = { join: sql`,`, numbering: sql``, sorted: sql``, number: sql``, each: sql``, inOrder: sql`` }
+/** All records of a page in one text. */
+const asOne = (most: Sql, limit: number) => sql`
+  cross join (
+    select string_agg(record, ${between()}) as records,
+           (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key
+      from (select * from (${most}) most limit ${limit}) page) listed`
 
 /**
  * So many records to a text. V8 copies texts of up to 128 KB while they are young, and soon throws them away; a longer one that is in use when
- * it collects what is young is old from then on, and some 80 MB of them gather until it collects that.
+ * it collects what is young is old from then on, and some 80 MB of them gather until it collects that. Grouping keeps no order.
  */
-const inPieces = {
-  join: sql` left join`,
-  numbering: sql`, row_number() over () as place`,
-  // Grouping keeps no order.
-  sorted: sql` order by place`,
-  number: sql`, (place - 1) / 100 as piece`,
-  each: sql` group by piece`,
-  inOrder: sql` on true order by piece`,
-}
+const inPieces = (most: Sql, limit: number) => sql`
+  left join (
+    select string_agg(record, ${between(true)} order by place) as records,
+           (array_agg("order" order by place))[count(*)] as last_order, (array_agg(key order by place))[count(*)] as last_key,
+           (place - 1) / 100 as piece
+      from (select *, row_number() over () as place from (${most}) most limit ${limit}) page
+     group by piece) listed on true
+   order by piece`
 
 /** What the statement of a page answers: a row for each text, and one where there is no record. */
 export interface Read {

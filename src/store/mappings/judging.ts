@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { persistently } from '../../connections/contention.ts'
+import { pastContention } from '../../connections/contention.ts'
 import { type Database, type Sql, sql } from '../../db.ts'
 import { type MappedKind, mappedKinds } from '../../domain/mappings/doctor.ts'
 import type { Service } from '../../settings.ts'
@@ -83,7 +83,7 @@ async function walk(
   let done = 0
   for (let last = '', isMore = true; isMore; ) {
     const ids = await paced(() =>
-      persistently(() =>
+      pastContention(() =>
         db.transaction(async tx => {
           await holdJudgement(tx, service, kind)
           const rows = await tx.rows<{ id: string }>(sql`
@@ -137,7 +137,7 @@ async function countSales(db: Database, service: Service, paced: Paced, onPortio
   while (after) {
     const from: { saleDate: string; id: string } = after
     const portion = await paced(() =>
-      persistently(() =>
+      pastContention(() =>
         db.row<{ sales: number; saleDate: string | null; id: string | null }>(sql`
           with portion as materialized (
             select sale_date, id, customer_id, record::json as told from retail_transaction

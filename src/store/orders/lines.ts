@@ -1,10 +1,12 @@
 import { type Db, sql } from '../../db.ts'
-import type { LineStatus } from '../../domain/orders/orders.ts'
+import type { LineStatus, lineSteps } from '../../domain/orders/orders.ts'
 import { units } from '../../domain/orders/pricing.ts'
 import type { SoldLine } from '../../domain/orders/return-check.ts'
 import type { Service } from '../../settings.ts'
 import type { Change } from '../lists/change.ts'
 import type { HeldOrder } from './orders.ts'
+
+type LineStep = (typeof lineSteps)[keyof typeof lineSteps]
 
 /** A line of an order that is held. */
 export interface HeldLine extends SoldLine {
@@ -21,9 +23,11 @@ export async function linesOf(tx: Db, service: Service, order: HeldOrder): Promi
   return rows.map(row => ({ ...row, value: units(row.value, decimals), refunded: units(row.refunded, decimals) }))
 }
 
-/** Gives all lines of an order another status. */
-export const setLineStatus = (tx: Db, service: Service, order: HeldOrder, status: LineStatus) =>
-  tx.run(sql`update order_line set status = ${status} where service_id = ${service.id} and order_id = ${order.id}`)
+/** Takes all lines of an order a step further that are where it begins. */
+export const stepLines = (tx: Db, service: Service, order: HeldOrder, { from, to }: LineStep) =>
+  tx.run(
+    sql`update order_line set status = ${to} where service_id = ${service.id} and order_id = ${order.id} and status = ${from}`,
+  )
 
 /** Gives some lines that are still `processing` another status. */
 export const followLines = (

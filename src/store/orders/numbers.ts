@@ -47,7 +47,7 @@ const isTaken = (service: Service, kind: keyof typeof kinds, digits: Sql) => {
 const pass = (tx: Db, service: Service, kind: keyof typeof kinds, { stream, last }: Made) =>
   tx.run(sql`
     update order_counter set last_number = free.number - ${streams}
-      from (select number from generate_series(${last}::bigint + ${streams}, ${last}::bigint + 100000 * ${streams}, ${streams}) number
+      from (select number from generate_series(${last}::bigint + ${streams}, ${last}::bigint + ${farthest}, ${streams}) number
              where not ${isTaken(service, kind, sql`number::text`)}
              order by number limit 1) free
      where service_id = ${service.id} and kind = ${kind} and stream = ${stream}`)
@@ -57,6 +57,9 @@ const pass = (tx: Db, service: Service, kind: keyof typeof kinds, { stream, last
  * every 32nd number, and of those that are free the lowest is taken: without company numbers are made one after the other.
  */
 const streams = 32
+
+/** How far it is looked at once for a free number, as PostgreSQL makes all of a series before it looks at the first of it. */
+const farthest = 100_000 * streams
 
 /** A number, the stream that it is of, and whether somebody has it already. */
 interface Made {

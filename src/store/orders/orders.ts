@@ -1,5 +1,6 @@
 import { type Db, type Sql, sql } from '../../db.ts'
 import type { OrderName } from '../../domain/orders/orders.ts'
+import { units } from '../../domain/orders/pricing.ts'
 import type { Service } from '../../settings.ts'
 import { localTime } from '../lists/change.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
@@ -107,8 +108,16 @@ export function holdOrder(tx: Db, service: Service, name: OrderName | { id: stri
        for update`)
 }
 
-/** What vouchers have paid of an order, in the order of their numbers. */
+/** The vouchers that have paid for an order, in the order of their numbers. */
 export const voucherPayments = (tx: Db, service: Service, order: HeldOrder) =>
-  tx.rows<{ number: string; amount: string }>(sql`
-    select voucher_number as number, round(amount, ${order.decimals}::integer)::text as amount
+  tx.rows<{ number: string }>(sql`
+    select voucher_number as number
       from order_payment where service_id = ${service.id} and order_id = ${order.id} and voucher_number is not null order by voucher_number`)
+
+/** What the delivery of an order costs. */
+export const freightOf = async (tx: Db, service: Service, order: HeldOrder): Promise<bigint> => {
+  const row = await tx.row<{ freight: string }>(
+    sql`select freight::text from sales_order where service_id = ${service.id} and id = ${order.id}`,
+  )
+  return units(row?.freight ?? '0', order.decimals)
+}

@@ -1,27 +1,35 @@
-import { type Db, raw, sql } from '../../db.ts'
+import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { type Change, localTime } from '../lists/change.ts'
 import { arrayOf, type HeldOrder, orderMoney } from './orders.ts'
 import { returnedDiscounts } from './returns.ts'
 import { addTransactions } from './transactions.ts'
 
-/** Adds the sale that a shipped order is: it appears in the shopper's history and in `GET /orders/transactions/search`. */
-export const addSale = (tx: Db, service: Service, change: Change, order: HeldOrder) =>
-  addTransactions(
+/** Adds the sale that lines of an order are which are shipped: it appears in the shopper's history and in `GET /orders/transactions/search`. */
+export const addSale = (
+  tx: Db,
+  service: Service,
+  change: Change,
+  order: HeldOrder,
+  lines: readonly { sequence: number }[],
+) => {
+  const sold = sql`l.service_id = o.service_id and l.order_id = o.id and l.sequence = any(${lines.map(line => line.sequence)}::integer[])`
+  return addTransactions(
     tx,
     service,
     change,
     sql`
     select 'order-' || o.id as id, o.order_number as number, ${header(service, change)},
-           ${orderMoney(sql`o.total - o.freight`)} as total,
+           (select ${orderMoney(sql`sum(l.value)`)} from order_line l where ${sold}) as total,
            ${arrayOf(sql`
              select l.sequence::text as id, l.sequence, l.sku, l.product_code as "productCode", l.product_name as "productName",
                     l.colour_code as "colourCode", l.colour_name as "colourName", l.size_code as "sizeCode", l.quantity,
                     ${orderMoney(sql`l.price`)} as price, ${orderMoney(sql`l.value`)} as value, null::text as "taxPercent", l.discounts
-               from order_line l where l.service_id = o.service_id and l.order_id = o.id order by l.sequence`)} as lines
-      from sales_order o left join store s on ${soldBy}
+               from order_line l where ${sold} order by l.sequence`)} as lines
+      from sales_order o left join store s on ${soldBy(sold)}
      where o.service_id = ${service.id} and o.id = ${order.id}`,
   )
+}
 
 /** Adds what a return brings back, with negative quantity and value; or, where it is cancelled, the same the other way round. */
 export const addReturn = (
@@ -47,7 +55,7 @@ export const addReturn = (
               where b.service_id = r.service_id and b.return_id = r.id order by b.sequence`)} as lines
       from sales_return r
       join sales_order o on o.service_id = r.service_id and o.id = r.order_id
-      left join store s on ${soldBy}
+      left join store s on ${soldBy(sql`l.service_id = o.service_id and l.order_id = o.id`)}
      where r.service_id = ${service.id} and r.id = ${returnId}`,
   )
 }
@@ -57,8 +65,7 @@ const header = (service: Service, change: Change) => sql`
   o.order_number as "orderNumber", 'web' as channel, 'sale' as type, ${localTime(sql`${change.at}::timestamptz`, service)} as "saleDate",
   o.customer_id as "customerId", s.store_number as "storeNumber", s.name as "storeName", o.currency`
 
-/** The store that all goods of an order `o` came from; none where they came from several. */
-const soldBy = sql`
+/** The store that all these lines `l` of an order `o` came from; none where they came from several. */
+const soldBy = (lines: Sql) => sql`
   s.service_id = o.service_id
-  and s.store_id = (select case when count(distinct l.store_id) = 1 then min(l.store_id) end
-                      from order_line l where l.service_id = o.service_id and l.order_id = o.id)`
+  and s.store_id = (select case when count(distinct l.store_id) = 1 then min(l.store_id) end from order_line l where ${lines})`

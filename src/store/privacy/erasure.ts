@@ -24,9 +24,13 @@ interface Person {
 export async function erase(tx: Db, service: Service, id: string): Promise<Erasure | undefined> {
   const mine = sql`service_id = ${service.id} and id = ${id}`
   // Waits for writes that hold the customer, and has the later ones find nobody.
-  const person = await tx.row<Person>(sql`
-    select email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${mine} for update`)
+  const held = () =>
+    tx.row<Person>(sql`
+      select email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${mine} for update`)
+  const listed = await held()
   const isFormer = await tx.row(sql`select true as former from former_customer where ${mine} for update`)
+  // Whoever is just being put in again is a customer once that is waited for, and a former one no more.
+  const person = listed ?? (isFormer ? undefined : await held())
   if (person || isFormer) {
     const judgeOthers = await forgetCustomer(tx, service, id)
     await leave(tx, service, [id])

@@ -60,14 +60,15 @@ export async function restoreRewards(
   { orderNumber, returnNumber }: Omit<Returned, 'amount'>,
 ): Promise<void> {
   if (!account) return
-  const { pointsBack: points, spendBack: spend } = await earningsOf(tx, service, account, orderNumber, returnNumber)
+  const back = await earningsOf(tx, service, account, orderNumber, returnNumber)
+  const { pointsBack: points, spendBack: spend, notTaken } = back
   if (spend <= 0n) return
   const standing = await standingOf(tx, service, account)
   const last = await tx.row<{ expiryDate: string | null }>(sql`
     select l.expiry_date::text as "expiryDate" from reward_entry e join reward_lot l using (service_id, account_id, lot_id)
      where service_id = ${service.id} and account_id = ${account.id} and e.order_number = ${orderNumber} and e.kind = 'earn' and l.kind = 'points'
      order by l.expiry_date desc nulls first limit 1`)
-  const taken = { returnNumber, points, spend, expiryDate: last?.expiryDate ?? null }
+  const taken = { returnNumber, points, spend, notTaken, expiryDate: last?.expiryDate ?? null }
   write(tx, service, account, restoring(standing, taken, randomUUID), { orderNumber, returnNumber })
 }
 
@@ -167,12 +168,13 @@ async function earningsOf(
   account: HeldAccount,
   orderNumber: string,
   returnNumber?: string,
-): Promise<OrderEarnings> {
+): Promise<OrderEarnings & { notTaken: bigint }> {
   const backWith = returnNumber === undefined ? sql`` : sql`and return_number = ${returnNumber}`
-  const row = await tx.row<Record<keyof Omit<OrderEarnings, 'lots'>, string> & { lots: string[] }>(sql`
+  const row = await tx.row<Record<keyof Omit<OrderEarnings, 'lots'> | 'notTaken', string> & { lots: string[] }>(sql`
     select coalesce(sum(amount) filter (where kind = 'earn'), 0)::bigint::text as points, coalesce(sum(spend) filter (where kind = 'earn'), 0)::text as spend,
            coalesce(-sum(amount) filter (where (kind in ('owe', 'cancel') or kind = 'reverse' and lot_kind = 'points') ${backWith}), 0)::bigint::text as "pointsBack",
            coalesce(-sum(spend) filter (where kind in ('return', 'cancel') ${backWith}), 0)::text as "spendBack",
+           coalesce(sum(not_taken) filter (where kind in ('return', 'cancel') ${backWith}), 0)::text as "notTaken",
            coalesce(array_agg(lot_id) filter (where ${fillsLot}), '{}') as lots
       from reward_entry where service_id = ${service.id} and account_id = ${account.id} and order_number = ${orderNumber}`)
   if (!row) throw new Error('an aggregate answers one row')
@@ -181,6 +183,7 @@ async function earningsOf(
     spend: unitsOf(row.spend),
     pointsBack: BigInt(row.pointsBack),
     spendBack: unitsOf(row.spendBack),
+    notTaken: unitsOf(row.notTaken),
     lots: row.lots,
   }
 }
@@ -215,20 +218,21 @@ function write(
     )
   unawaited(
     tx.run(sql`
-      insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, into_lot_id, amount, spend, order_number, return_number)
-      select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, ${orderNumber}, ${returnNumber ?? null}
-        from json_to_recordset(${JSON.stringify(entries.map(textOf))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric)`),
+      insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, into_lot_id, amount, spend, not_taken, order_number, return_number)
+      select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, "notTaken", ${orderNumber}, ${returnNumber ?? null}
+        from json_to_recordset(${JSON.stringify(entries.map(textOf))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric, "notTaken" numeric)`),
     tx.run(sql`
       update reward_account set changed_at = ${stampOfNow(service, ['reward_account'])}, tier_id = ${place.tierId}, tier_locked_until_date = ${place.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
        where service_id = ${service.id} and id = ${account.id}`),
   )
 }
 
-const textOf = ({ kind, lot, into, amount, spend = 0n }: Entry) => ({
+const textOf = ({ kind, lot, into, amount, spend = 0n, notTaken = 0n }: Entry) => ({
   kind,
   lotKind: lot?.kind,
   lotId: lot?.id,
   into,
   amount: lot?.kind === 'reward' ? amountText(amount, decimals) : String(amount),
   spend: amountText(spend, decimals),
+  notTaken: amountText(notTaken, decimals),
 })

@@ -51,7 +51,7 @@ interface ProgramParts {
 }
 
 /** Holds accounts that are about to change, they or their lots: what an order earns meanwhile would be lost, and no two wait for each other; `where` begins with `and`. */
-const holdAccounts = (tx: Db, service: Service, where: Sql) =>
+export const holdAccounts = (tx: Db, service: Service, where: Sql) =>
   tx.run(sql`select from reward_account where service_id = ${service.id} ${where} order by id for no key update`)
 
 /** Stamps accounts that show what has changed; `where` begins with `and`. */
@@ -106,13 +106,51 @@ export const upsertRewardAccounts = (db: Database, service: Service, rows: reado
 /** Merges rows (`RewardLotRow`) into the lots of points, rewards and gifts; the accounts follow. */
 export const upsertRewardLots = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(async tx => {
-    const of = (ids: unknown[]) => sql`and id = any(${ids})`
-    await holdAccounts(tx, service, of(rows.map(row => (row as { accountId?: string }).accountId)))
-    const change = await beginChange(tx, service, ['reward_account'])
-    const touched = await tx.rows<Merged<'account_id' | 'kind' | 'lot_id'>>(merging(service, lots, rows))
-    await stampAccounts(tx, service, change, of(touched.map(row => row.account_id)))
+    const change = await beginLots(tx, service, rows as readonly OfAccount[])
+    const touched = await mergeLots(tx, service, rows)
+    await stampAccounts(tx, service, change, ofAccounts(touched.map(row => row.account_id)))
     return countUpserted(touched)
   })
+
+interface OfAccount {
+  accountId?: string
+}
+
+/** All open lots of an account, as rows. */
+interface LotsOfAccount {
+  accountId: string
+  lots: readonly object[]
+}
+
+/** The same of accounts with all their open lots: others that are stored have ended, and go. Counts are of accounts. */
+export const replaceRewardLots = (
+  db: Database,
+  service: Service,
+  accounts: readonly LotsOfAccount[],
+): Promise<Upserted> =>
+  db.transaction(async tx => {
+    const change = await beginLots(tx, service, accounts)
+    const ended = await tx.rows<{ account_id: string; showed: boolean }>(sql`
+      delete from reward_lot l using json_to_recordset(${JSON.stringify(accounts)}) as a ("accountId" text, lots json)
+       where l.service_id = ${service.id} and l.account_id = a."accountId"
+         and not exists (select from json_to_recordset(a.lots) as k (kind text, "lotId" text) where k.kind = l.kind and k."lotId" = l.lot_id)
+      returning l.account_id, ${isOpen(service, 'l.expiry_date')} as showed`)
+    const lots = accounts.flatMap(account => account.lots)
+    const touched = lots.length ? await mergeLots(tx, service, lots) : []
+    const changed = new Set([...ended.filter(({ showed }) => showed), ...touched].map(row => row.account_id))
+    await stampAccounts(tx, service, change, ofAccounts([...changed]))
+    return { inserted: 0, changed: changed.size }
+  })
+
+const ofAccounts = (ids: readonly unknown[]) => sql`and id = any(${ids})`
+
+async function beginLots(tx: Db, service: Service, of: readonly OfAccount[]): Promise<Change> {
+  await holdAccounts(tx, service, ofAccounts(of.map(({ accountId }) => accountId)))
+  return beginChange(tx, service, ['reward_account'])
+}
+
+const mergeLots = (tx: Db, service: Service, rows: readonly object[]) =>
+  tx.rows<Merged<'account_id' | 'kind' | 'lot_id'>>(merging(service, lots, rows))
 
 /** All programmes as the JSON text of an array (`RewardProgram[]`). */
 export async function rewardPrograms(db: Db, service: Service): Promise<string> {
@@ -150,7 +188,7 @@ export function rewardAccountText(service: Service, which: Sql) {
       select * from reward_account where service_id = ${service.id} and ${which}
     ), lot as materialized (
       select l.*, l.redeemed + l.taken as used, l.total - l.redeemed - l.taken - l.pending as available from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id
-       where l.expiry_date is null or l.expiry_date >= (now() at time zone ${service.settings.timeZone})::date
+       where ${isOpen(service, 'l.expiry_date')}
     ), balance as materialized (
       select coalesce(sum(available) filter (where kind = 'points'), 0)::bigint as points, coalesce(sum(available) filter (where kind = 'reward'), 0) as rewards from lot
     )
@@ -170,6 +208,10 @@ export function rewardAccountText(service: Service, which: Sql) {
       left join lateral (select n.tier_id, n.qualify_spend from reward_tier n where n.service_id = a.service_id and n.program_id = a.program_id
                           and n.qualify_spend is not null and (t.sequence is null or n.sequence > t.sequence) order by n.sequence limit 1) next on true) r`
 }
+
+/** Whether a lot has not expired, by the day of the service's time zone. */
+const isOpen = (service: Service, expiryDate: string) =>
+  sql`(${raw(expiryDate)} is null or ${raw(expiryDate)} >= (now() at time zone ${service.settings.timeZone})::date)`
 
 const listOf = (select: Sql) =>
   sql`(select coalesce('[' || string_agg(row_to_json(l)::text, ',' order by l."expiryDate", l.id) || ']', '[]')::json from (${select}) l)`

@@ -17,7 +17,11 @@ export interface Audited {
 }
 
 /** Leaves a line about a write, in its transaction. */
-export async function record(tx: Db, service: Service, { username, requestId, operation, subject, body }: Audited) {
+export async function leaveAuditLine(
+  tx: Db,
+  service: Service,
+  { username, requestId, operation, subject, body }: Audited,
+) {
   // The write may have been one of the time zone.
   const zone = sql`(select coalesce(settings->>'timeZone', ${defaultSettings.timeZone}) from service where service_id = ${service.id})`
   await tx.run(sql`

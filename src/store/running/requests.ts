@@ -33,7 +33,7 @@ export const openDay = (db: Db, day: string) => db.run(sql`select request_log_da
  * Writes lines of days whose partitions are there, and counts them by their minutes: in one order, so that no two processes wait for each other. None of a
  * service that is being removed, which waits for those under way.
  */
-export function logRequests(db: Db, lines: readonly Logged[]) {
+export function keepRequests(db: Db, lines: readonly Logged[]) {
   const each = <T extends string | number>(value: (line: Logged) => T | undefined) => arrayText(lines.map(value))
   const minutes = [...Map.groupBy(lines, ({ serviceId, at }) => `${serviceId} ${at.slice(0, 16)}:00Z`)]
   const ofMinutes = (value: (own: readonly Logged[], key: string) => string | number) =>

@@ -5,6 +5,8 @@ interface FeedFigures {
   service: string
   feed: string
   lagSeconds: number | null
+  /** How often it is asked, where that is less often than its schedule (`sync_state.whole_every`). */
+  wholeEvery: number | null
   isFailed: boolean
   /** Of its last run. */
   records: Record<'read' | 'new' | 'changed' | 'removed' | 'refused', number>
@@ -13,7 +15,7 @@ interface FeedFigures {
 /** Of services that are served in this database: what a move, or a backup, has left of others is not pulled. */
 export const feedFigures = (db: Db) =>
   db.rows<FeedFigures>(sql`
-    select name as service, feed, extract(epoch from now() - finished_at)::float8 as "lagSeconds", fault is not null as "isFailed",
+    select name as service, feed, extract(epoch from now() - finished_at)::float8 as "lagSeconds", whole_every as "wholeEvery", fault is not null as "isFailed",
            json_build_object('read', read, 'new', inserted, 'changed', changed, 'removed', removed, 'refused', refused) as records
       from sync_state join service using (service_id)
      where moving is null or moving not in ('arriving', 'gone') order by 1, 2`)

@@ -55,16 +55,3 @@ export const knownStock = (db: Db, service: Service, rows: readonly StockFeedRow
            and (sku_id = r."skuId" or (r."skuId" is null and product_id = r."productId" and (r."colourId" is null or colour_id = r."colourId")))
         having count(*) = 1) v on true
      order by s.store_id, v.sku_id, r.place desc`)
-
-/** Lots of an account that are not among these have ended: they are deleted. */
-export const keepLots = (
-  db: Db,
-  service: Service,
-  accountId: string,
-  lots: readonly { kind: string; lotId: string }[],
-) =>
-  db.run(sql`
-    delete from reward_lot l
-     where l.service_id = ${service.id} and l.account_id = ${accountId}
-       and not exists (select from json_to_recordset(${JSON.stringify(lots)}) as k (kind text, "lotId" text)
-                        where k.kind = l.kind and k."lotId" = l.lot_id)`)

@@ -19,6 +19,17 @@ export async function beginRun(db: Db, service: Service, { feed, run }: Hold, is
     insert into feed_run (service_id, feed, run_id, is_whole) values (${service.id}, ${feed}, ${run}, ${isWhole})`)
 }
 
+/** Another run has the feed. */
+export const takenOver = () => new Error('Another run has taken over.')
+
+/** Keeps the feed a run's until the transaction ends; throws where another one has taken over. */
+export async function keepHold(tx: Db, service: Service, { feed, run }: Hold): Promise<void> {
+  const kept = await tx.run(
+    sql`select from sync_state where service_id = ${service.id} and feed = ${feed} and run = ${run} for share`,
+  )
+  if (!kept) throw takenOver()
+}
+
 /** Updates the state of a feed that a run has, and the line of the run after it; nothing, where another run has the feed. */
 export const updateHeld = (service: Service, { feed, run }: Hold, set: Sql): Sql => sql`
   with s as (update sync_state set ${set} where service_id = ${service.id} and feed = ${feed} and run = ${run} returning *)

@@ -21,11 +21,12 @@ export async function holdFeed(db: Db, service: Service, feed: string) {
       set (run, beat_at, started_at, read, inserted, changed, removed, refused, notes) = (excluded.run, now(), now(), 0, 0, 0, 0, 0, '{}')
       where not ${isHeld}
     returning run, since, extract(epoch from now() - finished_at)::float as finished, extract(epoch from now() - full_at)::float as full,
-              asked_at::text as asked, asks_whole as "asksWhole"`)
+              asked_at::text as asked, asks_whole as "asksWhole", asks_whole and asked_at > whole_failed_at as "asksAnew",
+              whole_failures as "wholeFailures", extract(epoch from now() - whole_failed_at)::float as "wholeFailed"`)
   if (!held) return
-  await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed}`)
-  const { run, since, finished, full, asked, asksWhole } = held
-  return { run, since, secondsSinceFinished: finished, secondsSinceFull: full, asked, asksWhole }
+  await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed} and run <> ${held.run}`)
+  const { finished, full, wholeFailed, ...rest } = held
+  return { ...rest, secondsSinceFinished: finished, secondsSinceFull: full, secondsSinceWholeFailed: wholeFailed }
 }
 
 interface Held {
@@ -35,6 +36,10 @@ interface Held {
   full: number | null
   asked: string | null
   asksWhole: boolean
+  /** Since it last failed. */
+  asksAnew: boolean | null
+  wholeFailures: number
+  wholeFailed: number | null
 }
 
 /** Shows that the run lives; false where another one has taken over. */
@@ -53,7 +58,7 @@ interface Finished {
   /** Undefined: the mark stays. */
   since: string | undefined
   isFull: boolean
-  /** What was asked for when it began: it has been done. */
+  /** What was asked for when it began, and has been done. */
   asked: string | null
   /** Where it has asked for nothing: how often everything is read, in seconds. */
   wholeEvery: number | undefined
@@ -69,28 +74,45 @@ export async function finishFeed(db: Db, service: Service, hold: Hold, { since, 
       sql`since = coalesce(${since ?? null}::text, since), full_at = case when ${isFull} then now() else full_at end,
           finished_at = case when ${isIdle} then finished_at else now() end,
           whole_every = case when ${isFull} then whole_every else ${wholeEvery ?? null}::integer end,
+          whole_failed_at = case when not ${isFull} then whole_failed_at end, whole_failures = case when ${isFull} then 0 else whole_failures end,
           run = null, beat_at = null, fault = null, failed_at = null,
           (asked_at, asks_whole) = (select asked_at, asks_whole where asked_at::text is distinct from ${asked}::text union all select null, false limit 1)`,
     ),
   )
-  await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${hold.feed}`)
+  await db.run(sql`delete from sync_seen where ${ofRun(service, hold)}`)
 }
 
-/** Lets go of a feed whose run failed: the next one begins where this one did. */
-export const failFeed = (db: Db, service: Service, hold: Hold, fault: string) =>
-  db.run(updateHeld(service, hold, sql`run = null, beat_at = null, fault = ${fault}, failed_at = now()`))
+/** Lets go of a feed whose run failed: the next one begins where this one did. `isWhole`: everything was to be read, and could not be. */
+export const failFeed = (
+  db: Db,
+  service: Service,
+  hold: Hold,
+  { fault, isWhole }: { fault: string; isWhole: boolean },
+) =>
+  db.run(
+    updateHeld(
+      service,
+      hold,
+      sql`run = null, beat_at = null, fault = ${fault}, failed_at = now(),
+          whole_failed_at = case when ${isWhole} then now() else whole_failed_at end, whole_failures = whole_failures + ${isWhole ? 1 : 0}`,
+    ),
+  )
 
 /** Notes records of a list as seen. */
-export const noteSeen = (db: Db, service: Service, feed: string, list: string, ids: readonly string[]) =>
+export const noteSeen = (db: Db, service: Service, { feed, run }: Hold, list: string, ids: readonly string[]) =>
   db.run(sql`
-    insert into sync_seen (service_id, feed, list, id)
-    select ${service.id}, ${feed}, ${list}, id from unnest(${ids}::text[]) id
+    insert into sync_seen (service_id, feed, run, list, id)
+    select ${service.id}, ${feed}, ${run}, ${list}, id from unnest(${ids}::text[]) id
     on conflict do nothing`)
 
-export const countSeen = async (db: Db, service: Service, feed: string, list: string) =>
+/** Which rows of `sync_seen` are a run's. */
+export const ofRun = (service: Service, { feed, run }: Hold) =>
+  sql`service_id = ${service.id} and feed = ${feed} and run = ${run}`
+
+export const countSeen = async (db: Db, service: Service, hold: Hold, list: string) =>
   (
     await db.row<{ count: number }>(
-      sql`select count(*)::integer as count from sync_seen where service_id = ${service.id} and feed = ${feed} and list = ${list}`,
+      sql`select count(*)::integer as count from sync_seen where ${ofRun(service, hold)} and list = ${list}`,
     )
   )?.count ?? 0
 

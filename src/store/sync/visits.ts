@@ -46,9 +46,23 @@ export const noteAsked = (db: Db, service: Service, feed: string, { id, at }: { 
     on conflict (service_id, feed, id) do update
       set (visited_at, told_at) = (greatest(v.visited_at, excluded.visited_at), greatest(v.told_at, excluded.told_at))`)
 
-/** A visit is done. One whose record has changed meanwhile stays due. `told`: when it was asked for what could be read. */
-export const noteVisited = (db: Db, service: Service, feed: string, { id, stamp }: Visit, told: Date | undefined) =>
+interface Visited {
+  /** When it was asked for what could be read, and is in. */
+  told: Date | undefined
+  /** The next visit is as much earlier as if this one had been. */
+  earlierBySeconds: number
+}
+
+/** A visit is done. One whose record has changed meanwhile stays due. */
+export const noteVisited = (
+  db: Db,
+  service: Service,
+  feed: string,
+  { id, stamp }: Visit,
+  { told, earlierBySeconds }: Visited,
+) =>
   db.run(sql`
     update sync_visit
-       set (due, visited_at, told_at) = (stamp <> ${stamp}, now(), greatest(told_at, ${told?.toISOString() ?? null}::timestamptz))
+       set (due, visited_at, told_at)
+         = (stamp <> ${stamp}, now() - make_interval(secs => ${earlierBySeconds}), greatest(told_at, ${told?.toISOString() ?? null}::timestamptz))
      where service_id = ${service.id} and feed = ${feed} and id = ${id}`)

@@ -1,5 +1,5 @@
 import { type Db, sql } from '../../db.ts'
-import { decimalsOf, minorUnits } from '../../domain/money.ts'
+import { decimalsOf, storedUnits } from '../../domain/money.ts'
 import type { VoucherState, VoucherStep } from '../../domain/vouchers/states.ts'
 import type { Held } from '../../domain/vouchers/use.ts'
 import type { Validated } from '../../domain/vouchers/validations.ts'
@@ -35,7 +35,7 @@ export async function takeRow(tx: Db, service: Service, number: string): Promise
            coalesce(expiry_date < ${today(service)}, false) as "isPast"
       from voucher where ${here}`)
   const [, row] = await Promise.all([held, read])
-  return row && { ...row, balance: minorUnits(row.balance, decimalsOf(row.currency)) ?? 0n }
+  return row && { ...row, balance: storedUnits(row.balance, decimalsOf(row.currency)) }
 }
 
 /** The day it is, in the service's time zone. */
@@ -94,7 +94,7 @@ export async function drawnFor(
          from sales_order o join order_payment p on p.service_id = o.service_id and p.order_id = o.id
         where o.service_id = v.service_id and o.order_number = ${orderNumber} and o.imported_at is not null and p.voucher_number = v.number) before
      where v.service_id = ${service.id} and v.number = ${number}`)
-  return minorUnits(row?.drawn ?? '0', decimalsOf(currency)) ?? 0n
+  return storedUnits(row?.drawn ?? '0', decimalsOf(currency))
 }
 
 /** How many vouchers an account holds, and in how many seconds one of them is free again. */

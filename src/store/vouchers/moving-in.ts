@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Database, type Db, sql } from '../../db.ts'
-import { amount, decimalsOf, minorUnits } from '../../domain/money.ts'
+import { amount, decimalsOf, storedUnits } from '../../domain/money.ts'
 import { issued, stepsTo, type TakenStep } from '../../domain/vouchers/moving-in.ts'
 import type { VoucherState } from '../../domain/vouchers/states.ts'
 import type { BroughtState } from '../../domain/vouchers/voucher-row.ts'
@@ -41,6 +41,7 @@ export function broughtVoucher(
 interface Stored {
   number: string
   state: VoucherState
+  currency: string
   originalAmount: string
   balance: string
   expiryDate: string | null
@@ -67,13 +68,13 @@ interface Written {
  */
 export const bringVouchers = (db: Database, service: Service, vouchers: readonly BroughtVoucher[]): Promise<Upserted> =>
   db.transaction(async tx => {
-    const decimals = decimalsOf(service.settings.currency)
+    const { currency } = service.settings
     const there = await storedOf(tx, service, vouchers)
     const said = vouchers.filter(({ number, digest }) => !there.get(number)?.digest?.equals(digest))
-    const written = said.map(one => follow(one, there.get(one.number), decimals))
+    const written = said.map(one => follow(one, there.get(one.number), currency))
     const fresh = written.filter(({ number }) => !there.has(number))
     await addFresh(tx, service, fresh)
-    await addEntries(tx, service, written, decimals)
+    await addEntries(tx, service, written, decimalsOf(currency))
     await note(tx, service, written)
     return { inserted: fresh.length, changed: written.length - fresh.length }
   })
@@ -85,7 +86,7 @@ async function storedOf(tx: Db, service: Service, vouchers: readonly BroughtVouc
     sql`select from voucher where service_id = ${service.id} and number = any(${numbers}) order by number for update`,
   )
   const rows = await tx.rows<Stored>(sql`
-    select number, state, original_amount::text as "originalAmount", balance::text, expiry_date::text as "expiryDate", import_digest as digest,
+    select number, state, currency, original_amount::text as "originalAmount", balance::text, expiry_date::text as "expiryDate", import_digest as digest,
            (select count(*)::integer from voucher_entry e where e.service_id = v.service_id and e.number = v.number) as entry,
            imported_entry as "importedEntry"
       from voucher v where service_id = ${service.id} and number = any(${numbers})`)
@@ -93,11 +94,13 @@ async function storedOf(tx: Db, service: Service, vouchers: readonly BroughtVouc
 }
 
 /** What is to be written of a voucher that is said to be another one than is stored. */
-function follow(brought: BroughtVoucher, stored: Stored | undefined, decimals: number): Written {
-  const units = (text: string) => minorUnits(text, decimals) ?? 0n
+function follow(brought: BroughtVoucher, stored: Stored | undefined, currency: string): Written {
+  const decimals = decimalsOf(currency)
+  const units = (text: string) => storedUnits(text, decimals)
   const { number, pinHash, digest } = brought
   if (stored && stored.importedEntry === null) throw new Contradiction('voucher_issued_here')
   if (stored && stored.entry !== stored.importedEntry) throw new Contradiction('voucher_used_here')
+  if (stored && stored.currency !== currency) throw new Contradiction('voucher_original_amount')
   const original = units(brought.originalAmount ?? stored?.originalAmount ?? brought.balance)
   if (original === 0n) throw new Contradiction('voucher_original_amount_check')
   if (stored && original !== units(stored.originalAmount)) throw new Contradiction('voucher_original_amount')

@@ -1,5 +1,5 @@
 import { type Db, sql } from '../../db.ts'
-import { decimalsOf, minorUnits, amount as text } from '../../domain/money.ts'
+import { decimalsOf, storedUnits, amount as text } from '../../domain/money.ts'
 import type { Held } from '../../domain/vouchers/use.ts'
 import type { Validated } from '../../domain/vouchers/validations.ts'
 import type { Voucher } from '../../domain/vouchers/vouchers.ts'
@@ -55,7 +55,7 @@ export async function takeUpstream(tx: Db, service: Service, number: string): Pr
   if (!row) return
   const { original, used, available, isHeld, lockedUntil, currency, number: _, expiryDate, ...rest } = row
   const decimals = decimalsOf(currency)
-  const units = (stored: string) => minorUnits(stored, decimals) ?? 0n
+  const units = (stored: string) => storedUnits(stored, decimals)
   const shown = (stored: string) => text(units(stored), decimals)
   return {
     ...rest,

@@ -1,5 +1,5 @@
 import { type Database, type Db, sql } from '../../db.ts'
-import { amount, decimalsOf, minorUnits } from '../../domain/money.ts'
+import { amount, decimalsOf, storedUnits } from '../../domain/money.ts'
 import type { VoucherState } from '../../domain/vouchers/states.ts'
 import type { Voucher } from '../../domain/vouchers/vouchers.ts'
 import type { Keys } from '../../secrets.ts'
@@ -29,7 +29,7 @@ export async function insertVouchers(
   rows: readonly VoucherRow[],
 ): Promise<void> {
   const decimals = decimalsOf(service.settings.currency)
-  const units = (text: string) => minorUnits(text, decimals) ?? 0n
+  const units = (text: string) => storedUnits(text, decimals)
   const brought = rows.map(({ pin, usedAmount, ...row }) => {
     const balance = amount(units(row.originalAmount) - units(usedAmount), decimals)
     return broughtVoucher(keys, service, { ...row, pin, balance })
@@ -61,7 +61,7 @@ export async function readVoucher(db: Db, service: Service, number: string): Pro
      where v.service_id = ${service.id} and v.number = ${number}`)
   if (!row) return
   const decimals = decimalsOf(row.currency)
-  const units = (text: string) => minorUnits(text, decimals) ?? 0n
+  const units = (text: string) => storedUnits(text, decimals)
   const [original, balance] = [units(row.original), units(row.balance)]
   const isUsable = row.status === 'active' || row.status === 'locked'
   return {

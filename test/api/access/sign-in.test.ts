@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { addPassword, revoke } from '../../../src/accounts.ts'
 import { sql } from '../../../src/db.ts'
+import { askAgainMs, trustMs } from '../../../src/sign-in.ts'
 import { isProblem } from '../../support/problem.ts'
 import { anotherServer, basic, credentials, keptLog, speak, withPassword } from '../../support/servers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -140,6 +141,11 @@ test('a fresh password works at once beside the one before, a third one ends the
   await revoke(service.db, colleague.username, { all: true })
   for (const status of [...on(second), ...on(third)]) await comesTo(401, status)
   await forget()
+})
+
+test('what is told for long asks again when what was read is trusted no more, and soon enough to end within 5 s', () => {
+  assert.ok(askAgainMs > trustMs)
+  assert.ok(trustMs + askAgainMs < 5_000)
 })
 
 async function comesTo(wanted: number, status: () => Promise<number>) {

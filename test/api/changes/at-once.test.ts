@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { persistently } from '../../../src/connections/contention.ts'
+import { pastContention } from '../../../src/connections/contention.ts'
 import { type Database, type Db, openDatabase, sql } from '../../../src/db.ts'
 import { forgetRemovals } from '../../../src/store/changes/forgetting.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
@@ -65,7 +65,7 @@ test('changes of all kinds, removals, and what comes back, by writers that commi
   const writer = async (work: (turn: number) => Promise<unknown>) => {
     for (let turn = 0; goesOn(); turn++)
       try {
-        await persistently(() => work(turn))
+        await pastContention(() => work(turn))
         counts.commits++
       } catch {
         counts.killed++

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { mergeCustomers, upsertCustomers, upsertCustomersAskedAfter } from '../../../src/store/customers/customers.ts'
+import { momentNow } from '../../../src/store/lists/change.ts'
 import {
   changedBeside,
   countCustomers,
@@ -9,6 +10,7 @@ import {
   isRefused,
   john,
   startCustomerShop,
+  waiting,
 } from '../../support/customer-bodies.ts'
 import { post, put } from '../../support/write.ts'
 
@@ -102,6 +104,44 @@ test('an import that meets a change loses none of its fields', async () => {
     [data.surname, data.contact.phones.mobile, data.ecommerceAdminId],
     ['Changed', '0400 999 999', 'gid://shop/Customer/1'],
   )
+})
+
+/** Merges rows beside a write that has put the customer `id` in, and commits once they wait for it. Returns the customer's record. */
+async function mergedBesideNew(id: string, merge: (rows: { id: string; surname: string }[]) => Promise<unknown>) {
+  let merging: Promise<unknown> | undefined
+  await shop.db.transaction(async tx => {
+    const written = { id, firstname: 'John', surname: 'Written', ecommerceAdminId: 'gid://1', emailSubscription: true }
+    await mergeCustomers(tx, shop.service, [written])
+    merging = merge(['0', id, `${id}0`].map(each => ({ id: each, surname: 'Pulled' })))
+    await waiting(shop, 1)
+  })
+  await merging
+  for (const other of ['0', `${id}0`]) assert.equal((await shop.get(`/customers/${other}`)).json.data.surname, 'Pulled')
+  return (await shop.get(`/customers/${id}`)).json.data
+}
+
+test('an import that brings a customer whom a write has just put in keeps what only that says', async () => {
+  const data = await mergedBesideNew('123', rows => upsertCustomers(shop.db, shop.service, rows))
+  assert.deepEqual(
+    [data.firstname, data.surname, data.ecommerceAdminId, data.emailSubscription],
+    ['John', 'Pulled', 'gid://1', true],
+  )
+})
+
+test('a pull that asked before a customer was put in leaves it as it is, and takes it in where it asked behind that', async () => {
+  const newer: string[] = []
+  const onNewer = (id: string) => newer.push(id)
+  const before = await momentNow(shop.db)
+  const left = await mergedBesideNew('124', rows =>
+    upsertCustomersAskedAfter(shop.db, shop.service, rows, { moment: before, onNewer }),
+  )
+  assert.deepEqual([left.surname, left.ecommerceAdminId], ['Written', 'gid://1'])
+  assert.deepEqual(newer, ['124'])
+  const later = await mergedBesideNew('125', async rows =>
+    upsertCustomersAskedAfter(shop.db, shop.service, rows, { moment: await momentNow(shop.db), onNewer }),
+  )
+  assert.deepEqual([later.firstname, later.surname, later.ecommerceAdminId], ['John', 'Pulled', 'gid://1'])
+  assert.deepEqual(newer, ['124'])
 })
 
 test('of two changes on the same state at once one is refused', async () => {

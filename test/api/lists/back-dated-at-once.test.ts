@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { persistently } from '../../../src/connections/contention.ts'
+import { pastContention } from '../../../src/connections/contention.ts'
 import { type Database, type Db, openDatabase, sql } from '../../../src/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginChange } from '../../../src/store/lists/change.ts'
@@ -90,7 +90,7 @@ test('first loads that are killed, late arrivals, removals and changes of now, a
     (performance.now() < latest && (counts.commits <= 150 || counts.killed <= 12 || Math.min(...polled) <= 25))
   const put = async (work: () => Promise<unknown>) => {
     try {
-      await persistently(work)
+      await pastContention(work)
       counts.commits++
     } catch {
       counts.killed++

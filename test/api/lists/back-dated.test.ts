@@ -216,12 +216,14 @@ test('what comes back after a clock was set back is later than its removal', asy
 /** A whole pull shows this product and nothing else. */
 async function pullOnly({ service: tenant }: Caller, productId: string, skuId: string) {
   const { db } = service
-  await holdFeed(db, tenant, 'products')
-  await noteSeen(db, tenant, 'products', 'variant', [skuId])
-  await noteSeen(db, tenant, 'products', 'product', [productId])
+  const held = await holdFeed(db, tenant, 'products')
+  assert.ok(held)
+  const hold = { feed: 'products', run: held.run }
+  await noteSeen(db, tenant, hold, 'variant', [skuId])
+  await noteSeen(db, tenant, hold, 'product', [productId])
   for (const list of ['variant', 'product'] as const)
     assert.deepEqual(
-      await removeUnseen(db, tenant, { feed: 'products', list, thoseThere: async () => [], onSome: async () => {} }),
+      await removeUnseen(db, tenant, { hold, list, thoseThere: async () => [], onSome: async () => {} }),
       { kept: 0 },
     )
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { persistently } from '../../../src/connections/contention.ts'
+import { pastContention } from '../../../src/connections/contention.ts'
 import { type Database, type Db, openDatabase, sql } from '../../../src/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
@@ -155,7 +155,7 @@ test('eight writers that commit out of order, or not at all, hide nothing from a
       const rows = chosen.map(id => ({ id, firstname: `${name}/${turn}` }))
       try {
         // As whoever brings rows in does it: of two that wait for each other one begins anew.
-        await persistently(() =>
+        await pastContention(() =>
           upsertCustomers(
             held(async () => {
               await delay(waits)

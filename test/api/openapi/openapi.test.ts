@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { lintOpenApi } from '../../../scripts/lint-openapi.ts'
 import { bareServer, documents } from '../../../src/commands/docs.ts'
 import { catalogue } from '../../../src/errors.ts'
-import { tagDescriptions } from '../../../src/http/openapi/texts.ts'
+import { tagDescriptions } from '../../../src/http/operation.ts'
 import { type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
 
 let server: FastifyInstance

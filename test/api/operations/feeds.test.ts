@@ -5,7 +5,7 @@ import { startSimulator } from '../../../simulator/simulator.ts'
 import { openOffices } from '../../../src/backoffice/offices.ts'
 import { sql } from '../../../src/db.ts'
 import type { Feed, FeedRun } from '../../../src/domain/feeds.ts'
-import { forgetAnswers } from '../../../src/jobs/forget-answers.ts'
+import { forgetExpired } from '../../../src/jobs/forget-expired.ts'
 import type { Work } from '../../../src/jobs/job.ts'
 import { officeJobs } from '../../../src/jobs/jobs.ts'
 import { startWorker, type Worker } from '../../../src/worker.ts'
@@ -140,7 +140,7 @@ test('runs are kept for 30 days, and walked by cursor, the newest first', async 
   await db.run(sql`
     insert into feed_run (service_id, feed, run_id, changed_at, ended_at, is_whole)
     select ${shop.service.id}, 'stock', i::text, now() - i * interval '1 day', now(), true from generate_series(27, 32) i`)
-  await forgetAnswers({ db } as Work)
+  await forgetExpired({ db } as Work)
   const walked: string[] = []
   for (let query = '?limit=2'; query; ) {
     const { json } = await shop.get(`/feeds/stock/runs${query}`)

@@ -51,6 +51,13 @@ test('all of a line, in whatever portions, is refunded with exactly what was pai
   )
 })
 
+test('after cancelled returns a unit is refunded with no more than it has cost', () => {
+  // Ten at 1.00 less 0.02: one by one the first and the sixth come to 0.99; all others are cancelled again.
+  const kept = { value: 998n, quantity: 10, returned: 2, refunded: 198n }
+  assert.equal(refundFor(kept, 1), 100n)
+  assert.equal(refundFor(kept, 8), 800n)
+})
+
 test('returns and cancelled returns, in whatever order, never refund more than was paid, and in the end exactly that', () => {
   const move = fc.record({ count: fc.integer({ min: 1, max: 5 }), cancel: fc.option(fc.nat(20)) })
   fc.assert(
@@ -62,6 +69,9 @@ test('returns and cancelled returns, in whatever order, never refund more than w
         if (count === 0) return
         const refund = refundFor(paid, count)
         assert.ok(refund >= 0n)
+        // No more than its units have cost, so that a return has no discount below zero.
+        const dearest = (value + BigInt(paid.quantity) - 1n) / BigInt(paid.quantity)
+        assert.ok(refund <= dearest * BigInt(count), `${refund} for ${count} at ${dearest}`)
         open.push({ count, refund })
         paid.returned += count
         paid.refunded += refund

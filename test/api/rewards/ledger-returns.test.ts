@@ -136,6 +136,31 @@ test('what a cancelled return gives again settles first what it left owing', asy
   await ann.checkLedger()
 })
 
+test('a cancelled return gives again no more of the qualifying spend than it took', async () => {
+  const ann = await member(api)
+  await ann.earn('W1', '600.00')
+  const spend = async () =>
+    (
+      await api.db.row<{ spend: string }>(
+        sql`select trim_scale(qualifying_spend)::text as spend from reward_account where service_id = ${ann.service.id}`,
+      )
+    )?.spend
+  // The year begins anew by a feed.
+  const begin = (left: string) =>
+    api.db.run(sql`update reward_account set qualifying_spend = ${left}::numeric where service_id = ${ann.service.id}`)
+  for (const [left, after] of [
+    ['0', '0'],
+    ['100', '100'],
+    ['700', '700'],
+  ] as const) {
+    await begin(left)
+    await ann.giveBack('W1', '600.00')
+    await ann.cancelReturn('W1')
+    assert.equal(await spend(), after)
+    await ann.checkLedger()
+  }
+})
+
 const cents = fc.integer({ min: 1, max: 90_000 }).map(whole => (whole / 100).toFixed(2))
 const number = fc.constantFrom('W1', 'W2', 'W3')
 

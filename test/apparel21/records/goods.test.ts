@@ -78,7 +78,7 @@ test('a style is a product, one row a SKU; a SKU without a price is refused alon
 
 test('free stock is read at each depth', async () => {
   const store = '<Store Name="Sample" StoreId="7101" StoreNumber="101" FreeStock="4" />'
-  const stock = async (content: string) => freeStockFrom(await documentOf(content))
+  const stock = async (content: string) => freeStockFrom(await documentOf(content)).rows
   const at = { storeId: '7101', freeStock: 4 }
   const [productId, colourId, skuId] = ['5001', '6101', '12001']
   const sku = `<Sku Name="S" SkuIdx="12001">${store}</Sku>`
@@ -90,16 +90,28 @@ test('free stock is read at each depth', async () => {
   ])
   assert.deepEqual(await stock(`<Style StyleIdx="5001">${store}</Style>`), [{ productId, ...at }])
   assert.deepEqual(await stock(sku), [{ skuId, ...at }])
-  await assert.rejects(stock('<Sku SkuIdx="1"><Store StoreId="1" FreeStock="" /></Sku>'), Untranslatable)
+  await assert.rejects(stock('<Sku><Store StoreId="1" FreeStock="1" /></Sku>'), Untranslatable)
+  const odd = await documentOf(
+    `<Style StyleIdx="5001"><Clr><Store StoreId="1" FreeStock="1" /></Clr><Clr ClrIdx="6101">${sku}<Store FreeStock="1" /><Store StoreId="7102" FreeStock="" /></Clr></Style>`,
+  )
+  assert.deepEqual(freeStockFrom(odd), {
+    rows: [{ productId, colourId, skuId, ...at }],
+    refused: [
+      'Stock is of something without an identifier.',
+      'A store with stock has no StoreId.',
+      'A free stock is no number.',
+    ],
+  })
 })
 
 test('changed stock is absolute, and may be nothing or less', async () => {
   const found = await documentOf(
-    '<store storeid="7101" lastChanged="2024-05-29T14:20:07.76"><sku skuid="12001" freeStock="0" /><sku skuid="12002" freeStock="-15" /></store>',
+    '<store storeid="7101" lastChanged="2024-05-29T14:20:07.76"><sku skuid="12001" freeStock="0" /><sku skuid="12002" freeStock="-15" /><sku skuid="12003" freeStock="x" /><sku skuid="12004" freeStock="2.75" /><sku skuid="12005" freeStock="-0.5" /></store>',
   )
-  assert.deepEqual(changedStockFrom(found), [
-    { storeId: '7101', skuId: '12001', freeStock: 0 },
-    { storeId: '7101', skuId: '12002', freeStock: -15 },
-  ])
+  const row = (skuId: string, freeStock: number) => ({ storeId: '7101', skuId, freeStock })
+  assert.deepEqual(changedStockFrom(found), {
+    rows: [row('12001', 0), row('12002', -15), row('12004', 2), row('12005', -1)],
+    refused: ['A free stock is no number.'],
+  })
   assert.equal(lastChangeOf(found), '2024-05-29T14:20:07')
 })

@@ -186,3 +186,23 @@ test('an account with empty lists, no tier and no next reward is one', async () 
     gifts: [{ id: '301', giftId: '21', name: 'March Gift', available: false, expiryDate: null }],
   })
 })
+
+test('points, rewards and gifts without a time of issue were issued when their account began', async () => {
+  const sample = `<RewardAccount><Id>1</Id><ProgramId>1</ProgramId><ProgramName/><Currency>AUD</Currency><TierId>1</TierId><TierName>Bronze</TierName><PersonId>3001</PersonId>
+  <TierLockedUntilDate>2026-09-19</TierLockedUntilDate><AvailablePoints>100</AvailablePoints><AvailableRewards>25</AvailableRewards>
+  <JoinDate>2024-09-11</JoinDate><TierJoinDate>2024-09-19</TierJoinDate><PointsToNextReward>86</PointsToNextReward><SpendToNextReward>86</SpendToNextReward>
+  <NextTierId>41</NextTierId><SpendToNextTier>386</SpendToNextTier>
+  <PointsList Type="Array"><Accrual><AccrualId>42181</AccrualId><CreatedDateTime>2025-08-22T15:19:10</CreatedDateTime><Description/><Total>100</Total><Redeemed>0</Redeemed>
+     <PendingRedemption>0</PendingRedemption><Available>100</Available><ExpiryDate>2026-08-22</ExpiryDate></Accrual></PointsList>
+  <RewardsList Type="Array"><Reward><RewardId>163421</RewardId><CreatedDateTime/><Description>Birthday Reward</Description><Total>25</Total><Redeemed>0</Redeemed>
+     <PendingRedemption>0</PendingRedemption><Available>25</Available><ExpiryDate>2026-08-22</ExpiryDate><IssueReason><Id>17665</Id><Code/><Name/></IssueReason></Reward></RewardsList>
+  <GiftList Type="Array"><Gift><IssueId>301</IssueId><CreatedDateTime/><Description/><GiftId>21</GiftId><GiftName>March Gift</GiftName><Available>true</Available>
+     <ExpiryDate>2026-12-05</ExpiryDate><IssueReason><Id/><Code/><Name/></IssueReason></Gift></GiftList>
+</RewardAccount>`
+  const read = rewardAccountFrom(await documentOf(sample), 'AUD')
+  assert.deepEqual([read.availablePoints, read.availableRewards, read.gifts.length], [100, '25.00', 1])
+  assert.deepEqual(
+    lotsFrom(await documentOf(sample), 2).lots.map(({ createdAt }) => createdAt),
+    ['2025-08-22 15:19:10', '2024-09-11 00:00:00', '2024-09-11 00:00:00'],
+  )
+})

@@ -27,6 +27,17 @@ test('what came back some other way is not returned again', async () => {
   made(await giveBack(own.id, { [tee.sku]: 1 }))
 })
 
+test('what becomes of a return is not told, and the capabilities say so', async () => {
+  const order = await bought({ [tee.sku]: 1 })
+  const { id } = made(await giveBack(order.id, { [tee.sku]: 1 }))
+  simulator.change({ kind: 'receive-return', id: lastReturn().id })
+  await shop.sync('orders')
+  assert.equal((await api.get(`/returns/${id}`)).json.data.status, 'requested')
+  const { capabilities } = (await api.get('/capabilities')).json.data
+  const found = capabilities.find(({ name }: { name: string }) => name === 'returnStatus')
+  assert.equal(found?.available, false)
+})
+
 test('a return whose answer is lost, and whose lines head office then marks as returned, is that return to its repeat, and to whoever follows it up', async () => {
   for (const finish of ['repeat', 'follow up'] as const) {
     simulator.ledger.clear()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { addService } from '../../../src/services.ts'
-import { record } from '../../../src/store/running/audit.ts'
+import { leaveAuditLine } from '../../../src/store/running/audit.ts'
 import { copiesAmong, entriesNamed, isThere } from '../../../src/store/running/copies.ts'
 import {
   adopt,
@@ -28,7 +28,7 @@ export async function askDataDatabases({ db, keys }: TestService) {
   assert.ok(copy && copy.place === 'toured' && (await isThere(db, copy)))
   await readMark(db)
   await db.transaction(tx =>
-    record(tx, service, { username: 'u', operation: 'toured', subject: '/x', body: {}, requestId: 'r' }),
+    leaveAuditLine(tx, service, { username: 'u', operation: 'toured', subject: '/x', body: {}, requestId: 'r' }),
   )
   assert.equal((await servicesWithLines(db)).length, 1)
   await handOnAll(db, db, service.id, AbortSignal.timeout(60_000))

@@ -117,18 +117,20 @@ export async function tour(api: TestService) {
   await lookAtGrownTables(db)
   await db.run(sql`drop table grown`)
 
-  await holdFeed(db, service, 'customers')
+  const held = await holdFeed(db, service, 'customers')
+  assert.ok(held)
+  const hold = { feed: 'customers', run: held.run }
   const [one, ...others] = await db.rows<{ id: string }>(sql`select id from customer where service_id = ${service.id}`)
   assert.ok(one)
   await noteSeen(
     db,
     service,
-    'customers',
+    hold,
     'customer',
     others.map(({ id }) => id),
   )
   const thoseThere = async (ids: readonly string[]) => [...ids]
-  await removeUnseen(db, service, { feed: 'customers', list: 'customer', thoseThere, onSome: async () => {} })
+  await removeUnseen(db, service, { hold, list: 'customer', thoseThere, onSome: async () => {} })
   await haveErased(api)
 
   const feeds = [{ serviceId: service.id, feed: 'stock', everySeconds: 1 }]

@@ -1,6 +1,6 @@
 import { sql } from '../../../src/db.ts'
-import { record } from '../../../src/store/running/audit.ts'
-import { logRequests, openDay } from '../../../src/store/running/requests.ts'
+import { leaveAuditLine } from '../../../src/store/running/audit.ts'
+import { keepRequests, openDay } from '../../../src/store/running/requests.ts'
 import type { TestService } from '../service.ts'
 
 /** Operations with what became of them, as they come in a shop that runs well: `[operation, record, status, error]`. */
@@ -55,7 +55,7 @@ export async function logMorning(
     }
   })
   for (const day of new Set(lines.map(({ at }) => at.slice(0, 10)))) await openDay(db, day)
-  await logRequests(db, lines)
+  await keepRequests(db, lines)
   await db.run(sql`
     insert into request_minute (service_id, minute, answered, refused, failed)
     select ${service.id}, minute, answered, (answered * (0.02 + 0.02 * sin(n / 9.0)))::integer, case when n between 300 and 318 then answered / 4 else 0 end
@@ -66,7 +66,7 @@ export async function logMorning(
   if (!newest) throw new Error('a morning without requests')
   const body = { orderNumber: '', customerId: '', lines: [{ sku: '', quantity: 1, price: '' }] }
   await db.transaction(tx =>
-    record(tx, service, {
+    leaveAuditLine(tx, service, {
       username,
       operation: newest.operation,
       subject: newest.subject,

@@ -64,8 +64,8 @@ export function makeBulkhead({
   }
 }
 
-/** Has calls wait for a place, which they give back at their end. */
+/** Has calls wait for a place, each at its own bulkhead, which they give back at their end. */
 export const inTurn =
-  (bulkhead: Bulkhead): Stage =>
-  (_, signal) =>
-    bulkhead.enter(signal)
+  (bulkheadOf: (asked: Parameters<Stage>[0]) => Bulkhead): Stage =>
+  (asked, signal) =>
+    bulkheadOf(asked).enter(signal)

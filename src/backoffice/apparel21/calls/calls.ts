@@ -26,7 +26,10 @@ interface Calls {
 export function openCalls(connection: Connection): Calls {
   const { log, onBreaker, onCredentials } = connection
   const limits: Limits = { ...defaultLimits, ...connection.limits }
-  const wire = openWire(connection, limits.concurrency)
+  const places = makeBulkhead(limits)
+  // One that takes minutes to be read would keep a place from callers for all that time: at `concurrency` 1 the only one.
+  const placeOfBulk = makeBulkhead({ ...limits, concurrency: 1 })
+  const wire = openWire(connection, limits.concurrency + 1)
   const budget = makeRetryBudget()
   const breaker = makeBreaker({
     ...limits,
@@ -42,7 +45,7 @@ export function openCalls(connection: Connection): Calls {
       guardedBy(breaker, limits.mostOpenMs),
       logged(connection),
       resting(limits.patienceMs),
-      inTurn(makeBulkhead(limits)),
+      inTurn(({ size }) => (size === 'bulk' ? placeOfBulk : places)),
       credentialsTold(onCredentials),
     ],
     attemptOver(wire, connection, limits),

@@ -37,7 +37,7 @@ export interface Limits {
   answerBytes: number
   pageBytes: number
   bulkBytes: number
-  /** Calls under way at a time, and how many may wait for their turn. */
+  /** Calls under way at a time, beside one of bulk, and how many may wait for their turn. */
   concurrency: number
   waiting: number
   /** Milliseconds that one waits for its turn. */

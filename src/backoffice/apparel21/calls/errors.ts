@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode, type Fault, faulty, type Members, notFound } from '../../../errors.ts'
 import { apiErrorOf, Failure } from './failure.ts'
-import { noData, Refusal } from './refusal.ts'
+import { accountUnknown, noData, Refusal } from './refusal.ts'
 
 /** What a call is about: the same code means one thing here and another there. */
 export type Endpoint =
@@ -120,7 +120,11 @@ const meanings: Readonly<Record<Endpoint, Readonly<Record<number, Meaning>>>> = 
   voucher: { ...vouchers, [noData]: plain('voucher_not_accepted') },
   voucherValidation: { ...vouchers, [noData]: plain('voucher_not_accepted') },
   voucherLock: { ...vouchers, [noData]: plain('validation_id_incorrect') },
-  rewards: { [noData]: missing('reward account'), 5152: missing('reward account'), 5162: missing('reward programme') },
+  rewards: {
+    [noData]: missing('reward account'),
+    [accountUnknown]: missing('reward account'),
+    5162: missing('reward programme'),
+  },
 }
 
 /** What a caller is told of the `Refusal` or the `Failure` that a call came to; anything else is itself. */

@@ -31,3 +31,6 @@ export const noData = 5008
 
 /** Another order, or return, has the number. */
 export const numberExists = 5052
+
+/** There is no reward account of this identifier. */
+export const accountUnknown = 5152

@@ -64,8 +64,9 @@ async function importPass(db: Database, service: Service, file: Importable, pass
     const taken = nothingTaken()
     const fields = everyField(kind, {}, service.settings.currency)
     const header = fields.map(({ name }) => name)
+    const refusing = { run: `${service.id}-${pass.kind}`, of: `${pass.kind} of ${service.name}` }
     const sheet = { header, fields, sparse: true, lines: translated(file, pass, fields, signal) }
-    await importSheet(sheet, { db, service, kind, rejected: rejectedFile(file.rejected, sheet) }, taken)
+    await importSheet(sheet, { db, service, kind, rejected: rejectedFile(file.rejected, sheet, refusing) }, taken)
     return taken
   } finally {
     await letGo()

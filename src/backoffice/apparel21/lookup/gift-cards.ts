@@ -71,7 +71,7 @@ async function faultsOfSku(client: Client, card: GiftCard): Promise<Fault[]> {
 async function isInStock(client: Client, skuId: string): Promise<boolean> {
   const roots = ['Sku', 'Clr', 'Style']
   const found = await client.document({ endpoint: 'stock', path: ['Freestock', 'sku', skuId], roots })
-  return found !== undefined && freeStockFrom(found).some(({ freeStock }) => freeStock > 0)
+  return found !== undefined && freeStockFrom(found).rows.some(({ freeStock }) => freeStock > 0)
 }
 
 /** What a SKU costs; null where that cannot be found out: there is no look-up of one by its identifier alone. */

@@ -4,13 +4,12 @@ import { pagesOf } from '../calls/paging.ts'
 import { type Release, since } from '../calls/release.ts'
 import { every, text } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
+import { isId } from './is-id.ts'
 
 const roots = ['Order', 'Orders', 'ReturnOrder']
 
 /** What may stand in a path without being taken for another one. */
 const isNumber = (number: string) => /^[\w-]{1,50}$/.test(number)
-const isId = (id: string) => /^\d{1,22}$/.test(id)
-
 const ordersIn = (root: Xml | undefined) => (root?.name === 'Orders' ? every(root, 'Order') : root ? [root] : [])
 
 /** All orders of a person, as they are now. Somebody waits for them: all of the pages have the time of one call. */

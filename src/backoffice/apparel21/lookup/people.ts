@@ -21,6 +21,7 @@ import { carried } from '../records/references.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import { every, text } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
+import { isId } from './is-id.ts'
 import type { Upstream } from './upstream.ts'
 
 /** The identifier of a type of reference by the name that it goes by here. */
@@ -31,7 +32,7 @@ export async function referenceTypeIds({ referenceBook }: Upstream): Promise<Rea
 
 /** A person; undefined where there is none, or can be none, with this identifier. */
 export const personById = async (client: Client, id: string, signal?: AbortSignal): Promise<Xml | undefined> =>
-  /^\d{1,22}$/.test(id)
+  isId(id)
     ? client.document({ endpoint: 'persons', path: ['Persons', id], roots: ['Person'], ...(signal && { signal }) })
     : undefined
 

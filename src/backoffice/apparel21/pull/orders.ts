@@ -1,6 +1,7 @@
 import type { OpenOrder, Portion, PullRequest } from '../../../domain/port/feed.ts'
 import type { Client } from '../calls/client.ts'
 import { pagesOf } from '../calls/paging.ts'
+import { isId } from '../lookup/is-id.ts'
 import { stepTo } from '../lookup/known-orders.ts'
 import { statusesIn } from '../records/order-read.ts'
 import { text } from '../xml/values.ts'
@@ -11,9 +12,12 @@ import { visited } from './visits.ts'
  * each customer with such an order, whatever else has been ordered in the shop.
  */
 export async function* pullOrders(client: Client, { signal, openOrders }: PullRequest): AsyncGenerator<Portion> {
-  const byCustomer = Map.groupBy(await openOrders(), ({ customerId }) => customerId)
+  // One that is no identifier there is of the back office before, and nobody's in this one.
+  const open = (await openOrders()).filter(({ customerId }) => isId(customerId))
+  const byCustomer = Map.groupBy(open, ({ customerId }) => customerId)
   const customers = async function* () {
-    for (const id of byCustomer.keys()) yield { id, stamp: '' }
+    // By chance, so that many whose answers cannot be read do not hide those behind them for ever.
+    for (const id of shuffled(byCustomer.keys())) yield { id, stamp: '' }
   }
   const portions = visited(customers(), async ({ id }) => {
     const pages = pagesOf(client, {
@@ -36,6 +40,12 @@ export async function* pullOrders(client: Client, { signal, openOrders }: PullRe
   // Whom it asks about follows from the orders: no visit has to be noted.
   for await (const { visited: _, ...portion } of portions) yield portion
 }
+
+const shuffled = <T>(all: Iterable<T>) =>
+  [...all]
+    .map(one => ({ one, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ one }) => one)
 
 const stepsOf = (seen: ReturnType<typeof statusesIn>, { lines }: OpenOrder) =>
   lines.flatMap(({ sequence, isOpen }) => {

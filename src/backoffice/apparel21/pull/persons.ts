@@ -5,7 +5,7 @@ import { pagesOf, type Report } from '../calls/paging.ts'
 import type { Release } from '../calls/release.ts'
 import { personById } from '../lookup/people.ts'
 import { openReferenceBook } from '../lookup/reference-book.ts'
-import { accountVisits, changedAt, customerFrom, historyVisit, idOf } from '../records/persons.ts'
+import { accountsHad, accountVisits, changedAt, customerFrom, historyVisit, idOf } from '../records/persons.ts'
 import { carried } from '../records/references.ts'
 import { translated } from '../xml/untranslatable.ts'
 import { every, text } from '../xml/values.ts'
@@ -87,6 +87,7 @@ function portions(client: Client, { settings, signal, unknownReferences }: PullR
       seen: [{ list: 'customer', ids }],
       refused,
       isUnclear: ids.length < persons.length,
+      goneAccounts: persons.flatMap(accountsHad),
       visits: [
         { feed: 'transactions', due: translated(persons, historyVisit).rows },
         { feed: 'reward-accounts', due: persons.flatMap(accountVisits) },

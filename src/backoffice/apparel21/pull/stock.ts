@@ -41,7 +41,10 @@ async function* pullChanges(client: Client, since: string, { settings, signal }:
   })
   const told = toldBy(client, settings)
   // It tells when the stock of a store last changed, and not of which SKU.
-  const changed = (store: Xml) => changedStockFrom(store).map(row => ({ ...row, ...told(lastChangeOf(store)) }))
+  const changed = (store: Xml) => {
+    const { rows, refused } = changedStockFrom(store)
+    return { rows: rows.map(row => ({ ...row, ...told(lastChangeOf(store)) })), refused }
+  }
   yield* portions(records, changed, store => pull.show(lastChangeOf(store)))
   yield { end: pull.end() }
 }
@@ -89,7 +92,7 @@ async function* stylesOf(client: Client, products: readonly Xml[], signal: Abort
 
 async function* portions(
   records: AsyncIterable<Xml>,
-  translate: (record: Xml) => StockFeedRow[],
+  translate: typeof freeStockFrom,
   show: (record: Xml) => void = () => {},
 ): AsyncGenerator<Portion> {
   let stock: StockFeedRow[] = []
@@ -97,8 +100,8 @@ async function* portions(
   for await (const record of records) {
     show(record)
     const one = translated([record], translate)
-    stock.push(...one.rows.flat())
-    refused.push(...one.refused)
+    stock.push(...one.rows.flatMap(({ rows }) => rows))
+    refused.push(...one.refused, ...one.rows.flatMap(row => row.refused))
     if (stock.length < together) continue
     yield { rows: { stock }, refused, isUnclear: refused.length > 0 }
     stock = []

@@ -1,5 +1,6 @@
 import type { Portion, Visit } from '../../../domain/port/feed.ts'
 import { ApiError } from '../../../errors.ts'
+import { refusalBehind } from '../calls/refusal.ts'
 
 /** Visits under way at a time: few, so that the callers of the API find a place. */
 const atOnce = 3
@@ -23,7 +24,9 @@ export async function* visited(
       yield { ...(await begun.portion), visited: begun.visited }
       faults = 0
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'back_office_error' || ++faults > mostFaults) throw error
+      if (!(error instanceof ApiError) || error.code !== 'back_office_error') throw error
+      // A refusal is an answer about this one record, and will be the same tomorrow.
+      if (!refusalBehind(error) && ++faults > mostFaults) throw error
       yield { refused: ['The answer about a record could not be read.'], visited: begun.visited }
     }
   }

@@ -1,4 +1,4 @@
-import type { FeedRows, Visit } from '../../../domain/port/feed.ts'
+import type { FeedRows, GoneAccounts, Visit } from '../../../domain/port/feed.ts'
 import type { Settings } from '../../../settings.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import { day, every, flag, text, wallIn } from '../xml/values.ts'
@@ -32,6 +32,13 @@ export const accountVisits = (person: Xml): Visit[] =>
     const id = text(account, 'Id')
     return id ? [{ id, stamp: text(person, 'UpdateTimeStamp') ?? '' }] : []
   })
+
+/** A person who names reward accounts has no others. */
+export function accountsHad(person: Xml): GoneAccounts[] {
+  const has = accountVisits(person).map(({ id }) => id)
+  const customerId = text(person, 'Id')
+  return has.length && customerId ? [{ customerId, has }] : []
+}
 
 /** A customer. What this system does not know of one, such as the store they joined in, is left as it is stored. */
 export function customerFrom(person: Xml, reading: PersonReading): FeedRows['customers'] {

@@ -87,8 +87,10 @@ export function accountFrom(account: Xml, decimals: number, qualifying: Qualifyi
 /** The open lots of a reward account. */
 export function lotsFrom(account: Xml, decimals: number): FeedRows['rewardLots'] {
   const accountId = idIn(account, 'A reward account', 'Id')
+  // Rewards and gifts may not say when they were issued: it was no earlier than this.
+  const joined = localTime(account, 'JoinDate')
   const common = (lot: Xml, kind: Lot['kind'], ...names: string[]) => {
-    const createdAt = localTime(lot, 'CreatedDateTime')
+    const createdAt = localTime(lot, 'CreatedDateTime') ?? joined
     const expires = text(lot, 'ExpiryDate')
     if (!createdAt || (expires && !day(lot, 'ExpiryDate')))
       throw new Untranslatable('Points, a reward or a gift have no time of issue, or an expiry that is no date.')

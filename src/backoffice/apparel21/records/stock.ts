@@ -1,33 +1,49 @@
-import type { FeedRows, StockFeedRow } from '../../../domain/port/feed.ts'
-import { Untranslatable } from '../xml/untranslatable.ts'
-import { clean, wallIn, wholeIn } from '../xml/values.ts'
+import type { StockFeedRow } from '../../../domain/port/feed.ts'
+import { translated, Untranslatable } from '../xml/untranslatable.ts'
+import { clean, flooredIn, wallIn } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 /** Attributes here are named in one case in one answer, and in another in the next. */
 const attribute = ({ attributes }: Xml, name: string) =>
   clean(attributes[name] ?? attributes[Object.keys(attributes).find(key => key.toLowerCase() === name) ?? ''])
 
+/** What there is of so much stock: of part of a unit, nothing can be sold. */
 function freeStockOf(element: Xml): number {
-  const free = wholeIn(attribute(element, 'freestock'))
-  if (free === null) throw new Untranslatable('A free stock is no whole number.')
+  const free = flooredIn(attribute(element, 'freestock'))
+  if (free === null) throw new Untranslatable('A free stock is no number.')
   return free
 }
 
+/** What a record says of stock, and why some of it is refused: the rest of it is sound. */
+interface StockRead {
+  rows: StockFeedRow[]
+  refused: string[]
+}
+
 /** Free stock as `Freestock` has it, of a style, a colour or a SKU: only where there is any. */
-export function freeStockFrom(element: Xml): StockFeedRow[] {
-  const rows: StockFeedRow[] = []
-  const walk = (node: Xml, item: Omit<StockFeedRow, 'storeId' | 'freeStock'>) => {
-    for (const child of node.children) {
-      const name = child.name.toLowerCase()
-      if (name === 'store') {
-        const storeId = attribute(child, 'storeid')
-        if (!storeId) throw new Untranslatable('A store with stock has no StoreId.')
-        rows.push({ ...item, storeId, freeStock: freeStockOf(child) })
-      } else if (name === 'clr' || name === 'sku') walk(child, { ...item, ...itemOf(child) })
+export function freeStockFrom(element: Xml): StockRead {
+  const item = itemOf(element)
+  const read: StockRead = { rows: [], refused: [] }
+  for (const child of element.children) {
+    const name = child.name.toLowerCase()
+    const nested = (inner: Xml) => {
+      const { rows, refused } = freeStockFrom(inner)
+      read.refused.push(...refused)
+      return rows.map(row => ({ ...item, ...row }))
     }
+    const { rows, refused } = translated([child], one =>
+      name === 'store' ? [inStore(one, item)] : name === 'clr' || name === 'sku' ? nested(one) : [],
+    )
+    read.rows.push(...rows.flat())
+    read.refused.push(...refused)
   }
-  walk(element, itemOf(element))
-  return rows
+  return read
+}
+
+function inStore(store: Xml, item: Omit<StockFeedRow, 'storeId' | 'freeStock'>): StockFeedRow {
+  const storeId = attribute(store, 'storeid')
+  if (!storeId) throw new Untranslatable('A store with stock has no StoreId.')
+  return { ...item, storeId, freeStock: freeStockOf(store) }
 }
 
 /** What an element is the stock of. */
@@ -38,16 +54,15 @@ function itemOf(element: Xml): Omit<StockFeedRow, 'storeId' | 'freeStock'> {
 }
 
 /** A `store` of `StockChanged`: absolute stock, which may be nothing, or less. */
-export function changedStockFrom(store: Xml): FeedRows['stock'][] {
+export function changedStockFrom(store: Xml): StockRead {
   const storeId = attribute(store, 'storeid')
   if (!storeId) throw new Untranslatable('A store with changed stock has no storeid.')
-  return store.children
-    .filter(child => child.name.toLowerCase() === 'sku')
-    .map(sku => {
-      const skuId = attribute(sku, 'skuid')
-      if (!skuId) throw new Untranslatable('Changed stock has no skuid.')
-      return { storeId, skuId, freeStock: freeStockOf(sku) }
-    })
+  const skus = store.children.filter(child => child.name.toLowerCase() === 'sku')
+  return translated(skus, sku => {
+    const skuId = attribute(sku, 'skuid')
+    if (!skuId) throw new Untranslatable('Changed stock has no skuid.')
+    return { storeId, skuId, freeStock: freeStockOf(sku) }
+  })
 }
 
 /** When the stock of a `store` of `StockChanged` last changed. */

@@ -42,6 +42,12 @@ export function wholeIn(given: string | null | undefined): number | null {
   return Math.abs(value) <= 2_147_483_647 ? value : null
 }
 
+/** The whole number that is not above a given one. */
+export function flooredIn(given: string | null | undefined): number | null {
+  const plain = decimalIn(given)
+  return plain === null ? null : wholeIn(String(Math.floor(Number(plain))))
+}
+
 /** How much was sold, with three decimals at most. */
 export function units(element: Xml | undefined, ...path: string[]): number | null {
   const told = rounded(text(element, ...path), 3)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** Marks what is out already: a database that is away for a moment must not have it sent twice. */
-export async function persist(mark: () => Promise<unknown>) {
+export async function untilMarked(mark: () => Promise<unknown>) {
   for (let waitMs = 100; ; waitMs *= 2) {
     try {
       await mark()

@@ -1,5 +1,5 @@
 import { forgetAlerts } from '../store/running/alerts.ts'
-import { forgetAnswers as forget } from '../store/running/idempotency.ts'
+import { forgetAnswers } from '../store/running/idempotency.ts'
 import { forgetHolds } from '../store/running/intents.ts'
 import { forgetFailedMails } from '../store/running/mails.ts'
 import { forgetRuns } from '../store/sync/runs.ts'
@@ -8,9 +8,9 @@ import { forgetAttempts } from '../store/webhooks/attempts.ts'
 import type { Work } from './job.ts'
 
 /** Deletes what is kept for a time only: answers to writes and wrong PINs, the words of mails that failed, old alerts, attempts at webhooks, runs of feeds. */
-export async function forgetAnswers({ db }: Work): Promise<void> {
+export async function forgetExpired({ db }: Work): Promise<void> {
   for (const each of [
-    forget,
+    forgetAnswers,
     forgetHolds,
     forgetWrongPins,
     forgetFailedMails,

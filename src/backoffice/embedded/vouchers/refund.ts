@@ -1,0 +1,26 @@
+import type { Db } from '../../../db.ts'
+import { amount } from '../../../domain/money.ts'
+import type { Service } from '../../../settings.ts'
+import { type HeldOrder, voucherPayments } from '../../../store/orders/orders.ts'
+import { refundUpTo } from './draw.ts'
+
+/** What a voucher was given back, with the currency's decimals. */
+export interface GivenBack {
+  number: string
+  amount: string
+}
+
+/**
+ * Gives the vouchers that paid for an order back what they paid, at most so much of it all (minor units). They come first, in the order
+ * of their numbers: what was paid with one does not become cash while it can go back there.
+ */
+export async function refundVouchers(tx: Db, service: Service, order: HeldOrder, most: bigint): Promise<GivenBack[]> {
+  const givenBack: GivenBack[] = []
+  let left = most
+  for (const { number } of await voucherPayments(tx, service, order)) {
+    const change = await refundUpTo(tx, service, { number, most: left, orderNumber: order.number })
+    left -= change
+    if (change > 0n) givenBack.push({ number, amount: amount(change, order.decimals) })
+  }
+  return givenBack
+}

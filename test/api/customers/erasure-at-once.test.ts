@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { mergeCustomers, upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { leave } from '../../../src/store/customers/leaving.ts'
+import { created, startCustomerShop, waiting } from '../../support/customer-bodies.ts'
+import { remove } from '../../support/write.ts'
+
+const shop = await startCustomerShop()
+after(() => shop.stop())
+const admin = await shop.account('admin')
+
+test('a former customer who is erased while an import brings them again is gone', async () => {
+  const { db, service } = shop
+  const { id } = await created(shop)
+  await db.transaction(tx => leave(tx, service, [id]))
+  let erasing: ReturnType<typeof remove> | undefined
+  await db.transaction(async tx => {
+    await mergeCustomers(tx, service, [{ id, firstname: 'Back' }])
+    erasing = remove(admin, `/customers/${id}`)
+    await waiting(shop, 1)
+  })
+  const answer = await erasing
+  assert.equal(answer?.status, 200)
+  assert.equal(answer?.json.data.status, 'erasing')
+  assert.equal((await shop.get(`/customers/${id}`)).status, 404)
+  await assert.rejects(upsertCustomers(db, service, [{ id }]), 'who was erased does not come back')
+})

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { upsertCustomers } from '../../../src/store/customers/customers.ts'
+import { upsertProducts } from '../../../src/store/goods/products.ts'
+import { upsertReferences } from '../../../src/store/goods/references.ts'
+import { upsertStores } from '../../../src/store/goods/stores.ts'
+import { startCustomerShop, waiting } from '../../support/customer-bodies.ts'
+
+const shop = await startCustomerShop()
+after(() => shop.stop())
+const { db, service } = shop
+
+const running = { type: 'interest', referenceValueId: '12', code: 'RUN', name: 'Running' }
+const collins = { storeId: '1001', storeNumber: '101', code: 'COL', name: 'Collins Street' }
+const columns = {
+  customer: `(service_id, id, changed_at, record, ecommerce_ids) values ($1, '9', now(), '', '')`,
+  product: `(service_id, product_id, changed_at, record, product_code, name) values ($1, '9', now(), '', '', '')`,
+}
+
+/**
+ * Renames something while rows that show it are merged: these have to wait for somebody's row of the identifier `9`. Returns whether the
+ * renaming waited for them, as it has to where they may be rendered already.
+ */
+async function renamedWhile(into: keyof typeof columns, merge: () => Promise<unknown>, rename: () => Promise<unknown>) {
+  await upsertReferences(db, service, [running])
+  await upsertStores(db, service, [collins])
+  const holder = await db.pool.connect()
+  try {
+    await holder.query('begin')
+    await holder.query(`insert into ${into} ${columns[into]}`, [service.id])
+    const merging = merge()
+    await waiting(shop, 1)
+    const renaming = rename()
+    const hasWaited = await Promise.race([renaming.then(() => false), waiting(shop, 2).then(() => true)])
+    await holder.query('rollback')
+    await Promise.all([merging, renaming])
+    return hasWaited
+  } finally {
+    holder.release(true)
+  }
+}
+
+const rename = () => upsertReferences(db, service, [{ ...running, name: 'Trail running' }])
+
+test('a new customer shows the new names of a value and a store that are renamed while it comes in', async () => {
+  const rows = (...ids: string[]) => ids.map(id => ({ id, referenceValues: { interest: '12' }, joinedStoreId: '1001' }))
+  await renamedWhile('customer', () => upsertCustomers(db, service, rows('1', '9')), rename)
+  assert.equal((await shop.get('/customers/1')).json.data.references.interest.name, 'Trail running')
+  await db.run(sql`delete from customer where service_id = ${service.id} and id = '9'`)
+  const renameStore = () => upsertStores(db, service, [{ ...collins, code: 'NEW' }])
+  await renamedWhile('customer', () => upsertCustomers(db, service, rows('2', '9')), renameStore)
+  assert.equal((await shop.get('/customers/2')).json.data.joinedStoreCode, 'NEW')
+})
+
+test('a new product shows the new name of a value that is renamed while it comes in', async () => {
+  const part = (productId: string) => ({
+    product: { productId, productCode: productId, name: productId, referenceValues: { interest: '12' } },
+    colour: { productId, colourId: 'BLK', code: 'BLK', name: 'Black' },
+    variant: { productId, colourId: 'BLK', skuId: productId, sizeCode: '-', price: '1.00' },
+  })
+  assert.ok(await renamedWhile('product', () => upsertProducts(db, service, [part('1'), part('9')]), rename))
+  const [product] = (await shop.get('/products')).json.data
+  assert.equal(product.references.interest.name, 'Trail running')
+})

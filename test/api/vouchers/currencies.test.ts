@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { decimalsOf } from '../../../src/domain/money.ts'
+import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
+import { isProblem } from '../../support/problem.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
+
+const api = await startTestService({ role: 'maintainer' })
+after(() => api.stop())
+
+/** Currencies of ISO 4217 (list one) whose minor unit is not a hundredth, by its digits. */
+const list: Record<number, string> = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  3: 'BHD IQD JOD KWD LYD OMR TND',
+  4: 'CLF UYW',
+}
+
+test('a currency has as many decimals as ISO 4217 says, whatever is customary', () => {
+  const others = new Map(
+    Object.entries(list).flatMap(([digits, codes]) => codes.split(' ').map(code => [code, Number(digits)] as const)),
+  )
+  for (const currency of Intl.supportedValuesOf('currency'))
+    assert.equal(decimalsOf(currency), others.get(currency) ?? 2, currency)
+})
+
+const shown = (caller: Caller, number: string) => caller.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })
+const voucher = { pin: '1', state: 'active', usedAmount: '0.50', expiryDate: '2099-12-31' } as const
+
+test('a forint has a hundredth, which its vouchers show', async () => {
+  const shop = await api.tenant({ currency: 'HUF' })
+  await insertVouchers(api.db, api.keys, shop.service, [{ ...voucher, number: '1', originalAmount: '1501.00' }])
+  const { json } = await shown(shop, '1')
+  assert.equal(json.data.availableAmount, '1500.50')
+})
+
+test('an amount that is stored finer than its currency is is a fault, and never nothing', async () => {
+  const shop = await api.tenant({ currency: 'AUD' })
+  await insertVouchers(api.db, api.keys, shop.service, [{ ...voucher, number: '2', originalAmount: '10.00' }])
+  await api.db.run(sql`update voucher set currency = 'JPY' where service_id = ${shop.service.id} and number = '2'`)
+  isProblem(await shown(shop, '2'), 'internal_error', api.baseUrl, '/vouchers/2')
+})

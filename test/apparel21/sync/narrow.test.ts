@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { count, fedFor, personIds, stocked } from './fed.ts'
+
+test('one call at a time is enough, also where the back office sends everything at once', async t => {
+  const narrow = await fedFor(t, { release: '2021.1' }, { concurrency: 1, waitingMs: 300 })
+  await narrow.syncAll()
+  assert.equal(await count(narrow, 'customer'), narrow.simulator.state.persons.size)
+  assert.equal(await count(narrow, 'stock', 'free_stock > 0'), stocked(narrow).length)
+})
+
+test('while all stock is read at one call at a time, callers are answered', async t => {
+  const narrow = await fedFor(t, {}, { concurrency: 1, waitingMs: 100 })
+  await narrow.syncAll()
+  narrow.simulator.ledger.clear()
+  narrow.simulator.faults.add({ kind: 'latency', seconds: 2, path: '/Freestock/AllStyles' })
+  let isRead = false
+  const reading = narrow.sync('stock', { full: true }).finally(() => {
+    isRead = true
+  })
+  while (!narrow.simulator.ledger.callsTo({ path: '/Freestock/AllStyles' }).length) await delay(5)
+  const [id = 0] = personIds(narrow)
+  const person = { endpoint: 'persons', path: ['Persons', String(id)], roots: ['Person'] } as const
+  assert.ok(await narrow.client.document(person))
+  assert.equal(isRead, false)
+  assert.ok(await reading)
+})

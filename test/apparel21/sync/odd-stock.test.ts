@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fedFor, stocked, stockOf } from './fed.ts'
+
+test('a free stock that is no number is refused alone, and of a fraction the whole units count', async t => {
+  const fed = await fedFor(t)
+  await fed.syncAll()
+  const { state } = fed.simulator
+  const ofStores = Map.groupBy(stocked(fed), ({ storeId }) => storeId)
+  const [odd, part, sound] = [...ofStores.values()].find(({ length }) => length > 2) ?? []
+  assert.ok(odd && part && sound)
+  const told = new Map([odd, part].map(({ skuId }, at) => [state.skus.get(skuId)?.row, at ? 2.75 : Number.NaN]))
+  const { at } = state.stock
+  state.stock.at = (row, column) => told.get(row) ?? at(row, column)
+  for (const item of [odd, part, sound]) fed.simulator.change({ kind: 'set-stock', ...item, quantity: 700 })
+  const result = await fed.sync('stock')
+  assert.ok(result?.refused)
+  assert.deepEqual(await Promise.all([odd, part, sound].map(({ skuId, storeId }) => stockOf(skuId, storeId, fed))), [
+    odd.quantity,
+    2,
+    700,
+  ])
+})

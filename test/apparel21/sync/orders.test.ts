@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from '../writes/orders.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { tee, buy } = await ordersOf(shop)
+const ordered = () => buy([{ sku: tee.sku, quantity: 1 }])
+const statusOf = async (id: string) => (await api.get(`/orders/${id}`)).json.data.lines[0].status
+
+/** Orders of many customers, and one more that has been shipped. */
+async function ordersOfMany(customer: (at: number) => string) {
+  for (let at = 0; at < 12; at++) {
+    const { id } = await ordered()
+    await api.db.run(sql`update sales_order set customer_id = ${customer(at)} where id = ${id}`)
+  }
+  const shipped: string = (await ordered()).id
+  simulator.change({ kind: 'despatch-order', id: Number(shipped) })
+  return shipped
+}
+
+test('orders of customers of the back office before are nobody’s here, and do not keep others from being followed', async () => {
+  const shipped = await ordersOfMany(at => `0000000${at}-0000-4000-8000-000000000000`)
+  simulator.faults.add({ kind: 'html', status: 404, path: '/Persons/*-*/Orders' })
+  simulator.ledger.clear()
+  await shop.sync('orders')
+  assert.equal(await statusOf(shipped), 'shipped')
+  assert.equal(simulator.ledger.callsTo({ path: '/Persons/*-*/Orders' }).length, 0)
+})
+
+test('customers whose orders the back office refuses to tell do not keep others from being followed', async () => {
+  const shipped = await ordersOfMany(at => `100${at}`)
+  simulator.faults.add({ kind: 'error', status: 403, code: 5030, path: '/Persons/100*/Orders' })
+  await shop.sync('orders')
+  assert.equal(await statusOf(shipped), 'shipped')
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { count, type Fed, fedFor } from './fed.ts'
+
+const ids = ({ simulator }: Fed) => [...simulator.state.accounts.keys()].sort(byText)
+const byText = (a: number, b: number) => (String(a) < String(b) ? -1 : 1)
+const has = (fed: Fed, id: number) => count(fed, 'reward_account', `id = '${id}'`)
+const removals = (fed: Fed, id: number) => count(fed, 'removal', `kind = 'reward-account' and id = '${id}'`)
+const allDue = ({ shop }: Fed) => shop.rows(`update sync_visit set due = true where feed = 'reward-accounts'`)
+
+test('an account that head office has no more is taken away, and those behind it arrive', async t => {
+  const fed = await fedFor(t)
+  await fed.syncAll()
+  const [gone = 0, ...others] = ids(fed)
+  const last = others.at(-1) ?? 0
+  fed.simulator.state.accounts.delete(gone)
+  fed.simulator.change({ kind: 'edit-account', id: last, fields: { joined: '2020-02-02' } })
+  await allDue(fed)
+  const result = await fed.sync('reward-accounts')
+  assert.equal(result?.removed, 1)
+  assert.deepEqual([await has(fed, gone), await removals(fed, gone)], [0, 1])
+  assert.equal(await count(fed, 'reward_account', `id = '${last}' and join_date = '2020-02-02'`), 1)
+  assert.equal(await count(fed, 'sync_visit', `feed = 'reward-accounts' and (due or id = '${gone}')`), 0)
+})
+
+test('no account is taken away where there are no programmes either', async t => {
+  const fed = await fedFor(t)
+  await fed.syncAll()
+  const before = await count(fed, 'reward_account')
+  fed.simulator.faults.add({ kind: 'error', status: 404, code: 5008, path: '/Rewards/*' })
+  await allDue(fed)
+  await fed.sync('reward-accounts')
+  assert.equal(await count(fed, 'reward_account'), before)
+})
+
+test('the account that a person has now displaces the one before, also where that is there still', async t => {
+  const fed = await fedFor(t)
+  await fed.syncAll()
+  const { accounts, accountOfPerson } = fed.simulator.state
+  for (const [at, isThere] of [true, false].entries()) {
+    const [id = 0] = ids(fed).slice(at)
+    const before = accounts.get(id)
+    assert.ok(before)
+    const now = { ...before, id: 10 + at }
+    if (!isThere) accounts.delete(id)
+    accounts.set(now.id, now)
+    accountOfPerson.set(now.personId, now)
+    fed.simulator.change({ kind: 'edit-person', id: now.personId, fields: { jobTitle: 'x' } })
+    for (const feed of ['customers', 'reward-accounts', 'customers', 'reward-accounts']) await fed.sync(feed)
+    assert.deepEqual([await has(fed, id), await removals(fed, id), await has(fed, now.id)], [0, 1, 1])
+  }
+})
+
+test('an account of a tier that is new arrives with it', async t => {
+  const fed = await fedFor(t)
+  await fed.syncAll()
+  const [id = 0] = ids(fed)
+  const account = fed.simulator.state.accounts.get(id)
+  const [program] = fed.simulator.state.programs.values()
+  const [tier] = program?.tiers ?? []
+  assert.ok(account && program && tier)
+  program.tiers.push({ ...tier, id: 77, name: 'Platinum', sequence: 77 })
+  account.tierId = 77
+  fed.simulator.change({ kind: 'edit-person', id: account.personId, fields: { jobTitle: 'x' } })
+  await fed.sync('customers')
+  const result = await fed.sync('reward-accounts')
+  assert.equal(result?.refused, 0)
+  assert.equal(await count(fed, 'reward_account', `id = '${id}' and tier_id = '77'`), 1)
+})
+
+test('an account that the database refuses was not told of, and is visited again within an hour', async t => {
+  const fed = await fedFor(t)
+  const [id = 0] = ids(fed)
+  const account = fed.simulator.state.accounts.get(id)
+  assert.ok(account)
+  const { tierId } = account
+  account.tierId = 88
+  await fed.syncAll()
+  const visits = (where: string) => count(fed, 'sync_visit', `feed = 'reward-accounts' and id = '${id}' and ${where}`)
+  assert.deepEqual([await has(fed, id), await visits('told_at is null and not due')], [0, 1])
+  account.tierId = tierId
+  await fed.sync('reward-accounts')
+  assert.equal(await has(fed, id), 0)
+  await fed.shop.rows(`update sync_visit set visited_at = visited_at - interval '1 hour'`)
+  await fed.sync('reward-accounts')
+  assert.deepEqual([await has(fed, id), await visits('told_at is not null')], [1, 1])
+})

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { syncFeed } from '../../../src/backoffice/sync/sync.ts'
+import type { Feed, FeedRows, Portion } from '../../../src/domain/port/feed.ts'
+import { holdFeed, noteSeen } from '../../../src/store/sync/sync.ts'
+import { fedFor } from './fed.ts'
+
+const product = (productId: string): FeedRows['products'] => ({
+  product: { productId, productCode: productId, name: productId, referenceValues: {} },
+  colour: { productId, colourId: '1', code: null, name: null },
+  variant: { productId, colourId: '1', skuId: productId, sizeCode: '-', price: '1.00' },
+})
+
+test('a run that another one took over while it looked for what is gone takes nothing away', async t => {
+  const { shop, service } = await fedFor(t)
+  const run = (ids: string[], thoseThere: () => Promise<string[]>) => {
+    const seen = [
+      { list: 'product', ids },
+      { list: 'variant', ids },
+    ]
+    const portion: Portion = { rows: { products: ['a', 'b', 'c'].map(product) }, seen }
+    const feed: Feed = {
+      name: 'made',
+      everySeconds: 60,
+      whole: ['variant', 'product'],
+      thoseThere,
+      async *pull() {
+        yield portion
+      },
+    }
+    return syncFeed(shop.db, service, feed)
+  }
+  const halted = run(['a', 'b'], async () => {
+    await shop.rows(`update sync_state set beat_at = now() - interval '61 seconds'`)
+    const other = await holdFeed(shop.db, service, 'made')
+    assert.ok(other)
+    await noteSeen(shop.db, service, { feed: 'made', run: other.run }, 'product', ['c'])
+    return []
+  })
+  await assert.rejects(halted, /taken over/)
+  const texts = await shop.rows(`
+    select string_agg(product_id, '' order by product_id) as text from product
+    union all select string_agg(sku_id, '' order by sku_id) from variant
+    union all select string_agg(id, '') from sync_seen where run = (select run from sync_state)`)
+  assert.deepEqual(
+    texts.map(({ text }) => text),
+    ['abc', 'abc', 'c'],
+  )
+})

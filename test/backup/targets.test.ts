@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { sql } from '../../src/db.ts'
+import { directory, done, type Environment, run } from '../support/processes.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const home = directory()
+let shop: TestService
+let environment: Environment
+
+before(async () => {
+  shop = await startTestService()
+  await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
+  environment = { DATABASE_URL: shop.database.connection, SECRET_KEY: shop.secret, DATA_DIR: join(home, 'data') }
+})
+after(() => shop.stop())
+
+test('a backup takes the place of nothing but a file', async () => {
+  const pipe = join(home, 'pipe')
+  assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
+  for (const path of [pipe, home]) {
+    const { code, err } = await run(['backup', path], environment)
+    assert.equal(code, 1)
+    assert.equal(err, `tillbridge: ${path} is no file, and stays what it is; - is standard output.\n`)
+  }
+  assert.ok(fs.statSync(pipe).isFIFO())
+})
+
+test('a backup by the name of a link is where the link points to', async () => {
+  const [link, file] = [join(home, 'latest.tillbridge'), join(home, 'monday.tillbridge')]
+  fs.writeFileSync(file, 'the one before')
+  fs.symlinkSync('monday.tillbridge', link)
+  await done(['backup', link], environment)
+  assert.ok(fs.lstatSync(link).isSymbolicLink())
+  assert.match(fs.readFileSync(file, 'latin1'), /^Tillbridge backup /)
+})
+
+test('a backup into a folder that is not there is refused in words', async () => {
+  const { code, err } = await run(['backup', '/nowhere/x'], environment)
+  assert.deepEqual([code, err], [1, 'tillbridge: /nowhere/x cannot be written: there is no folder /nowhere.\n'])
+})

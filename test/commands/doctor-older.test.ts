@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { sql } from '../../src/db.ts'
+import { migrate, migrationFiles } from '../../src/migrate.ts'
+import { emptyDatabase } from '../support/database.ts'
+import { checkout, directory, run } from '../support/processes.ts'
+
+test('doctor leaves the tables of an older release as they are, and says what this one would make of them', async t => {
+  const database = await emptyDatabase()
+  t.after(() => database.drop())
+  const names = await migrationFiles()
+  const older = directory()
+  for (const name of names.slice(0, -2)) fs.copyFileSync(join(checkout, 'migrations', name), join(older, name))
+  await migrate(database.db, { folder: pathToFileURL(`${older}/`) })
+  const { code, out } = await run(['doctor'], { DATA_DIR: directory(), DATABASE_URL: database.connection })
+  assert.equal(code, 1)
+  assert.ok(out.includes(`has not had ${names.slice(-2).join(', ')}: tillbridge start, or tillbridge migrate`), out)
+  assert.match(out, /^MISSING {2}Services +Not looked at: the database first\.$/m)
+  assert.equal(await database.db.run(sql`select from migration`), names.length - 2)
+})
+
+test('doctor makes no tables in an empty database', async t => {
+  const database = await emptyDatabase()
+  t.after(() => database.drop())
+  const { code, out } = await run(['doctor'], { DATA_DIR: directory(), DATABASE_URL: database.connection })
+  assert.equal(code, 1)
+  assert.match(out, /^MISSING {2}Database +The database has no tables yet: tillbridge start/m)
+  assert.equal(await database.db.run(sql`select from pg_tables where schemaname = 'public'`), 0)
+})

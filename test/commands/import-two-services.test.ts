@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { sql } from '../../src/db.ts'
+import { openShop } from '../support/feeds.ts'
+import { hold } from '../support/postgres/holding.ts'
+import { begin, until } from '../support/processes.ts'
+
+const shop = await openShop()
+after(() => shop.close())
+
+test('what two services refuse of one file at once goes to two files, both whole', async () => {
+  await shop.db.run(sql`insert into service (name) values ('other')`)
+  const lines = Array.from({ length: 5_000 }, (_, i) => `c${i},${i % 1000 === 7 ? 'a\tb' : 'Lee'}`)
+  writeFileSync(join(shop.directory, 'both.csv'), `id,surname\n${lines.join('\n')}\n`)
+  const importing = (service: string) =>
+    begin(
+      ['import', 'customers', 'both.csv', '--service', service],
+      { DATABASE_URL: shop.connection, DATA_DIR: join(shop.directory, 'data') },
+      { cwd: shop.directory },
+    )
+  const letGo = await hold(
+    shop.db,
+    `insert into customer (service_id, id, changed_at, record, ecommerce_ids) values (${shop.service.id}, 'c2500', now(), '', '')`,
+  )
+  const first = importing('shop')
+  try {
+    await until(async () => (await shop.rows('select from import_progress')).length, 'its first lines are in', 30_000)
+    const second = importing('other')
+    assert.deepEqual(await second.ended, { code: 2, signal: null }, second.err)
+  } finally {
+    letGo()
+  }
+  assert.deepEqual(await first.ended, { code: 2, signal: null }, first.err)
+  const refused = (name: string) => readFileSync(join(shop.directory, name), 'utf8').trim().split('\n').length - 1
+  assert.deepEqual([refused('both.csv.rejected.csv'), refused('both.csv.rejected-2.csv')], [5, 5])
+  assert.match(first.out, /both\.csv\.rejected\.csv .*another import/)
+  const again = importing('shop')
+  await again.ended
+  const names = readdirSync(shop.directory).filter(name => name.startsWith('both.csv.'))
+  assert.deepEqual(names.sort(), ['both.csv.rejected-2.csv', 'both.csv.rejected.csv'])
+})

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
+import { raw, sql } from '../../src/db.ts'
+import { setBackOffice } from '../../src/store/running/back-office.ts'
+import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
+import { environmentOf } from '../import/import-command.ts'
+import { giveBack, made, type OrderShop, placed, startOrderShop } from '../support/order-shop.ts'
+import { directory, run } from '../support/processes.ts'
+
+let shop: OrderShop
+before(async () => {
+  shop = await startOrderShop()
+})
+after(() => shop.api.stop())
+
+test('what a head office keeps is neither shipped, cancelled nor returned here, and its vouchers are not decided on', async () => {
+  const { db, keys } = shop.api
+  const at = await shop.another({ shipOrders: 'manually' })
+  const { service } = at
+  const [waiting, sold] = [
+    await placed(at, [{ sku: 'TEE', quantity: 1 }]),
+    await placed(at, [{ sku: 'HOOD-S', quantity: 2 }]),
+  ]
+  await db.transaction(tx => shipOrder(tx, service, sold.orderNumber))
+  const { returnNumber } = made(await giveBack(at, sold.id, { 'HOOD-S': 1 }))
+  const amounts = { originalAmount: '20.00', usedAmount: '0.00' }
+  await insertVouchers(db, keys, service, [
+    { number: '800', pin: '1', state: 'active', ...amounts, expiryDate: '2099-12-31' },
+  ])
+  const tables = ['order_line', 'sales_return', 'stock', 'retail_transaction', 'voucher', 'voucher_entry']
+  const stored = () =>
+    Promise.all(tables.map(name => db.rows(sql`select * from ${raw(name)} where service_id = ${service.id}`)))
+  const before = await stored()
+
+  const settings = { driver: 'apparel21', url: 'http://127.0.0.1:9/', country: 'AU' } as const
+  await db.transaction(tx => setBackOffice(tx, keys, service, settings))
+  const environment = environmentOf(shop.api, join(directory(), 'data'))
+  const refused = async (...args: string[]) => {
+    const { code, out, err } = await run([...args, '--service', service.name], environment)
+    assert.deepEqual([code, out], [1, ''], err)
+    return err
+  }
+  const kept = (what: string, doing: string) =>
+    `tillbridge: ${what} of ${service.name} are those of its back office (apparel21): ${doing}.\n`
+  for (const command of [
+    ['ship', waiting.orderNumber],
+    ['cancel', waiting.orderNumber],
+    ['return', returnNumber, 'receive'],
+  ])
+    assert.equal(await refused('order', ...command), kept('Orders', 'what happens to them happens there'))
+  for (const decision of ['suspend', 'resume', 'release', 'activate'])
+    assert.equal(await refused('voucher', decision, '800'), kept('Vouchers', 'it is decided there'))
+  assert.deepEqual(await stored(), before)
+})

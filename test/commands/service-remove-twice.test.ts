@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { sql } from '../../src/db.ts'
+import { fillWithCanaries } from '../api/access/canaries.ts'
+import { emptyDatabase } from '../support/database.ts'
+import { begin, directory, done, run, until } from '../support/processes.ts'
+import { startTestService } from '../support/service.ts'
+
+const home = directory()
+const shop = await startTestService()
+after(() => shop.stop())
+const environment = { DATABASE_URL: shop.database.connection, SECRET_KEY: shop.secret, DATA_DIR: join(home, 'data') }
+const remove = (name: string, file: string) => ['service', 'remove', name, '--yes', name, '--backup', file]
+
+before(() => shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`))
+
+test('of two removals of a service at once one is refused, and the backup of the other is whole', async t => {
+  const { service } = shop
+  await fillWithCanaries(shop, shop, 'canary-')
+  const file = join(home, 'kept.tillbridge')
+  const blocker = await shop.db.pool.connect()
+  const both = [begin(remove(service.name, file), environment)]
+  try {
+    await blocker.query('begin')
+    // How far the columns have come that count by themselves is what a backup reads last.
+    await blocker.query('alter sequence service_service_id_seq rename to elsewhere')
+    const waiting = sql`
+      select from pg_locks where not granted and relation = 'service_service_id_seq'::regclass
+         and database = (select oid from pg_database where datname = current_database())`
+    await until(async () => (await shop.db.run(waiting)) === 1, 'the backup is being written', 60_000)
+    const second = begin(remove(service.name, file), environment)
+    both.push(second)
+    await until(
+      async () => second.child.exitCode !== null || (await shop.db.run(waiting)) === 2,
+      'the other one gives up, or writes as well',
+      60_000,
+    )
+  } finally {
+    await blocker.query('rollback')
+    blocker.release()
+  }
+  const [first, second] = await Promise.all(both.map(each => each.ended))
+  assert.deepEqual([first?.code, second?.code], [0, 1])
+  assert.match(both[1]?.err ?? '', /^tillbridge: Somebody else removes the service \S+ right now\.$/m)
+  const target = await emptyDatabase()
+  t.after(() => target.drop())
+  await done(['restore', file], { ...environment, DATABASE_URL: target.connection })
+  assert.equal(await target.db.run(sql`select from store where service_id = ${service.id}`), 2)
+})
+
+test('a backup never takes the place of a file that is there: nothing is shut then', async () => {
+  const { service } = await shop.tenant()
+  const file = join(home, 'other.tillbridge')
+  fs.writeFileSync(file, 'of another one')
+  const { code, err, out } = await run(remove(service.name, file), environment)
+  assert.equal(code, 1)
+  assert.match(err, /other\.tillbridge is there already.*Nothing was removed\.$/m)
+  assert.doesNotMatch(out, /is shut/)
+  assert.equal(fs.readFileSync(file, 'utf8'), 'of another one')
+})

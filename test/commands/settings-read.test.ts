@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { checkout, directory, run } from '../support/processes.ts'
+
+const doctor = async (envFile: string, environment = {}) => {
+  const cwd = directory()
+  fs.writeFileSync(join(cwd, '.env'), envFile)
+  return (await run(['doctor'], environment, { cwd })).out
+}
+
+test('.env is read as people write it', async () => {
+  const out = await doctor(
+    `export PORT=x1 \nWORKERS=x2  # all of them\nSMTP_URL="x#3 4" # quoted\nHOST='x4'\nother_name=1\nDATA_DIR=/nowhere/a#b  # the big disk\nPUBLIC_URL= # none yet\r\nCA="one\nmore line"\n`,
+  )
+  assert.match(out, /PORT is .*, not "x1"\.$/m)
+  assert.match(out, /WORKERS is .*, not "x2"\.$/m)
+  assert.match(out, /HOST is .*, not "x4"\.$/m)
+  assert.doesNotMatch(out, /PUBLIC_URL/)
+  assert.match(await doctor('DATA_DIR=/nowhere/a#b  # the big disk\n'), /Data +\/nowhere\/a#b is not there/)
+  assert.match(await doctor(`DATA_DIR='/nowhere/a #b'  # the big disk\n`), /Data +\/nowhere\/a #b is not there/)
+})
+
+test('a line of .env that cannot be read is named, and not repeated', async () => {
+  const out = await doctor('# ours\nPORT=9000\nSECRET_KEY: hidden\n')
+  assert.match(out, /^MISSING {2}Settings +\.env: line 3 is not NAME=value\./m)
+  assert.doesNotMatch(out, /hidden/)
+})
+
+test('what stands for a secret in an example is none', async () => {
+  const example = /^#(SECRET_KEY=.*)$/m.exec(fs.readFileSync(join(checkout, '.env.example'), 'utf8'))?.[1] ?? ''
+  assert.match(await doctor(`${example}\n`), /SECRET_KEY has no blanks in it: it is what openssl rand -hex 32 prints\./)
+})
+
+test('a file that cannot be reached is not said to be missing', async () => {
+  const loop = join(directory(), 'loop')
+  fs.symlinkSync('loop', loop)
+  const { out } = await run(['doctor'], { TLS_CERT_FILE: loop, TLS_KEY_FILE: '/nowhere/key' })
+  assert.match(out, /TLS_CERT_FILE names a file that cannot be reached \(ELOOP\)/)
+  assert.match(out, /TLS_KEY_FILE names a file that is not there/)
+})
+
+test('the release is told', async () => {
+  const { version } = JSON.parse(fs.readFileSync(join(checkout, 'package.json'), 'utf8'))
+  for (const option of ['--version', '-V']) {
+    const { code, out } = await run([option], {})
+    assert.deepEqual([code, out], [0, `${version}\n`])
+  }
+  assert.match(
+    (await run(['doctor'], {}, { cwd: directory() })).out,
+    new RegExp(`^ok {7}Release +${version}, Node `, 'm'),
+  )
+})
+
+test('what was asked for, and not given, is named', async () => {
+  const { err } = await run(['database', 'add', 'eu-2'], {})
+  assert.equal(err, 'tillbridge: No URL was given.\n')
+})

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Order } from '../../src/domain/orders/orders.ts'
+import { faultsOf } from '../../src/http/body/shape.ts'
+import { type OrderShop, startOrderShop } from '../support/order-shop.ts'
+import { until } from '../support/processes.ts'
+import type { Caller } from '../support/service.ts'
+import { importing } from './import-command.ts'
+
+let shop: OrderShop
+let load: ReturnType<typeof importing>
+before(async () => {
+  shop = await startOrderShop()
+  load = importing(shop.api)
+})
+after(() => shop.api.stop())
+
+const read = async (at: Caller, name: string) => (await at.get(`/orders/${name}`)).json.data
+
+const tooFine = `orderNumber,customerId,placedAt,total,sku,quantity,price
+A1,65432,2024-05-10,5.00,TEE,1,5.00
+A2,65432,2024-05-10,5.99,TEE,1,5.9950
+A2,,,,TEE,1,0.00
+A3,65432,2024-05-10,6.00,TEE,1,6.0000
+`
+
+test('a price that is finer than the currency refuses its order, and no other', async () => {
+  const tried = await shop.another()
+  const reasons = [
+    'price has more decimals than AUD has: 2',
+    ' Another line of this order is refused; an order is taken as a whole.',
+  ]
+  const dry = await load(tried, 'orders', tooFine, { args: ['--dry-run'] })
+  assert.deepEqual([dry.code, dry.counts, dry.reasons], [2, [4, 2, 2], reasons])
+
+  const imported = await shop.another()
+  const run = await load(imported, 'orders', tooFine)
+  assert.deepEqual([run.code, run.counts, run.reasons], [2, [4, 2, 0, 0, 2], reasons])
+
+  const sent = await shop.another()
+  const taken = await sent.request('/imports/orders', {
+    method: 'POST',
+    headers: { 'content-type': 'text/csv' },
+    body: tooFine,
+  })
+  const path = String(taken.headers.location)
+  await until(async () => (await sent.get(path)).json.data.state !== 'running', 'it is in', 30_000)
+  const { state, new: added, refused } = (await sent.get(path)).json.data
+  assert.deepEqual([state, added, refused], ['ok', 2, 2])
+
+  for (const at of [imported, sent]) {
+    assert.equal((await at.get('/orders/A2')).status, 404)
+    const orders = [await read(at, 'A1'), await read(at, 'A3')]
+    assert.deepEqual(
+      orders.map(({ lines }) => lines[0].price),
+      ['5.00', '6.00'],
+    )
+  }
+})
+
+test("a discount is shown with the currency's decimals, however the file writes it", async () => {
+  const at = await shop.another()
+  const header = 'orderNumber,customerId,placedAt,total,sku,quantity,price,discountAmount'
+  const { code } = await load(at, 'orders', `${header}\nD1,65432,2024-05-10,24,TEE,3,10,6\n`)
+  assert.equal(code, 0)
+  const order = await read(at, 'D1')
+  assert.equal(order.lines[0].discounts[0].amount, '6.00')
+  assert.deepEqual(faultsOf(Order, order, { currency: 'AUD' }), [])
+})

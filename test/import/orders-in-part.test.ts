@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
+import { joinRewards, type OrderShop, salesOf, startOrderShop, stockOf } from '../support/order-shop.ts'
+import type { Caller } from '../support/service.ts'
+import { importing } from './import-command.ts'
+
+let shop: OrderShop
+let load: ReturnType<typeof importing>
+before(async () => {
+  shop = await startOrderShop()
+  load = importing(shop.api)
+})
+after(() => shop.api.stop())
+
+const act = (work: typeof shipOrder, { service }: Caller, number: string) =>
+  shop.api.db.transaction(tx => work(tx, service, number))
+
+/** A shop with an order of 60.00, which a voucher has paid, of which one line was sent, one called off, and one is to be sent: 20.00 and 5.00 freight. */
+async function withMixed(status: string) {
+  const at = await shop.another()
+  await joinRewards(shop.api, at)
+  assert.equal((await load(at, 'vouchers', 'number,pin,balance,originalAmount\nV1,1,0.00,100.00\n')).code, 0)
+  const { code } = await load(
+    at,
+    'orders',
+    [
+      'orderNumber,customerId,placedAt,freight,total,sku,quantity,price,status,storeNumber,paymentGateway,paymentAmount,paymentVoucher',
+      `M1,65432,2024-05-10,5.00,60.00,TEE,1,10.00,${status},102,card,60.00,V1`,
+      'M1,,,,,HOOD-S,2,10.00,processing,101,,,',
+      'M1,,,,,UNKEPT,5,5.00,cancelled,102,,,',
+      '',
+    ].join('\n'),
+  )
+  assert.equal(code, 0)
+  const statuses = async () =>
+    (await at.get('/orders/M1')).json.data.lines.map((line: { status: string }) => line.status)
+  const balance = async () => (await at.get('/vouchers/V1', { 'x-voucher-pin': '1' })).json.data.availableAmount
+  return { at, statuses, balance }
+}
+
+test('of an order that was sent in part what is left is shipped: the sale and its points are of that alone', async () => {
+  const { at, statuses } = await withMixed('shipped')
+  await act(shipOrder, at, 'M1')
+  assert.deepEqual(await statuses(), ['shipped', 'shipped', 'cancelled'])
+  const [sale, ...others] = await salesOf(at, 'M1')
+  assert.deepEqual(
+    [others, sale.total, sale.storeNumber, sale.lines.map((line: { sku: string }) => line.sku)],
+    [[], '20.00', '101', ['HOOD-S']],
+  )
+  assert.equal((await at.get('/customers/65432/rewards')).json.data.availablePoints, 20)
+  await assert.rejects(act(shipOrder, at, 'M1'), /cannot be shipped: it is shipped already/)
+  await assert.rejects(act(cancelOrder, at, 'M1'), /cannot be cancelled: it is shipped already/)
+})
+
+test('of an order that was sent in part what is left is called off: its goods and its price come back', async () => {
+  const { at, statuses, balance } = await withMixed('shipped')
+  const before = await stockOf(at)
+  await act(cancelOrder, at, 'M1')
+  assert.deepEqual(await statuses(), ['shipped', 'cancelled', 'cancelled'])
+  assert.equal(await balance(), '20.00')
+  const after = await stockOf(at)
+  assert.deepEqual(after, { ...before, '1001 HOOD-S': (before['1001 HOOD-S'] ?? 0) + 2 })
+  assert.deepEqual(await salesOf(at, 'M1'), [])
+})
+
+test('where nothing of an order was sent, its freight comes back with what is called off', async () => {
+  const { at, statuses, balance } = await withMixed('processing')
+  await act(cancelOrder, at, 'M1')
+  assert.deepEqual(await statuses(), ['cancelled', 'cancelled', 'cancelled'])
+  assert.equal(await balance(), '35.00')
+  await assert.rejects(act(cancelOrder, at, 'M1'), /cannot be cancelled: it is cancelled\.$/)
+})

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type FreshDatabase, makeDatabase } from '../support/database.ts'
+import { directory, run } from '../support/processes.ts'
+
+let database: FreshDatabase
+before(async () => {
+  database = await makeDatabase(() => `template template0 encoding 'UTF8' locale_provider libc locale 'C'`)
+})
+after(() => database.drop())
+
+test('a database that takes É and é for two letters is refused, with a way out', async () => {
+  const environment = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: database.connection }
+  for (const command of [['start', '--no-demo'], ['migrate'], ['doctor']]) {
+    const { code, out, err } = await run(command, environment)
+    assert.equal(code, 1, out)
+    assert.match(out + err, /does not know small letters from capitals.*create database .* locale 'C\.UTF-8'/s)
+  }
+})
