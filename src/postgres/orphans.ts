@@ -11,7 +11,7 @@ const steps = [
 ] as const
 
 /** What the names of our clusters begin with. */
-export const ours = 'tillbridge-'
+const ours = 'tillbridge-'
 
 /** The name of the cluster in this directory: a copy of it has another one, by whatever path either is reached. */
 export function clusterNameOf(directory: string): string {

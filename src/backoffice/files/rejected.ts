@@ -74,7 +74,7 @@ function withoutSecrets(
 }
 
 /** Whose lines they are. */
-export interface Refusing {
+interface Refusing {
   /** Of two that write at the same time each has its own: it is in the name of the draft. */
   run: string
   /** In words. */

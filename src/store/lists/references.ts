@@ -7,7 +7,7 @@ export const references = (alias: 'c' | 'p') => sql`
   case when ${raw(alias)}.reference_values = '{}' then json '{}' else rendered_references(${raw(alias)}.service_id, ${raw(alias)}.reference_values) end`
 
 /** A value by its type and its identifier. */
-export type ReferenceKey = readonly [type: string, value: string]
+type ReferenceKey = readonly [type: string, value: string]
 
 /**
  * Values that are about to be shown, until the transaction ends, and before what shows them: one that is renamed meanwhile would be
