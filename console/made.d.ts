@@ -45,7 +45,7 @@ declare module 'tillbridge/formulas' {
 
 declare module 'tillbridge/kinds' {
   /** The kinds of rows that can be imported, in the order in which they are best imported, with their columns. */
-  export const kinds: Record<string, { description: string; columns: Column[] }>
+  export const kinds: Record<string, { description: string; role: string; columns: Column[] }>
   export interface Column {
     name: string
     required: boolean
@@ -55,5 +55,7 @@ declare module 'tillbridge/kinds' {
     example: string
     /** What exports of other systems call it. */
     titles?: string[]
+    /** Who may give it, where that is not everybody who may import the kind. */
+    role?: string
   }
 }

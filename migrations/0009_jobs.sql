@@ -7,6 +7,7 @@ create table job (
   due_at timestamptz not null default now(),
   again_at timestamptz,
   attempts integer not null default 0,
+  begun integer not null default 0,
   lease uuid,
   leased_until timestamptz,
   traceparent text collate "C",
@@ -21,7 +22,8 @@ comment on column job.service_id is 'Null: a job of the installation.';
 comment on column job.name is 'What to do: the name of its file in src/jobs.';
 comment on column job.subject is 'What it is about, where there are several of a name: a mail, a feed.';
 comment on column job.again_at is 'When it was asked for once more while it is being done: it comes again then, at the latest.';
-comment on column job.attempts is 'How often it was begun since it last succeeded.';
+comment on column job.attempts is 'How often it came to nothing by a fault of its own since it last succeeded.';
+comment on column job.begun is 'How often it was begun since then without coming to its end, or to such a fault: whoever was at it died, or the database was away.';
 comment on column job.lease is 'Another one each time that it is taken: only who knows it may finish the job.';
 comment on column job.leased_until is 'Nobody else may take it before. A worker that lives renews it.';
 comment on column job.traceparent is 'Of the request that asked for it (W3C Trace Context), so that its trace goes on; null where there is none.';
@@ -44,6 +46,7 @@ create table mail (
 );
 create index mail_voucher on mail (service_id, voucher_number, created_at);
 create index mail_status on mail (service_id, status, created_at);
+create index mail_unsent on mail (service_id, status) where status <> 'sent';
 comment on table mail is
   'E-mails to the receivers of vouchers, each written in the transaction of its voucher, with the job that sends it: never one without '
   'the other.';

@@ -1135,7 +1135,9 @@ create table job (
   due_at timestamptz not null default now(),
   again_at timestamptz,                          -- When it was asked for once more while it is being done: it comes again then, at the
                                                  -- latest.
-  attempts integer not null default 0,           -- How often it was begun since it last succeeded.
+  attempts integer not null default 0,           -- How often it came to nothing by a fault of its own since it last succeeded.
+  begun integer not null default 0,              -- How often it was begun since then without coming to its end, or to such a fault: whoever
+                                                 -- was at it died, or the database was away.
   lease uuid,                                    -- Another one each time that it is taken: only who knows it may finish the job.
   leased_until timestamptz,                      -- Nobody else may take it before. A worker that lives renews it.
   traceparent text collate "C",                  -- Of the request that asked for it (W3C Trace Context), so that its trace goes on; null
@@ -1169,6 +1171,7 @@ create table mail (
   check (status in ('queued', 'sent', 'failed'))
 );
 create index mail_status on mail (service_id, status, created_at);
+create index mail_unsent on mail (service_id, status) where status <> 'sent';
 create index mail_voucher on mail (service_id, voucher_number, created_at);
 
 -- What somebody has to look at, until it is settled, or for 90 days. The log has a line for each as well.

@@ -141,12 +141,12 @@ export const table = {
   ),
   ...telemetrySettings,
   FAILPOINT: {
-    why: 'For tests of crashes only: the border between two effects at which the process is killed, or halted with `:stop`. Without it there are none.',
+    why: 'For tests of crashes only: the border between two effects at which the process is killed, or halted with `:stop`, or something fails with `:fail`. Without it there are none.',
     example: 'after_commit',
     read(given: string | undefined) {
-      const known = failpoints.some(name => given === name || given === `${name}:stop`)
-      if (given !== undefined && !known)
-        throw new Unfit(`is one of ${failpoints.join(', ')}, with or without \`:stop\``)
+      const isKnown = (said: string) => failpoints.some(name => [name, `${name}:stop`, `${name}:fail`].includes(said))
+      if (given !== undefined && !isKnown(given))
+        throw new Unfit(`is one of ${failpoints.join(', ')}, with or without \`:stop\` or \`:fail\``)
       return given
     },
   } satisfies Setting<string | undefined>,

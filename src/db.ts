@@ -163,6 +163,8 @@ export function openDatabase(connection: Connection, connecting: Connecting = {}
     Client,
     max,
     connectionTimeoutMillis: 5_000,
+    // What a connection has prepared, and cached, goes with it.
+    maxLifetimeSeconds: 3_600,
     keepAlive: true,
     // What is asked without waiting for the answer before goes out at once.
     pipeline: true,

@@ -6,13 +6,14 @@ import { ApiError } from './errors.ts'
 import { keepAccountUses } from './http/account-uses.ts'
 import { apiOf } from './http/api.ts'
 import { takeBodies } from './http/body/body.ts'
+import { limitBody } from './http/body/time-limit.ts'
 import { publicPages } from './http/docs/public.ts'
 import type { Gate } from './http/gate.ts'
 import { instanceOf } from './http/operation.ts'
 import { refuseOtherMethods } from './http/other-methods.ts'
 import { apiErrorOf, problemAnswer, standingHeaders } from './http/problem.ts'
 import { keepRequestLog } from './http/request-log.ts'
-import { about, type NoteRefusal, writeAccessLog } from './http/seen/access-log.ts'
+import { about, noteRefusals, writeAccessLog } from './http/seen/access-log.ts'
 import { followRequests } from './http/seen/tracing.ts'
 import { maxHeaderSize, unfit } from './http/unfit.ts'
 import { takeFiles } from './http/uploads.ts'
@@ -38,7 +39,7 @@ interface ServerOptions {
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { gate, log, accessLog = false, certificate, http2, trustedProxies, publicUrl } = options
   const level = accessLog ? 'info' : 'debug'
-  const noteRefusal: NoteRefusal = refused => log[level](refused, 'request')
+  const noteRefusal = noteRefusals(log, level)
   const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
     request.refusedWith = error.code
     const told = { publicUrl: publicUrl(), requestId: request.id, instance: instanceOf(request) }
@@ -101,6 +102,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...standingHeaders, 'x-request-id': request.id })
+    limitBody(request, patience.requestTimeout)
     done(unfit(request) ?? (request.is404 ? refusalOf(request.method, request.url) : undefined))
   })
 

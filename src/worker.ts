@@ -2,12 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from './db.ts'
 import type { Job, Tools } from './jobs/job.ts'
 import { jobs } from './jobs/jobs.ts'
+import { DatabaseAway } from './outages.ts'
 import { readServiceOfJob } from './services.ts'
 import {
   addScheduled,
   deferJob,
   finishJob,
   giveBack,
+  hastenScheduled,
   postponeJob,
   renewalMs,
   renewLeases,
@@ -87,7 +89,7 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
   }
 
   async function work(taken: Taken, signal: AbortSignal, place: Place | undefined) {
-    const { serviceId, name, subject, attempt, lease } = taken
+    const { serviceId, name, subject, attempt, begun, lease } = taken
     const { run, waitsSeconds, everySeconds, jitter = 0 } = table[name] as Job
     const about = { job: name, service: serviceId, subject, attempt }
     try {
@@ -110,10 +112,13 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
       } catch (error) {
         endSpan(place, faultOf(error))
         if (signal.aborted) return
-        const wait = waitsSeconds[attempt - 1] ?? everySeconds ?? waitsSeconds.at(-1) ?? leaseSeconds
+        // A database that is away is no fault of the job's.
+        const isItsOwn = !(error instanceof DatabaseAway)
+        const tries = isItsOwn ? attempt : Math.max(attempt, begun)
+        const wait = waitsSeconds[tries - 1] ?? everySeconds ?? waitsSeconds.at(-1) ?? leaseSeconds
         const seconds = wait * (1 + jitter * Math.random())
         log.warn({ ...about, err: error, againInSeconds: seconds }, 'A job came to nothing; it is tried again.')
-        await postponeJob(db, taken, seconds)
+        await postponeJob(db, taken, seconds, isItsOwn)
       }
     } catch (error) {
       // Not even that could be written down: the lease ends by itself.
@@ -179,12 +184,14 @@ function placeOf({ name, traceparent, attempt, serviceId, subject }: Taken, job:
   return beginRoot(`job ${name}`, 'consumer', { ...about, 'tillbridge.subject': subject || undefined }, asked)
 }
 
-/** Asks for the jobs of set times that are missing. */
-export const askForScheduled = (db: Db, table: Readonly<Record<string, Job>>) =>
-  addScheduled(
-    db,
-    Object.keys(table).filter(name => table[name]?.everySeconds !== undefined),
+/** Asks for the jobs of set times that are missing, or are due later than they ever are. */
+export async function askForScheduled(db: Db, table: Readonly<Record<string, Job>>) {
+  const scheduled = Object.entries(table).flatMap(([name, { everySeconds, waitsSeconds, jitter = 0 }]) =>
+    everySeconds === undefined ? [] : [{ name, mostSeconds: Math.max(everySeconds, ...waitsSeconds) * (1 + jitter) }],
   )
+  await addScheduled(db, scheduled)
+  await hastenScheduled(db, scheduled)
+}
 
 /** One line when the database goes, one when it comes back. */
 function outageOf({ log }: Tools) {

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { get } from 'node:https'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { freePort } from './free-port.ts'
 import { makeBase } from './image/base.ts'
 import { noBuildah } from './image/needs.ts'
 import { ran } from './image/ran.ts'
+import { becomesReady } from './image/ready.ts'
+import { packRelease } from './image/release.ts'
 import { type ImageConfig, runIn } from './image/running.ts'
 
 const { here } = new Command('npm run trial -- image')
@@ -29,31 +29,11 @@ const buildah = (...args: string[]) => ran('buildah', ...store, ...args).trim()
 const checkout = fileURLToPath(new URL('..', import.meta.url))
 const facts: [fact: string, holds: boolean][] = []
 
-/** Packs what is checked out; quickly, because it goes nowhere. */
-function packRelease() {
-  const dist = join(home, 'dist')
-  const root = ran(process.execPath, join(checkout, 'scripts/release/release.ts'), '--unpacked', '--out', dist).trim()
-  const name = root.slice(dist.length + 1)
-  ran('tar', '--owner=0', '--group=0', '--mode=u+w,go=rX', '-cf', join(dist, `${name}.tar.gz`), '-C', dist, name)
-  rmSync(root, { recursive: true })
-  return { dist, name }
-}
-
-function isReady(port: number, ca: string) {
-  return new Promise<boolean>(resolve => {
-    const options = { ca: readFileSync(ca), servername: 'localhost' }
-    get(`https://127.0.0.1:${port}/health/ready`, options, answer => {
-      answer.resume()
-      resolve(answer.statusCode === 200)
-    }).on('error', () => resolve(false))
-  })
-}
-
 try {
   const base = buildah('from', 'scratch')
   buildah('add', base, makeBase(home, here ? 'here' : 'archive'), '/')
   buildah('commit', '--rm', base, 'docker.io/library/debian:12-slim')
-  const { dist, name } = packRelease()
+  const { dist, name } = packRelease(home)
   const file = join(checkout, 'deploy/Dockerfile')
   const build = ['--isolation', 'chroot', '--format', 'docker', '--pull-never', '--build-arg', `RELEASE=${name}`]
   buildah('build', ...build, '-f', file, '-t', 'tillbridge', dist)
@@ -85,12 +65,7 @@ try {
   const healthy = async () => (await once(runIn(image, config.Healthcheck.Test.slice(1)), 'exit'))[0] as number
   const service = runIn(image, [...config.Entrypoint, ...config.Cmd])
   const exited = once(service, 'exit')
-  const ca = join(volume, 'tls/ca.pem')
-  let ready = false
-  for (let i = 0; i < 240 && !ready && service.exitCode === null; i++) {
-    await delay(250)
-    ready = existsSync(ca) && (await isReady(at, ca))
-  }
+  const ready = await becomesReady(at, join(volume, 'tls/ca.pem'), () => service.exitCode === null)
   facts.push(['it answers over HTTPS, on a root that nobody may write', ready])
   facts.push(['its health check says so', (await healthy()) === 0])
   service.kill(config.StopSignal as NodeJS.Signals)

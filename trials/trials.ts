@@ -6,6 +6,10 @@ export const trials = {
     file: 'image.ts',
     what: "the image, built of the Dockerfile by Debian's buildah, and run as compose.yaml does; as root",
   },
+  compose: {
+    file: 'compose.ts',
+    what: "deploy/compose.yaml, run by Debian's podman-compose: up, stopped, down and up again; as root",
+  },
   recovery: {
     file: 'recovery.ts',
     what: "back to a moment between two backups, with Debian's PostgreSQL and its log archived",

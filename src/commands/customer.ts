@@ -87,7 +87,9 @@ async function erased({ db, keys }: Pick<Installation, 'db' | 'keys'>, service: 
   const offices = await openOffices({ db, keys, defaults: backOfficeOf(readConfig()), log: quietLog() })
   try {
     const office = offices.of(service)
-    const erasure = await inSteps({ db, keys }, service, steps => office.eraseCustomer({ ...steps, service }, id))
+    const erasure = await inSteps({ db, keys }, service, steps =>
+      office.eraseCustomer({ ...steps, service, requireMatch() {} }, id),
+    )
     if (!erasure) throw noCustomer(id)
     await emptyPlacesOf(db, keys, service, id)
   } finally {

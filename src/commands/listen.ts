@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { kinds as allKinds } from '../domain/changes.ts'
 import { deliveryOf } from '../follow/delivery.ts'
-import { kindsAmong, placesAt } from '../follow/following.ts'
+import { cursorAt, kindsAmong, placesAt } from '../follow/following.ts'
 import { cursorAtBeginning, cursorNow } from '../follow/places.ts'
 import { changesAfter } from '../store/changes/feed.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
@@ -68,11 +68,18 @@ export const listenCommand = (program: Command) =>
           while (!signal.aborted) {
             const places = placesAt(following, cursor)
             const told = places && (await changesAfter(db, service, places, { limit: mostChanges, records: false }))
-            if (told?.changes.length) {
+            if (!told)
+              throw new Error(
+                'What has left the data meanwhile is forgotten already. Begin anew, with --from-beginning.',
+              )
+            if (told.changes.length) {
               const delivery = deliveryOf(following, told)
               await untilTaken(channel, delivery, secret, signal)
               cursor = delivery.cursor
-            } else await delay(lookMs, undefined, { signal })
+            } else {
+              cursor = cursorAt(following, told.places)
+              if (!told.hasMore) await delay(lookMs, undefined, { signal })
+            }
           }
         } catch (error) {
           if (!signal.aborted) throw error

@@ -7,7 +7,7 @@ import { wayTo } from '../running/moving/way.ts'
 import { listAllServices } from '../services.ts'
 import type { Service } from '../settings.ts'
 import { settleMove } from '../store/moving/ending.ts'
-import { beginMove, findMove, type Move, takeOver } from '../store/moving/moves.ts'
+import { beginMove, findMove, takeOver } from '../store/moving/moves.ts'
 import { examples } from './terminal/examples.ts'
 import { display, pacedWords, rowsDisplay } from './terminal/progress.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
@@ -63,7 +63,7 @@ async function settle({ control, databases }: Session, { id, name }: Service) {
   const move = await takeOver(control, found)
   if (!move)
     throw new Error(`${name} is being moved right now by another process, or was until seconds ago: try again in 10 s.`)
-  const stop = stopBySignal(stopped(move))
+  const stop = stopBySignal(new Error('Stopped: a worker goes on with it, or the same command again.'))
   try {
     let away: Error | undefined
     const target = await databases.open(move.target).catch((error: Error) => {
@@ -105,7 +105,7 @@ async function move(session: Session, service: Service, to: string) {
   const at = await wayTo(config, session, service.database)
   const begun = await beginMove(control, service, to)
   if (!begun) throw new Error(`${name} is being moved already.`)
-  const stop = stopBySignal(stopped(begun))
+  const stop = stopBySignal(new Error('Stopped.'))
   const [copy, removing] = [copyDisplay(), rowsDisplay('Remove')]
   let waited = ''
   try {
@@ -128,20 +128,12 @@ async function move(session: Session, service: Service, to: string) {
       stop.signal,
     )
     console.log(`Nothing of ${name} is left where it was.`)
-  } catch (error) {
-    const { message } = error as Error
-    throw new Error(
-      /undone|served/.test(message) ? message : `${message} All is undone: ${name} is served where it was.`,
-      { cause: error },
-    )
   } finally {
     stop.end()
     copy.end()
     removing.end()
   }
 }
-
-const stopped = ({ name }: Pick<Move, 'name'>) => new Error(`Stopped, and undone: ${name} is served where it was.`)
 
 /** Progress of the copy, by rows and tables. */
 const copyDisplay = () =>

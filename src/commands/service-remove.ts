@@ -171,7 +171,7 @@ async function takeAway(session: Session, removed: Removed, signal: AbortSignal)
   const removing = rowsDisplay('Remove')
   await empty(db, service, removing.show, signal).finally(removing.end)
   // What it has there is about accounts: answers, and who used it.
-  if (control !== db) await empty(control, service, () => {}, signal)
+  if (control !== db) await empty(control, service, undefined, signal)
   await takeCopies(session, service, signal)
   const ended: string[] = []
   for (const each of both(removed).toReversed()) ended.push(...(await end(each, service)))
@@ -188,7 +188,7 @@ async function takeCopies({ databases }: Session, service: Service, signal: Abor
       console.error(`${error.message} Should it have a copy of ${service.name} of before, that stays.`)
     })
     if (!db || !(await hasCopy(db, service))) continue
-    await empty(db, service, () => {}, signal)
+    await empty(db, service, undefined, signal)
     await end(db, service)
   }
 }

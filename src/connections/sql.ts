@@ -27,10 +27,15 @@ export function written(query: Sql, values: unknown[]): string {
 }
 
 const names = new Map<string, string>()
-/** A statement's name is its text's digest, so that PostgreSQL prepares each text once a connection, and soon plans it no more. */
+/** There are some hundred texts; each connection keeps what it has prepared until it ends. */
+const mostNames = 1_000
+/**
+ * A statement's name is its text's digest, so that PostgreSQL prepares each text once a connection, and soon plans it no more. Undefined
+ * where there are so many texts that PostgreSQL, and this process, cannot keep them all.
+ */
 export function nameOf(text: string) {
   const known = names.get(text)
-  if (known !== undefined) return known
+  if (known !== undefined || names.size >= mostNames) return known
   const name = createHash('sha1').update(text).digest('hex')
   names.set(text, name)
   return name

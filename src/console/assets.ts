@@ -49,6 +49,7 @@ const importable = () =>
       name,
       {
         description: kind.description,
+        role: (kind as Kind).role ?? 'maintainer',
         columns: columnsOf(kind).map(({ name, required, shape: { type, format, description, examples } }) => ({
           name,
           required,
@@ -57,6 +58,7 @@ const importable = () =>
           description,
           example: String(examples[0] ?? ''),
           titles: (kind as Kind).titles?.[name],
+          role: (kind as Kind).ofAdmins?.includes(name) ? 'admin' : undefined,
         })),
       },
     ]),

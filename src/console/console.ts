@@ -13,6 +13,7 @@ import { withoutSlash } from '../http/docs/docs.ts'
 import { byPassword, bySession, type Gate, tooManyFailures } from '../http/gate.ts'
 import { weightOf } from '../http/media/accept.ts'
 import { json } from '../http/operation.ts'
+import { callerOf } from '../http/origin.ts'
 import type { SignedIn } from '../sessions.ts'
 import { defaultSettings } from '../settings.ts'
 import { Type } from '../shapes/shapes.ts'
@@ -69,7 +70,7 @@ export function consolePages(server: FastifyInstance, gate: Gate): void {
   })
   server.post('/console/session/link', { onRequest: async request => fit(request, Link) }, async (request, reply) => {
     const { link } = await readBody({ body: Link, keepsEmptyTexts: true }, request, nobodys)
-    const token = await gate.sessions.openByLink(link, request.ip)
+    const token = await gate.sessions.openByLink(link, callerOf(request))
     if (typeof token === 'object') throw tooManyFailures(token)
     const opened = token === undefined ? undefined : await gate.sessions.read(token)
     if (token === undefined || !opened) {

@@ -70,9 +70,9 @@ export const alertKinds = {
     settlesItself: false,
   },
   voucher_account_refused: {
-    title: 'Shoppers of an account tried many wrong voucher PINs.',
+    title: 'An account, or its shoppers, tried many wrong voucher PINs.',
     wayOut:
-      'Look at what the shop behind the account {subject} lets shoppers do; a challenge in front of the PIN helps.',
+      'Look at what the shop behind the account {subject} lets shoppers do; a challenge in front of the PIN helps. Where it was not the shop, its key has leaked: give it another password, and end the old one.',
     settlesItself: false,
   },
   webhook_failing: {
@@ -80,6 +80,13 @@ export const alertKinds = {
     wayOut:
       'Its attempts say what the endpoint answers. Nothing is lost: it is told once it answers again; POST /webhooks/{subject}/test tries it now.',
     path: '/webhooks/{subject}/attempts',
+    settlesItself: true,
+  },
+  webhook_expired: {
+    title: 'A webhook was away for too long, and is paused.',
+    wayOut:
+      'What has left the data since its place is forgotten: POST /webhooks/{subject}/rewind to the beginning, and POST /webhooks/{subject}/resume.',
+    path: '/webhooks/{subject}',
     settlesItself: true,
   },
 } as const satisfies Record<string, AlertKind>

@@ -2,16 +2,9 @@ import type { Fault } from '../errors.ts'
 import { Settings } from '../settings.ts'
 import { type Static, type TSchema, Type } from '../shapes/shapes.ts'
 import { Nullable } from './fields.ts'
+import { gateways } from './gateways.ts'
 import { isRelease } from './release.ts'
 import { isTimeZone } from './time-zone.ts'
-
-const gateways = Type.Array(Type.String({ minLength: 1, maxLength: 50, examples: ['paypal'] }), {
-  description: 'The payment gateways that may be named in orders and gift vouchers (`GET /payment-gateways`).',
-  maxItems: 200,
-  uniqueItems: true,
-  default: [],
-  examples: [['paypal', 'shopify', 'visa']],
-})
 
 /** The settings as `GET /settings` shows them: the payment gateways, which have a table of their own, with them. */
 export type ShownSettings = Static<typeof ShownSettings>

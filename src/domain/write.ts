@@ -7,7 +7,9 @@ import type { Service } from '../settings.ts'
 export interface Origin {
   /** That of the shopper, where the caller names one; else the caller's. */
   address: string
-  /** The account that has named the shopper. */
+  /** The account that asks. */
+  account?: string | undefined
+  /** The account, where it has named the shopper. */
   namedBy?: string
 }
 

@@ -144,10 +144,10 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
       const { params = {}, headers = {}, errors = [], role = 'maintainer', policy = 'write', ...rest } = described
       const how = howOf(method, path, described)
       const { warns = false, statuses = [how.status], operationId, tag, summary, description, answer, body } = rest
-      const { etag, repeatable, keepsEmptyTexts } = how
+      const { etag, repeatable, keepsEmptyTexts, made } = how
       const told = { operationId, tag, summary, description, answer, body }
       const asked = { method, path, role, params, headers, query: none, errors, media: ['json'] } as const
-      operations.push({ ...told, ...asked, statuses, etag, repeatable, warns, keepsEmptyTexts })
+      operations.push({ ...told, ...asked, statuses, etag, repeatable, warns, keepsEmptyTexts, made })
       server.route({
         method,
         url: path,

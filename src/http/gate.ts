@@ -21,6 +21,7 @@ import {
 } from './credentials.ts'
 import { type Media, mediumFor } from './media/accept.ts'
 import type { Site } from './once/transactions.ts'
+import { callerOf } from './origin.ts'
 import { type Policy, type Rate, rateHeaders } from './rates.ts'
 
 declare module 'fastify' {
@@ -75,7 +76,6 @@ export async function admit(
   const { username, assignment, gate: at } = await known(gate, request)
   // Also of who is refused: it is told whose request it was.
   request.assignment = assignment
-  request.username = username
   request.gate = at
   const rate = gate.rate(assignment.service, username, policy)
   if (rate) reply.headers(rateHeaders(rate))
@@ -103,6 +103,8 @@ interface Known {
 /** Who asks, for which of their services, and where that is. */
 async function known(gate: Gate, request: FastifyRequest): Promise<Known> {
   const { username, assignments } = await signedIn(gate, request)
+  // Also of who asks for a service that is not theirs.
+  request.username = username
   const name = request.headers['x-service-name']
   if (typeof name !== 'string' || name === '') throw new ApiError('service_name_required')
   const assignment = assignments.get(name)
@@ -138,12 +140,12 @@ export async function bySession({ sessions }: Pick<Gate, 'sessions'>, request: F
 /** The services that a username and password open; `challenge` says where to sign in instead. */
 export async function byPassword(
   { signIn }: Pick<Gate, 'signIn'>,
-  { ip }: FastifyRequest,
+  request: FastifyRequest,
   username: string,
   password: string,
   challenge: Record<string, string> = basicChallenge,
 ): Promise<Assignments> {
-  const assignments = await signIn(username, password, ip)
+  const assignments = await signIn(username, password, callerOf(request))
   if (!assignments) throw invalidCredentials(challenge)
   if ('retryAfter' in assignments) throw tooManyFailures(assignments)
   return assignments
@@ -152,6 +154,6 @@ export async function byPassword(
 export const tooManyFailures = ({ retryAfter }: { retryAfter: number }) =>
   new ApiError('too_many_failures', undefined, { retryAfter })
 
-function requireRole({ role }: Assignment, needed: Role) {
+export function requireRole({ role }: Pick<Assignment, 'role'>, needed: Role) {
   if (!reaches(role, needed)) throw new ApiError('insufficient_role', `The role \`${needed}\` is needed.`)
 }

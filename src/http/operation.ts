@@ -80,6 +80,10 @@ export interface Operation {
   etag: boolean
   /** Takes an Idempotency-Key. */
   repeatable: boolean
+  /** Heeds `Prefer: handling=strict`. */
+  heedsStrict?: true
+  /** What of the answer a trial shows as null. */
+  made?: readonly string[]
   /** May answer with warnings. */
   warns: boolean
   /** The errors of its own, beside those that every operation has. */
@@ -124,6 +128,8 @@ export interface Asked<P extends Params = Params> {
 
 /** What one that reads is given. */
 export interface Context<Query = unknown, P extends Params = Params> extends Asked<P> {
+  /** What the caller is there. */
+  role: Role
   db: Database
   /** For what a read counts or holds. */
   inSteps: <T>(work: (steps: Steps) => Promise<Finish<T>>) => Promise<T>
@@ -139,6 +145,8 @@ export interface Described<P extends Params> {
   role?: Role
   params?: P
   errors?: readonly ErrorCode[]
+  /** Whether it heeds `Prefer: handling=strict`. */
+  heedsStrict?: true
   /** Request headers of its own, by name. */
   headers?: OwnHeaders
   /** Whether it is about accounts: these are in the control database, wherever the service is. */
@@ -150,11 +158,14 @@ export function gateOf(control: Gate, { gate }: FastifyRequest, { ofAccounts = f
   return ofAccounts || !gate ? control : gate
 }
 
+function assignmentOf({ assignment }: FastifyRequest) {
+  if (!assignment) throw new Error('the gate admits with an assignment')
+  return assignment
+}
+
 /** What a request says, as resources are told it. */
 export function askedOf(gate: Gate, request: FastifyRequest): Asked {
-  const { assignment } = request
-  if (!assignment) throw new Error('the gate admits with an assignment')
-  const { service } = assignment
+  const { service } = assignmentOf(request)
   const header = (name: string) => request.headers[name.toLowerCase()]?.toString()
   return {
     service,
@@ -170,8 +181,14 @@ export function askedOf(gate: Gate, request: FastifyRequest): Asked {
 }
 
 export function contextOf(gate: Gate, request: FastifyRequest): Context {
-  const asked = askedOf(gate, request)
-  return { ...asked, db: gate.db, inSteps: work => inSteps(gate, asked.service, work), query: undefined }
+  const { service, role } = assignmentOf(request)
+  return {
+    ...askedOf(gate, request),
+    role,
+    db: gate.db,
+    inSteps: work => inSteps(gate, service, work),
+    query: undefined,
+  }
 }
 
 /** The context with a query that was read by its shape; that the path has the parameters that it was described with is the router's doing. */

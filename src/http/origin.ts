@@ -3,19 +3,25 @@ import type { FastifyRequest } from 'fastify'
 import type { Origin } from '../domain/write.ts'
 import { refuse } from '../refuse.ts'
 
-/** Where a request comes from: the shopper whom a trusted account names; else the caller, as told by a trusted proxy where there is one. */
-export function originOf({ headers, ip, assignment, username }: FastifyRequest): Origin {
+/** Where a request comes from: the shopper whom a trusted account names; else the caller. */
+export function originOf(request: FastifyRequest): Origin {
+  const { headers, assignment, username: account } = request
+  const own = { address: callerOf(request), account }
   const named = headers['x-shopper-address']
-  if (named === undefined) return { address: ip }
+  if (named === undefined) return own
   const network = networkOf(String(named))
   if (network === undefined) {
     const detail = '`X-Shopper-Address` is one IP address.'
     refuse([{ parameter: 'X-Shopper-Address', code: 'invalid_parameter', detail }])
   }
-  return network !== undefined && username !== undefined && assignment?.namesShoppers
-    ? { address: network, namedBy: username }
-    : { address: ip }
+  return network !== undefined && account !== undefined && assignment?.namesShoppers
+    ? { address: network, account, namedBy: account }
+    : own
 }
+
+/** What the failures of a caller are counted by, as told by a trusted proxy where there is one: some write the port behind the address. */
+export const callerOf = ({ ip }: Pick<FastifyRequest, 'ip'>) =>
+  networkOf(ip.replace(/^\[([^\]]*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1')) ?? ip
 
 /** An address in one way of writing it; of IPv6 the network (/64), whose addresses a shopper may choose from. Undefined: it is none. */
 function networkOf(text: string): string | undefined {

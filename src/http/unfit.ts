@@ -3,9 +3,11 @@ import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
 
 /** Limits of contract 1.6. */
-export const maxHeaderSize = 16 * 1024
+const mostHeaderBytes = 16 * 1024
 const longestUrl = 8 * 1024
 const mostHeaders = 100
+/** What Node's parser takes, which counts the first line of a request as well. */
+export const maxHeaderSize = mostHeaderBytes + longestUrl + 2 * 1024
 
 /** What is wrong with a request, whatever its path: the first of it, in the order in which it is judged. */
 export function unfit({ protocol, url, raw }: FastifyRequest): ApiError | undefined {
@@ -15,10 +17,17 @@ export function unfit({ protocol, url, raw }: FastifyRequest): ApiError | undefi
   return wrongHost(raw) ?? repeatedHeader(raw)
 }
 
-/** Node's parser looks at the size of headers over HTTP/1.1 only. */
-const areTooLarge = ({ rawHeaders, httpVersionMajor }: IncomingMessage) =>
-  rawHeaders.length > 2 * mostHeaders ||
-  (httpVersionMajor === 2 && rawHeaders.reduce((size, text) => size + text.length + 2, 0) > maxHeaderSize)
+/** As they would be over HTTP/1.1; what HTTP/2 has as `:path` and the like is no header. */
+function areTooLarge({ rawHeaders }: IncomingMessage) {
+  let [count, bytes] = [0, 0]
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(i, i + 2)
+    if (name.startsWith(':')) continue
+    count++
+    bytes += name.length + value.length + 4
+  }
+  return count > mostHeaders || bytes > mostHeaderBytes
+}
 
 /** Where one request may be two, or for somebody else, nothing more is read from the connection. */
 const close = { headers: { connection: 'close' } }

@@ -43,6 +43,8 @@ interface Uploaded<Q extends TObject, P extends Params> extends Described<P> {
 
 interface UploadContext<Query, P extends Params> extends Context<Query, P> {
   format: 'csv' | 'ndjson'
+  /** That of its `Content-Type`. */
+  charset: string | undefined
   username: string
   requestId: string
   /** `Prefer: tx=rollback`: nothing is to be written. */
@@ -84,7 +86,7 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
       {
         async onRequest(request, reply) {
           await admit(gate, request, reply, { role, policy: 'write', media: ['json'] })
-          formatOf(request)
+          fileTypeOf(request)
         },
       },
       async (request, reply) => {
@@ -92,14 +94,14 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
         const { query, faults } = readQuery(shape, request.query as string, context.service.settings.timeZone)
         refuse(faults)
         room.require()
-        return openUpload(request, async () => {
+        return openUpload(request, async goesOn => {
           const trial = isTrial(context.header('prefer'))
           if (trial) reply.header('preference-applied', 'tx=rollback')
           let taken: Readable | undefined
           let letGo = () => {}
           const accepting = accept({
             ...withQuery(context, query),
-            format: formatOf(request),
+            ...fileTypeOf(request),
             username: request.username ?? '',
             requestId: request.id,
             isTrial: trial,
@@ -122,6 +124,7 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
               atWork.delete(working)
             })
           atWork.add(working)
+          goesOn(working)
           return reply.code(202).header('location', subject).type(json).send(`{"data":${record}}`)
         })
       },
@@ -145,12 +148,20 @@ function roomFor(most: number) {
   return room
 }
 
-/** What the lines of the body are, by its type. */
-function formatOf({ headers }: FastifyRequest) {
-  const [type = ''] = String(headers['content-type'] ?? '').split(';')
-  const format = Object.entries(fileTypes).find(([known]) => known === type.trim().toLowerCase())?.[1]
+/** How a file can be packed; whether it is, is seen by its first bytes. */
+const codings = ['identity', 'gzip', 'zstd']
+
+/** What the lines of the body are, and which letters they have, by its type. */
+function fileTypeOf({ headers }: FastifyRequest) {
+  const [type = '', ...parameters] = String(headers['content-type'] ?? '')
+    .split(';')
+    .map(part => part.trim().toLowerCase())
+  const format = Object.entries(fileTypes).find(([known]) => known === type)?.[1]
   if (!format) throw new ApiError('unsupported_media_type', 'A file is `text/csv` or `application/x-ndjson`.')
-  return format
+  if (!codings.includes(String(headers['content-encoding'] ?? 'identity').toLowerCase()))
+    throw new ApiError('unsupported_media_type', 'A file is packed with gzip or zstd, or not at all.')
+  const [charset] = parameters.flatMap(parameter => /^charset="?([^"]*)"?$/.exec(parameter)?.[1] ?? [])
+  return { format, charset }
 }
 
 const tooLarge = () =>

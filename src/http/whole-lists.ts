@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Role } from '../accounts.ts'
 import type { Database } from '../db.ts'
+import { ApiError } from '../errors.ts'
 import { askAgainMs } from '../sign-in.ts'
 import { admittedStill, type Gate } from './gate.ts'
 import { openingsOf } from './media/openings.ts'
@@ -31,12 +32,20 @@ export function wholeLists(gate: Gate) {
       whole: () => Promise<Whole>,
     ): Promise<FastifyReply> =>
       open(request, async () => {
+        requireChunks(request)
         const { headers, portions } = await whole()
         const stillAdmitted = () => admittedStill(gate, request, role)
         await sendWhole(request, reply, { headers, portions: whileAdmitted(request, portions, stillAdmitted) })
         return reply
       }),
   }
+}
+
+/** Over HTTP/1.0 an answer whose length is not known ends with the connection: a list that was cut would look whole. */
+function requireChunks({ raw }: FastifyRequest) {
+  if (raw.httpVersion !== '1.0') return
+  const detail = 'A whole list is told over HTTP/1.1 or HTTP/2. An nginx in between needs `proxy_http_version 1.1`.'
+  throw new ApiError('not_acceptable', detail)
 }
 
 /** The portions, as long as the caller is admitted. Faults are told here, where they arise: that a stream ends early is the client's doing. */

@@ -123,7 +123,8 @@ export async function handleWrite(
   const asked = askedOf(gate, request)
   const { service, params, header } = asked
   refuseQuery(request, service.settings.timeZone)
-  const key = how.repeatable ? readIdempotencyKey(header('idempotency-key'), service) : undefined
+  const trial = isTrial(header('prefer'))
+  const key = how.repeatable && !trial ? readIdempotencyKey(header('idempotency-key'), service) : undefined
   const body = await readBody(how, request, service, async () => how.stored?.(gate.db, service, params))
   const { username = '', id: requestId } = request
   // A password is given again only to whom it was given: whether others may have it is judged where it is made.
@@ -135,10 +136,11 @@ export async function handleWrite(
     key,
     canonicalJson({ path: instanceOf(request), body, ...by }),
   )
-  const requireMatch = (current: string) => matches(header('if-match'), current, service.settings.requireIfMatch)
+  const requireMatch = (current: string) =>
+    matches(header('if-match'), current, how.etag && service.settings.requireIfMatch)
   const begin = beginOf(how, { ...asked, body, username, requestId, requireMatch }, work)
   reply.type(json)
-  if (isTrial(header('prefer'))) {
+  if (trial) {
     reply.header('preference-applied', 'tx=rollback')
     const { answer } = await tryOut(gate, service, begin)
     reply.code(answer.status)

@@ -12,7 +12,7 @@ import {
   passOver,
   readDue,
 } from '../store/webhooks/deliveries.ts'
-import { pauseWebhook } from '../store/webhooks/endpoints.ts'
+import { pauseExpired } from '../store/webhooks/endpoints.ts'
 import { traced } from '../telemetry/around.ts'
 import { mostChanges } from '../webhooks/body.ts'
 import type { Channel, Sender } from '../webhooks/sender.ts'
@@ -64,9 +64,11 @@ async function putTogether({ db, keys, service, log }: ServiceWork, due: Due): P
   const places = placesAt(following, due.cursor)
   const told = places && (await changesAfter(db, service, places, { limit: mostChanges, records: false }))
   if (!told) {
-    const reason = 'What has left the data since its place is forgotten. Rewind it to the beginning, and resume it.'
-    await pauseWebhook(db, service, due.id, reason)
-    log.error({ service: service.name, webhook: due.id }, 'A webhook was away for too long: it is paused.')
+    if (!(await pauseExpired(db, service, due))) return 'anew'
+    log.error(
+      { alert: 'webhook_expired', service: service.name, webhook: due.id },
+      'A webhook was away for too long: it is paused.',
+    )
     return 'nothing'
   }
   if (!told.changes.length) {

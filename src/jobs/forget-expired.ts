@@ -7,16 +7,26 @@ import { forgetWrongPins } from '../store/vouchers/pin.ts'
 import { forgetAttempts } from '../store/webhooks/attempts.ts'
 import type { Work } from './job.ts'
 
-/** Deletes what is kept for a time only: answers to writes and wrong PINs, the words of mails that failed, old alerts, attempts at webhooks, runs of feeds. */
-export async function forgetExpired({ db }: Work): Promise<void> {
+/**
+ * Deletes what is kept for a time only: answers to writes and wrong PINs, the words of mails that failed, old alerts, attempts at webhooks,
+ * runs of feeds. Throws in the end where some of it could not be deleted; the others are.
+ */
+export async function forgetExpired({ db, signal }: Work): Promise<void> {
+  let fault: unknown
   for (const each of [
-    forgetAnswers,
     forgetHolds,
     forgetWrongPins,
     forgetFailedMails,
     forgetAlerts,
     forgetAttempts,
     forgetRuns,
+    forgetAnswers,
   ])
-    await each(db)
+    try {
+      await each(db, () => signal.aborted)
+    } catch (error) {
+      signal.throwIfAborted()
+      fault = error
+    }
+  if (fault) throw fault
 }

@@ -1,5 +1,5 @@
 import { placesAt } from '../follow/following.ts'
-import { readService } from '../services.ts'
+import { readServiceOfJob } from '../services.ts'
 import { placesNow } from '../store/changes/newest.ts'
 import { mayBeBehind } from '../store/changes/places.ts'
 import { type Alert, raiseAlert } from '../store/running/alerts.ts'
@@ -29,7 +29,7 @@ export async function lookForDeliveries(work: Work): Promise<void> {
 }
 
 async function plan({ db, keys }: Work, serviceId: number, idle: readonly Idle[]) {
-  const service = await readService(db, serviceId)
+  const service = await readServiceOfJob(db, serviceId)
   if (!service) return
   const kinds = [...new Set(idle.flatMap(each => each.kinds))]
   const newest = await placesNow(db, service, kinds)

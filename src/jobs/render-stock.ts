@@ -1,7 +1,7 @@
 import { pastContention } from '../connections/contention.ts'
 import type { Database } from '../db.ts'
 import { failpoint } from '../failpoints.ts'
-import { readService } from '../services.ts'
+import { readServiceOfJob } from '../services.ts'
 import { renderSomeStale, servicesWithStaleStock } from '../store/goods/stale-stock.ts'
 import type { Work } from './job.ts'
 
@@ -11,16 +11,22 @@ import type { Work } from './job.ts'
  */
 export const renderStock = ({ db, signal }: Work): Promise<void> => renderStaleStock(db, signal)
 
-/** The same, for whoever has no worker. */
+/** The same, for whoever has no worker. Throws in the end where stock of a service could not be rendered; that of the others is. */
 export async function renderStaleStock(db: Database, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    let found = false
+  const faults = new Map<number, unknown>()
+  for (let found = true; found; ) {
+    found = false
     for (const { id } of await servicesWithStaleStock(db)) {
+      if (faults.has(id)) continue
+      try {
+        const service = await readServiceOfJob(db, id)
+        if (service && (await pastContention(() => renderSomeStale(db, service)))) found = true
+      } catch (error) {
+        faults.set(id, error)
+      }
       signal.throwIfAborted()
-      const service = await readService(db, id)
-      if (service && (await pastContention(() => renderSomeStale(db, service)))) found = true
       failpoint('after_stale_stock')
     }
-    if (!found) return
   }
+  for (const fault of faults.values()) throw fault
 }

@@ -72,6 +72,7 @@ export function customers(api: Api) {
       summary: 'The customer with an e-mail address, or customers by the time of their last change.',
       description:
         'Takes exactly one of `email` and `updated_after`. With `updated_after` both e-commerce identifiers are absent, and below release 2022.1 of the back office the list is empty, with a warning; `Prefer: handling=strict` makes that an error.',
+      heedsStrict: true,
       query: Type.Object({
         email: Filter('Exactly this e-mail address, whatever its case.', 'john.smith@example.com'),
         updated_after: excluding(updatedAfter),

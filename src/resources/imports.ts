@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { type Role, reaches } from '../accounts.ts'
+import { isEncoding } from '../backoffice/files/encoding.ts'
 import { importFile } from '../backoffice/files/import.ts'
 import { dialectOf, joined, type Profile, profileIn } from '../backoffice/files/profile.ts'
 import { ImportError, OptionError } from '../backoffice/rows/import-error.ts'
@@ -7,6 +9,7 @@ import { decimalMarks } from '../backoffice/rows/numbers.ts'
 import { Import, RefusedLines } from '../domain/feeds.ts'
 import { ApiError, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
+import { requireRole } from '../http/gate.ts'
 import { refuse } from '../refuse.ts'
 import { Type } from '../shapes/shapes.ts'
 import { leaveAuditLine } from '../store/running/audit.ts'
@@ -26,7 +29,7 @@ export function imports(api: Api) {
       tag,
       summary: 'Takes in a file of rows: what is new is added, what differs is changed.',
       description:
-        'As `tillbridge import` does (docs/feeds.md): lines with a fault are refused, the others go in, and the same file again changes nothing. CSV or NDJSON by its `Content-Type`, plain or packed with gzip or zstd, 256 MiB at most, within 30 seconds. It is read once it is here: `Location` tells what becomes of it. With `Prefer: tx=rollback` it is only looked at.',
+        'As `tillbridge import` does (docs/feeds.md): lines with a fault are refused, the others go in, and the same file again changes nothing. CSV or NDJSON by its `Content-Type`, plain or packed with gzip or zstd, 256 MiB at most, within 30 seconds. It is read once it is here: `Location` tells what becomes of it. With `Prefer: tx=rollback` it is only looked at. Mappings, what the e-commerce platform has and payment gateways are for `admin`, and so are the columns of other files that map or configure: `ecommerceLocationId` and `inventoryBuffer` of stores, `sku` and `ecommerceProductId` of products, `buffer` of stock.',
       params: { id: { description: `What its lines are: ${Object.keys(kinds).join(', ')}.`, example: 'stores' } },
       query: Type.Object({
         profile: Option('How the file is written, as `--save-profile` has it: JSON.', '{"map":{"sku":"StockCode"}}'),
@@ -35,7 +38,11 @@ export function imports(api: Api) {
           Type.Enum([...decimalMarks], { description: 'What stands before the decimals.', examples: [','] }),
         ),
         date_format: Option('How days and times are written.', 'DD.MM.YYYY', 50),
-        encoding: Option('A label of the Encoding Standard.', 'windows-1252', 50),
+        encoding: Option(
+          'A label of the Encoding Standard; absent, the `charset` of the `Content-Type`.',
+          'windows-1252',
+          50,
+        ),
         stop_after: Type.Optional(
           Type.Integer({
             description: 'Ends it early once so many lines are refused.',
@@ -48,15 +55,33 @@ export function imports(api: Api) {
       answer: Import,
       errors: ['capability_unavailable'],
     },
-    async ({ db, service, driver, keys, params, query, format, username, requestId, isTrial, ending, file }) => {
+    async ({
+      db,
+      service,
+      role,
+      driver,
+      keys,
+      params,
+      query,
+      format,
+      charset,
+      username,
+      requestId,
+      isTrial,
+      ending,
+      file,
+    }) => {
       const kindOf = kindNamed(params.id)
       if (!kindOf) throw notFound('kind of rows')
+      requireRoleFor(params.id, role)
       if (kindOf.movesIn && !driver.isOurs)
         throw new ApiError(
           'capability_unavailable',
           `${params.id} are those of the back office: they are not imported.`,
         )
-      const dialect = await dialectIn(params.id, query)
+      if (charset !== undefined && !isEncoding(charset))
+        throw new ApiError('unsupported_media_type', 'There is no such charset in the Encoding Standard.')
+      const dialect = await dialectIn(params.id, query, charset)
       const stream = await file()
       const run = { kind: params.id, id: randomUUID() }
       const subject = `/imports/${run.id}`
@@ -67,7 +92,8 @@ export function imports(api: Api) {
       })
       // Before the work begins, which nobody would hear the end of if this failed.
       const begun = await importRecord(db, service, run.id)
-      const options = { keys, run: run.id, dryRun: isTrial, stopAfter: query.stop_after, signal: ending }
+      const withheld = reaches(role, 'admin') ? [] : (kindOf.ofAdmins ?? [])
+      const options = { keys, run: run.id, dryRun: isTrial, stopAfter: query.stop_after, signal: ending, withheld }
       const source = { name: 'The file', format, stream }
       const work = importFile(db, service, run.kind, source, Object.assign(options, dialect)).catch(error => {
         // Its run says so.
@@ -89,7 +115,7 @@ export function imports(api: Api) {
       answer: Import,
       kind,
     },
-    ({ db, service, params: { id } }) => importRecord(db, service, id),
+    ({ db, service, role, params: { id } }) => toldTo(role, importRecord(db, service, id)),
   )
 
   api.get(
@@ -104,8 +130,17 @@ export function imports(api: Api) {
       answer: Type.Array(RefusedLines),
       kind,
     },
-    ({ db, service, params: { id } }) => refusedRecord(db, service, id),
+    ({ db, service, role, params: { id } }) => toldTo(role, refusedRecord(db, service, id)),
   )
+}
+
+/** A file is for who may change what is in it one by one. */
+const requireRoleFor = (kind: string, role: Role) => requireRole({ role }, kindNamed(kind)?.role ?? 'visitor')
+
+async function toldTo(role: Role, finding: Promise<{ feed: string; record: string } | undefined>) {
+  const found = await finding
+  if (found) requireRoleFor(found.feed, role)
+  return found && { record: found.record }
 }
 
 interface Options extends Pick<Profile, 'delimiter' | 'decimal' | 'encoding'> {
@@ -114,11 +149,16 @@ interface Options extends Pick<Profile, 'delimiter' | 'decimal' | 'encoding'> {
 }
 
 /** What a query says of a file; throws what is wrong with it. */
-async function dialectIn(kind: string, { profile, delimiter, decimal, encoding, date_format: dateFormat }: Options) {
+async function dialectIn(
+  kind: string,
+  { profile, delimiter, decimal, encoding, date_format: dateFormat }: Options,
+  charset: string | undefined,
+) {
   const said = Object.entries({ delimiter, decimal, encoding, dateFormat }).filter(([, value]) => value !== undefined)
   try {
     const kept = profile === undefined ? {} : await profileIn(profile, kind, 'It')
-    return dialectOf(joined(kept, Object.fromEntries(said)))
+    const unsaid: Profile = charset === undefined ? {} : { encoding: charset }
+    return dialectOf(joined(joined(unsaid, kept), Object.fromEntries(said)))
   } catch (error) {
     if (!(error instanceof ImportError)) throw error
     const { option, detail } = error instanceof OptionError ? error : { option: 'profile', detail: error.message }

@@ -24,7 +24,7 @@ export function privacy(api: Api) {
       params: ofCustomer,
       body: NoBody,
       answer: Erasure,
-      errors: ['capability_unavailable'],
+      errors: ['capability_unavailable', 'precondition_failed'],
     },
     async ({ params, backOffice, ...write }) =>
       after(await backOffice.eraseCustomer(write, params.id), erasure => {

@@ -94,5 +94,5 @@ async function takeable(
 async function takeIn(control: Database, db: Database, database: string, copy: Copy) {
   await serveFrom(control, db, database, copy)
   if (copy.place !== null) return
-  await empty(control, copy, () => {}, new AbortController().signal, tablesThatStay)
+  await empty(control, copy, undefined, new AbortController().signal, tablesThatStay)
 }

@@ -9,6 +9,7 @@ import { backOfficeOf, type Config } from '../config.ts'
 import type { BackOffice } from '../domain/port/backoffice.ts'
 import { writeTurns } from '../http/once/turns.ts'
 import { rateLimiter } from '../http/rates.ts'
+import { noteRefusals } from '../http/seen/access-log.ts'
 import { measureRequests } from '../http/seen/metrics.ts'
 import { refusePlainHttp } from '../http/wire.ts'
 import { buildServer } from '../server.ts'
@@ -152,7 +153,7 @@ const refused =
 
 function onPlainPort(port: number, { host, accessLog }: Config, publicUrl: () => string, log: Logger): Promise<Server> {
   const level = accessLog === 'on' ? 'info' : 'debug'
-  const server = createServer(refusePlainHttp(publicUrl, refused => log[level](refused, 'request')))
+  const server = createServer(refusePlainHttp(publicUrl, noteRefusals(log, level)))
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => resolve(server))

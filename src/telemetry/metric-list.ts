@@ -103,7 +103,11 @@ export const metrics = {
     labels: ['service', 'feed', 'result'],
   },
   tillbridge_alerts: { type: 'gauge', help: 'Alerts that nobody has settled.', labels: ['kind'] },
-  tillbridge_mails: { type: 'gauge', help: 'E-mails, by how far they have come.', labels: ['state'] },
+  tillbridge_mails: {
+    type: 'gauge',
+    help: 'E-mails that are not sent, by how far they have come: `queued`, `failed`.',
+    labels: ['state'],
+  },
   tillbridge_jobs: {
     type: 'gauge',
     help: 'Jobs, by what they do and how far they have come.',

@@ -3,6 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import { sql } from '../../src/db.ts'
+import { listServices } from '../../src/services.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { reaching } from '../support/database.ts'
 import { smallDemoDatabase } from '../support/demo/demo-database.ts'
 import { begin, directory, done, run, type Serving, serve, stop, until } from '../support/processes.ts'
@@ -101,4 +104,27 @@ test('listen posts signed deliveries to a machine of your own, and prints each',
   assert.doesNotMatch(again.out, /whsec_/)
   again.child.kill('SIGINT')
   await again.ended
+})
+
+test('listen passes over what left and came back, however much that is, and says so where what has left is forgotten', async () => {
+  receiver.received.length = 0
+  const { db } = database
+  const [service] = await listServices(db)
+  assert.ok(service)
+  const ids = Array.from({ length: 250 }, (_, i) => `back-${i}`)
+  await upsertCustomers(
+    db,
+    service,
+    ids.map(id => ({ id, firstname: 'Ann' })),
+  )
+  const listening = begin(['listen', '--forward', receiver.url, '--kinds', 'customer'], environment)
+  await until(() => /Secret: /.test(listening.out), `it listens: ${listening.err}`, 20_000)
+  await db.run(sql`
+    insert into removal (service_id, kind, id, changed_at) select ${service.id}, 'customer', id, now() from unnest(${ids}::text[]) id`)
+  await upsertCustomers(db, service, [{ id: 'new', firstname: 'Bea' }])
+  await until(() => changesIn(receiver.received).some(({ id }) => id === 'new'), 'the next one is told', 20_000)
+  await db.run(sql`
+    insert into forgotten_removals (service_id, kind, newest) values (${service.id}, 'customer', now() + interval '1 hour')`)
+  assert.equal((await listening.ended).code, 1)
+  assert.match(listening.err, /forgotten already\. Begin anew, with --from-beginning/)
 })

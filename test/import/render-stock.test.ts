@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/db.ts'
+import { renderStaleStock } from '../../src/jobs/render-stock.ts'
+import { addService } from '../../src/services.ts'
 import { holdStock, moveStock } from '../../src/store/goods/stock.ts'
 import { beginChange } from '../../src/store/lists/change.ts'
 import { openShop } from '../support/feeds.ts'
@@ -121,4 +123,16 @@ test('a renaming that commits while an import and an order are about to write is
     gone.map(({ id }) => id),
     now.slice(0, 2),
   )
+})
+
+test('a service that has moved away with stock to render keeps no other one waiting', async () => {
+  const { db } = shop
+  const [gone, here] = [await addService(db, 'gone'), await addService(db, 'here')]
+  assert.ok(gone && here)
+  await db.run(sql`
+    insert into stale_stock (service_id, shown, id) select id, 'store_id', 's1' from unnest(${[gone.id, here.id]}::integer[]) id`)
+  await db.run(sql`update service set moving = 'gone' where service_id = ${gone.id}`)
+  await renderStaleStock(db, AbortSignal.timeout(60_000))
+  const left = await db.rows(sql`select service_id as id from stale_stock`)
+  assert.deepEqual(left, [{ id: gone.id }])
 })

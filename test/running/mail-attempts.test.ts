@@ -8,6 +8,7 @@ import { jobs } from '../../src/jobs/jobs.ts'
 import { postOf } from '../../src/mail/post.ts'
 import { smtpPost } from '../../src/mail/smtp.ts'
 import { Undelivered } from '../../src/mail/undelivered.ts'
+import { takeDue } from '../../src/store/running/jobs.ts'
 import { retryMails } from '../../src/store/running/mails.ts'
 import { localCertificate } from '../../src/tls/tls.ts'
 import { setUpMailing, voucherMailStatus } from '../support/mailing.ts'
@@ -44,6 +45,21 @@ test('a message that is refused for now is tried again after growing waits, and 
   const line = mailing.logged.split('\n').find(each => each.includes('"alert":"mail_failed"')) ?? ''
   assert.deepEqual([JSON.parse(line).level, JSON.parse(line).mail, JSON.parse(line).service], [50, mail_id, 'luma'])
   assert.equal(mailing.sink.delivered.length, 0)
+})
+
+test('workers that died over a message are none of its attempts: its first refusal is not its last', async () => {
+  const { waitsSeconds } = jobs['send-mail'] ?? assert.fail()
+  await queue()
+  for (const _ of waitsSeconds) {
+    assert.equal((await takeDue(mailing.db, { 'send-mail': { free: 1 } }, 20)).length, 1)
+    await mailing.db.run(sql`update job set leased_until = now()`)
+  }
+  mailing.sink.mishaps.push({ at: 'rcpt', code: 450 })
+  begin()
+  await until(async () => (await mail()).last_fault, 'it is refused')
+  const { status, wait } = await mail()
+  assert.equal(status, 'queued')
+  assert.ok(Math.abs((wait ?? 0) - (waitsSeconds[0] ?? 0)) < 5, `${wait} s`)
 })
 
 test('a message that is refused for good has failed at once; tried again by hand it is sent, and the alert is settled', async () => {

@@ -54,7 +54,7 @@ export interface MappingsApi {
   }, options?: CallOptions): Walk<MappingFinding>
   /** The mappings that were changed by the doctor, the newest first. Of the last 90 days. */
   fixes(query?: Paging, options?: CallOptions): Walk<MappingFix>
-  /** Maps a record to something of the e-commerce platform, or to nothing, so that it can be undone. As `PUT /mappings/…` does. Of a customer the legacy form is set; the admin form stays where it ends with the same, and is taken away elsewhere. With `from` only where it is mapped to that. */
+  /** Maps a record to something of the e-commerce platform, or to nothing, so that it can be undone. As `PUT /mappings/…` does. Of a customer the legacy form is set; the admin form stays where it ends with the same, and is taken away elsewhere. With `from` only where it is mapped to that. In the answer to a trial null, unless the body says it: `fixId`. */
   fix(body: MappingFixInput, options?: WriteOptions): Promise<MappingFix>
   /** Undoes a fix: the mapping is again what it was. As long as nobody has changed it since. One that is undone stays so. */
   undoFix(id: string, options?: WriteOptions): Promise<MappingFix>

@@ -50,6 +50,7 @@ export class Walk<T> implements AsyncIterable<T> {
       endCursor: header('x-end-cursor'),
       asOf: header('x-as-of') ?? '',
       timeZone: header('x-time-zone') ?? '',
+      ...(header('x-synced-at') !== null && { syncedAt: header('x-synced-at') ?? '' }),
       ...(header('x-warnings') !== null && { warnings: JSON.parse(header('x-warnings') ?? '') }),
     }
     yield* records as AsyncGenerator<T>

@@ -50,7 +50,7 @@ const columns = [
 
 /** One feed: how it stands, its lag, its runs, and a run at once. @param {{ name: string }} props */
 export function Feed({ name }) {
-  const mayImport = useMay('maintainer') && kinds[name]
+  const mayImport = useMay(kinds[name]?.role ?? 'maintainer') && kinds[name]
   const [version, again] = useVersion()
   const { data, error } = useLoad(signal => ask('/feeds', { signal }), [name, version])
   const feed = data?.data.find((/** @type {any} */ each) => each.feed === name)

@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'preact/hooks'
-import { kinds } from 'tillbridge/kinds'
 import { html } from '../../ground/html.js'
 import { useMay } from '../../ground/role.js'
 import { download } from '../../parts/export.js'
@@ -7,6 +6,7 @@ import { Choice, Field } from '../../parts/field.js'
 import { Problem } from '../../parts/problem.js'
 import { Columns } from './columns.js'
 import { delimiters, encodings, firstRows, kindOf, matched, readingOf, spellingOf } from './guess.js'
+import { useKinds } from './kinds.js'
 import { Preview } from './preview.js'
 import { profileOf, sentProfileOf } from './profile.js'
 
@@ -19,6 +19,7 @@ import { profileOf, sentProfileOf } from './profile.js'
  */
 export function Form({ file, kind: asked, isHidden, send }) {
   const may = useMay('maintainer')
+  const kinds = useKinds()
   const [plan, setPlan] = useState(/** @type {Plan | undefined} */ (undefined))
   const [first, setFirst] = useState(/** @type {First | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
@@ -28,7 +29,7 @@ export function Form({ file, kind: asked, isHidden, send }) {
     try {
       const found = await firstRows(file, reading)
       setFirst(found)
-      setPlan(guessed(reading, wanted ?? kindOf(file.name, found.header), found))
+      setPlan(guessed(kinds, reading, wanted ?? kindOf(kinds, file.name, found.header), found))
       setError(undefined)
     } catch (fault) {
       setError(fault)
@@ -46,13 +47,14 @@ export function Form({ file, kind: asked, isHidden, send }) {
   const columns = kinds[kind]?.columns ?? []
   const lacking = columns.filter(({ name, required }) => required && !(name in from) && !set[name])
   /** @param {Partial<Plan>} change */
-  const change = change => setPlan(Object.assign({}, plan, change.from && spelt(plan, change.from, first), change))
+  const change = change =>
+    setPlan(Object.assign({}, plan, change.from && spelt(columns, plan, change.from, first), change))
   const go = (/** @type {boolean} */ isTrial) => () =>
     send({ file, plan, profile: sentProfileOf(plan, first.header), header: first.header, lines: first.lines, isTrial })
   return html`
     <section aria-label="How it is written" class="card">
       <div class="fields">
-        <${Choice} label="Rows are" value=${kind} change=${(/** @type {string} */ next) => setPlan(guessed(reading, next, first))} options=${Object.keys(kinds).map(name => [name, name])} />
+        <${Choice} label="Rows are" value=${kind} change=${(/** @type {string} */ next) => setPlan(guessed(kinds, reading, next, first))} options=${Object.keys(kinds).map(name => [name, name])} />
         ${
           !reading.isJson &&
           html`<${Choice} label="Separator" value=${reading.delimiter} change=${(/** @type {string} */ delimiter) => read({ ...reading, delimiter }, kind)} options=${delimiters} />
@@ -74,16 +76,15 @@ export function Form({ file, kind: asked, isHidden, send }) {
     </p>`
 }
 
-/** What the columns and the spelling of a file seem to be. @param {Plan['reading']} reading @param {string} kind @param {First} first @returns {Plan} */
-function guessed(reading, kind, first) {
+/** What the columns and the spelling of a file seem to be. @param {ReturnType<typeof useKinds>} kinds @param {Plan['reading']} reading @param {string} kind @param {First} first @returns {Plan} */
+function guessed(kinds, reading, kind, first) {
   const columns = kinds[kind]?.columns ?? []
   const from = matched(columns, first.header)
   return { kind, reading, from, set: {}, ...spellingOf(columns, from, first) }
 }
 
-/** How a file is spelt by the columns that were chosen, but for what somebody has said. @param {Plan} plan @param {Plan['from']} from @param {First} first @returns {Partial<Plan>} */
-function spelt({ kind, from: before, decimal, dateFormat }, from, first) {
-  const columns = kinds[kind]?.columns ?? []
+/** How a file is spelt by the columns that were chosen, but for what somebody has said. @param {import('tillbridge/kinds').Column[]} columns @param {Plan} plan @param {Plan['from']} from @param {First} first @returns {Partial<Plan>} */
+function spelt(columns, { from: before, decimal, dateFormat }, from, first) {
   const [then, now] = [spellingOf(columns, before, first), spellingOf(columns, from, first)]
   return {
     decimal: decimal === then.decimal ? now.decimal : decimal,

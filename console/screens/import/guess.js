@@ -1,4 +1,3 @@
-import { kinds } from 'tillbridge/kinds'
 import { bytesOf, linesOf } from './lines.js'
 
 /** @typedef {import('tillbridge/kinds').Column} Column */
@@ -123,9 +122,9 @@ export const matched = (columns, header) =>
 /**
  * What the rows of a file seem to be: by its name, unless columns that are needed are lacking then, and something else has all of its
  * own, in at least two. So `customers_export.csv` of another system is not taken for our customers.
- * @param {string} name @param {string[]} header
+ * @param {Record<string, { columns: Column[] }>} kinds @param {string} name @param {string[]} header
  */
-export function kindOf(name, header) {
+export function kindOf(kinds, name, header) {
   const known = Object.entries(kinds).map(([kind, { columns }]) => {
     const found = matched(columns, header)
     const lacking = columns.filter(({ name, required }) => required && !(name in found)).length

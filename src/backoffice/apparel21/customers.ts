@@ -108,9 +108,9 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
 })
 
 /** Erases here whom the back office has no more; it would bring back anybody else. */
-async function eraseCustomer(upstream: Upstream, write: Pick<Write, 'service' | 'learn'>, id: string) {
+async function eraseCustomer(upstream: Upstream, write: Pick<Write, 'service' | 'learn' | 'requireMatch'>, id: string) {
   if (await personOf(upstream, write, id)) throw new ApiError('capability_unavailable', whyNoErasure)
-  return (tx: Db) => erase(tx, write.service, id)
+  return (tx: Db) => erase(tx, write.service, id, write.requireMatch)
 }
 
 /** Puts a person that was written into our tables, with what has become of its consent. */

@@ -17,9 +17,9 @@ export const embedded = (service: Service): BackOffice => ({
   createCustomer: inOneTransaction(createCustomer),
   updateCustomer: inOneTransaction(updateCustomer),
   eraseCustomer:
-    async ({ service }, id) =>
+    async ({ service, requireMatch }, id) =>
     tx =>
-      erase(tx, service, id),
+      erase(tx, service, id, requireMatch),
   placeOrder: inOneTransaction(placeOrder),
   createReturn: inOneTransaction(createReturn),
   returnReasons: async ({ settings }) => settings.returnReasons,

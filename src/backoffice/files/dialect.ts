@@ -12,6 +12,8 @@ export interface Dialect extends Script {
   set?: ReadonlyMap<string, string>
   /** Columns of ours that are times, with those of the file that have their clock; an empty name is the only one that there is. */
   clocks?: ReadonlyMap<string, string>
+  /** Columns of ours that whoever sends it may not give. */
+  withheld?: readonly string[]
   /** One ASCII character. */
   delimiter?: string | undefined
   /** A label of the Encoding Standard (WHATWG), such as `windows-1252`. */

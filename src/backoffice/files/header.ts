@@ -16,18 +16,20 @@ export const whyFields = (isOwn: (name: string) => boolean) => rejectedColumns.f
 /** What the file is expected to call our columns. */
 function headersOf(
   kind: Kind,
-  { map = new Map(), set = new Map(), clocks = new Map(), ignore = [] }: Dialect,
+  { map = new Map(), set = new Map(), clocks = new Map(), ignore = [], withheld = [] }: Dialect,
   names: readonly string[] = [],
 ) {
-  const columns = columnsOf(kind)
+  const columns = columnsOf(kind).filter(({ name }) => !withheld.includes(name))
   for (const [option, given] of [
     ['map', map],
     ['set', set],
     ['time', clocks],
   ] as const)
-    for (const [ours, value] of given)
+    for (const [ours, value] of given) {
+      if (withheld.includes(ours)) throw new ImportError(forAdmins(ours))
       if (ours !== '' && !columns.some(column => column.name === ours))
         throw new ImportError(`--${option} ${ours}=${value}: there is no column ${ours}. ${listOf(kind)}`)
+    }
   for (const ours of set.keys())
     if (map.has(ours)) throw new ImportError(`--map and --set both say what ${ours} is: leave one of them out.`)
   const read = names.filter(name => !ignore.includes(name))
@@ -97,7 +99,7 @@ export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect
   const skipped = isRejectedFile(header) ? rejectedColumns.length : 0
   const names = header.map((name, i) => (i < skipped ? '' : name.trim()))
   const wanted = headersOf(kind, dialect, names)
-  const { ignore = [], set = new Map(), clocks = new Map() } = dialect
+  const { ignore = [], set = new Map(), clocks = new Map(), withheld = [] } = dialect
   const { passesOver = [] } = kind
   const besides = passesOver === 'all' ? names : passesOver
   const known = new Set([...wanted.map(column => column.header), ...ignore, ...clocks.values()])
@@ -114,6 +116,7 @@ export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect
     if (i < skipped) continue
     if (!known.has(name) && dialect.ignoresUnknown) continue
     if (name === '') wrong.push(`Column ${i + 1} has no name.`)
+    else if (!known.has(name) && withheld.includes(name)) wrong.push(forAdmins(name))
     else if (!known.has(name)) {
       if (!isOurs(name) && !besides.includes(name))
         strange.push(hasSecret ? { column: i + 1 } : { column: i + 1, name, near: nearTo(name, wanted) })
@@ -137,6 +140,8 @@ export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect
 const nameOf = (delimiter: string) => (delimiter === '\t' ? 'tab' : `"${delimiter}"`)
 
 const isOurs = (name: string) => (rejectedColumns as readonly string[]).includes(name)
+
+const forAdmins = (name: string) => `A column that maps or configures is for admins: ${name}.`
 
 const missing = ({ name, header }: { name: string; header: string }) =>
   header === name

@@ -58,6 +58,7 @@ export const ecommerceKinds = {
   'ecommerce-locations': {
     description: 'One location of the e-commerce platform, in as many lines as may be.',
     remarks: `An inventory export of Shopify fits as it is: it has names alone, which are then what stores are mapped to. ${whole}`,
+    role: 'admin',
     shape: EcommerceLocationRow,
     key: [],
     toldApart: ['locationId', 'name'],
@@ -71,6 +72,7 @@ export const ecommerceKinds = {
   'ecommerce-variants': {
     description: 'One variant of a product of the e-commerce platform.',
     remarks: `A product export and an inventory export of Shopify fit as they are; lines without a SKU, such as those of further pictures, come to nothing. ${whole}`,
+    role: 'admin',
     shape: EcommerceVariantRow,
     key: [],
     toldApart: ['handle', 'option1', 'option2', 'option3', 'sku'],
@@ -92,6 +94,7 @@ export const ecommerceKinds = {
   'ecommerce-customers': {
     description: 'One customer of the e-commerce platform.',
     remarks: `A customer export of Shopify fits as it is. ${whole}`,
+    role: 'admin',
     shape: EcommerceCustomerRow,
     key: [],
     toldApart: ['customerId'],

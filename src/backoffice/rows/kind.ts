@@ -20,6 +20,10 @@ export interface Kind extends Intake<Row> {
   whole?: Reason
   /** What the page says tells lines apart, where `key` leaves that to the store. */
   toldApart?: readonly string[]
+  /** Who may import it over the API; absent: whoever may write. */
+  role?: 'admin'
+  /** Columns that map or configure: over the API only admins give them. */
+  ofAdmins?: readonly string[]
   /** It comes from an earlier system, and is of use to the embedded back office alone. */
   movesIn?: true
   /** Optional columns that the table cannot do without: an empty cell leaves what is stored. */

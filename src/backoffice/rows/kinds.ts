@@ -1,4 +1,5 @@
 import { CustomerMappingRow, CustomerRow } from '../../domain/customers/customers.ts'
+import { PaymentGatewayRow } from '../../domain/gateways.ts'
 import { StockRow } from '../../domain/goods/inventory.ts'
 import { ProductRow, SkuMappingRow } from '../../domain/goods/products.ts'
 import { StaffRow } from '../../domain/goods/staff.ts'
@@ -6,13 +7,7 @@ import { StoreMappingRow, StoreRow } from '../../domain/goods/stores.ts'
 import { findingColumns } from '../../domain/mappings/finding-csv.ts'
 import { TransactionRow } from '../../domain/orders/transactions.ts'
 import { ReferenceRow } from '../../domain/references.ts'
-import {
-  PaymentGatewayRow,
-  RewardAccountRow,
-  RewardGiftRow,
-  RewardLotRow,
-  RewardProgramRow,
-} from '../../domain/rewards/rewards.ts'
+import { RewardAccountRow, RewardGiftRow, RewardLotRow, RewardProgramRow } from '../../domain/rewards/rewards.ts'
 import { mapCustomers, upsertCustomers } from '../../store/customers/customers.ts'
 import { upsertProducts } from '../../store/goods/products.ts'
 import { upsertReferences } from '../../store/goods/references.ts'
@@ -29,7 +24,7 @@ import { customerFrom, customerMappingFrom, productFrom, programFrom } from './i
 import { asTheyAre } from './intake.ts'
 import type { Kind } from './kind.ts'
 import { orders, vouchers } from './moving-in.ts'
-import { each, ofCustomers, ofSkus, ofStores, stockFrom, transactionsFrom } from './prepare.ts'
+import { each, gatewaysFrom, ofCustomers, ofSkus, ofStores, stockFrom, transactionsFrom } from './prepare.ts'
 import { lotRule, namesSku, transactionRule } from './rules.ts'
 
 const inStock =
@@ -37,6 +32,7 @@ const inStock =
 
 /** Columns that the mapping doctor has beside those of a mapping. */
 const ofMappings = { passesOver: findingColumns, open: openMappings }
+const forAdmins = { role: 'admin' } as const
 
 /** The kinds of rows, in the order in which they are best imported. */
 export const kinds = {
@@ -57,6 +53,7 @@ export const kinds = {
     inPaths: ['storeId', 'storeNumber'],
     prepare: asTheyAre,
     write: upsertStores,
+    ofAdmins: ['ecommerceLocationId', 'inventoryBuffer'],
     list: 'store',
     examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street', ecommerceLocationId: '6884556843' }],
   },
@@ -79,6 +76,7 @@ export const kinds = {
     inPaths: ['productId', 'skuId'],
     together: 'productId',
     kept: ['sku', 'originalPrice'],
+    ofAdmins: ['sku', 'ecommerceProductId'],
     prepare: each(productFrom),
     write: upsertProducts,
     list: 'product',
@@ -92,6 +90,7 @@ export const kinds = {
     rule: namesSku,
     prepare: stockFrom,
     write: upsertStock,
+    ofAdmins: ['buffer'],
     list: 'stock',
     examples: [{}, { sku: 'MH01-S-Black', skuId: '12002', freeStock: '-2' }],
   },
@@ -185,9 +184,10 @@ export const kinds = {
   },
   'payment-gateways': {
     description: 'One payment gateway.',
+    ...forAdmins,
     shape: PaymentGatewayRow,
     key: ['name'],
-    prepare: asTheyAre,
+    prepare: gatewaysFrom,
     write: upsertGateways,
     examples: [{}, { name: 'afterpay' }],
   },
@@ -196,6 +196,7 @@ export const kinds = {
   'store-mapping': {
     description: 'The location in the e-commerce platform that one store is.',
     remarks: inStock,
+    ...forAdmins,
     shape: StoreMappingRow,
     key: ['storeId'],
     prepare: ofStores,
@@ -206,6 +207,7 @@ export const kinds = {
   'sku-mapping': {
     description: 'The SKU in the e-commerce platform that one SKU is.',
     remarks: inStock,
+    ...forAdmins,
     shape: SkuMappingRow,
     key: ['skuId'],
     mayBeEmpty: 'ecommerceSku',

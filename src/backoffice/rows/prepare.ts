@@ -1,4 +1,5 @@
 import type { Db } from '../../db.ts'
+import { mostGateways } from '../../domain/gateways.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { BroughtState, VoucherFeedRow } from '../../domain/vouchers/voucher-row.ts'
 import type { Service } from '../../settings.ts'
@@ -7,6 +8,7 @@ import { knownSkuIds, skuIds } from '../../store/goods/skus.ts'
 import { knownStores, storesByNumber } from '../../store/goods/stores.ts'
 import type { BroughtOrder } from '../../store/orders/moving-in.ts'
 import { variantsOf } from '../../store/orders/placing.ts'
+import { gatewayNames } from '../../store/running/gateways.ts'
 import { broughtVoucher } from '../../store/vouchers/moving-in.ts'
 import { type Names, transactionFrom } from './inputs.ts'
 import type { Prepare, Row } from './intake.ts'
@@ -18,6 +20,18 @@ import { type Notes, note } from './taken.ts'
 export const each =
   (translate: (row: Row) => object): Prepare<Row> =>
   async (_db, _service, rows) => ({ inputs: rows.map(translate) })
+
+/** The gateways, as far as a service may have more. */
+export const gatewaysFrom: Prepare<Row> = async (db, service, rows) => {
+  const names = new Set<unknown>(await gatewayNames(db, service))
+  const tooMany = new Reason(`is one more than the ${mostGateways} that there may be`, 'name')
+  const inputs = rows.map(row => {
+    if (!names.has(row.name) && names.size >= mostGateways) return tooMany
+    names.add(row.name)
+    return row
+  })
+  return { inputs }
+}
 
 const given = (rows: readonly Row[], column: string) => [
   ...new Set(rows.map(row => row[column]).filter(value => typeof value === 'string')),

@@ -7,7 +7,7 @@ import type { Service } from '../../settings.ts'
 import { type Alert, raiseAlert } from '../../store/running/alerts.ts'
 import { countFailureOf, type Guarded, refuseFor, takeGuess } from '../../store/vouchers/pin.ts'
 
-/** Wrong PINs in a minute, over all vouchers of a service: of one address; of all shoppers whom one account names, should it lie. */
+/** Wrong PINs in a minute, over all vouchers of a service: of one address; of one account, from wherever it asks and whomever it names. */
 const wrongPinsAllowed = { address: 30, account: 300 }
 /** Wrong validation ids of one address in a minute. They have 192 random bits: the count is there to be noticed, and refuses no right one. */
 const wrongIdsAllowed = 30
@@ -60,11 +60,11 @@ function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
       detail: `An address that tried ${allowed} wrong voucher PINs within a minute is refused until the minute ends.`,
     },
   }
-  const { namedBy } = origin
-  if (namedBy === undefined) return [ofAddress]
-  const detail = `An account whose shoppers tried ${account} wrong voucher PINs within a minute is refused until the minute ends.`
-  const alert: Alert = { kind: 'voucher_account_refused', subject: namedBy, detail }
-  return [ofAddress, { subject: subject(namedBy, 'all'), allowed: account, alert }]
+  const { account: asking } = origin
+  if (asking === undefined) return [ofAddress]
+  const detail = `An account that tried ${account} wrong voucher PINs within a minute is refused until the minute ends.`
+  const alert: Alert = { kind: 'voucher_account_refused', subject: asking, detail }
+  return [ofAddress, { subject: subject(asking, 'all'), allowed: account, alert }]
 }
 
 /** Counts a guess at a PIN that was wrong, or not looked at. Returns the answer to it, which has to be committed. */

@@ -149,7 +149,10 @@ export interface CustomerWrites {
   /** Undefined: there is no such customer. Throws `precondition_failed` and `precondition_required` as well. */
   updateCustomer(write: Write, id: string, change: CustomerChange): Promise<Finish<CustomerWritten | undefined>>
   /** Undefined: nobody has, or had, the identifier. Throws `capability_unavailable` where the back office would keep the person. */
-  eraseCustomer(write: Pick<Write, 'service' | 'step' | 'learn'>, id: string): Promise<Finish<Erasure | undefined>>
+  eraseCustomer(
+    write: Pick<Write, 'service' | 'step' | 'learn' | 'requireMatch'>,
+    id: string,
+  ): Promise<Finish<Erasure | undefined>>
 }
 
 /** A new customer has nothing to clear. */

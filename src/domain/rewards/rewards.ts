@@ -202,7 +202,3 @@ export const RewardLotRow = Type.Object({
   giftId: Type.Optional(giftId),
   expiryDate: Type.Optional(expiryDate),
 })
-
-export const PaymentGatewayRow = Type.Object({
-  name: Id('The name by which orders and vouchers choose the gateway.', 'paypal'),
-})

@@ -46,10 +46,12 @@ export function brokenOff() {
   return new ApiError('malformed_request', 'The connection was closed before all of the body had come.')
 }
 
-/** Refuses a body that is not plain JSON before it is read. */
-export function requireJsonBody({ headers }: FastifyRequest, shape: TSchema) {
-  const isEmpty = Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined
-  if (isNoBody(shape) && isEmpty) return
+/** Refuses a body that is not plain JSON before it is read. Where there may be none, whether there is one is seen by its bytes. */
+export function requireJsonBody(request: FastifyRequest, shape: TSchema) {
+  if (!isNoBody(shape)) requireJson(request)
+}
+
+function requireJson({ headers }: FastifyRequest) {
   const [type = '', ...parameters] = String(headers['content-type'] ?? '')
     .split(';')
     .map(part => part.trim().toLowerCase())
@@ -79,6 +81,7 @@ export async function readBody<B extends TSchema>(
   stored?: () => Promise<{ record: string } | undefined>,
 ): Promise<Static<B>> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+  if (isNoBody(shape) && bytes.length) requireJson(request)
   const given = isNoBody(shape) && bytes.length === 0 ? {} : readJson(bytes)
   const value = keepsEmptyTexts ? given : withoutEmptyTexts(shape, given)
   const faults = faultsOf(shape, value, service.settings)

@@ -61,6 +61,11 @@ export const headerParameters = {
     '`handling=strict` (RFC 7240) asks for an error where the back office cannot answer, instead of an empty list with a warning.',
     text('handling=strict'),
   ),
+  Trial: requestHeader(
+    'Prefer',
+    '`tx=rollback`: all of it is judged and worked out, and nothing is kept or told to the back office. What only a write that is kept makes is null in the answer.',
+    text('tx=rollback'),
+  ),
 }
 
 const answerHeader = (description: string, value: object, required = false) => ({ description, required, ...value })
@@ -100,6 +105,10 @@ const ownAnswerHeaders = {
   'Idempotent-Replayed': answerHeader(
     '`true` where this is the first answer again. Absent in the first one.',
     text('true', { const: 'true' }),
+  ),
+  'Preference-Applied': answerHeader(
+    'The answer is that of a trial: nothing was kept. Absent otherwise.',
+    text('tx=rollback', { const: 'tx=rollback' }),
   ),
   'WWW-Authenticate': answerHeader('How to sign in.', text('Basic realm="Tillbridge", charset="UTF-8"'), true),
   'Content-Security-Policy': answerHeader(

@@ -15,7 +15,7 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
   operationId: operation.operationId,
   tags: [operation.tag],
   summary: heading(operation.summary),
-  description: operation.description,
+  description: [operation.description, ...madeOf(operation)].join(' '),
   parameters: [
     ...referredTo(['ServiceName']),
     ...Object.entries(operation.params).map(([name, { description, example }]) =>
@@ -57,11 +57,20 @@ function responsesOf(writer: Writer, operation: Operation) {
   const content = answerContent(writer, operation)
   const tagged = etag ? (['ETag'] as const) : []
   const unbuffered = media[0] === 'events' ? (['X-Accel-Buffering'] as const) : []
+  const tried = method === 'GET' ? [] : (['Preference-Applied'] as const)
   const repeated = repeatable ? (['Idempotent-Replayed'] as const) : []
   const answered = (status: number) => {
     const located = status === 201 || status === 202 ? (['Location'] as const) : []
     const ofWhole = whole ? wholeHeaders(whole) : []
-    const headers = headersOf(...rateLimitHeaders, ...tagged, ...unbuffered, ...repeated, ...located, ...ofWhole)
+    const headers = headersOf(
+      ...rateLimitHeaders,
+      ...tagged,
+      ...unbuffered,
+      ...repeated,
+      ...tried,
+      ...located,
+      ...ofWhole,
+    )
     return { description: operation.summary, headers, content }
   }
   return {
@@ -103,3 +112,9 @@ function errorsOf(operation: Operation): ErrorCode[] {
   // In the order of the catalogue, so that the document does not depend on where an error was named.
   return (Object.keys(catalogue) as ErrorCode[]).filter(code => found.has(code))
 }
+
+/** What is said of the answer to a trial. */
+const madeOf = ({ made = [] }: Operation) =>
+  made.length
+    ? [`In the answer to a trial null, unless the body says it: ${made.map(name => `\`${name}\``).join(', ')}.`]
+    : []

@@ -7,11 +7,18 @@ import type { Schema } from './schema.ts'
 export const sentWithAny = ['RequestId', 'Traceparent'] as const satisfies (keyof typeof headerParameters)[]
 
 /** The headers of a request that depend on what its operation does. */
-export const requestHeaders = ({ etag, errors, method, repeatable }: Operation): (keyof typeof headerParameters)[] => [
+export const requestHeaders = ({
+  etag,
+  errors,
+  heedsStrict,
+  method,
+  repeatable,
+}: Operation): (keyof typeof headerParameters)[] => [
   ...(etag && method === 'GET' ? (['IfNoneMatch'] as const) : []),
   ...(errors.includes('precondition_failed') ? (['IfMatch'] as const) : []),
   ...(repeatable ? (['IdempotencyKey'] as const) : []),
-  ...(errors.includes('capability_unavailable') && method === 'GET' ? (['Prefer'] as const) : []),
+  ...(heedsStrict ? (['Prefer'] as const) : []),
+  ...(method === 'GET' ? [] : (['Trial'] as const)),
   ...sentWithAny,
 ]
 

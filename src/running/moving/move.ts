@@ -8,7 +8,7 @@ import { carryRest } from '../../store/moving/carrying.ts'
 import { clockOf, hasPassed } from '../../store/moving/clocks.ts'
 import { countsOf } from '../../store/moving/comparing.ts'
 import { type Comparison, compareAll } from '../../store/moving/comparison.ts'
-import { finish, knownMs, type Places, requireMine, undo } from '../../store/moving/ending.ts'
+import { finish, knownMs, type Places } from '../../store/moving/ending.ts'
 import {
   aliveMs,
   type Move,
@@ -39,6 +39,7 @@ import {
   letRead,
   shutWriters,
 } from '../../store/moving/shutting.ts'
+import { because, endedBy, takeBack } from './taking-back.ts'
 
 /** What a move is told with. */
 interface Telling {
@@ -64,8 +65,8 @@ const breakOffMs = 7_000
 const lookMs = 200
 
 /**
- * Moves a service that `beginMove` has entered. `at`: how the target's server reaches the source. Throws where it comes to nothing: all is
- * undone by then, unless the message says what is left.
+ * Moves a service that `beginMove` has entered. `at`: how the target's server reaches the source. Throws where it comes to nothing, or not
+ * to its end: the message says where the service is, and what is left.
  */
 export async function moveService(
   places: Places,
@@ -84,24 +85,21 @@ export async function moveService(
   const signal = AbortSignal.any([asked, lost.signal])
   const known = delay(knownMs)
   try {
-    let shutAt: number
+    let shutAt = 0
     try {
       const tables = await copy(places, move, at, telling, signal)
       await known
-      shutAt = await overTo(places, move, tables, telling, signal)
+      await overTo(places, move, tables, telling, signal, () => {
+        shutAt = performance.now()
+      })
     } catch (error) {
       if (lost.signal.aborted) throw lost.signal.reason
-      await requireMine(places.control, move)
-      await undo(places, move, lost.signal).catch(fault => {
-        throw new Error(
-          `${(error as Error).message} The service is served where it was; what is left of the attempt goes once ${move.target} can be worked with: ${(fault as Error).message}`,
-          { cause: error },
-        )
-      })
-      throw error
+      await takeBack(places, move, error as Error, lost.signal)
     }
     const onOpen = () => telling.onSwitched(performance.now() - shutAt)
-    await finish(places, move, { signal: lost.signal, onOpen, onRows: telling.onEmptied })
+    await finish(places, move, { signal: lost.signal, onOpen, onRows: telling.onEmptied }).catch(error => {
+      throw because(error, `${move.name} is in ${move.target} now; what is left to do ${endedBy(move)}`)
+    })
   } finally {
     clearInterval(beat)
   }
@@ -120,7 +118,7 @@ async function copy(
   if (!(await awaitService(target, move)))
     throw new Error(`${move.target} has a service of the name ${move.name} or the number ${move.serviceId} already.`)
   // What a backup that was restored there may have had of it.
-  await empty(target, { id: move.serviceId }, () => {}, signal)
+  await empty(target, { id: move.serviceId }, undefined, signal)
   const tables = await movedTables(source)
   const name = await nameOfMove(source, move)
   const counts = await published(source, move, name, tables)
@@ -157,8 +155,15 @@ async function published(source: Database, move: Move, name: string, tables: rea
   }
 }
 
-/** Shuts the service, compares, and switches. Returns when it was shut, by `performance.now()`. */
-async function overTo(places: Places, move: Move, tables: string[], telling: Telling, signal: AbortSignal) {
+/** Shuts the service, compares, and switches. */
+async function overTo(
+  places: Places,
+  move: Move,
+  tables: string[],
+  telling: Telling,
+  signal: AbortSignal,
+  onShut: () => void,
+) {
   const { control, source, target } = places
   telling.onWaiting('All rows are compared, while they are written.')
   const comparison = await compareAll(places, move, tables, signal)
@@ -166,7 +171,7 @@ async function overTo(places: Places, move: Move, tables: string[], telling: Tel
   await quiet(places, move, comparison, telling, signal)
   await untilQuick(comparison, signal)
   failpoint('service_drained')
-  const shutAt = performance.now()
+  onShut()
   const until = await shutWriters(source, move, shutMs)
   if (until === undefined) throw new Error(`${move.name} is not there any more.`)
   failpoint('service_shut')
@@ -203,7 +208,6 @@ async function overTo(places: Places, move: Move, tables: string[], telling: Tel
     throw tooLate()
   }
   failpoint('service_switched')
-  return shutAt
 }
 
 /** Looks until what was written meanwhile is little. Throws where it never is. */

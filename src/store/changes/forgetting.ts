@@ -13,13 +13,15 @@ export async function forgetRemovals(db: Db, service: Service, isOver: () => boo
   for (const kind of kinds)
     for (let some = portion; some === portion && !isOver(); forgotten += some) {
       const mine = sql`service_id = ${service.id} and kind = ${kind}`
+      const isOld = sql`${mine} and changed_at < now() - make_interval(days => ${service.settings.removalsKeptDays}::integer)`
+      // Said again of what is deleted: it may have left anew since it was found.
       const row = await db.row<{ forgotten: number }>(sql`
         with old as (
           select id from removal
-           where ${mine} and changed_at < now() - make_interval(days => ${service.settings.removalsKeptDays}::integer)
+           where ${isOld}
              and changed_at < (select max(changed_at) from removal where ${mine})
            order by changed_at limit ${portion}
-        ), gone as (delete from removal where ${mine} and id in (select id from old) returning changed_at
+        ), gone as (delete from removal where ${isOld} and id in (select id from old) returning changed_at
         ), noted as (
           insert into forgotten_removals (service_id, kind, newest)
           select ${service.id}, ${kind}, max(changed_at) from gone having count(*) > 0

@@ -1,17 +1,17 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
-import type { Kind } from '../../domain/changes.ts'
+import { kinds as allKinds, type Kind } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
 import { numberOf } from '../lists/change.ts'
 import { type Horizons, horizons, positionOf } from '../lists/moment.ts'
 import { written } from '../lists/page.ts'
 import { inTime, union } from './page.ts'
 import { type Places, stampOf, standAfter, textOf } from './places.ts'
-import { sources } from './sources.ts'
+import { isHidden, sources } from './sources.ts'
 
 /** Where a reader stands who has been told everything: behind the newest change of each kind that the feed tells. */
 export async function placesNow(db: Db, service: Service, kinds: readonly Kind[]): Promise<Places> {
   const { moments, position } = await horizons(db, service)
-  return placesIn(kinds, await db.rows<Newest>(newestOfEach(service, kinds, moments), { position }))
+  return placesIn(kinds, await db.rows<Newest>(newestOfEach(service, moments), { position }))
 }
 
 /** The same, asked of the primary, and the horizons that all of it lies within, with the position behind all that it saw. */
@@ -23,7 +23,7 @@ export async function standNow(
   const { moments } = await horizons(db, service)
   // Of a statement before it a first load that it finds to be over might lie behind the position.
   const rows = await db.rows<Newest & { position: string | null }>(sql`
-    with seen as materialized (${newestOfEach(service, kinds, moments)})
+    with seen as materialized (${newestOfEach(service, moments)})
     select kind, newest, ${positionOf(db)} as position from seen`)
   return { places: placesIn(kinds, rows), within: { moments, position: rows[0]?.position ?? undefined } }
 }
@@ -33,14 +33,14 @@ interface Newest {
   newest: string | null
 }
 
-function newestOfEach(service: Service, kinds: readonly Kind[], moments: readonly string[]): Sql {
-  const newestOf = kinds.map(kind => {
+/** Of all kinds, whichever are followed: so it is one text. */
+function newestOfEach(service: Service, moments: readonly string[]): Sql {
+  const newestOf = allKinds.map(kind => {
     const mine = sql`service_id = ${service.id}`
     const newest = sql`greatest(
       (select max(changed_at) from ${raw(sources[kind].table)} where ${mine} and ${inTime(kind, moments)}),
       (select max(changed_at) from removal where ${mine} and kind = ${kind} and ${inTime(kind, moments)}))`
-    const isHidden = sql`exists (select from first_load where ${mine} and kind = ${kind})`
-    return sql`select ${kind}::text as kind, case when not ${isHidden} then ${written(newest)} end as newest`
+    return sql`select ${kind}::text as kind, case when not ${isHidden(service, kind)} then ${written(newest)} end as newest`
   })
   return union(newestOf)
 }

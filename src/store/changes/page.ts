@@ -1,10 +1,10 @@
 import { raw, type Sql, sql } from '../../db.ts'
-import type { Kind } from '../../domain/changes.ts'
+import { type Kind, kinds } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
 import { numberOf } from '../lists/change.ts'
 import { unseen, written } from '../lists/page.ts'
-import { atBeginning, type Place, type Places, type Stand, textOf } from './places.ts'
-import { isShown, sources } from './sources.ts'
+import { atBeginning, type Place, type Places, textOf } from './places.ts'
+import { isHidden, isShown, sources } from './sources.ts'
 
 /** Up to when the feed is told, of each list by its number. */
 type Moments = readonly string[]
@@ -33,22 +33,25 @@ export interface Row {
   before: { [kind in Kind]?: string | null }
 }
 
-/** At most `limit` rows and one more, merged by stamp over the kinds: an index walk each in what is there and in what has left. */
+/**
+ * At most `limit` rows and one more, merged by stamp over the kinds: an index walk each in what is there and in what has left. Its text is
+ * one of few, whatever is followed: PostgreSQL keeps each text prepared, in every connection.
+ */
 export function pageOf(service: Service, places: Places, within: Moments, { limit, records }: Asked): Sql {
-  const followed = [...places].map(([kind, stand]) => ({ kind, stand, isUnbegun: atBeginning(stand) }))
+  const looked = (places.size === 1 ? [...places.keys()] : kinds).map(kind => ({ kind, stand: standIn(places, kind) }))
   // Said in the text, or the planner takes a limit for a tenth of the table. Walks with an order of their own are read as far as needed.
   const inOrder = sql`order by changed_at, key limit ${raw(limit <= 100 ? '101' : '1001')}`
-  const walks = followed.flatMap(({ kind, stand, isUnbegun }) => {
-    const changed = changedIn(service, kind, stand, within)
-    return isUnbegun ? [changed] : [changed, removedFrom(service, kind, stand, within)]
-  })
-  const told = followed
+  const walks = looked.flatMap(({ kind, stand }) => [
+    changedIn(service, kind, stand, within),
+    removedFrom(service, kind, stand, within),
+  ])
+  const told = looked
     .filter(({ kind }) => records || sources[kind].id || sources[kind].name)
     .map(({ kind }) => toldOf(service, kind, records))
-  const isBack = followed.map(({ kind }) => sql`when ${kind} then ${isShown(sources[kind], service, sql`page.key`)}`)
-  const before = followed
-    .filter(({ isUnbegun }) => isUnbegun)
-    .map(({ kind }) => sql`, ${kind}::text, ${newestRemoval(service, kind, within)}`)
+  const isBack = looked.map(({ kind }) => sql`when ${kind} then ${isShown(sources[kind], service, sql`page.key`)}`)
+  const before = looked.map(
+    ({ kind, stand }) => sql`, ${kind}::text, ${newestRemoval(service, kind, stand.isUnbegun ? within : [])}`,
+  )
   return sql`
     with page as materialized (select * from (${union(walks.map(walk => sql`(${walk} ${inOrder})`))}) walks ${inOrder})
     select page.kind, removed, removed and case page.kind ${inARow(isBack)} end as is_back, ${written(sql`page.changed_at`)} as changed_at, page.key,
@@ -66,26 +69,40 @@ const inARow = (parts: readonly Sql[]): Sql => parts.reduce((all, part) => sql`$
 
 const nothing = sql`select null::text as id, null::text as name, null::text as record where false`
 
-/** What is there of a kind. While its first load is under way nothing of it is shown (docs/decisions/0013). */
-function changedIn(service: Service, kind: Kind, { changed }: Stand, within: Moments): Sql {
+/** What a kind is walked from; undefined: nothing of it is told. */
+interface Walked {
+  changed: Place | undefined
+  removed: Place | undefined
+  /** Nothing has been told of it. */
+  isUnbegun: boolean
+}
+
+function standIn(places: Places, kind: Kind): Walked {
+  const stand = places.get(kind)
+  const isUnbegun = stand !== undefined && atBeginning(stand)
+  return { changed: stand?.changed, removed: isUnbegun ? undefined : stand?.removed, isUnbegun }
+}
+
+/** What is there of a kind, and shown. */
+function changedIn(service: Service, kind: Kind, { changed }: Walked, within: Moments): Sql {
   const { table, key } = sources[kind]
   return sql`
     select ${kind}::text as kind, false as removed, changed_at, ${key} as key from ${raw(table)}
-     where service_id = ${service.id} and ${beyond(key, changed)} and ${inTime(kind, within)}
-       and not exists (select from first_load where service_id = ${service.id} and kind = ${kind})`
+     where service_id = ${service.id} and ${beyond(key, changed)} and ${inTime(kind, within)} and not ${isHidden(service, kind)}`
 }
 
-const removedFrom = (service: Service, kind: Kind, { removed }: Stand, within: Moments) => sql`
+const removedFrom = (service: Service, kind: Kind, { removed }: Walked, within: Moments) => sql`
   select ${kind}::text as kind, true as removed, changed_at, id as key from removal
    where service_id = ${service.id} and kind = ${kind} and ${beyond(sql`id`, removed)} and ${inTime(kind, within)}`
 
+/** None while the first load is under way: what is yet to be shown is older. */
 const newestRemoval = (service: Service, kind: Kind, within: Moments) =>
-  written(
-    sql`(select max(changed_at) from removal where service_id = ${service.id} and kind = ${kind} and ${inTime(kind, within)})`,
-  )
+  written(sql`
+    (select max(changed_at) from removal
+      where service_id = ${service.id} and kind = ${kind} and ${inTime(kind, within)} and not ${isHidden(service, kind)})`)
 
-const beyond = (column: Sql, [stamp, key]: Place) =>
-  sql`(changed_at, ${column}) > (${unseen(textOf(stamp), 'timestamptz')}, ${unseen(key, 'text')})`
+const beyond = (column: Sql, place: Place | undefined) =>
+  sql`(changed_at, ${column}) > (${unseen(place ? textOf(place[0]) : 'infinity', 'timestamptz')}, ${unseen(place?.[1] ?? '', 'text')})`
 
 /** Before anything that can still commit. */
 export const inTime = (kind: Kind, within: Moments) =>

@@ -55,3 +55,7 @@ export const isShown = ({ table, key, shownAs }: Source, service: Service, id: S
     shownAs?.(service, id) ?? sql`select from ${raw(table)} r where r.service_id = ${service.id} and r.${key} = ${id}`
   return sql`exists (${rows})`
 }
+
+/** Whether the first load of a kind is under way: nothing of it is shown until it has ended (docs/decisions/0013). */
+export const isHidden = (service: Service, kind: Kind): Sql =>
+  sql`exists (select from first_load where service_id = ${service.id} and kind = ${kind})`

@@ -19,7 +19,7 @@ export const shut = (db: Database, service: Service) =>
   db.transaction(async tx => {
     await tx.run(sql`update service set ending = 'shut' where service_id = ${service.id} and ending is null`)
     await tx.run(sql`
-      update job set lease = null, leased_until = null, attempts = attempts - 1 where service_id = ${service.id} and lease is not null`)
+      update job set lease = null, leased_until = null, begun = begun - 1 where service_id = ${service.id} and lease is not null`)
   })
 
 /** Waits for the transactions that still write for it: those that have announced it, and those of which a row refers to the service. */

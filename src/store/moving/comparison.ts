@@ -26,7 +26,7 @@ export async function compareAll(
   const tables = await tablesNamed(source, names)
   await followKeys(source, name, move, tables)
   // What was written before the log is followed is there.
-  await caughtUp(source, name, signal)
+  await caughtUp({ source, target }, name, signal)
   const keys = new Map<string, Keys>()
   for (const table of tables) {
     signal.throwIfAborted()
@@ -34,7 +34,7 @@ export async function compareAll(
   }
   return {
     async look(until) {
-      await addChanged(source, name, await caughtUp(source, name, until), keys)
+      await addChanged(source, name, await caughtUp({ source, target }, name, until), keys)
       for (const table of tables) {
         until.throwIfAborted()
         const left = keys.get(table.name)

@@ -6,7 +6,17 @@ import { type Emptied, empty } from '../ending/emptying.ts'
 import { end } from '../ending/ending.ts'
 import { tablesThatStay } from '../running/control-tables.ts'
 import { carryLog } from './carrying.ts'
-import { aliveMs, copySlots, endMove, type Move, sinceSwitch, stayAlive, switchedAt, switchOver } from './moves.ts'
+import {
+  aliveMs,
+  copySlots,
+  endMove,
+  type Move,
+  sinceSwitch,
+  stateOf,
+  stayAlive,
+  switchedAt,
+  switchOver,
+} from './moves.ts'
 import { nameOfMove, unpublish, unsubscribe } from './replication.ts'
 import { isLetGo, keepArriving, letWrite, openAgain } from './shutting.ts'
 
@@ -40,8 +50,10 @@ async function keepNothing({ control, source }: Pick<Places, 'control' | 'source
   await unpublish(source, await nameOfMove(source, move), await copySlots(control, move))
 }
 
-/** Takes all back that was done before the switch: the service is at the source, and nothing of it at the target. */
+/** Takes all back that was done before the switch: the service is at the source, and nothing of it at the target. Throws where it is switched. */
 export async function undo({ control, source, target }: Places, move: Move, signal: AbortSignal) {
+  if ((await stateOf(control, move)) === 'switched')
+    throw new Error(`${move.name} is in ${move.target} by now: nothing is undone.`)
   await requireMine(control, move)
   await openAgain(source, move)
   try {
@@ -54,7 +66,7 @@ export async function undo({ control, source, target }: Places, move: Move, sign
   }
   const isComing = sql`service_id = ${move.serviceId} and moving = 'arriving'`
   if (await target.row(sql`select true as "is" from service where ${isComing}`)) {
-    await empty(target, { id: move.serviceId }, () => {}, signal)
+    await empty(target, { id: move.serviceId }, undefined, signal)
     await target.run(sql`delete from service where ${isComing}`)
   }
   await endMove(control, move)
@@ -64,7 +76,7 @@ export async function undo({ control, source, target }: Places, move: Move, sign
 export async function finish(
   { control, source, target }: Places,
   move: Move,
-  { signal, onOpen = () => {}, onRows = () => {} }: { signal: AbortSignal; onOpen?: () => void; onRows?: Emptied },
+  { signal, onOpen = () => {}, onRows }: { signal: AbortSignal; onOpen?: () => void; onRows?: Emptied },
 ) {
   const id = move.serviceId
   await requireMine(control, move)

@@ -60,6 +60,13 @@ export const stayAlive = async (control: Db, { serviceId, mover }: Move) =>
     update service_move set alive_at = clock_timestamp() where service_id = ${serviceId} and mover = ${mover}::uuid`)) >
   0
 
+/** Whether it is switched, once what is being committed of it has come to its end. Undefined: another one has taken over. */
+export const stateOf = async (control: Db, { serviceId, mover }: Move) =>
+  (
+    await control.row<Pick<Move, 'state'>>(sql`
+      update service_move set alive_at = clock_timestamp() where service_id = ${serviceId} and mover = ${mover}::uuid returning state`)
+  )?.state
+
 /** Nothing is left to do. */
 export const endMove = (control: Db, { serviceId, mover }: Move) =>
   control.run(sql`delete from service_move where service_id = ${serviceId} and mover = ${mover}::uuid`)

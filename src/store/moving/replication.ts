@@ -69,6 +69,9 @@ export async function subscribe(target: Db, name: string, at: string) {
 export const copyFilled = (target: Db, name: string) =>
   target.run(raw(`alter subscription ${name} add publication ${name}_filled with (copy_data = true)`))
 
+const isOurs = (name: string) =>
+  sql`subname = ${name} and subdbid = (select oid from pg_database where datname = current_database())`
+
 /**
  * The names that PostgreSQL gives the slots by which a target copies tables, one each: a regular expression that fits no slot of another
  * subscription.
@@ -76,10 +79,12 @@ export const copyFilled = (target: Db, name: string) =>
 export async function slotsOfCopy(target: Db, name: string): Promise<string> {
   const row = await target.row<{ names: string }>(sql`
     select '^pg_' || oid || '_sync_[0-9]+_' || system_identifier || '$' as names from pg_subscription, pg_control_system()
-     where subname = ${name} and subdbid = (select oid from pg_database where datname = current_database())`)
+     where ${isOurs(name)}`)
   if (!row) throw new Error(`There is no subscription ${name}.`)
   return row.names
 }
+
+const faultsOf = sql`coalesce((select apply_error_count + sync_error_count from pg_stat_subscription_stats t where t.subid = s.oid), 0)::integer`
 
 /** How far the copy is. */
 export interface Copying {
@@ -94,9 +99,9 @@ export interface Copying {
 export async function copying(target: Db, name: string, counts: ReadonlyMap<string, number>): Promise<Copying> {
   const rows = await target.rows<{ table: string; state: string; copied: number; faults: number }>(sql`
     select srrelid::regclass::text as "table", srsubstate::text as state, coalesce(c.tuples_processed, 0)::float8 as copied,
-           coalesce((select apply_error_count + sync_error_count from pg_stat_subscription_stats t where t.subid = s.oid), 0)::integer as faults
+           ${faultsOf} as faults
       from pg_subscription s join pg_subscription_rel r on srsubid = s.oid left join pg_stat_progress_copy c on c.relid = srrelid
-     where subname = ${name} and subdbid = (select oid from pg_database where datname = current_database())`)
+     where ${isOurs(name)}`)
   const isCopied = ({ state }: { state: string }) => 'fsr'.includes(state)
   return {
     rows: rows.reduce((sum, each) => sum + (isCopied(each) ? (counts.get(each.table) ?? 0) : each.copied), 0),
@@ -123,17 +128,38 @@ const hasApplied = async (source: Db, name: string, lsn: string) =>
     ),
   )
 
-/** Waits until the target has all that was written so far; returns up to where. */
-export async function caughtUp(source: Db, name: string, signal: AbortSignal): Promise<string> {
+/** How often the target could not apply what it was sent. */
+export const applyFaults = async (target: Db, name: string) =>
+  (await target.row<{ faults: number }>(sql`select ${faultsOf} as faults from pg_subscription s where ${isOurs(name)}`))
+    ?.faults ?? 0
+
+/** Of the looks, which are 10 ms apart, every so manyth is also at whether the target can apply what it is sent. Once it may have failed for a moment. */
+const looksBetween = 100
+
+/** Waits until the target has all that was written so far; returns up to where. Throws where it cannot apply it. */
+export async function caughtUp(
+  { source, target }: { source: Db; target: Db },
+  name: string,
+  signal: AbortSignal,
+): Promise<string> {
   const lsn = await logPosition(source)
-  while (!(await hasApplied(source, name, lsn))) await delay(10, undefined, { signal })
+  let before: number | undefined
+  for (let looks = 1; !(await hasApplied(source, name, lsn)); looks++) {
+    if (looks % looksBetween === 0) {
+      const now = await applyFaults(target, name)
+      if (now - (before ?? now) > 1)
+        throw new Error('PostgreSQL of the target cannot apply what is written at the source; its log says why.')
+      before ??= now
+    }
+    await delay(10, undefined, { signal })
+  }
   return lsn
 }
 
 /** Ends what the target follows, and what the source keeps for it; where the source is away only the former. */
 export async function unsubscribe(target: Db, name: string) {
   const find = sql`
-    select oid::text as oid from pg_subscription where subname = ${name} and subdbid = (select oid from pg_database where datname = current_database())`
+    select oid::text as oid from pg_subscription where ${isOurs(name)}`
   if (!(await target.row(find))) return
   await target.run(raw(`alter subscription ${name} disable`))
   await target.run(raw(`drop subscription ${name}`)).catch(async () => {

@@ -12,6 +12,7 @@ const eraseCustomerJob = 'erase-customer'
 
 /** What tells that a voucher is somebody's. */
 interface Person {
+  record: string
   email: string | null
   name: string
   addressLine1: string | null
@@ -19,18 +20,24 @@ interface Person {
 
 /**
  * Erases a customer: takes them out of the list, so that no further write is of them, and has a job empty what else names them (`portions.ts`).
- * Once is enough; undefined where nobody has, or had, the identifier.
+ * Once is enough. `requireMatch` judges their record, before anything of it is gone. Undefined where nobody has, or had, the identifier.
  */
-export async function erase(tx: Db, service: Service, id: string): Promise<Erasure | undefined> {
+export async function erase(
+  tx: Db,
+  service: Service,
+  id: string,
+  requireMatch: (record: string) => void = () => {},
+): Promise<Erasure | undefined> {
   const mine = sql`service_id = ${service.id} and id = ${id}`
   // Waits for writes that hold the customer, and has the later ones find nobody.
   const held = () =>
     tx.row<Person>(sql`
-      select email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${mine} for update`)
+      select record || ecommerce_ids as record, email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${mine} for update`)
   const listed = await held()
   const isFormer = await tx.row(sql`select true as former from former_customer where ${mine} for update`)
   // Whoever is just being put in again is a customer once that is waited for, and a former one no more.
   const person = listed ?? (isFormer ? undefined : await held())
+  if (person) requireMatch(person.record)
   if (person || isFormer) {
     const judgeOthers = await forgetCustomer(tx, service, id)
     await leave(tx, service, [id])

@@ -125,8 +125,9 @@ const waitingLines = (control: Db, serviceId: number) =>
 /** Writes lines into the audit of the database in which the service is, each once, and then forgets them here. */
 async function handOn(control: Db, data: Database, serviceId: number, lines: readonly WaitingLine[]) {
   await data.transaction(async tx => {
-    // One after the other: a worker that was taken over may still be at it.
-    await tx.run(sql`select from service where service_id = ${serviceId} for no key update`)
+    // One after the other: a worker that was taken over may still be at it. Where the service is missing, the lines stay here.
+    if (!(await tx.run(sql`select from service where service_id = ${serviceId} for no key update`)))
+      throw new Error(`The service ${serviceId} is not in its data database: lines of its audit wait.`)
     for (const { id, at, record } of lines)
       await tx.run(sql`
         insert into audit (service_id, id, changed_at, record)

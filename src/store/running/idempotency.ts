@@ -72,6 +72,21 @@ export const forgetAnswersAbout = (tx: Db, keys: Keys, service: Service, subject
 const subjectOf = (keys: Keys, service: Service, path: string) =>
   hmac(keys.subjects, 'answer about', String(service.id), path)
 
-/** Deletes the answers that are no longer given again. Returns how many. */
-export const forgetAnswers = (db: Db) =>
-  db.run(sql`delete from idempotent_answer where created_at <= now() - interval '24 hours'`)
+const portion = 1_000
+
+/** Deletes the answers that are no longer given again, some of a service at a time, also of one that has gone to another database. */
+export async function forgetAnswers(db: Db, isOver: () => boolean): Promise<void> {
+  const services = await db.rows<{ id: number }>(
+    sql`select service_id as id from service where moving is distinct from 'arriving' order by 1`,
+  )
+  for (const { id } of services)
+    for (let some = portion; some === portion && !isOver(); ) some = await forgetSome(db, id)
+}
+
+const forgetSome = (db: Db, serviceId: number) => {
+  const isOld = sql`service_id = ${serviceId} and created_at <= now() - interval '24 hours'`
+  return db.run(sql`
+    delete from idempotent_answer
+     where ${isOld} and ctid = any(array(
+             select ctid from idempotent_answer where ${isOld} order by created_at limit ${portion}))`)
+}

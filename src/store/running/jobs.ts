@@ -7,8 +7,10 @@ export interface Taken {
   serviceId: number | null
   name: string
   subject: string
-  /** Which attempt this is, from 1. */
+  /** Which attempt this is, from 1: those count that came to nothing by a fault of its own. */
   attempt: number
+  /** How often it was begun since the last of those, this time among them. */
+  begun: number
   lease: string
   /** Of what it was asked for in (W3C Trace Context). */
   traceparent: string | null
@@ -43,11 +45,27 @@ export async function addJob(
            traceparent = coalesce(j.traceparent, excluded.traceparent)`)
 }
 
-/** The jobs of set times that are missing, of the installation. They are due at once. */
-export const addScheduled = (db: Db, names: readonly string[]) =>
-  db.run(
-    sql`insert into job (service_id, name) select null, name from unnest(${names}::text[]) name on conflict do nothing`,
-  )
+/** A job of set times, and the seconds that it waits at most. */
+export interface Scheduled {
+  name: string
+  mostSeconds: number
+}
+
+/**
+ * The jobs of set times that are missing, of the installation. They are due at once.
+ */
+export const addScheduled = (db: Db, scheduled: readonly Scheduled[]) =>
+  db.run(sql`
+    insert into job as j (service_id, name)
+    select null, name from json_to_recordset(${JSON.stringify(scheduled)}) as s (name text)
+    on conflict (service_id, name, subject) do nothing`)
+
+/** Has those that are due later than they ever are, because the clock of the database was set back, be due in time. */
+export const hastenScheduled = (db: Db, scheduled: readonly Scheduled[]) =>
+  db.run(sql`
+    update job set due_at = now() + "mostSeconds" * interval '1 s'
+      from json_to_recordset(${JSON.stringify(scheduled)}) as s (name text, "mostSeconds" float8)
+     where service_id is null and job.name = s.name and due_at > now() + "mostSeconds" * interval '1 s'`)
 
 /** Seconds that a job of the installation may be due before nobody is at it: each worker looks every second. */
 const idleSeconds = 60
@@ -67,6 +85,9 @@ export interface Slots {
   ofService?: number | undefined
 }
 
+/** So often a job is taken over at once from a worker that has died; then each time a minute later: it may be what they die of. */
+const deathsAtOnce = 10
+
 /**
  * Takes what is due, of each name at most as many as there are slots. Nobody else can take it until the lease ends: that of a
  * worker that has died is not renewed. A service's jobs that run, or are due before it, come before one; two workers that look at
@@ -75,19 +96,20 @@ export interface Slots {
 export const takeDue = (db: Db, slots: Readonly<Record<string, Slots>>, leaseSeconds: number): Promise<Taken[]> => {
   const each = Object.values(slots)
   return db.rows<Taken>(sql`
-    update job set lease = gen_random_uuid(), leased_until = now() + ${leaseSeconds} * interval '1 s', attempts = attempts + 1, again_at = null
+    update job set lease = gen_random_uuid(), leased_until = now() + ${leaseSeconds} * interval '1 s', begun = begun + 1, again_at = null
       from unnest(${Object.keys(slots)}::text[], ${each.map(({ free }) => free)}::integer[], ${each.map(({ ofService }) => ofService ?? null)}::integer[])
              of_name (name, free, of_service)
      cross join lateral (
        select ctid from job d
-        where d.name = of_name.name and due_at <= now() and (leased_until is null or leased_until <= now())
+        where d.name = of_name.name and due_at <= now()
+          and (leased_until is null or leased_until <= now() - least(greatest(begun - ${deathsAtOnce}, 0), 60) * interval '1 min')
           and (of_name.of_service is null or of_name.of_service > (
                 select count(*) from job o
                  where o.service_id = d.service_id and o.name = d.name
                    and (o.leased_until > now() or (o.due_at <= now() and (o.due_at, o.subject) < (d.due_at, d.subject)))))
         order by due_at limit of_name.free for update skip locked) due
      where job.ctid = due.ctid
-    returning service_id as "serviceId", job.name, subject, attempts as attempt, lease, traceparent`)
+    returning service_id as "serviceId", job.name, subject, attempts + 1 as attempt, begun, lease, traceparent`)
 }
 
 /** Holds jobs for longer. Returns the leases that still are the worker's: the others have ended, and somebody else may be at it. */
@@ -102,24 +124,23 @@ export async function finishJob(db: Db, { lease }: Taken, againInSeconds: number
   if (againInSeconds === undefined && (await db.run(sql`delete from job where lease = ${lease} and again_at is null`)))
     return
   await db.run(sql`
-    update job set lease = null, leased_until = null, attempts = 0, traceparent = null, again_at = null,
+    update job set lease = null, leased_until = null, attempts = 0, begun = 0, traceparent = null, again_at = null,
            due_at = least(again_at, now() + ${againInSeconds ?? null} * interval '1 s')
      where lease = ${lease}`)
 }
 
-/** It came to nothing, and is tried again in so many seconds; sooner where it was asked for meanwhile. */
-export const postponeJob = (db: Db, { lease }: Taken, seconds: number) =>
+/** It came to nothing, and is tried again in so many seconds; sooner where it was asked for meanwhile. `isItsOwn`: by a fault of its own. */
+export const postponeJob = (db: Db, { lease }: Taken, seconds: number, isItsOwn: boolean) =>
   db.run(sql`
-    update job set lease = null, leased_until = null, again_at = null, due_at = least(again_at, now() + ${seconds} * interval '1 s')
+    update job set lease = null, leased_until = null, again_at = null, due_at = least(again_at, now() + ${seconds} * interval '1 s'),
+           attempts = attempts + ${isItsOwn}::boolean::integer, begun = case when ${isItsOwn} then 0 else begun end
      where lease = ${lease}`)
 
 /** It was not begun, and is looked at again in so many seconds. */
 export const deferJob = (db: Db, { lease }: Taken, seconds: number) =>
   db.run(sql`
-    update job set lease = null, leased_until = null, attempts = attempts - 1, due_at = now() + ${seconds} * interval '1 s' where lease = ${lease}`)
+    update job set lease = null, leased_until = null, begun = begun - 1, due_at = now() + ${seconds} * interval '1 s' where lease = ${lease}`)
 
 /** It was broken off, as if it had never begun: the next worker may take it at once. */
 export const giveBack = (db: Db, leases: readonly string[]) =>
-  db.run(
-    sql`update job set lease = null, leased_until = null, attempts = attempts - 1 where lease = any(${leases}::uuid[])`,
-  )
+  db.run(sql`update job set lease = null, leased_until = null, begun = begun - 1 where lease = any(${leases}::uuid[])`)

@@ -20,13 +20,16 @@ export const feedFigures = (db: Db) =>
       from sync_state join service using (service_id)
      where moving is null or moving not in ('arriving', 'gone') order by 1, 2`)
 
-/** How many there are of each kind and state, in the whole installation. Of e-mails each state is told: the first that fails is an increase. */
+/**
+ * How many there are of each kind and state, in the whole installation. Of e-mails that are not sent each state is told: the first that
+ * fails is an increase. Those that were ever sent are not counted each time.
+ */
 export const standings = (db: Db) =>
   db.rows<{ what: 'jobs' | 'mails' | 'alerts'; kind: string; state: string; count: number }>(sql`
     select 'jobs' as what, name as kind, case when leased_until > now() then 'running' when due_at <= now() then 'due' else 'waiting' end as state,
            count(*)::integer as count from job group by 1, 2, 3
     union all select 'mails', '', state, count(status)::integer
-      from unnest(array['queued', 'sent', 'failed']) state left join mail on status = state group by state
+      from unnest(array['queued', 'failed']) state left join mail on status = state and status <> 'sent' group by state
     union all select 'alerts', kind, '', count(*)::integer from alert group by kind
     order by 1, 2, 3`)
 

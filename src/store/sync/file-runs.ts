@@ -44,12 +44,12 @@ export const endFileRun = (
 
 /** The record (`Import`) of a file that is, or was, read. */
 export const importRecord = (db: Db, service: Service, id: string) =>
-  db.row<{ record: string }>(sql`
-    select (select row_to_json(r)::text from (select ${runFields}, is_trial as "dryRun") r) as record
+  db.row<{ feed: string; record: string }>(sql`
+    select feed, (select row_to_json(r)::text from (select ${runFields}, is_trial as "dryRun") r) as record
       from feed_run where service_id = ${service.id} and run_id = ${id} and origin = 'file'`)
 
 /** Why lines of a file were refused (`RefusedLines[]`), the most frequent reason first. */
 export const refusedRecord = (db: Db, service: Service, id: string) =>
-  db.row<{ record: string }>(sql`
-    select coalesce(refusals::text, '[]') as record
+  db.row<{ feed: string; record: string }>(sql`
+    select feed, coalesce(refusals::text, '[]') as record
       from feed_run where service_id = ${service.id} and run_id = ${id} and origin = 'file'`)

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { type Db, sql } from '../../db.ts'
+import { type Database, type Db, sql } from '../../db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { WebhookState } from '../../domain/webhooks.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
-import { settleAlert } from '../running/alerts.ts'
+import { raiseAlert, settleAlert } from '../running/alerts.ts'
 import { addJob } from '../running/jobs.ts'
 import { deliverJob, failingAlert, lookJob } from './planning.ts'
 import { sealSecret } from './secrets.ts'
@@ -71,7 +71,7 @@ export async function changeWebhook(tx: Db, service: Service, before: Endpoint, 
 export const removeWebhook = async (tx: Db, service: Service, id: string) => {
   await tx.run(sql`delete from job where service_id = ${service.id} and name = ${deliverJob} and subject = ${id}`)
   await tx.run(sql`delete from webhook where service_id = ${service.id} and webhook_id = ${id}`)
-  await settleAlert(tx, service.id, { kind: failingAlert, subject: id })
+  for (const kind of [failingAlert, expiredAlert] as const) await settleAlert(tx, service.id, { kind, subject: id })
 }
 
 export const pauseWebhook = (tx: Db, service: Service, id: string, reason: string) =>
@@ -79,12 +79,26 @@ export const pauseWebhook = (tx: Db, service: Service, id: string, reason: strin
     update webhook set state = 'paused', state_reason = ${reason}, changed_at = now()
      where service_id = ${service.id} and webhook_id = ${id}`)
 
+/** The alert about an endpoint that was away for too long. */
+const expiredAlert = 'webhook_expired'
+
+/** Pauses an endpoint, with an alert, behind whose place something is forgotten; false where it stands elsewhere by now. */
+export const pauseExpired = (db: Database, service: Service, { id, cursor }: Pick<Endpoint, 'id' | 'cursor'>) =>
+  db.transaction(async tx => {
+    const detail = 'What has left the data since its place is forgotten. Rewind it to the beginning, and resume it.'
+    const paused = await tx.run(sql`
+      update webhook set state = 'paused', state_reason = ${detail}, changed_at = now()
+       where service_id = ${service.id} and webhook_id = ${id} and cursor = ${cursor}`)
+    if (paused) await raiseAlert(tx, service.id, { kind: expiredAlert, subject: id, detail })
+    return paused > 0
+  })
+
 /** Tries an endpoint again, at once, as if it had never failed. */
 export async function resumeWebhook(tx: Db, service: Service, id: string) {
   await tx.run(sql`
     update webhook set state = 'active', state_reason = null, failures = 0, failing_since = null, not_before = now(), changed_at = now()
      where service_id = ${service.id} and webhook_id = ${id}`)
-  await settleAlert(tx, service.id, { kind: failingAlert, subject: id })
+  for (const kind of [failingAlert, expiredAlert] as const) await settleAlert(tx, service.id, { kind, subject: id })
   await addJob(tx, service.id, deliverJob, { subject: id })
   await addJob(tx, null, lookJob)
 }

@@ -24,11 +24,16 @@ export interface Idle {
 export const hasWebhooks = async (db: Db) =>
   (await db.run(sql`select from webhook where state <> 'paused' limit 1`)) > 0
 
+/** Of a service whose jobs are done in this database: where it is still to come, nothing is to be written. */
+const isHere = sql`s.moving is null and s.ending is null`
+
 /** The endpoints, of all services, that are not paused and that no job delivers to. */
 export const idleWebhooks = (db: Db) =>
   db.rows<Idle>(sql`
     select w.service_id as "serviceId", webhook_id as id, kinds, cursor, delivery_id is not null as "hasDelivery"
-      from webhook w left join job j on (j.service_id, j.name, j.subject) = (w.service_id, ${deliverJob}, w.webhook_id)
+      from webhook w
+      join service s on s.service_id = w.service_id and ${isHere}
+      left join job j on (j.service_id, j.name, j.subject) = (w.service_id, ${deliverJob}, w.webhook_id)
      where state <> 'paused' and j.service_id is null`)
 
 /** Has these endpoints of a service delivered to, each when it may be tried. One that is paused meanwhile is found to be so. */
@@ -53,7 +58,8 @@ export interface Failing {
 /** Endpoints that have begun to be failing: each is told once. */
 export const newlyFailing = (db: Db) =>
   db.rows<Failing>(sql`
-    update webhook set state = 'failing', changed_at = now(),
+    update webhook w set state = 'failing', changed_at = now(),
       state_reason = 'It has taken nothing since ' || ${rfc3339(sql`failing_since`)} || '.'
-     where state = 'active' and failing_since < now() - interval '1 hour'
-    returning service_id as "serviceId", webhook_id as id, url, ${rfc3339(sql`failing_since`)} as since`)
+      from service s
+     where s.service_id = w.service_id and ${isHere} and state = 'active' and failing_since < now() - interval '1 hour'
+    returning w.service_id as "serviceId", webhook_id as id, url, ${rfc3339(sql`failing_since`)} as since`)

@@ -207,3 +207,22 @@ test('changes at once lose none of each other', async () => {
     assert.deepEqual(await settings(shop), { ...byDefault, ...quick })
   }
 })
+
+test('gateways that came as a file are settings that can be sent back: no longer name, and no more of them', async () => {
+  const shop = await service.tenant()
+  const names = Array.from({ length: 199 }, (_, i) => `gateway${i}`)
+  await put(shop, '/settings', { gateways: ['paypal', ...names] })
+  const lines = ['name', 'x'.repeat(51), 'paypal', 'one too many'].join('\n')
+  const { headers } = await shop.request('/imports/payment-gateways', {
+    method: 'POST',
+    headers: { 'content-type': 'text/csv' },
+    body: `${lines}\n`,
+  })
+  const path = String(headers.location)
+  await until(async () => (await shop.get(path)).json.data.state !== 'running', 'it is in')
+  const refused = (await shop.get(`${path}/rejected`)).json.data
+  assert.deepEqual(refused.flatMap(({ numbers }: { numbers: number[] }) => numbers).sort(), [2, 4])
+  const settings = (await shop.get('/settings')).json.data
+  assert.equal(settings.gateways.length, 200)
+  assert.equal((await put(shop, '/settings', settings)).status, 200)
+})

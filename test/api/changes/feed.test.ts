@@ -148,6 +148,18 @@ test('a kind that was empty is told of from its beginning, whatever times its re
   assert.deepEqual(names(await readAll(one)), ['customer 1 changed'])
 })
 
+test('who reads while a first load is under way, in which a record has left already, is told of all the others once it has ended', async () => {
+  const shop = await empty()
+  const one = follower(shop, '')
+  const load = await beginLoad(db, shop.service, 'customer')
+  const old = (id: string) => ({ ...ann(id), updateTimeStamp: '2020-01-01 00:00:00' })
+  await upsertCustomers(db, shop.service, [old('1'), old('2')])
+  await lose(shop, '2')
+  assert.deepEqual(await readAll(one), [])
+  await load?.end()
+  assert.deepEqual(names(await readAll(one)), ['customer 1 changed'])
+})
+
 test('a cursor goes with its service and its kinds, in whatever order; records, limit and spelling are no part of it', async () => {
   const shop = await another()
   const one = follower(shop, 'limit=2&kinds=customer,store')

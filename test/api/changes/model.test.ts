@@ -125,7 +125,15 @@ test(`whatever a history was, the copies of readers who followed it are what is 
         await loading(db, service, 'customer', async () => {
           await happenings.customers(service, ['a', 'b'], -1, '2025-01-01 00:00:00')
           await read(1)
+          await happenings['customers leave'](service, ['a'])
+          await read(1)
           await happenings.customers(service, ['c'], -1, '2024-01-01 00:00:00')
+        })
+      if (loaded)
+        await loading(db, service, 'stock', async () => {
+          await happenings.stock(service, ['a', 'b'], -1, '2025-01-01 00:00:00')
+          await happenings['a SKU is renamed'](service, ['a', 'another'])
+          await read(2)
         })
       for (const [turn, one] of steps.entries()) {
         if (typeof one === 'number') await read(one)

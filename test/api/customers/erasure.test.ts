@@ -21,6 +21,24 @@ await stockGiftCards(api, api)
 const mail = mailFolder()
 const folderPost = postOf({ smtpUrl: undefined, dataDir: mail.dataDir })
 let worker: Worker | undefined
+test('a customer who has changed since is not erased where `If-Match` says what was seen', async () => {
+  const careful = await api.tenant({ requireIfMatch: true })
+  const added = await post(careful, '/customers', {
+    firstname: 'Ann',
+    surname: 'Lee',
+    contact: { email: 'ann@example.com' },
+  })
+  const path = `/customers/${added.json.data.id}`
+  const seen = String((await careful.get(path)).headers.etag)
+  await put(careful, path, { firstname: 'Anne' }, { 'if-match': seen })
+  const eraseAt = (tag?: string) => careful.request(path, { method: 'DELETE', headers: tag ? { 'if-match': tag } : {} })
+  isProblem(await eraseAt(seen), 'precondition_failed', api.baseUrl, path)
+  const { status, headers } = await careful.get(path)
+  assert.equal(status, 200, 'the customer is still there')
+  assert.equal((await eraseAt(String(headers.etag))).status, 200)
+  assert.equal((await eraseAt()).status, 200, 'a repeat says how far it is')
+})
+
 const working = () => startWorker({ db: api.db, keys: api.keys, log: logged.log, post: folderPost })
 after(async () => {
   await worker?.stop(0)

@@ -10,7 +10,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { giveBack, made, placed, startOrderShop } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
-import { anotherServer, keptLog } from '../../support/servers.ts'
+import { anotherServer, credentials, keptLog, speak, statusesIn } from '../../support/servers.ts'
 import type { Caller } from '../../support/service.ts'
 import { ndjson, openLines, type Telling } from './lines.ts'
 
@@ -23,6 +23,20 @@ after(async () => {
 })
 const { db } = api
 const path = '/customers/search'
+
+test('a client of HTTP/1.0, who could not tell a whole list from one that was cut, is told so; pages are for it', async () => {
+  const { authorization, 'x-service-name': name } = credentials(api)
+  for (const [accept, status] of [
+    ['application/x-ndjson', 406],
+    ['application/json', 200],
+  ] as const)
+    for (const path of ['/stores', '/changes?records=true']) {
+      const head = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\nAccept: ${accept}`
+      const answer = await speak(api, `GET ${path} HTTP/1.0\r\n${head}\r\n\r\n`)
+      assert.deepEqual(statusesIn(answer), [status], path)
+      assert.equal(/"code":"not_acceptable".*proxy_http_version 1\.1/.test(answer), status === 406)
+    }
+})
 
 /** More than connections hold, so that whoever does not read has the service wait. */
 const count = 3_000

@@ -140,7 +140,7 @@ test('runs are kept for 30 days, and walked by cursor, the newest first', async 
   await db.run(sql`
     insert into feed_run (service_id, feed, run_id, changed_at, ended_at, is_whole)
     select ${shop.service.id}, 'stock', i::text, now() - i * interval '1 day', now(), true from generate_series(27, 32) i`)
-  await forgetExpired({ db } as Work)
+  await forgetExpired({ db, signal: new AbortController().signal } as Work)
   const walked: string[] = []
   for (let query = '?limit=2'; query; ) {
     const { json } = await shop.get(`/feeds/stock/runs${query}`)

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { ErrorCode } from '../../../src/errors.ts'
 import { john, makesNone } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
-import { creatingHead, credentials, keptLog, speak, tlsTo, untilClosed } from '../../support/servers.ts'
+import { anotherServer, creatingHead, credentials, keptLog, speak, tlsTo, untilClosed } from '../../support/servers.ts'
 import { type Answer, startTestService } from '../../support/service.ts'
 import { post, put } from '../../support/write.ts'
 
@@ -171,4 +172,30 @@ test('who may not write, and what is not there, is told before the body comes', 
   assert.match(await answerToHead(stranger), /^HTTP\/1.1 401 /)
   assert.match(await answerToHead(head(...announced).replace('/customers', '/nowhere')), /^HTTP\/1.1 404 /)
   assert.match(await answerToHead(head(...announced).replace('/customers', '/stores')), /^HTTP\/1.1 405 /)
+})
+
+test('a body where none is wanted is judged by its bytes, over HTTP/2 too', async () => {
+  const path = '/mappings/doctor/run'
+  const ask = (headers: Record<string, string>, body = '') => service.request(path, { method: 'POST', headers, body })
+  assert.equal((await ask({ 'transfer-encoding': 'chunked' })).status, 202)
+  assert.equal((await ask({ 'content-type': 'application/json' }, '{}')).status, 202)
+  isProblem(await ask({ 'content-type': 'text/plain' }, '{}'), 'unsupported_media_type', service.baseUrl)
+  const server = await anotherServer(service, { environment: { HTTP2: 'on' } })
+  const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
+  try {
+    for (const [body, type, status] of [
+      ['{}', 'text/plain', 415],
+      ['{}', 'application/json', 202],
+      ['', 'text/plain', 202],
+    ] as const) {
+      const head = { ':path': path, ':method': 'POST', 'content-type': type }
+      const stream = session.request(Object.assign(head, credentials(service))).resume()
+      stream.end(body)
+      const [told] = await once(stream, 'response')
+      assert.equal(told[':status'], status, `${type} ${body}`)
+    }
+  } finally {
+    session.destroy()
+    await server.stop()
+  }
 })

@@ -44,6 +44,20 @@ test('requests are answered as over HTTP/1.1', async () => {
     isProblem(await askAlone('/stores', { ...own, ...more }), 'headers_too_large', server.baseUrl, '/stores')
 })
 
+test('a URL of 8 KiB goes with 16 KiB of headers, and neither with a byte more, whatever it is sent over', async () => {
+  const path = `/stores?${'x'.repeat(8 * 1024 - 8)}`
+  for (const [length, code] of [
+    [15_000, 'invalid_parameter'],
+    [16 * 1024, 'headers_too_large'],
+  ] as const) {
+    const headers = { ...own, 'x-large': 'x'.repeat(length) }
+    for (const answer of [await askAlone(path, headers), await server.ask(path, { headers })])
+      assert.equal(answer.json.code, code)
+    for (const answer of [await askAlone(`${path}x`, headers), await server.ask(`${path}x`, { headers })])
+      assert.equal(answer.json.code, 'uri_too_long')
+  }
+})
+
 test('HTTP/1.1 is answered too', async () => {
   assert.equal((await server.ask('/stores', { headers: own })).status, 200)
   assert.deepEqual(statusesIn(await speak(server, 'GET /stores HTTP/1.1\r\nHost : a\r\n\r\n')), [400])

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:https'
 import { after, test } from 'node:test'
-import { sql } from '../../../src/db.ts'
-import { forgetAnswers } from '../../../src/store/running/idempotency.ts'
+import { openDatabase, sql } from '../../../src/db.ts'
+import { forgetExpired } from '../../../src/jobs/forget-expired.ts'
+import type { Work } from '../../../src/jobs/job.ts'
 import { create, having, john, waiting } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
 import { credentials } from '../../support/servers.ts'
@@ -117,8 +118,34 @@ test('after 24 hours a key is free again, and what it answered is deleted', asyn
   isReplay(await create(service, fresh, 'yesterday'), second)
   await create(service, john(), 'old')
   assert.equal(await age('25 hours'), 1)
-  assert.equal(await forgetAnswers(service.db), 1)
+  const before = await service.db.run(sql`select from idempotent_answer`)
+  await forgetExpired({ db: service.db, signal: new AbortController().signal } as Work)
+  assert.equal(await service.db.run(sql`select from idempotent_answer`), before - 1)
   isReplay(await create(service, fresh, 'yesterday'), second)
+})
+
+test('however many answers have had their time, they go, a portion at a time; what cannot be deleted keeps nothing else back', async t => {
+  const { db, database } = service
+  const { id } = service.service
+  for (const text of [
+    sql`create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.0005); return old; end $$`,
+    sql`create trigger slow before delete on idempotent_answer for each row execute function slow()`,
+    sql`create function never() returns trigger language plpgsql as $$ begin raise 'never'; end $$`,
+    sql`create trigger never before delete on pin_guard for each row execute function never()`,
+    sql`insert into pin_guard (service_id, subject, failures, refused_until) values (${id}, 'x', 1, now() - interval '2 days')`,
+    sql`insert into alert (service_id, kind, subject, detail, changed_at) values (${id}, 'mail_failed', 'old', '', now() - interval '91 days')`,
+    sql`insert into idempotent_answer (service_id, operation, key_hash, request_hash, created_at)
+        select ${id}, 'old', int4send(i), '', now() - interval '25 hours' from generate_series(1, 3000) i`,
+  ])
+    await db.run(text)
+  const hurried = openDatabase(database.connection, { statementTimeoutMs: 2_500 })
+  t.after(() => hurried.close())
+  const work = { db: hurried, signal: new AbortController().signal } as Work
+  await assert.rejects(forgetExpired(work), /never/)
+  assert.equal(await db.row(sql`select from idempotent_answer where operation = 'old'`), undefined)
+  assert.equal(await db.row(sql`select from alert where subject = 'old'`), undefined)
+  await db.run(sql`drop trigger slow on idempotent_answer`)
+  await db.run(sql`drop trigger never on pin_guard`)
 })
 
 test('what is stored gives away neither the answer nor the key nor the request', async () => {

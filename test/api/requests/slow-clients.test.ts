@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, constants } from 'node:http2'
 import { after, describe, test } from 'node:test'
 import { makesNone } from '../../support/customer-bodies.ts'
 import { anotherServer, creatingHead, credentials, statusesIn, tlsTo, untilClosed } from '../../support/servers.ts'
@@ -55,4 +57,34 @@ describe('clients that are slow', { concurrency: true }, () => {
       for (const answer of answers) assert.match(answer, /^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/)
       assert.ok(seconds < 35, `${seconds} s`)
     }))
+
+  for (const [path, type] of [
+    ['/customers', 'application/json'],
+    ['/imports/stores', 'text/csv'],
+  ] as const)
+    test(`over HTTP/2 a body of ${path} that comes too slowly is let go within 35 s, and the connection is not`, () =>
+      makesNone(service, async () => {
+        const server = await anotherServer(service, { environment: { HTTP2: 'on' } })
+        const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
+        try {
+          const begun = performance.now()
+          const head = { ':path': path, ':method': 'POST', 'content-type': type }
+          const slow = session.request(Object.assign(head, credentials(service)))
+          const drip = setInterval(() => slow.writable && slow.write(' '), 500)
+          let text = ''
+          slow.on('data', chunk => {
+            text += chunk
+          })
+          const closed = once(slow, 'close').finally(() => clearInterval(drip))
+          const [told] = await once(slow, 'response')
+          await closed
+          assert.deepEqual([told[':status'], JSON.parse(text).code], [408, 'request_timeout'])
+          assert.equal(slow.rstCode, constants.NGHTTP2_NO_ERROR)
+          assert.ok(performance.now() - begun < 35_000)
+          assert.equal(session.destroyed, false)
+        } finally {
+          session.destroy()
+          await server.stop()
+        }
+      }))
 })

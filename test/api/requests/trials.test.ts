@@ -56,7 +56,14 @@ test('a trial neither uses a key nor is answered from one', async () => {
 
 test('another preference is no trial, and a trial without the precondition is refused', async () => {
   const { data } = (await api.get('/settings')).json
-  for (const prefer of ['tx=commit', 'ctx=rollback', 'tx=rollbacks', 'handling=strict', 'note="a, tx=rollback"'])
+  for (const prefer of [
+    'tx=commit',
+    'ctx=rollback',
+    'tx=rollbacks',
+    'handling=strict',
+    'note="a, tx=rollback"',
+    'handling=lenient; tx=rollback',
+  ])
     assert.equal(
       (await put(api, '/settings', { inventoryBuffer: 3 }, { prefer })).headers['preference-applied'],
       undefined,
@@ -66,4 +73,11 @@ test('another preference is no trial, and a trial without the precondition is re
   assert.equal(refused.headers['preference-applied'], 'tx=rollback')
   assert.equal((await api.get('/settings')).json.data.inventoryBuffer, 3)
   assert.notEqual(data.inventoryBuffer, 3)
+})
+
+test('a trial needs no key, where every other write does', async () => {
+  const strict = await api.tenant({ requireIdempotencyKey: true })
+  const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'keyless@example.com' } }
+  isProblem(await post(strict, '/customers', body), 'idempotency_key_invalid', api.baseUrl)
+  assert.equal((await post(strict, '/customers', body, trial)).status, 201)
 })

@@ -202,6 +202,7 @@ test('who was away for longer than removals are remembered is paused, rather tha
   begin()
   await until(async () => (await shown(id)).state === 'paused', 'it is paused')
   assert.match((await shown(id)).stateReason, /Rewind it to the beginning/)
+  assert.deepEqual(await hooks.api.db.rows(sql`select kind from alert`), [{ kind: 'webhook_expired' }])
   assert.equal((await post(hooks.api, `/webhooks/${id}/rewind`, { to: '2020-01-01' })).json.code, 'cursor_expired')
   await post(hooks.api, `/webhooks/${id}/rewind`, { to: 'beginning' })
   await post(hooks.api, `/webhooks/${id}/resume`, {})

@@ -12,6 +12,7 @@ import { listAlerts } from '../../../src/store/running/alerts.ts'
 import { setBackOffice } from '../../../src/store/running/back-office.ts'
 import { upsertGateways } from '../../../src/store/running/gateways.ts'
 import { issueCertificate } from '../../../src/tls/issue.ts'
+import { clientOf } from '../../client/shop.ts'
 import { behind, settings } from '../../drivers/apparel21.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { address } from '../../support/order-shop.ts'
@@ -91,6 +92,12 @@ test('connections are refused: lists go on with their age, what is live is 503, 
   )
   const shown = new Map<string, Answer>()
   for (const path of lists) shown.set(path, await caller.get(path))
+  const walk = clientOf(front, caller).customers.search()
+  await walk.page()
+  const paged = walk.meta?.syncedAt
+  await walk.whole().next()
+  assert.ok(paged)
+  assert.equal(walk.meta?.syncedAt, paged, 'as a whole')
   await simulator.refuse()
   for (const [path, was] of shown) {
     const { status, json } = await caller.get(path)

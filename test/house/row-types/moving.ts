@@ -29,7 +29,7 @@ export async function askMoving(shop: TestService) {
   assert.ok(abandoned)
   assert.ok((await moves.listMoves(db)).some(({ isDead }) => isDead))
   const move = await moves.takeOver(db, abandoned)
-  assert.ok(move)
+  assert.ok(move && (await moves.stateOf(db, move)) === 'copying')
 
   const { id } = shop.service
   const tables = await replication.movedTables(db)
@@ -45,7 +45,7 @@ export async function askMoving(shop: TestService) {
   await empty.drop()
   const name = await replication.nameOfMove(db, move)
   await replication.copying(db, name, new Map())
-  await replication.caughtUp(db, name, AbortSignal.abort()).catch(() => {})
+  await replication.caughtUp({ source: db, target: db }, name, AbortSignal.abort()).catch(() => {})
   await moves.noteCopySlots(db, move, 'pg_toured_sync')
   await replication.unpublish(db, name, await moves.copySlots(db, move))
   await shutting.filesUnderWay(db, { serviceId: id })
@@ -87,6 +87,7 @@ export async function askChangedKeys() {
     assert.deepEqual([...(keys.get('store') ?? [])].toSorted(), ['["7","a"]', '["7","c"]'])
     await db.run(sql`create subscription toured connection 'host=nowhere' publication toured with (connect = false)`)
     assert.match(await replication.slotsOfCopy(db, 'toured'), /^\^pg_\d+_sync_/)
+    assert.equal(await replication.applyFaults(db, 'toured'), 0)
   } finally {
     await db.close()
     await server.stop()

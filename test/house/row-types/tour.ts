@@ -27,7 +27,7 @@ import { lookAtGrownTables } from '../../../src/store/lists/statistics.ts'
 import { mappingRecord } from '../../../src/store/mappings/mappings.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { bringOrders } from '../../../src/store/orders/moving-in.ts'
-import { voucherPayments } from '../../../src/store/orders/orders.ts'
+import { freightOf, voucherPayments } from '../../../src/store/orders/orders.ts'
 import { findReturn, returnedStock } from '../../../src/store/orders/returns.ts'
 import { erase } from '../../../src/store/privacy/erasure.ts'
 import { personalData } from '../../../src/store/privacy/export.ts'
@@ -37,6 +37,7 @@ import { accountRecord } from '../../../src/store/running/accounts.ts'
 import { listAlerts } from '../../../src/store/running/alerts.ts'
 import { timesOfDay } from '../../../src/store/running/audit.ts'
 import { storedBackOffice } from '../../../src/store/running/back-office.ts'
+import { forgetAnswers } from '../../../src/store/running/idempotency.ts'
 import { claimIntent, keepClaim, takeLeft } from '../../../src/store/running/intents.ts'
 import { renewLeases, takeDue } from '../../../src/store/running/jobs.ts'
 import {
@@ -92,6 +93,7 @@ export async function tour(api: TestService) {
     assert.equal((await api.get(path)).status, 200)
   }
   assert.equal(await forgetRemovals(db, service, () => false), 0)
+  await forgetAnswers(db, () => false)
 
   await knownSkuIds(db, service, [])
   await knownStores(db, service, [])
@@ -175,9 +177,9 @@ export async function tour(api: TestService) {
   const none = { number: mail.voucher, most: 1n, orderNumber: 'none' }
   assert.equal(await db.transaction(tx => refundUpTo(tx, service, none)), 0n)
   await bringOrders(db, service, [])
-  await voucherPayments(db, service, { id: '', number: '', customerId: '', currency: 'AUD', decimals: 2 })
-  await findReturn(db, service, '')
-  await returnedStock(db, service, '')
+  const noOrder = { id: '', number: '', customerId: '', currency: 'AUD', decimals: 2 }
+  await Promise.all([voucherPayments(db, service, noOrder), freightOf(db, service, noOrder)])
+  await Promise.all([findReturn(db, service, ''), returnedStock(db, service, '')])
   assert.equal((await api.get('/orders/transactions/search?updated_after=2020-01-01&asc=true')).status, 200)
 
   const { earn, giveBack, cancelReturn } = await member(api)

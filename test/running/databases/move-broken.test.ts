@@ -121,6 +121,34 @@ test('a mover that is killed is followed by a worker, which ends the move by its
   await isOnlyAt(servers, there, other, luma.service)
 })
 
+test('what fails once the service is switched undoes nothing: it is opened, and nothing is left where it was', async () => {
+  const { code, out, err } = await run(['service', 'move', 'luma', '--to', other], {
+    ...shop.environment,
+    FAILPOINT: 'service_switched:fail',
+  })
+  assert.equal(code, 0, err)
+  assert.match(out, new RegExp(`luma is served from ${other}\\..*\nNothing of luma is left where it was\\.`))
+  ;[there, other] = [other, there]
+  await writes()
+  await isServed()
+  await isOnlyAt(servers, there, other, luma.service)
+})
+
+test('where what follows the switch fails, the command says where the service is, and who ends what is left', async () => {
+  const { code, err } = await run(['service', 'move', 'luma', '--to', other], {
+    ...shop.environment,
+    FAILPOINT: 'service_opened:fail',
+  })
+  assert.equal(code, 1)
+  assert.match(err, new RegExp(`made to fail.* luma is in ${other} now; .*--undo`))
+  assert.doesNotMatch(err, /undone/)
+  ;[there, other] = [other, there]
+  await writes()
+  assert.match(await settled(), /is finished: luma is in/)
+  await isServed()
+  await isOnlyAt(servers, there, other, luma.service)
+})
+
 test('a target that is killed while it copies leaves nothing at the source that would keep its log', async () => {
   for (const text of [
     'create function stand_still() returns trigger language plpgsql as $$ begin perform pg_sleep(600); return new; end $$',

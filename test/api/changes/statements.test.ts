@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from '../../../src/db.ts'
+import { kinds } from '../../../src/domain/changes.ts'
+import { forgetRemovals } from '../../../src/store/changes/forgetting.ts'
+import { upsertStaff } from '../../../src/store/goods/staff.ts'
+import { startTestService } from '../../support/service.ts'
+
+const api = await startTestService()
+after(() => api.stop())
+const { db } = api
+
+/** A service that has nothing yet. */
+const empty = () => api.tenant({ readsPerMinute: 'off' })
+
+test('whatever is followed, and wherever its readers stand, PostgreSQL keeps few statements prepared', async () => {
+  const shop = await empty()
+  await upsertStaff(db, shop.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
+  const prepared = async () =>
+    (
+      await db.row<{ count: number }>(
+        sql`select count(*)::integer as count from pg_prepared_statements where statement like '%forgotten_removals%'`,
+      )
+    )?.count ?? 0
+  const before = await prepared()
+  for (let subset = 1; subset < 2 ** kinds.length; subset += 3) {
+    const asked = kinds.filter((_, i) => subset & (2 ** i)).join()
+    const { meta } = (await shop.get(`/changes?kinds=${asked}`)).json
+    await shop.get(`/changes?kinds=${asked}&after_cursor=${meta.endCursor}`)
+  }
+  assert.ok((await prepared()) - before <= 1 + kinds.length)
+})
+
+test('a record that leaves anew while what has left is forgotten is not forgotten with it', async () => {
+  const shop = await api.tenant({ removalsKeptDays: 30 })
+  const mine = sql`service_id = ${shop.service.id}`
+  await db.run(sql`
+    insert into removal select ${shop.service.id}, 'customer', i::text, now() - make_interval(days => 40 - i) from generate_series(1, 3) i`)
+  let forgetting: Promise<unknown> = Promise.resolve()
+  await db.transaction(async tx => {
+    await tx.run(sql`update removal set changed_at = now() - interval '1 hour' where ${mine} and id = '1'`)
+    forgetting = forgetRemovals(db, shop.service, () => false)
+    const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    while (!(await db.run(waiting))) await delay(20)
+  })
+  await forgetting
+  const left = await db.rows(sql`select id from removal where ${mine} order by id`)
+  assert.deepEqual(left, [{ id: '1' }, { id: '3' }], 'and the one that was the newest then')
+})

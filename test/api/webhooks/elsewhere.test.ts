@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { post } from '../../support/write.ts'
+import { setUpHooks } from './hooks.ts'
+
+const hooks = setUpHooks()
+const { begin, customers, hook, shown, until } = hooks
+const isUpToDate = async (id: string) => (await shown(id)).behind.since === null
+
+test('nothing is written of endpoints of a service that is still on its way into this database', async t => {
+  const { db, service } = hooks.api
+  const { id } = await hook()
+  await db.run(sql`update webhook set failures = 3, failing_since = now() - interval '61 minutes'`)
+  const moving = (how: string | null) =>
+    db.run(sql`update service set moving = ${how} where service_id = ${service.id}`)
+  await moving('arriving')
+  t.after(() => moving(null))
+  begin()
+  const looked = async () =>
+    (await db.row<{ is: boolean }>(sql`select due_at > now() as "is" from job where name = 'look-for-deliveries'`))?.is
+  await until(looked, 'it was looked')
+  assert.deepEqual(await db.rows(sql`select from alert`), [])
+  await moving(null)
+  await until(async () => (await shown(id)).state === 'failing', 'it is failing once it is here')
+})
+
+test('an endpoint that is rewound while it is found to have been away for too long is not paused', async () => {
+  const { db, service } = hooks.api
+  await customers('Ann')
+  const { id, cursor: old } = await hook()
+  const other = await hook()
+  await post(hooks.api, `/webhooks/${other.id}/rewind`, { to: 'beginning' })
+  const { cursor } = await shown(other.id)
+  await db.run(sql`
+    insert into forgotten_removals (service_id, kind, newest) values (${service.id}, 'customer', now())
+    on conflict (service_id, kind) do update set newest = excluded.newest`)
+  await db.transaction(async tx => {
+    await tx.run(sql`update webhook set cursor = ${cursor} where webhook_id = ${id} and cursor = ${old}`)
+    begin()
+    await customers('Bea')
+    await until(
+      () => db.run(sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`),
+      'it is about to be paused',
+    )
+  })
+  await until(() => isUpToDate(id), 'it is told everything')
+  assert.equal((await shown(id)).state, 'active')
+  assert.equal(await db.run(sql`select from alert`), 0)
+})

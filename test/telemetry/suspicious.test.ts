@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { anotherServer, basic, credentials, keptLog } from '../support/servers.ts'
+import { startTestService } from '../support/service.ts'
+
+const service = await startTestService()
+after(() => service.stop())
+const kept = keptLog('info')
+const server = await anotherServer(service, { log: kept.log, environment: { TRUSTED_PROXIES: '127.0.0.1' } })
+after(() => server.stop())
+
+const own = Object.assign(credentials(service), { 'x-forwarded-proto': 'https' })
+const lines = () =>
+  kept.text
+    .split('\n')
+    .filter(line => line.includes('"msg":"request"'))
+    .map(line => JSON.parse(line))
+
+test('a key that is tried on another service, or sent in the clear, leaves a line with its request id, whatever is set', async () => {
+  const other = await service.tenant()
+  await server.ask('/stores', { headers: own })
+  const foreign = await server.ask('/stores', { headers: { ...own, 'x-service-name': other.service.name } })
+  const plain = await server.ask('/stores', { headers: { ...own, 'x-forwarded-proto': 'http' } })
+  assert.deepEqual([foreign.status, plain.status], [403, 403])
+  assert.deepEqual(
+    lines().map(({ level, requestId, code, account }) => [level, requestId, code, account]),
+    [
+      [30, foreign.headers['x-request-id'], 'service_not_assigned', service.username],
+      [30, plain.headers['x-request-id'], 'https_required', undefined],
+    ],
+  )
+  assert.doesNotMatch(kept.text, new RegExp(other.service.name))
+})
+
+test('wrong passwords leave so many lines a minute and no more, and the name that was tried is in none', async () => {
+  kept.clear()
+  for (let i = 0; i < 25; i++)
+    await server.ask('/stores', { headers: { ...own, authorization: basic(`somebody${i}:wrong`) } })
+  assert.deepEqual(
+    lines().map(({ code }) => code),
+    Array(20).fill('invalid_credentials'),
+  )
+  assert.doesNotMatch(kept.text, /somebody|wrong/)
+})

@@ -1,0 +1,22 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { get } from 'node:https'
+import { setTimeout as delay } from 'node:timers/promises'
+
+function isReady(port: number, ca: string) {
+  return new Promise<boolean>(resolve => {
+    const options = { ca: readFileSync(ca), servername: 'localhost' }
+    get(`https://127.0.0.1:${port}/health/ready`, options, answer => {
+      answer.resume()
+      resolve(answer.statusCode === 200)
+    }).on('error', () => resolve(false))
+  })
+}
+
+/** Whether it answers over HTTPS within a minute, as long as it runs; by the authority that it makes. */
+export async function becomesReady(port: number, ca: string, runs = () => true): Promise<boolean> {
+  for (let i = 0; i < 240 && runs(); i++) {
+    await delay(250)
+    if (existsSync(ca) && (await isReady(port, ca))) return true
+  }
+  return false
+}
