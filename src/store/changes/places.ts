@@ -7,7 +7,7 @@ import type { Kind } from '../../domain/changes.ts'
 export type Place = readonly [stamp: number, key: string]
 
 /** Where a reader stands in one kind. */
-export interface Stand {
+interface Stand {
   readonly changed: Place
   readonly removed: Place
 }

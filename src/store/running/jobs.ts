@@ -46,7 +46,7 @@ export async function addJob(
 }
 
 /** A job of set times, and the seconds that it waits at most. */
-export interface Scheduled {
+interface Scheduled {
   name: string
   mostSeconds: number
 }
