@@ -1,6 +1,6 @@
 -- Sales: what was sold in stores and on the web, the orders that are placed here, and what of them comes back.
 --
--- Orders and returns are rendered when they are read: no list follows their changes.
+-- Orders and returns have no stored record: they are rendered when they are read, also in the feed of changes, which follows `changed_at`.
 
 create table payment_gateway (
   service_id integer not null references service on delete cascade,

@@ -63,7 +63,7 @@ function runner(ask: Ask): Db {
     rows: async <T extends object>(statement: Sql, options?: QueryOptions) =>
       (await query(statement, options)).rows as T[],
     row: async <T extends object>(statement: Sql, options?: QueryOptions) =>
-      (await query(statement, options)).rows[0] as T,
+      (await query(statement, options)).rows[0] as T | undefined,
     run: async statement => (await query(statement)).rowCount ?? 0,
   }
 }

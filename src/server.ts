@@ -58,7 +58,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       requireHostHeader: false,
     },
     loggerInstance: log,
-    // Of a method that Node does not list Fastify thinks that it should have been routed, and warns with all that is.
+    // Fastify would log a warning with all its options for a method that Node does not list.
     childLoggerFactory: (logger: Logger, bindings: Bindings, options: object, { method = '' }: FastifyRequest['raw']) =>
       logger.child(bindings, METHODS.includes(method) ? options : { level: 'silent' }),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),

@@ -13,9 +13,11 @@ interface How {
 export class NoFile extends Error {}
 
 /**
- * Makes a file that has its name only once it is whole, and on the disk. `write` is given the name to write it by. Whatever it throws, what
- * had the name stays. A link is followed, and what is no file refused (`NoFile`). What processes that were killed have left of it goes: those of this machine, since other
- * ones, such as containers with the same volume, may be writing theirs.
+ * Makes a file that has its name only once it is whole, and on the disk. A link is followed, and what is no file refused (`NoFile`).
+ * - The draft: `write` writes under the name that it is given.
+ * - Failure: the draft goes, and a file that had the name before stays.
+ * - Leftovers: drafts of processes that were killed go, if they were of this machine. Others, such as containers with the same volume, may
+ *   still be writing theirs.
  */
 export async function wholeFile<T>(
   path: string,

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { now } from './child.ts'
 
 /** Tells when each request is due, at even intervals. A timer of the event loop would be off by a millisecond, this is not. */
 const { intervalMs } = workerData as { intervalMs: number }
 const nothing = new Int32Array(new SharedArrayBuffer(4))
-const now = () => Number(process.hrtime.bigint()) / 1e6
 for (let due = now(); ; due += intervalMs) {
   const left = due - now()
   if (left > 0) Atomics.wait(nothing, 0, 0, left)

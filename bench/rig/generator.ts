@@ -2,6 +2,7 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { Worker } from 'node:worker_threads'
 import { answerAsks, now } from './child.ts'
+import { quantilesOf } from './quantile.ts'
 
 /** A load on an HTTP server: the same request over and over, on connections that stay open. */
 export interface Load {
@@ -121,11 +122,10 @@ answerAsks(async (load: Load, begin): Promise<Measured> => {
   const from = now()
   await sleep(load.seconds)
   const seconds = (now() - from) / 1_000
-  const sorted = Float64Array.from(times).sort()
+  const [answers, quantile] = [times.length, quantilesOf(times)]
   stop()
   for (const connection of connections) connection.end()
-  const quantile = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
-  return { answersPerSecond: sorted.length / seconds, p50: quantile(0.5), p99: quantile(0.99) }
+  return { answersPerSecond: answers / seconds, p50: quantile(0.5), p99: quantile(0.99) }
 })
 
 const sleep = (seconds: number) => new Promise(resolve => setTimeout(resolve, seconds * 1_000))

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { type Db, type Sql, sql } from '../../src/db.ts'
-import { writeCursor } from '../../src/http/cursor.ts'
+import { writeCursor } from '../../src/follow/cursor.ts'
 import type { Service } from '../../src/settings.ts'
 import { customerPage, customerRecord } from '../../src/store/customers/customers.ts'
 import { stockPage } from '../../src/store/goods/stock.ts'

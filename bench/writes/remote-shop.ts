@@ -7,6 +7,7 @@ import { addService } from '../../src/services.ts'
 import { putBehind } from '../../trials/behind.ts'
 import type { Loaded } from '../rig/database.ts'
 import { startService } from '../rig/processes.ts'
+import { quantilesOf } from '../rig/quantile.ts'
 import { type Client, clientOf } from './client.ts'
 
 /** A service in front of a simulator of Apparel21, and another tenant in the same process. */
@@ -109,8 +110,7 @@ export async function orders({ client, sold, people }: Selling, clients: number,
       }
     }),
   )
-  const sorted = Float64Array.from(times).sort()
-  const quantile = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+  const quantile = quantilesOf(times)
   return { ...counts, perSecond: times.length / seconds, p50: quantile(0.5), p99: quantile(0.99) }
 }
 
@@ -147,6 +147,5 @@ export async function customers(client: Client, clients: number, seconds: number
       }
     }),
   )
-  const sorted = Float64Array.from(times).sort()
-  return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN
+  return quantilesOf(times)(0.99)
 }

@@ -1,7 +1,7 @@
 import type { Bench } from '../rig/bench.ts'
 import { ask } from '../rig/bench.ts'
 import type { Loaded } from '../rig/database.ts'
-import { medianBy, percent, type Section, type Target, tenths, whole } from '../rig/report.ts'
+import { median, medianBy, percent, type Section, type Target, tenths, whole } from '../rig/report.ts'
 import { scenariosOf } from '../rig/scenarios.ts'
 import { lookUps, openRemoteShop, orders, type Placed, type RemoteShop, warmSeconds } from './remote-shop.ts'
 
@@ -108,10 +108,9 @@ async function hanging(
   await slow(shop)
 }
 
-const middle = (values: readonly number[]) => medianBy(values, value => value)
 const mediansOf = ({ alone, meanwhile }: { alone: number[]; meanwhile: number[] }) => ({
-  alone: middle(alone),
-  meanwhile: middle(meanwhile),
+  alone: median(alone),
+  meanwhile: median(meanwhile),
 })
 
 function ofOrders({ clients, perSecond, limit, p99, refused, other }: Found): Target[] {

@@ -8,6 +8,7 @@ import { cpuSeconds } from '../../trials/usage.ts'
 import type { Bench } from '../rig/bench.ts'
 import type { Loaded } from '../rig/database.ts'
 import { type Running, startService } from '../rig/processes.ts'
+import { quantilesOf } from '../rig/quantile.ts'
 import { medianBy, percent, type Section, type Target, tenths, whole } from '../rig/report.ts'
 import { type Client, clientOf } from './client.ts'
 import { type Kind, kindsFor } from './kinds.ts'
@@ -121,8 +122,7 @@ async function load(
     await run(seconds * 1_000)
     const [service = 0, postgres = 0] = used().map((now, i) => ((now - (before[i] ?? 0)) * 1_000) / times.length)
     const perSecond = (times.length / (performance.now() - from)) * 1_000
-    const sorted = Float64Array.from(times).sort()
-    const quantile = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
+    const quantile = quantilesOf(times)
     return { perSecond, p50: quantile(0.5), p99: quantile(0.99), cpu: { service, postgres } }
   } finally {
     on = false

@@ -1,7 +1,7 @@
 /**
  * What a backup is made of: after a line that says what it is, frames, compressed by Zstandard. A frame is a letter, the length of what
- * follows (four bytes, the greatest first), and that. `H` is the head; `T` a table, whose rows follow in frames `D` as COPY has them;
- * `E` the end, with what has to have come. Head, tables and end are JSON.
+ * follows (four bytes, the greatest first), and that. `H` is the head; `T` a table, whose rows follow in frames `D` as COPY has them; `E`
+ * the end, which says what must have come before it. Head, tables and end are JSON.
  */
 export type Frame = readonly [kind: 'H' | 'T' | 'D' | 'E', body: Buffer]
 

@@ -1,6 +1,6 @@
 import { type Database, type Db, sql } from '../db.ts'
 
-/** Notes that a backup was made whole; a later one that was noted before stays. */
+/** Notes that a whole backup was made, unless a later one is noted already. */
 export const noteBackup = (db: Database, takenAt: string) =>
   db.run(sql`update installation set backed_up_at = greatest(backed_up_at, ${takenAt}::timestamptz)`)
 
@@ -11,10 +11,13 @@ export async function newestBackup(db: Database) {
   return row?.at && row.hours !== null ? { at: row.at, hours: row.hours } : undefined
 }
 
-/** Notes with each service that it was restored: cursors of before are refused, as they may have told of what was lost. */
+/**
+ * Notes with each service that it was restored. Older cursors are refused from then on: whoever has them may have been told of what was
+ * lost.
+ */
 export const noteRestore = (db: Db) => db.run(sql`update service set restored_at = clock_timestamp()`)
 
-/** Opens services that were backed up before they were removed, or while they moved: a backup that is made then has all of them. */
+/** Opens services that were being removed, or moved, when the backup was made: it has all of them. */
 export const openShut = (db: Db) =>
   db.run(sql`
     update service set ending = nullif(ending, 'shut'), moving = case when moving in ('arriving', 'gone') then moving end

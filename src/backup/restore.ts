@@ -19,9 +19,9 @@ interface Restoring {
 }
 
 /**
- * Puts the rows of a backup into an empty database, all of them or, whatever happens, none: it is one transaction. The tables are first
- * those that the backup was made of, and then migrated. Returns by which name a control database knows it, if one does. Throws where the
- * database holds anything, or this version does not know the backup's migrations.
+ * Puts the rows of a backup into an empty database in one transaction: all of them or, whatever happens, none. The tables are at first as
+ * they were when the backup was made, and then migrated. Returns the name by which a control database knows this one, if one does. Throws
+ * where the database holds anything, or this version does not know the backup's migrations.
  */
 export async function restore(
   db: Database,
@@ -49,7 +49,7 @@ export async function restore(
     const known = await readMark(tx)
     await openShut(tx)
     await client.query('commit')
-    // Plans of tables that nobody has looked at would be those of empty ones.
+    // Until it has looked at the tables, PostgreSQL plans as if they were empty.
     await client.query('begin; set local statement_timeout = 0; analyze; commit')
     becomeIdle()
     return { migrated, dataDatabase: known?.name ?? undefined }

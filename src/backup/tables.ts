@@ -10,7 +10,7 @@ export interface Table {
   ofService: boolean
 }
 
-/** All tables but that of the migrations, which the head of a backup tells. What is worked out of other columns is not read. */
+/** All tables but that of the migrations, which stand in a backup's head. Generated columns are left out. */
 export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
   const { rows } = await client.query<Table>(`
     select quote_ident(c.relname) as name, pg_table_size(c.oid)::float8 as bytes,

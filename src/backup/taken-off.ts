@@ -1,18 +1,18 @@
 import type pg from 'pg'
 
-/** What of the tables is made anew once their rows are there, which takes less time than keeping it up row by row. */
+/** A part of a table that is made anew once the rows are there, which takes less time than keeping it up row by row. */
 interface Part {
   table: string
   name: string
-  /** Says what it is, behind its name. Null: an index that no constraint brings with it, made by `made`. */
+  /** The constraint's definition, behind its name. Null: an index that belongs to no constraint, and that `made` makes. */
   constraint: string | null
   made: string | null
   comment: string | null
 }
 
 /**
- * Keys and unique constraints first, then other indexes, then what refers to keys. An index of a table that is partitioned is made again
- * for all of it: PostgreSQL tells it as one that the partitions are to be without.
+ * Keys and unique constraints first, then other indexes, then what refers to keys. PostgreSQL shows the index of a partitioned table as one
+ * that its partitions do not have (`on only`); it is made for them as well.
  */
 const partsOf = `
   select c.conrelid::regclass::text as table, quote_ident(c.conname) as name, pg_get_constraintdef(c.oid) as constraint, null as made,
@@ -30,7 +30,10 @@ const withTriggers = `
   select distinct tgrelid::regclass::text as table from pg_trigger t join pg_class c on c.oid = t.tgrelid
    where not tgisinternal and c.relnamespace = current_schema()::regnamespace order by 1`
 
-/** Takes keys, indexes and what triggers do off all tables; returns what puts them back, and tells how far that is, from 0 to 1. */
+/**
+ * Takes keys and indexes off all tables, and stops their triggers. Returns what puts all of it back, which tells how far it is, from 0 to
+ * 1.
+ */
 export async function takeOff(client: pg.ClientBase): Promise<(onShare: (share: number) => void) => Promise<void>> {
   const { rows: parts } = await client.query<Part>(partsOf)
   const { rows: triggered } = await client.query<{ table: string }>(withTriggers)

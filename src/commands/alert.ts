@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { wayOutOf } from '../domain/alerts.ts'
 import { listAlerts, settleKind } from '../store/running/alerts.ts'
 import { examples } from './terminal/examples.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { eachDatabase, withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
@@ -44,7 +45,7 @@ export function alertCommand(program: Command) {
     .command('settle')
     .argument('<alert>', 'its kind, as the list shows it')
     .description('Put away all alerts of a kind, after somebody has looked at them.')
-    .option('--service <name>', 'the service; not needed where there is one only')
+    .option(...serviceOption)
     .addHelpText('after', examples(['alert settle mail_failed --service luma', 'for one service']))
     .action((kind: string, { service: name }: { service?: string }) =>
       withDatabase(async ({ services }) => {

@@ -13,9 +13,8 @@ import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
 import { notWritten, toStandardOutput } from './terminal/outgoing-file.ts'
 import { quietLog } from './terminal/quiet-log.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
-
-const serviceOption = ['--service <name>', 'the service; not needed where there is one only'] as const
 
 export function customerCommand(program: Command) {
   const customer = program

@@ -6,6 +6,7 @@ import { addDatabase } from '../running/adding-database.ts'
 import { joinInstallation } from '../running/installation.ts'
 import { forgetDatabase, listDatabases } from '../store/running/data-databases.ts'
 import { examples } from './terminal/examples.ts'
+import { requireName } from './terminal/names.ts'
 import { readSecret } from './terminal/secret.ts'
 import { withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
@@ -38,7 +39,7 @@ export function databaseCommand(program: Command) {
       ),
     )
     .action(async (name: string, { urlFile, take }: { urlFile?: string; take?: string[] }) => {
-      requireDatabaseName(name)
+      requireName('database', name)
       const url = urlIn(await readSecret('Its URL, postgres://… (not shown): ', urlFile, 'URL'))
       const config = readConfig()
       const installation = await joinInstallation(config, {
@@ -89,11 +90,6 @@ export function databaseCommand(program: Command) {
         console.log(`The database ${name} is forgotten.`)
       }),
     )
-}
-
-function requireDatabaseName(name: string) {
-  if (!/^[\w.-]{1,60}$/.test(name))
-    throw new Error('The name of a database has 1 to 60 letters, digits, dots, dashes or underscores.')
 }
 
 /** A URL of a database as DATABASE_URL takes it. */

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { makeDemo } from '../running/access.ts'
-import { requireServiceName } from './service.ts'
 import { credentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
+import { requireName } from './terminal/names.ts'
 import { withDatabase } from './terminal/session.ts'
 
 export const demoCommand = (program: Command) =>
@@ -15,7 +15,7 @@ export const demoCommand = (program: Command) =>
       examples(['demo playground', 'a service playground, and an account playground that is its admin']),
     )
     .action((name: string) => {
-      requireServiceName(name)
+      requireName('service', name)
       return withDatabase(async ({ control: db, keys }) => {
         const password = await makeDemo({ db, keys }, name, line => console.log(line))
         console.log(`${name} is admin of ${name}.`)

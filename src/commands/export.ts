@@ -6,6 +6,7 @@ import { examples } from './terminal/examples.ts'
 import { countOf, exported } from './terminal/exported.ts'
 import { progressDisplay } from './terminal/import-progress.ts'
 import { packingOf, send, writeWhole } from './terminal/outgoing-file.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 
@@ -26,7 +27,7 @@ export const exportCommand = (program: Command) =>
       '--out <file>',
       'where to: .ndjson or .jsonl, packed with .gz or .zst; it is there once it is whole (default: standard output)',
     )
-    .option('--service <name>', 'the service; not needed where there is only one')
+    .option(...serviceOption)
     .addHelpText(
       'after',
       `${examples(

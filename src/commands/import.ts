@@ -14,6 +14,7 @@ import { type DialectOptions, profileFrom, withDialect } from './terminal/import
 import { progressDisplay } from './terminal/import-progress.ts'
 import { importReport } from './terminal/import-report.ts'
 import { requireOwnTables } from './terminal/own-tables.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 
@@ -36,7 +37,7 @@ export const importCommand = (program: Command) =>
       .description('Import files of a back office: what is new is added, what differs is changed (docs/feeds.md).')
       .addArgument(new Argument('<kind>', 'what the files hold').choices(Object.keys(kinds)))
       .argument('<file...>', 'CSV or NDJSON, plain or packed; - is standard input')
-      .option('--service <name>', 'the service; not needed where there is only one'),
+      .option(...serviceOption),
   )
     .option('--profile <file>', 'how the files are written, as --save-profile has kept it; options outrank it')
     .option('--save-profile <file>', 'keeps what these options say of the files, once an import has gone to its end')

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { kinds as allKinds } from '../domain/changes.ts'
-import { cursorAt, kindsAmong, placesAt } from '../http/following.ts'
-import { deliveryOf } from '../jobs/delivery.ts'
-import { cursorAtBeginning, cursorNow } from '../resources/webhooks/places.ts'
+import { deliveryOf } from '../follow/delivery.ts'
+import { cursorAt, kindsAmong, placesAt } from '../follow/following.ts'
+import { cursorAtBeginning, cursorNow } from '../follow/places.ts'
 import { changesAfter } from '../store/changes/feed.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { mostChanges } from '../webhooks/body.ts'
@@ -12,6 +12,7 @@ import { newSecret, signedHeaders } from '../webhooks/signature.ts'
 import { examples } from './terminal/examples.ts'
 import { kindsFrom, kindsOption } from './terminal/kinds.ts'
 import { readSecret } from './terminal/secret.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 
@@ -40,7 +41,7 @@ export const listenCommand = (program: Command) =>
       'the same, for all to see who list the processes of this machine: better --secret-file',
     )
     .option('--from-beginning', 'begin with everything as it stands')
-    .option('--service <name>', 'the service; not needed where there is one only')
+    .option(...serviceOption)
     .addHelpText(
       'after',
       examples(['listen --service luma --forward http://localhost:3000/hooks', 'all that changes from now on']),

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { listMails, type MailStatus, retryMails } from '../store/running/mails.ts'
 import { examples } from './terminal/examples.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
@@ -16,7 +17,7 @@ export function mailCommand(program: Command) {
   mail
     .command('list')
     .description('The newest e-mails of a service. Whom they go to and what they say is encrypted.')
-    .option('--service <name>', 'the service; not needed where there is one only')
+    .option(...serviceOption)
     .addOption(new Option('--status <status>', 'only these').choices(['queued', 'sent', 'failed']))
     .addHelpText('after', examples(['mail list --service luma', 'the last 50']))
     .action(({ service: name, status }: { service?: string; status?: MailStatus }) =>
@@ -45,7 +46,7 @@ export function mailCommand(program: Command) {
     .command('retry')
     .argument('[mail]', 'its id, as the list shows it; without one all that failed')
     .description('Try e-mails again at once that failed, or that wait for their next attempt.')
-    .option('--service <name>', 'the service; not needed where there is one only')
+    .option(...serviceOption)
     .addHelpText('after', examples(['mail retry', 'all that failed']))
     .action((id: string | undefined, { service: name }: { service?: string }) =>
       withDatabase(async ({ services }) => {

@@ -6,9 +6,8 @@ import { type ReturnStep, returnSteps } from '../domain/orders/returns.ts'
 import type { Service } from '../settings.ts'
 import { examples } from './terminal/examples.ts'
 import { requireOwnTables } from './terminal/own-tables.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
-
-const serviceOption = ['--service <name>', 'the service; not needed where there is one only'] as const
 
 export function orderCommand(program: Command) {
   const order = program

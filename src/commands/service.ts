@@ -12,6 +12,7 @@ import { readAssignments, settingTexts, textOf } from './assignments.ts'
 import { moveCommand } from './service-move.ts'
 import { removeCommand } from './service-remove.ts'
 import { examples } from './terminal/examples.ts'
+import { requireName } from './terminal/names.ts'
 import { beingRemoved, eachDatabase, type Session, withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
@@ -47,7 +48,7 @@ export function serviceCommand(program: Command) {
       settingsHelp + examples(['service add luma currency=AUD timeZone=Australia/Melbourne', 'an Australian retailer']),
     )
     .action((name: string, assignments: string[], { database }: { database?: string }) => {
-      requireServiceName(name)
+      requireName('service', name)
       const settings = readAssignments(assignments)
       return withDatabase(async session => {
         const made = (tx: Db, service: Service) => change(tx, service, settings, 'service add')
@@ -187,9 +188,4 @@ async function change(tx: Db, service: Service, settings: SettingsChange, operat
 async function settingsOf(db: Db, service: Service) {
   const shown: Record<string, unknown> = await shownSettings(db, service)
   return settingTexts().map(text => ({ ...text, value: shown[text.name] }))
-}
-
-export function requireServiceName(name: string) {
-  if (!/^[\w.-]{1,60}$/.test(name))
-    throw new Error('The name of a service has 1 to 60 letters, digits, dots, dashes or underscores.')
 }

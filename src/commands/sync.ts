@@ -12,6 +12,7 @@ import type { Service } from '../settings.ts'
 import { askedEvery, isLate, type SyncStanding, syncFacts } from '../store/sync/facts.ts'
 import { examples } from './terminal/examples.ts'
 import { quietLog } from './terminal/quiet-log.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 import { syncProgress } from './terminal/sync-progress.ts'
@@ -29,7 +30,7 @@ export const syncCommand = (program: Command) =>
     .command('sync')
     .description('Pull from the back office what has changed; what a running service does by itself, at its own times.')
     .argument('[feed...]', 'only these, such as stock; all of them, if none is named')
-    .option('--service <name>', 'the service; not needed where there is only one')
+    .option(...serviceOption)
     .option('--full', 'read everything, not only what has changed')
     .option('--status', 'show how each feed stands, and pull nothing')
     .addHelpText(

@@ -14,6 +14,7 @@ import {
 import { isUsername, usernameRule } from '../domain/accounts.ts'
 import { credentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
@@ -36,7 +37,7 @@ export function userCommand(program: Command) {
     .command('add')
     .argument('<username>')
     .description('Make an account for a service, or give one a further service or another role.')
-    .option('--service <name>', 'the service; not needed where there is one only')
+    .option(...serviceOption)
     .addOption(
       new Option('--role <role>', 'what the account may do')
         .choices(roles)

@@ -4,6 +4,7 @@ import { readLedger } from '../store/vouchers/ledger.ts'
 import { readVoucher } from '../store/vouchers/vouchers.ts'
 import { examples } from './terminal/examples.ts'
 import { requireOwnTables } from './terminal/own-tables.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
@@ -51,7 +52,7 @@ export function voucherCommand(program: Command) {
     .command('show')
     .argument('<number>')
     .description('A gift voucher, and each step in its ledger.')
-    .option('--service <name>', 'the service; not needed where there is one only')
+    .option(...serviceOption)
     .addHelpText('after', examples(['voucher show 9100001', 'its balance and its ledger']))
     .action((number: string, { service: name }: Options) =>
       withDatabase(async ({ services }) => {
@@ -84,7 +85,7 @@ export function voucherCommand(program: Command) {
       .command(decision)
       .argument('<number>')
       .description(description)
-      .option('--service <name>', 'the service; not needed where there is one only')
+      .option(...serviceOption)
       .addHelpText('after', examples([`voucher ${decision} 9100001 --service luma`, why]))
       .action((number: string, { service: name }: Options) =>
         withDatabase(async ({ keys, services }) => {

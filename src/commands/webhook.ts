@@ -3,8 +3,8 @@ import { readConfig } from '../config.ts'
 import type { Db } from '../db.ts'
 import { kinds } from '../domain/changes.ts'
 import type { Webhook, WebhookAttempt } from '../domain/webhooks.ts'
-import { makeWebhook } from '../resources/webhooks/making.ts'
-import { placeOf } from '../resources/webhooks/places.ts'
+import { makeWebhook } from '../follow/new-webhook.ts'
+import { placeOf } from '../follow/places.ts'
 import type { Service } from '../settings.ts'
 import { addAttempt, attemptPage } from '../store/webhooks/attempts.ts'
 import { readDue } from '../store/webhooks/deliveries.ts'
@@ -24,6 +24,7 @@ import { newSecret } from '../webhooks/signature.ts'
 import { tryEndpoint } from '../webhooks/trying.ts'
 import { examples } from './terminal/examples.ts'
 import { kindsFrom, kindsOption } from './terminal/kinds.ts'
+import { serviceOption } from './terminal/service-option.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
@@ -36,7 +37,6 @@ interface Adding extends Options {
   fromBeginning?: boolean
 }
 
-const serviceOption = ['--service <name>', 'the service; not needed where there is one only'] as const
 const noWebhook = (id: string) => new Error(`There is no webhook ${id}.`)
 /** As many as a list of the API has in a page. */
 const limit = 100

@@ -1,5 +1,5 @@
 import { type Static, Type } from '../shapes/shapes.ts'
-import { Flag, Id, Nullable, Text, Whole } from './fields.ts'
+import { Flag, Id, Instant, Nullable, Text, Whole } from './fields.ts'
 
 interface AlertKind {
   /** What has happened. */
@@ -97,9 +97,6 @@ export type AlertName = keyof typeof alertKinds
 export const wayOutOf = ({ kind, subject }: { kind: AlertName; subject: string }) =>
   alertKinds[kind]?.wayOut.replaceAll('{subject}', subject) ?? ''
 
-const Moment = (description: string) =>
-  Type.String({ description, format: 'date-time', examples: ['2026-11-21T09:31:27Z'] })
-
 /** Something that somebody has to look at. */
 export type AlertRecord = Static<typeof AlertRecord>
 export const AlertRecord = Type.Object(
@@ -113,8 +110,8 @@ export const AlertRecord = Type.Object(
     path: Nullable(Text('The path that tells more.', '/feeds/stock/runs', 500)),
     settlesItself: Flag('Whether it goes by itself once what it is about is well again.'),
     times: Whole('How often it has happened.', 3, { minimum: 1 }),
-    since: Moment('When it first happened.'),
-    lastAt: Moment('When it last happened.'),
+    since: Instant('When it first happened.'),
+    lastAt: Instant('When it last happened.'),
   },
   { $id: 'Alert', additionalProperties: false },
 )

@@ -1,11 +1,5 @@
 import { type Static, Type } from '../shapes/shapes.ts'
-import { Flag, Id, Nullable, Text, Whole, Words } from './fields.ts'
-
-const Moment = (description: string, example = '2026-11-21T09:30:04Z') =>
-  Type.String({ description, format: 'date-time', examples: [example] })
-
-const Count = (description: string, example: number) =>
-  Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] })
+import { Count, Flag, Id, Instant, Nullable, Text, Whole, Words } from './fields.ts'
 
 const origin = Words('Whether it is pulled from a back office, or comes as files.', ['backOffice', 'file'])
 
@@ -31,8 +25,8 @@ const run = {
     'failed',
     'lost',
   ]),
-  startedAt: Moment('When it began.'),
-  endedAt: Nullable(Moment('When it ended; null: it has not.', '2026-11-21T09:30:09Z')),
+  startedAt: Instant('When it began.', '2026-11-21T09:30:04Z'),
+  endedAt: Nullable(Instant('When it ended; null: it has not.', '2026-11-21T09:30:09Z')),
   seconds: Type.Number({ description: 'How long it took, or has taken so far.', minimum: 0, examples: [4.8] }),
   read: Count('Records that were read.', 1240),
   new: Count('Those that were not there before.', 3),
@@ -57,8 +51,8 @@ export const Feed = Type.Object(
     feed: Text('What it brings.', 'stock'),
     origin,
     everySeconds: Nullable(Whole('How often it is pulled by itself; null: it is not.', 300, { minimum: 1 })),
-    syncedAt: Nullable(Moment('When it last came to its end; null: never yet.')),
-    wholeAt: Nullable(Moment('When everything was last pulled, and not only what changed.', '2026-11-21T02:00:31Z')),
+    syncedAt: Nullable(Instant('When it last came to its end; null: never yet.', '2026-11-21T09:30:04Z')),
+    wholeAt: Nullable(Instant('When everything was last pulled, and not only what changed.', '2026-11-21T02:00:31Z')),
     lagSeconds: Nullable(Whole('How long ago it last came to its end.', 142, { minimum: 0 })),
     isLate: Flag('Whether that is three times as long as its schedule has it, or longer.', false),
     state: Words('How its last run went; `running` while one is under way, `none` before the first.', [
@@ -75,7 +69,7 @@ export const Feed = Type.Object(
       ),
     ),
     isAsked: Flag('Whether somebody has asked for a run that has not ended yet.', false),
-    nextAt: Nullable(Moment('When it is pulled next; null: not by itself.', '2026-11-21T09:35:01Z')),
+    nextAt: Nullable(Instant('When it is pulled next; null: not by itself.', '2026-11-21T09:35:01Z')),
     lastRun: Nullable(Type.Object(run, { additionalProperties: false })),
   },
   { $id: 'Feed', additionalProperties: false },

@@ -24,6 +24,10 @@ export const Units = (description: string, example: number) =>
 export const Whole = (description: string, example: number, options: { minimum?: number } = {}) =>
   Type.Integer({ description, minimum: -2_147_483_648, maximum: 2_147_483_647, ...options, examples: [example] })
 
+/** How many there are of something. */
+export const Count = (description: string, example: number) =>
+  Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] })
+
 export const Flag = (description: string, example = true) => Type.Boolean({ description, examples: [example] })
 
 /** `YYYY-MM-DD HH:MM:SS`, the wall clock of the service's time zone (contract 1.2). */
@@ -34,6 +38,10 @@ export const LocalTime = (description: string, example = '2024-05-10 09:30:00') 
     pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
     examples: [example],
   })
+
+/** A moment, in UTC. */
+export const Instant = (description: string, example = '2026-11-21T09:31:27Z') =>
+  Type.String({ description, format: 'date-time', examples: [example] })
 
 /** When a record last changed, as its source tells it: what makes `updateTimeStamp` (contract 15). */
 export const ToldTime = (otherwise = 'the time of the import') =>

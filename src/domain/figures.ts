@@ -1,10 +1,6 @@
 import { Type } from '../shapes/shapes.ts'
-import { Currency, Flag, LocalDate, Money, Nullable, Text, Words } from './fields.ts'
+import { Count, Currency, Flag, Instant, LocalDate, Money, Nullable, Text, Words } from './fields.ts'
 
-const Count = (description: string, example: number) =>
-  Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] })
-const Moment = (description: string, example: string) =>
-  Type.String({ description, format: 'date-time', examples: [example] })
 const Minutes = (description: string, example: number[]) =>
   Type.Array(Type.Integer({ minimum: 0, examples: [example[0]] }), { description, examples: [example] })
 
@@ -23,7 +19,7 @@ export const CallFigures = Type.Object(
         ['closed', 'open'],
       ),
     ),
-    since: Moment('When the first minute begins; the last one is under way.', '2026-11-21T09:31:00Z'),
+    since: Instant('When the first minute begins; the last one is under way.', '2026-11-21T09:31:00Z'),
     calls: Minutes('Calls in each minute.', [12, 0, 31]),
     failed: Minutes('Those of them without an answer, or with a 5xx.', [1, 0, 0]),
     average: Minutes('Milliseconds until an answer began, on the average.', [84, 0, 91]),
@@ -37,7 +33,7 @@ export const Figures = Type.Object(
   {
     requests: Type.Object(
       {
-        since: Moment('When the first minute begins; the last one is under way.', '2026-11-21T09:31:00Z'),
+        since: Instant('When the first minute begins; the last one is under way.', '2026-11-21T09:31:00Z'),
         answered: Minutes('Requests in each minute.', [12, 0, 31]),
         refused: Minutes('Those of them that were answered with a 4xx.', [1, 0, 2]),
         failed: Minutes('Those of them that were answered with a 5xx.', [0, 0, 0]),

@@ -1,15 +1,13 @@
 import { Type } from '../shapes/shapes.ts'
 import { Audit } from './audit.ts'
-import { Flag, Id, Nullable, Text, Whole } from './fields.ts'
+import { Flag, Id, Instant, Nullable, Text, Whole } from './fields.ts'
 
 const Milliseconds = (description: string, example: number) =>
   Type.Number({ description, minimum: 0, examples: [example] })
-const Moment = (description: string, example = '2026-11-21T09:31:27Z') =>
-  Type.String({ description, format: 'date-time', examples: [example] })
 
 const line = {
   id: Id('The identifier of the request: its `X-Request-Id`.', '3f1c9a52-6a0e-4c57-9d0f-2b7d3c1a8e44'),
-  at: Moment('When it was answered.', '2026-11-21T09:31:27.803Z'),
+  at: Instant('When it was answered.', '2026-11-21T09:31:27.803Z'),
   operation: Text('What was asked: method and path, parameters by their names.', 'PUT /customers/:id'),
   path: Text('The path, without its query.', '/customers/65432', 500),
   status: Type.Integer({ description: 'The status of the answer.', minimum: 100, maximum: 599, examples: [200] }),
@@ -38,7 +36,7 @@ const Mail = Type.Object(
     id: Id('The identifier of the e-mail.', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
     status: Text('How far it has come: `queued`, `sent` or `failed`.', 'sent'),
     attempts: Whole('How often it was tried.', 1, { minimum: 0 }),
-    sentAt: Nullable(Moment('When it was sent.')),
+    sentAt: Nullable(Instant('When it was sent.')),
   },
   { $id: 'RequestMail', additionalProperties: false },
 )
@@ -47,7 +45,7 @@ const Delivery = Type.Object(
   {
     webhookId: Id('The webhook.', '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a'),
     deliveryId: Id('The delivery.', 'msg_2b7d3c1a8e445b0c3f52'),
-    at: Moment('When the attempt ended.'),
+    at: Instant('When the attempt ended.'),
     status: Nullable(Whole('What the endpoint answered; null where it did not.', 204)),
     detail: Nullable(Text('Why it failed; null where it was taken.', 'The endpoint answered 500.', 500)),
     milliseconds: Whole('How long it took.', 37, { minimum: 0 }),

@@ -1,13 +1,10 @@
 import { type Static, Type } from '../shapes/shapes.ts'
 import { kinds, longestPlace } from './changes.ts'
-import { Flag, Id, Nullable, Optional, Text, Whole, Words } from './fields.ts'
+import { Flag, Id, Instant, Nullable, Optional, Text, Whole, Words } from './fields.ts'
 
 /** What an endpoint is at: told, told although it takes nothing, or told nothing until it is resumed. */
 const webhookStates = ['active', 'failing', 'paused'] as const
 export type WebhookState = (typeof webhookStates)[number]
-
-const Moment = (description: string) =>
-  Type.String({ description, format: 'date-time', examples: ['2026-11-21T09:31:27Z'] })
 
 const id = Id('The identifier of the webhook.', '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a')
 const url = Text(
@@ -40,23 +37,23 @@ const webhook = {
   ),
   behind: Type.Object(
     {
-      since: Nullable(Moment('Since when there has been something to tell. Null: it has been told everything.')),
+      since: Nullable(Instant('Since when there has been something to tell. Null: it has been told everything.')),
       seconds: Whole('How long that is.', 0, { minimum: 0 }),
     },
     { description: 'Whether something waits to be told.', additionalProperties: false },
   ),
-  lastSuccessAt: Nullable(Moment('When it last took a delivery.')),
+  lastSuccessAt: Nullable(Instant('When it last took a delivery.')),
   lastFailure: Nullable(
     Type.Object(
       {
-        at: Moment('When it was.'),
+        at: Instant('When it was.'),
         status: Nullable(Whole('What it answered; null where it did not.', 500)),
         detail: Text('What went wrong.', 'The endpoint answered 500.', 500),
       },
       { additionalProperties: false },
     ),
   ),
-  createdAt: Moment('When it was made.'),
+  createdAt: Instant('When it was made.'),
 }
 
 /** An endpoint that is told of changes (contract 11). */
@@ -112,7 +109,7 @@ export const WebhookAttempt = Type.Object(
   {
     id: Id('The identifier of the attempt.', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
     deliveryId: Id('The delivery: its `webhook-id`, which all its attempts share.', 'msg_2b7d3c1a8e445b0c3f52'),
-    at: Moment('When it ended.'),
+    at: Instant('When it ended.'),
     changes: Whole('How many changes the delivery tells of; none where it is a test.', 12, { minimum: 0 }),
     status: Nullable(Whole('What the endpoint answered; null where it did not.', 204)),
     detail: Nullable(Text('Why it failed; null where the delivery was taken.', 'The endpoint answered 500.', 500)),

@@ -1,9 +1,9 @@
 import { Nullable, shapeName } from '../domain/fields.ts'
 import type { Fault } from '../errors.ts'
+import { isOfBefore, readCursor, type Walk, writeCursor } from '../follow/cursor.ts'
 import { refuse } from '../refuse.ts'
 import { type Static, type TSchema, Type } from '../shapes/shapes.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
-import { isOfBefore, readCursor, type Walk, writeCursor } from './cursor.ts'
 import type { Beside } from './media/portions.ts'
 
 const exampleCursor = 'mM3Zr0ZbXq0c5nYl2V7f1lsiMjAyNi0xMS0yMVQwOTozMToyNy44MDM4NzBaIiwiMjAyNC0wNS0xMCIsIjY1NDMyIl0'

@@ -5,8 +5,8 @@ import { ApiError } from '../errors.ts'
 const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * A known path answers 405 with `Allow` to methods that it does not know. Returns what a request is refused with that no route was found for: the
- * thirty methods that nobody uses have none, because a router with all of them at each path takes a tenth of what a start does.
+ * A known path answers 405 with `Allow` to methods that it does not know. Returns the refusal for a request without a route. Rare methods
+ * have no routes of their own: a router with all thirty at each path costs a tenth of a start.
  */
 export function refuseOtherMethods(server: FastifyInstance, routes: ReadonlyMap<string, readonly string[]>) {
   const refusal = (allowed: readonly string[]) =>

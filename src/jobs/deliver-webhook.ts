@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { failpoint } from '../failpoints.ts'
-import { cursorAt, placesAt } from '../http/following.ts'
+import { deliveryOf } from '../follow/delivery.ts'
+import { cursorAt, placesAt } from '../follow/following.ts'
 import { changesAfter } from '../store/changes/feed.ts'
 import {
   type Delivery,
@@ -17,8 +18,7 @@ import { mostChanges } from '../webhooks/body.ts'
 import type { Channel, Sender } from '../webhooks/sender.ts'
 import { signedHeaders } from '../webhooks/signature.ts'
 import { paceMs, waitAfter } from '../webhooks/waits.ts'
-import { deliveryOf } from './delivery.ts'
-import type { Work } from './job.ts'
+import type { ServiceWork } from './job.ts'
 import { untilMarked } from './until-marked.ts'
 
 /** A job lasts so long at most, so that others have their turn. Milliseconds. */
@@ -30,13 +30,13 @@ const mostMs = 5_000
  */
 export const deliverWebhook =
   (sender: Sender) =>
-  async (work: Work): Promise<void> => {
+  async (work: ServiceWork): Promise<void> => {
     const { db, keys, service, subject: id, comeAgain, signal } = work
     const latest = performance.now() + mostMs
     let channel: Channel | undefined
     try {
       for (;;) {
-        const due = service && (await readDue(db, keys, service, id))
+        const due = await readDue(db, keys, service, id)
         if (!due || due.state === 'paused') return
         if (due.waitSeconds > 0) return comeAgain(due.waitSeconds)
         const next = due.delivery ?? (await putTogether(work, due))
@@ -59,8 +59,7 @@ export const deliverWebhook =
   }
 
 /** What comes next, kept before it goes out; `anew` where the endpoint stands elsewhere now. */
-async function putTogether({ db, keys, service, log }: Work, due: Due): Promise<Delivery | 'nothing' | 'anew'> {
-  if (!service) return 'nothing'
+async function putTogether({ db, keys, service, log }: ServiceWork, due: Due): Promise<Delivery | 'nothing' | 'anew'> {
   const following = { service, kinds: due.kinds, key: keys.cursors }
   const places = placesAt(following, due.cursor)
   const told = places && (await changesAfter(db, service, places, { limit: mostChanges, records: false }))
@@ -81,9 +80,8 @@ async function putTogether({ db, keys, service, log }: Work, due: Due): Promise<
 }
 
 /** Makes one attempt, and marks what became of it. Returns the seconds until the next; undefined where there is none. */
-async function deliver(work: Work, channel: Channel, due: Due, delivery: Delivery): Promise<number | undefined> {
+async function deliver(work: ServiceWork, channel: Channel, due: Due, delivery: Delivery): Promise<number | undefined> {
   const { db, service, signal, stillMine, log } = work
-  if (!service) return
   failpoint('before_post')
   // A process that was halted for longer than its lease finds that another one has taken over.
   if (!(await stillMine())) return

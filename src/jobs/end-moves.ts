@@ -4,8 +4,8 @@ import { abandonedMoves, takeOver } from '../store/moving/moves.ts'
 import type { Work } from './job.ts'
 
 /**
- * Ends moves of services whose mover has died: back, or forward where the service was switched. Whoever takes one over is the only one at
- * it, and each step finds what is done. Throws in the end where a database was away; the others have been seen to.
+ * Ends moves of services whose mover has died: back, or forward where the service was switched. Whoever takes a move over is alone at it,
+ * and each step finds what is done already. Where a database was away it throws, once the others were seen to.
  */
 export const endMoves =
   (open: (database: string) => Promise<{ db: Database }>) =>

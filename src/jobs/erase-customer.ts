@@ -1,7 +1,7 @@
 import { emptyPlacesOf } from '../store/privacy/portions.ts'
-import type { Work } from './job.ts'
+import type { ServiceWork } from './job.ts'
 
 /** Empties what still names a customer who was erased. */
-export async function eraseCustomer({ db, keys, service, subject, signal }: Work): Promise<void> {
-  if (service) await emptyPlacesOf(db, keys, service, subject, signal)
+export async function eraseCustomer({ db, keys, service, subject, signal }: ServiceWork): Promise<void> {
+  await emptyPlacesOf(db, keys, service, subject, signal)
 }

@@ -1,9 +1,8 @@
 import { isBeingSent, messageIdOf } from '../store/running/mails.ts'
-import type { Work } from './job.ts'
+import type { ServiceWork } from './job.ts'
 
-/** Takes away the file that an e-mail to somebody who was erased was left in, where e-mails are. */
-export async function eraseMail({ db, service, subject, post, comeAgain }: Work): Promise<void> {
-  if (!service) return
+/** Where e-mails are left in files: takes away the file of one to somebody who was erased. */
+export async function eraseMail({ db, service, subject, post, comeAgain }: ServiceWork): Promise<void> {
   // Whoever is about to send it leaves a file yet.
   if (await isBeingSent(db, service, subject)) return comeAgain(60)
   const messageId = await messageIdOf(db, service, subject)

@@ -3,8 +3,8 @@ import { forgetUpstreamVouchers } from '../store/vouchers/upstream.ts'
 import type { Work } from './job.ts'
 
 /**
- * Writes down which vouchers are past their last day; they could not be used any more before that. Forgets what is known of vouchers of a
- * back office behind us, where nobody can have any use for it.
+ * Marks vouchers whose last day is past: they could not be used any more before, either. Forgets what is known of a back office's vouchers
+ * where nobody can have any use for it.
  */
 export async function expireVouchers({ db, log }: Work): Promise<void> {
   const expired = await expire(db)

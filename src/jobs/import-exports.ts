@@ -7,7 +7,7 @@ import { openExports } from '../backoffice/places/places.ts'
 import { nothingTaken } from '../backoffice/rows/taken.ts'
 import { DatabaseAway } from '../outages.ts'
 import { raiseAlert, settleAlert } from '../store/running/alerts.ts'
-import type { Job, Work } from './job.ts'
+import { type Job, ofService, type ServiceWork } from './job.ts'
 
 /** Seconds between two looks into a place; and until a file that has just come is looked at again. */
 const lookSeconds = 60
@@ -27,16 +27,15 @@ interface Looked {
 export const importExports = (offices: Offices): Job => {
   const looks = new Map<number, Looked>()
   return {
-    run: work => run(offices, looks, work),
+    run: ofService(work => run(offices, looks, work)),
     // A server that does not answer keeps no other service waiting.
     atOnce: 2,
     waitsSeconds: [15, 60, 300, 900],
   }
 }
 
-async function run(offices: Offices, looks: Map<number, Looked>, work: Work): Promise<void> {
+async function run(offices: Offices, looks: Map<number, Looked>, work: ServiceWork): Promise<void> {
   const { db, service, attempt, signal, comeAgain } = work
-  if (!service) return
   const settings = offices.settingsOf(service)
   const { exports: address } = settings
   if (address === undefined) return
@@ -68,8 +67,7 @@ async function run(offices: Offices, looks: Map<number, Looked>, work: Work): Pr
 }
 
 /** Takes a file. False: whoever writes it has not done, and it waits for another look. */
-async function take(place: ExportPlace, file: ExportFile, { db, service, log, signal }: Work): Promise<boolean> {
-  if (!service) return false
+async function take(place: ExportPlace, file: ExportFile, { db, service, log, signal }: ServiceWork): Promise<boolean> {
   const { kind, name, mark } = file
   const begun = performance.now()
   const isWhole = async () => isSame(await place.markOf(name), mark)

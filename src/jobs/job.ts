@@ -23,11 +23,25 @@ export interface Work extends Tools {
   last: boolean
   /** Told to break off: the worker stops, or another one has taken over. */
   signal: AbortSignal
-  /** Asks the database whether no other worker has taken over, and holds the job for longer. Right before what cannot be undone. */
+  /** Whether no other worker has taken over, by the database; holds the job for longer. To be asked right before what cannot be undone. */
   stillMine(): Promise<boolean>
-  /** When it ends well it is done again in so many seconds, whatever its set times are. */
+  /** Once this attempt has ended well, the job is done again in so many seconds, whatever its set times are. */
   comeAgain(seconds: number): void
 }
+
+/** One attempt at a job of a service. */
+export interface ServiceWork extends Work {
+  service: Service
+}
+
+/** What a job of a service does; there is nothing to do for the installation. */
+export const ofService =
+  (run: (work: ServiceWork) => Promise<void>): Job['run'] =>
+  async work => {
+    if (isOfService(work)) await run(work)
+  }
+
+const isOfService = (work: Work): work is ServiceWork => work.service !== undefined
 
 /** A kind of job: a function that throws when it is to be tried again. */
 export interface Job {
@@ -40,6 +54,6 @@ export interface Job {
   atOnce: number
   /** How many of one service run at a time, in all workers; absent: any number. */
   atOnceOfService?: number
-  /** The share of a wait by which it may be longer, so that what failed at one time is not tried at one time. */
+  /** The share by which a wait may be longer, so that what failed together is not tried again together. */
   jitter?: number
 }

@@ -12,7 +12,7 @@ import { forgetRemovals } from './forget-removals.ts'
 import { forgetRequests } from './forget-requests.ts'
 import { handOnAudit } from './hand-on-audit.ts'
 import { importExports } from './import-exports.ts'
-import type { Job } from './job.ts'
+import { type Job, ofService } from './job.ts'
 import { judgeMappingsAgain } from './judge-mappings.ts'
 import { lookForDeliveries } from './look-for-deliveries.ts'
 import { planSyncs } from './plan-syncs.ts'
@@ -23,19 +23,23 @@ import { settleWrites } from './settle-writes.ts'
 import { syncFeed } from './sync-feed.ts'
 
 const [minute, hour, day] = [60, 3_600, 86_400]
+const mailWaits = [30, 2 * minute, 10 * minute, hour, 6 * hour, day]
 
-/** Every job by its name, which is also its file's: what it does, when, and what it waits when it comes to nothing. */
+/**
+ * The jobs that need nothing but the database and the mail: what each does, when, and how long it waits where it fails. A job's name, here
+ * and in the tables below, is also its file's.
+ */
 export const jobs: Readonly<Record<string, Job>> = {
-  'send-mail': { run: sendMail, atOnce: 4, waitsSeconds: [30, 2 * minute, 10 * minute, hour, 6 * hour, day] },
-  'send-alert': { run: sendAlert, atOnce: 2, waitsSeconds: [30, 2 * minute, 10 * minute, hour, 6 * hour, day] },
-  'erase-customer': { run: eraseCustomer, atOnce: 1, waitsSeconds: [5, 30, 10 * minute] },
-  'erase-mail': { run: eraseMail, atOnce: 1, waitsSeconds: [30, 10 * minute] },
+  'send-mail': { run: ofService(sendMail), atOnce: 4, waitsSeconds: mailWaits },
+  'send-alert': { run: ofService(sendAlert), atOnce: 2, waitsSeconds: mailWaits },
+  'erase-customer': { run: ofService(eraseCustomer), atOnce: 1, waitsSeconds: [5, 30, 10 * minute] },
+  'erase-mail': { run: ofService(eraseMail), atOnce: 1, waitsSeconds: [30, 10 * minute] },
   'end-loads': { run: endLoads, everySeconds: minute, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'forget-expired': { run: forgetExpired, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'forget-removals': { run: forgetRemovals, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
   'forget-requests': { run: forgetRequests, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
   'render-stock': { run: renderStock, everySeconds: 5, atOnce: 1, waitsSeconds: [5, minute] },
-  'judge-mappings': { run: judgeMappingsAgain, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
+  'judge-mappings': { run: ofService(judgeMappingsAgain), atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
   'expire-vouchers': { run: expireVouchers, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
 }
 
@@ -57,5 +61,5 @@ export const databaseJobs = (open: Parameters<typeof handOnAudit>[0]): Readonly<
 export const webhookJobs = (sender: Sender): Readonly<Record<string, Job>> => ({
   [lookJob]: { run: lookForDeliveries, everySeconds: 1, atOnce: 1, waitsSeconds: [1, 5] },
   // An endpoint that hangs costs no more than its socket: many do not keep the others waiting.
-  [deliverJob]: { run: deliverWebhook(sender), atOnce: 256, waitsSeconds: [5, 30] },
+  [deliverJob]: { run: ofService(deliverWebhook(sender)), atOnce: 256, waitsSeconds: [5, 30] },
 })

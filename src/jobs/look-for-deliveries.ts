@@ -1,4 +1,4 @@
-import { placesAt } from '../http/following.ts'
+import { placesAt } from '../follow/following.ts'
 import { readServiceOfJob } from '../services.ts'
 import { placesNow } from '../store/changes/newest.ts'
 import { mayBeBehind } from '../store/changes/places.ts'

@@ -2,7 +2,7 @@ import { alertMail } from '../mail/alert-mail.ts'
 import { compose } from '../mail/message.ts'
 import { type Alert, readAlert } from '../store/running/alerts.ts'
 import { senderOf } from '../store/running/mails.ts'
-import type { Work } from './job.ts'
+import type { ServiceWork } from './job.ts'
 
 /** The job that tells the service's `alertEmail` of an alert; its subject says of which. */
 export const sendAlertJob = 'send-alert'
@@ -18,10 +18,10 @@ export async function sendAlert({
   signal,
   stillMine,
   log,
-}: Work): Promise<void> {
-  const address = service?.settings.alertEmail
+}: ServiceWork): Promise<void> {
+  const address = service.settings.alertEmail
   const [kind = '', ...rest] = about.split(' ')
-  const alert = service && (await readAlert(db, service.id, { kind, subject: rest.join(' ') }))
+  const alert = await readAlert(db, service.id, { kind, subject: rest.join(' ') })
   if (!alert || !address) return
   const from = senderOf(service)
   const message = await compose({

@@ -6,16 +6,15 @@ import { DatabaseAway } from '../outages.ts'
 import { type Alert, raiseAlert } from '../store/running/alerts.ts'
 import { markFault, markSent, readWaiting } from '../store/running/mails.ts'
 import { traced } from '../telemetry/around.ts'
-import type { Work } from './job.ts'
+import type { ServiceWork } from './job.ts'
 import { untilMarked } from './until-marked.ts'
 
 /**
  * Sends one mail and marks it. Whoever is killed in between leaves it unmarked: it is sent a second time, under the same
  * Message-ID. After the last attempt, or when the server refuses it for good, it has failed, with an alert.
  */
-export async function sendMail(work: Work): Promise<void> {
+export async function sendMail(work: ServiceWork): Promise<void> {
   const { db, keys, post, service, subject: id, attempt, signal, stillMine } = work
-  if (!service) return
   try {
     const waiting = await readWaiting(db, keys, service, id)
     if (!waiting) return
@@ -34,8 +33,7 @@ export async function sendMail(work: Work): Promise<void> {
   await untilMarked(() => markSent(db, service, id, attempt))
 }
 
-async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: Work, error: Error) {
-  if (!service) return
+async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: ServiceWork, error: Error) {
   const known = error instanceof Undelivered || error instanceof Unsendable
   const fault = known ? error.message : 'It could not be put together, or not left in its place; the log says why.'
   const failed = last || error instanceof Unsendable || (error instanceof Undelivered && error.final)
@@ -44,7 +42,7 @@ async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: W
     : error instanceof Undelivered && error.everyMail
       ? { kind: 'mail_server_refuses', subject: '', detail: fault }
       : undefined
-  // Together: none has failed that nobody is told of, and nobody is told of one that another has taken the place of meanwhile.
+  // Together: somebody is told of each mail that has failed, and nobody of one that another has taken the place of meanwhile.
   const isOurs = await db.transaction(async tx => {
     const isMarked = (await markFault(tx, service, id, { attempts: attempt, fault, failed })) > 0
     if (isMarked && alert) await raiseAlert(tx, service.id, alert)

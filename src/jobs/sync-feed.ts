@@ -4,33 +4,33 @@ import { ApiError } from '../errors.ts'
 import { DatabaseAway } from '../outages.ts'
 import { raiseAlert, settleAlert } from '../store/running/alerts.ts'
 import { failingAlert, stalledAlert } from '../store/sync/plan.ts'
-import type { Job, Work } from './job.ts'
+import { type Job, ofService, type ServiceWork } from './job.ts'
 
 const [minute, hour] = [60, 3_600]
 
 /** Failures in a row after which somebody is told. */
 const failuresToTell = 5
-/** Seconds until a feed looks again whether it can be pulled: what it needs is there, nobody else is pulling it. */
+/** Seconds until a feed is tried again: where what it needs is not there yet, and where somebody else is pulling it. */
 const waitSeconds = 3
 const busySeconds = 20
-/** The share of a schedule by which the next run may be earlier, so that not all services ask at one time. */
+/** The share of a schedule by which the next run may be earlier, so that services do not all ask at one time. */
 const scatter = 0.1
 
 /** Pulls one feed of one service; when the next time is, the feed says. */
 export const syncFeed = (offices: Offices): Job => ({
-  run: work => run(offices, work),
+  run: ofService(work => run(offices, work)),
   atOnce: 4,
   atOnceOfService: 2,
   jitter: 0.2,
   waitsSeconds: [15, minute, 5 * minute, 15 * minute, 30 * minute, hour],
 })
 
-async function run(offices: Offices, work: Work): Promise<void> {
+async function run(offices: Offices, work: ServiceWork): Promise<void> {
   const { db, log, service, subject, attempt, signal, comeAgain } = work
-  const driver = service && offices.driverOf(service)
-  const feed = driver?.feeds.find(({ name }) => name === subject)
+  const driver = offices.driverOf(service)
+  const feed = driver.feeds.find(({ name }) => name === subject)
   // It is not pulled any more.
-  if (!service || !driver || !feed) return
+  if (!feed) return
   const about = { service: service.name, feed: subject }
   const tellFailing = async (detail: string) => {
     await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })

@@ -1,3 +1,5 @@
+import { escaped } from '../domain/html.ts'
+
 /** HTML, as opposed to text that has yet to be escaped. */
 class Html {
   readonly text: string
@@ -14,6 +16,3 @@ export const html = (strings: TemplateStringsArray, ...values: (string | Html)[]
 export const raw = (text: string) => new Html(text)
 
 const rendered = (value: string | Html) => (value instanceof Html ? value.text : escaped(value))
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escaped = (text: string) => text.replace(/[&<>"']/g, character => entities[character] ?? '')

@@ -28,7 +28,7 @@ function packageRoot(name: string): string {
   }
 }
 
-// A package cannot carry symbolic links, so that it lists them; its install script makes them, but may have been skipped.
+// A package cannot carry symbolic links, so it lists them. Its install script makes them, but may have been skipped.
 function makeLibraryLinks(name: string, root: string): void {
   const list = join(root, 'native/pg-symlinks.json')
   if (!existsSync(list)) return

@@ -54,8 +54,8 @@ interface Bundled {
 const graceMs = 60_000
 
 /**
- * Carries a data directory that an older major version has written over to the bundled one: a new directory takes its place once it is
- * whole, and the old one is kept beside it. Whatever fails, or is killed, leaves the old one as it was. To be called with the lock held.
+ * Carries a data directory of an older major version over to the bundled one. A new directory takes its place once it is whole, and the old
+ * one is kept beside it. Where something fails, or is killed, the old one is as it was. To be called with the lock held.
  */
 export async function carryOver(older: Older, bundled: Bundled, carrying: Carrying | undefined): Promise<void> {
   const { home, data, found } = older

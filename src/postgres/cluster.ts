@@ -26,7 +26,7 @@ import { port } from './socket.ts'
 /** The name of the database, and of its only user. */
 const databaseName = 'tillbridge'
 
-/** What the names begin with of what is being made: the next start removes what is left of it. */
+/** The beginning of the names of what is being made: the next start removes what is left of it. */
 export const beginning = 'data.new-'
 
 export const connectionTo = (socket: string): Connection => ({
@@ -46,11 +46,12 @@ export async function openCluster(directory: string, clusterName: string, initdb
   return { data, found: majorOf(data) }
 }
 
-/** What of the older major version is kept, and the newer one, whole, before it takes the place of that. */
+/** Where the directory of an older major version is kept. */
 export const kept = (data: string, major: string) => `${data}-${major}`
+/** Where the directory that was carried over is, whole, until it takes its place. */
 export const carried = (data: string) => `${data}.carried`
 
-/** Has the carried one take the place of the other, which is kept. Whoever was killed within goes on here. */
+/** Has the carried directory take the place of the other one, which is kept. Where that was interrupted, it is gone on with here. */
 export function putInPlace(directory: string, data: string): void {
   if (existsSync(data)) moveDirectory(directory, data, kept(data, majorOf(data)))
   failpoint('older_data_moved')
@@ -73,7 +74,7 @@ export function logDirectory(directory: string, runAs: RunAs): string {
   return logs
 }
 
-/** Makes a data directory that has to be moved to where it belongs: a kill at any moment leaves a whole one there, or none. */
+/** Makes a data directory that is then to be moved to its place: a kill at any moment leaves a whole one there, or none. */
 export async function createCluster(directory: string, initdb: string, runAs: RunAs): Promise<string> {
   const unfinished = mkdtempSync(join(directory, beginning))
   own(unfinished, runAs)

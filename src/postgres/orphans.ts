@@ -100,7 +100,8 @@ function disownPostmasterFile(data: string): void {
   const pid = postmasterOf(data)
   if (pid === undefined) return
   const line = commandLines().find(([other]) => other === pid)?.[1]
-  // One that runs for another directory of ours does not matter: this one is a copy of it. What else runs here, whoever began it has to end.
+  // A server of another directory of ours does not matter: this directory is a copy of that one. Any other server here has to be ended by
+  // whoever began it.
   const isOther = line?.includes(` -c cluster_name=${ours}`)
   if (line === undefined || (!isOther && /^(\S*\/)?postgres\b/.test(line))) return
   const file = postmasterFile(data)

@@ -16,7 +16,7 @@ export interface Postgres {
   connection: Connection
   /** The server's process; another one after a restart. */
   readonly pid: number
-  /** When it no longer runs: nothing after `stop()`, an error when starting it again was given up. */
+  /** Settles when the server no longer runs: with nothing after `stop()`, with an error where starting it again was given up. */
   ended: Promise<Error | undefined>
   /** Shuts it down: fast, and if that takes longer than `graceMs`, at once. */
   stop(): Promise<void>
@@ -31,7 +31,7 @@ export interface PostgresOptions {
   graceMs?: number
   /** Waits before each further attempt to start a server that has ended by itself; the list's length is their number. */
   restartWaitsMs?: readonly number[]
-  /** How a database that an older major version has written is carried over to this one. Without it, such a one is refused. */
+  /** How a database of an older major version is carried over to this one. Without it, such a database is refused. */
   carrying?: Carrying | undefined
 }
 

@@ -14,13 +14,13 @@ export function positionIn(text: string): Position {
   return { log: text.slice(0, border), at: (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`) }
 }
 
-/** Oids are the same on a standby: of two databases of one server only one is ours. */
+/** Which of a server's databases it is. A standby has the same oids as its primary. */
 const database = sql`(select oid from pg_database where datname = current_database())`
 
 /**
  * Where the primary's log is now. What is inserted counts, flushed or not: without `synchronous_commit` a transaction ends, and its locks
- * go, before its commit is on the disk. At the beginning of a page PostgreSQL tells the place behind the header that the next record will
- * have there (40 bytes in the first page of a file, else 24), where a standby tells the end of the last record.
+ * go, before its commit is on the disk. At a page's end PostgreSQL names the place behind the header of the next page (40 bytes in the
+ * first page of a file, else 24), a standby the end of the last record: so the header is taken off.
  */
 export const currentPosition: Sql = sql`
   (select to_hex(system_identifier) || '.' || ${database} || '.' || left(pg_walfile_name(lsn), 8) || '.'
@@ -35,8 +35,8 @@ export interface Reached {
 }
 
 /**
- * How far a standby has come. Its timeline is that of whom it receives from: what its control file says of it is some minutes old after a
- * promotion, so that a standby of one that was promoted beside our primary could pass for ours.
+ * How far a standby has come. Its timeline is that of the server which it receives from. What its control file says is some minutes old
+ * after a promotion: by that, a standby of a server that was promoted beside our primary could pass for one of ours.
  */
 export const reached: Sql = sql`
   select pg_is_in_recovery() as "isStandby", pg_backend_pid() as pid,

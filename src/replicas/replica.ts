@@ -24,21 +24,21 @@ export interface Replica {
   readonly busy: number
   /** Whether it is worth asking. */
   mayHave(position: Position): boolean
-  /** Has it answer; undefined, soon, where it has not come so far, fails or is silent. */
+  /** What the replica answers; undefined, and soon, where it has not come so far, fails or is silent. */
   answer<T>(position: Position, work: (db: Db) => Promise<T>): Promise<{ value: T } | undefined>
   close(): Promise<unknown>
 }
 
-/** Milliseconds between two looks, and at most between two at one that is away. */
+/** Milliseconds between two looks at a replica, and at most between two at one that is away. */
 const lookMs = 1_000
 const rarelyMs = 15_000
-/** Milliseconds without an answer after which it is asked whether it is there at all, and that it has to say so. */
+/** A replica that has not answered for so many milliseconds is asked whether it is there at all, and has as long to say so. */
 const patienceMs = 100
-/** Milliseconds that an answer may take of one that is there: its disk may hang, which looks do not need. */
+/** Milliseconds that an answer of a replica which is there may take: its disk may hang, and looks need no disk. */
 const longestMs = 1_000
-/** Milliseconds for which one that has not come so far is not asked for more than it has. */
+/** Milliseconds for which a replica that had not come far enough is not asked for more than it has. */
 const restMs = 50
-/** Of one that is nearly there: looks a millisecond apart, and how many bytes that is at most. */
+/** How many more looks, a millisecond apart, there are at a replica that is nearly there; and how many bytes before it that is at most. */
 const [looksMore, nearly] = [3, 1n << 20n]
 
 interface Opening {
@@ -95,7 +95,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     }
   }
 
-  /** How far each connection was seen to have come: it goes on to the same server, which never goes back. */
+  /** How far the server of each connection was seen to have come. A connection stays with its server, which never goes back. */
   const seen = new WeakMap<Db, Position>()
 
   async function hasReplayed(db: Db, pid: number | undefined, wanted: Position): Promise<boolean> {
@@ -108,7 +108,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     return isThere
   }
 
-  /** Whether it has come there, or does within a few milliseconds. */
+  /** Whether the replica has come there, or does within a few milliseconds. */
   async function comesTo(db: Db, pid: number | undefined, wanted: Position): Promise<boolean> {
     for (let left = looksMore; ; left--) {
       const { isStandby, isLent, position } = await reachedBy(db, pid)
@@ -122,7 +122,9 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     }
   }
 
-  /** Has it rest after an answer that did not come, which looks do not end: more than the last time, until one comes. */
+  /**
+   * Has the replica rest, because an answer did not come: longer each time, until one comes. Looks that are answered do not end the rest.
+   */
   function pause() {
     if (performance.now() < pausedUntil) return
     pauseMs = Math.min(Math.max(2 * pauseMs, lookMs), rarelyMs)
@@ -130,7 +132,10 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     stand({ state: 'away', fault: new Error('it says that it is there, and does not end what it reads') })
   }
 
-  /** What is asked, unless the replica turns out to be silent, or is not soon connected to: one that is slow says that it is there. */
+  /**
+   * The answer to what is asked, unless the replica turns out to be silent or cannot be connected to soon. One that is only slow says that
+   * it is there.
+   */
   async function unlessSilent<T>(asked: Promise<T>, hasBegun: () => boolean): Promise<T | undefined> {
     const latest = performance.now() + longestMs
     while (!(await isSettled(asked, patienceMs))) {
@@ -179,7 +184,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
         }
         return answer
       } catch (fault) {
-        // The primary has the last word: it fails where the statement is to blame.
+        // The primary is asked instead: where the statement is to blame it fails there, too.
         counts.failed++
         if (fault instanceof DatabaseAway) stand({ state: 'away', fault: fault.cause ?? fault })
         return
@@ -192,7 +197,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
   }
 }
 
-/** Whether something has come to its end, whatever that is, within so many milliseconds. */
+/** Whether work has ended, well or not, within so many milliseconds. */
 const isSettled = (work: Promise<unknown>, ms: number) =>
   new Promise<boolean>(resolve => {
     const timer = setTimeout(() => resolve(false), ms)

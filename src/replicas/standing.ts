@@ -12,7 +12,7 @@ export interface Standing {
   fault?: unknown
 }
 
-/** Seconds that a replica may be behind at most, and still answers: what was erased, and settings, are seen no later. */
+/** A replica that is further behind, in seconds, does not answer: what was erased or set is seen no later than that. */
 const mostBehindSeconds = 30
 
 /** What a server says of itself, over a connection that the server's process `pid` has greeted. */
@@ -28,7 +28,7 @@ export async function reachedBy(db: Db, pid: number | undefined): Promise<Looked
   return { ...found, isLent: pid !== undefined && pid !== found.pid }
 }
 
-/** How a server stands by what it says of itself, and by what is known of the primary. */
+/** How a server stands, judged by what it says of itself and by what is known of the primary. */
 export function standingOf({ isStandby, isLent, position }: Looked, trail: Trail): Standing {
   if (isLent) return { state: 'behind_pooler' }
   if (!isStandby) return { state: 'no_standby' }

@@ -9,10 +9,10 @@ export interface Lag {
   bytes: number
 }
 
-/** Where the primary's log was when: what tells a replica's lag without a clock of another machine. */
+/** Where the primary's log was at which time. From this a replica's lag is known without the clock of another machine. */
 export interface Trail {
   add(position: Position): void
-  /** Of a replica that has replayed this much; undefined where that is another log, or nothing is known of the primary. */
+  /** The lag of a replica that has replayed this much; undefined where that is another log, or nothing is known of the primary. */
   lagAt(position: Position): Lag | undefined
   isKnown(): boolean
 }

@@ -10,10 +10,12 @@ import { Type } from '../shapes/shapes.ts'
 import { customerPage, customerRecord } from '../store/customers/customers.ts'
 import { emptyPage } from '../store/lists/page.ts'
 import { transactionPage } from '../store/orders/transactions.ts'
+import { liveRewards } from './rewards.ts'
 import { faultsOfSold, soldBetween } from './transactions.ts'
 
 const tag = 'Customers'
-const params = { id: { description: 'The customer.', example: '65432' } }
+/** What paths of one customer name. */
+export const ofCustomer = { id: { description: 'The customer.', example: '65432' } }
 
 const consent =
   "With `emailSubscription` or `smsSubscription` true, `privacy` becomes false, whatever the body says: `privacy_overridden` warns of it. Else `privacy` true ends both subscriptions, of which `subscriptions_ended` warns. Both change the reference that the service's subscription mapping names; without a mapping the flag is kept by the service, and `subscription_not_mapped` warns of that. Every change of consent is recorded."
@@ -105,7 +107,7 @@ export function customers(api: Api) {
       tag,
       summary: 'One customer.',
       description: 'With loyalty programme, joined store and both e-commerce identifiers.',
-      params,
+      params: ofCustomer,
       answer: Customer,
       kind: 'customer',
       etag: true,
@@ -141,7 +143,7 @@ export function customers(api: Api) {
       tag,
       summary: 'Changes a customer.',
       description: `What the body does not mention stays, also within \`contact.phones\` and \`address\`; \`null\` clears. An empty text is \`null\`. What the service keeps itself, such as \`code\`, may come back as it was read, and is refused where it is another; \`updateTimeStamp\` is always refused. A value that is stored although no body may set it may come back too. ${consent}`,
-      params,
+      params: ofCustomer,
       body: CustomerChange,
       stored: (db, service, { id }) => customerRecord(db, service, id),
       answer: Customer,
@@ -165,7 +167,7 @@ export function customers(api: Api) {
       summary: 'The retail history of one customer, the newest first.',
       description:
         'A back office that keeps the history is asked for it. Where it does not answer within a few seconds, the list is what was last known of it: a warning says so, and `meta.syncedAt` how old that is.',
-      params,
+      params: ofCustomer,
       query: Type.Object(soldBetween),
       item: RetailTransaction,
       errors: ['not_found', 'date_range_inverted'],
@@ -185,9 +187,8 @@ export function customers(api: Api) {
       operationId: 'getCustomerRewards',
       tag,
       summary: 'The reward account of one customer.',
-      description:
-        'What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer.',
-      params,
+      description: liveRewards,
+      params: ofCustomer,
       answer: RewardAccount,
       kind: 'reward account',
       etag: true,

@@ -6,6 +6,7 @@ import { Filter } from '../http/lists.ts'
 import { Type } from '../shapes/shapes.ts'
 import { customerRecord } from '../store/customers/customers.ts'
 import { orderPage, orderRecord } from '../store/orders/orders.ts'
+import { ofCustomer } from './customers.ts'
 
 const tag = 'Orders'
 
@@ -90,7 +91,7 @@ export function orders(api: Api) {
       tag,
       summary: 'The orders of one customer, the newest first.',
       description: 'Each with its lines and its payments.',
-      params: { id: { description: 'The customer.', example: '65432' } },
+      params: ofCustomer,
       item: Order,
       errors: ['not_found'],
     },

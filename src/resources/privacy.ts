@@ -5,9 +5,9 @@ import { notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { NoBody } from '../http/body/body.ts'
 import { personalData } from '../store/privacy/export.ts'
+import { ofCustomer } from './customers.ts'
 
 const tag = 'Privacy'
-const params = { id: { description: 'The customer.', example: '65432' } }
 const role = 'admin'
 
 /** What is kept of a person, and having it erased (contract 15; docs/privacy.md). */
@@ -21,7 +21,7 @@ export function privacy(api: Api) {
       summary: 'Erases a customer.',
       description:
         'The customer leaves at once, and cannot be brought back: contact, address, references, consent, reward account, what is stored of earlier answers. Orders, returns, sales and vouchers keep their sums, and lose whoever they name, within moments: `status` of a repeat says when. A gift voucher that waits to be sent is not sent any more, and an order that waits to be shipped has no address any more. With a back office that cannot erase: 409.',
-      params,
+      params: ofCustomer,
       body: NoBody,
       answer: Erasure,
       errors: ['capability_unavailable', 'precondition_failed'],
@@ -42,7 +42,7 @@ export function privacy(api: Api) {
       summary: 'Everything that is kept of a customer.',
       description:
         'As one document, to be handed to the person. Of a customer who has left the list it is what is kept of them still; of one who was erased there is none.',
-      params,
+      params: ofCustomer,
       answer: PersonalData,
       kind: 'customer',
     },

@@ -1,7 +1,7 @@
 import { accounts } from './accounts.ts'
 import { alerts } from './alerts.ts'
 import { audit } from './audit.ts'
-import { changes } from './changes.ts'
+import { changes } from './changes/changes.ts'
 import { customers } from './customers.ts'
 import { feeds } from './feeds.ts'
 import { figures } from './figures.ts'

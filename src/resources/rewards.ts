@@ -3,7 +3,7 @@ import type { Api } from '../http/api.ts'
 import { Type } from '../shapes/shapes.ts'
 import { rewardPrograms } from '../store/rewards/rewards.ts'
 
-const liveRewards =
+export const liveRewards =
   'What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer.'
 
 /** Contract 8. */

@@ -1,4 +1,4 @@
-import { Nullable } from '../domain/fields.ts'
+import { Instant, Nullable } from '../domain/fields.ts'
 import { ours } from '../domain/port/settings.ts'
 import { faultsAfter, faultsAmong, SettingsChange, ShownSettings } from '../domain/settings.ts'
 import type { Api } from '../http/api.ts'
@@ -8,19 +8,16 @@ import { dueJobs } from '../store/running/jobs.ts'
 import { changeSettings, holdSettings, shownSettings } from '../store/running/settings.ts'
 import { syncFacts } from '../store/sync/facts.ts'
 
-const moment = (description: string, example: string) =>
-  Nullable(Type.String({ description, format: 'date-time', examples: [example] }))
-
 const SyncedFeed = Type.Object(
   {
     feed: Type.String({ description: 'What is pulled.', examples: ['stock'] }),
-    syncedAt: moment('When it was last pulled to its end; null: never yet.', '2026-11-21T09:30:04Z'),
+    syncedAt: Nullable(Instant('When it was last pulled to its end; null: never yet.', '2026-11-21T09:30:04Z')),
     lagSeconds: Nullable(Type.Integer({ description: 'How long ago that is.', examples: [142] })),
     lastResult: Type.Enum(['ok', 'failed', 'running', 'none'], {
       description: 'How the last run went; `running` while one is under way, `none` before the first.',
       examples: ['ok'],
     }),
-    nextAt: moment('When it is pulled next; null: not by itself.', '2026-11-21T09:35:01Z'),
+    nextAt: Nullable(Instant('When it is pulled next; null: not by itself.', '2026-11-21T09:35:01Z')),
   },
   { $id: 'SyncedFeed', additionalProperties: false },
 )

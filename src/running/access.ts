@@ -21,7 +21,7 @@ export interface Access {
   caFile: string | undefined
 }
 
-/** What a start tells of the access to what it has made, or an earlier one had. */
+/** What a start tells of access: to what it has made, or to what an earlier start had made. */
 export type ToldAccess =
   /** Made by this start, and shown this once. */
   | { made: Access }
@@ -43,8 +43,8 @@ interface Preparing extends Pick<Access, 'baseUrl' | 'caFile'> {
 }
 
 /**
- * Makes a service where there is none yet: the demo, or the first one of the back office that the environment names. Of what an earlier
- * start has made it says where the access is. Undefined: there is no such account.
+ * Makes a service where there is none yet: the demo, or one for the back office that the environment names. Where an earlier start has made
+ * one, it says where the access to that is. Undefined: it, or its account, is gone.
  */
 export async function prepareAccess(
   config: Config,
@@ -66,7 +66,7 @@ export async function prepareAccess(
   }
   if (demo && isOwn && services.every(({ name }) => name === unfinished(demoName))) {
     if (!services.length) say('First start: making a demo shop, which takes some seconds.')
-    // Of one that was interrupted nobody has seen the password.
+    // Where an earlier start was interrupted, nobody has seen the password.
     await keep((await makeDemo(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
   }
   if (demo && !isOwn && services.every(service => offices.settingsOf(service).driver === ours)) {
@@ -80,7 +80,8 @@ export async function prepareAccess(
   const known = await readAccess(file)
   const opened = typeof known?.password === 'string' && (await signIn(db, keys)(name, known.password, 'access.json'))
   if (!known || !(opened instanceof Map)) return { username: name }
-  // A further process on this directory leaves the address of the one that serves; on its own database a process is the only one.
+  // A further process on this directory keeps the address of the one that serves. Where the database is bundled, this process is the only
+  // one.
   if (installation.postgres || known.baseUrl === baseUrl || !(await isServed(known.baseUrl)))
     await writeAccess(file, { ...known, ...here })
   return { username: name, file }

@@ -13,13 +13,13 @@ import { requireOneServer } from './one-server.ts'
 interface Adding {
   name: string
   url: string
-  /** Services to be served from there that the control database has elsewhere. */
+  /** Services that are to be served from there, though the control database has them elsewhere. */
   take?: readonly string[]
 }
 
 /**
- * Makes a database known by a name, or an address of one that is known, and enters services that are in it and not known. Throws, with a
- * way out, where it is somebody else's. Returns how many services are in it, and what else is to be told.
+ * Makes a database known by a name, or gives a known one a new address; then enters the services in it that are not known yet. Throws, with
+ * a way out, where it is somebody else's. Returns how many services are in it, and what else is to be told.
  */
 export async function addDatabase(
   config: Config,
@@ -50,7 +50,7 @@ export async function addDatabase(
         throw new Error(
           `The database ${name} has services whose number or name is another one's here: ${strange.map(each => `${each.name} (${each.id})`).join(', ')}. Nothing was added.`,
         )
-      // Before anybody learns where it is, and does their jobs.
+      // Before anybody learns where the database is, and does the jobs of these.
       for (const copy of stale) await leaveAlone(db, copy)
     })
     for (const copy of taken) await takeIn(control, db, name, copy)
@@ -68,7 +68,10 @@ export async function addDatabase(
   }
 }
 
-/** Those that are to be taken from where the control database has them. Throws where one is not there, or is served from elsewhere. */
+/**
+ * The services that are to be taken from where the control database has them. Throws where one is not in the database, or is served from
+ * elsewhere.
+ */
 async function takeable(
   config: Config,
   installation: Pick<Installation, 'db' | 'keys'>,
@@ -87,7 +90,7 @@ async function takeable(
   return copies
 }
 
-/** Has a service served from a data database; what the control database has of it itself, of before, goes, but not what is about its accounts. */
+/** Has a service served from a data database. What the control database still had of it goes, but for what is about its accounts. */
 async function takeIn(control: Database, db: Database, database: string, copy: Copy) {
   await serveFrom(control, db, database, copy)
   if (copy.place !== null) return

@@ -7,8 +7,8 @@ import type { Installation } from './installation.ts'
 type Known = Pick<Installation, 'db' | 'keys'>
 
 /**
- * Whether the place where the control database has a service has it; undefined: it cannot be asked. Nothing moves back into the control
- * database: what that has of a service that is in another one is of before the move.
+ * Whether a service is where the control database has it; undefined where that place cannot be asked. Nothing moves back into the control
+ * database: what that has of a service which is elsewhere is older than the move.
  */
 export async function isPlaced(config: Config, control: Known, copy: Copy): Promise<boolean | undefined> {
   if (copy.place === null) return false
@@ -17,8 +17,8 @@ export async function isPlaced(config: Config, control: Known, copy: Copy): Prom
 }
 
 /**
- * The services in a data database that the control database has elsewhere. `stale`: this one was restored from before they moved.
- * `ahead`: the control database was.
+ * The services in a data database that the control database has elsewhere. `stale`: the data database was restored from a backup that is
+ * older than their move. `ahead`: the control database was.
  */
 export async function sortCopies(config: Config, control: Known, database: string, entries: readonly Entry[]) {
   const sorted: Record<'stale' | 'ahead', Copy[]> = { stale: [], ahead: [] }
@@ -27,6 +27,6 @@ export async function sortCopies(config: Config, control: Known, database: strin
   return sorted
 }
 
-/** What is to be done about one that is `ahead`. */
+/** What is to be done about a service that is `ahead`. */
 export const howToTake = (database: string, { name, place }: Copy) =>
   `The control database was restored from before ${name} was moved to ${database}, and has it in ${place ?? 'itself'}: tillbridge database add ${database} --take ${name} has it served from ${database}.`

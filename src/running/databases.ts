@@ -17,15 +17,18 @@ export interface DataDatabase extends OpenedDatabase {
 /** The data databases of an installation (docs/decisions/0030), each opened when it is first asked for. */
 export interface Databases {
   names(): Promise<string[]>
-  /** Throws `DatabaseAway` while it cannot be worked with. Where its address has changed it is another value within two seconds. */
+  /**
+   * Throws `DatabaseAway` while the database cannot be worked with. Within two seconds of a change of its address it returns another value.
+   */
   open(name: string): Promise<DataDatabase>
-  /** Those that are open. */
+  /** The databases that are open. */
   opened(): DataDatabase[]
   close(): Promise<void>
 }
 
-/** Milliseconds until one that could not be opened is tried again, and that one has to end whose address has changed. */
+/** Milliseconds until a database that could not be opened is tried again. */
 const againMs = 1_000
+/** Milliseconds until the connections to a database's former address are ended. */
 const graceMs = 30_000
 
 interface Known {

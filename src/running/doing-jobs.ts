@@ -61,7 +61,7 @@ export async function beginJobs(config: Config, { installation, offices, databas
   }
 }
 
-/** Asks for the jobs of set times, and does none: that nobody does them is seen by their age. */
+/** Asks for the jobs of set times, and does none of them: by their age it is seen that nobody does. */
 export async function askForJobs(config: Config, { installation, offices, databases }: Omit<Doing, 'log'>) {
   const [{ askForScheduled }, tableOf] = await Promise.all([import('../worker.ts'), tables(config, databases)])
   await askForScheduled(installation.db, tableOf(offices, 'control'))

@@ -137,7 +137,7 @@ async function untilAlone(connection: pg.ClientConfig) {
     const others = `select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`
     while ((await client.query(others)).rowCount) await delay(20)
   } catch {
-    // It does not run any longer.
+    // The server does not run any longer.
   } finally {
     await client.end().catch(() => {})
   }

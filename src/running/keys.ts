@@ -18,7 +18,7 @@ export async function keysOf(config: Config, db: Db): Promise<Keys> {
   return rightKeys(config, (await readMark(db))?.digest ?? keys.digest)
 }
 
-/** The same, for who only looks: throws where no process has asked for keys yet. */
+/** The same for whoever only looks: throws where no process has asked for keys yet. */
 export async function knownKeys(config: Config, db: Db): Promise<Keys> {
   const known = await readMark(db)
   if (!known) throw new Error('This database has not seen one yet: tillbridge start')
@@ -27,7 +27,7 @@ export async function knownKeys(config: Config, db: Db): Promise<Keys> {
 
 const secretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
 
-/** The keys of this installation's secret; throws where it is not the one that `of`, a database or a backup, goes with. */
+/** The keys of this installation's secret. Throws where `of`, a database or a backup, goes with another secret. */
 export async function rightKeys(
   config: Config,
   digest: Buffer,

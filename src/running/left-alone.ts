@@ -3,7 +3,7 @@ import type { Db } from '../db.ts'
 import { ours } from '../domain/port/settings.ts'
 import { pulledByEnvironment } from '../store/sync/facts.ts'
 
-/** The services whose back office was named by an environment that names none any more; a sentence each that says what to do. */
+/** For each service whose back office only the environment named, which names none any more: a sentence that says what to do. */
 export async function servicesLeftAlone({ backOffice }: Config, db: Db): Promise<string[]> {
   if (backOffice !== ours) return []
   return (await pulledByEnvironment(db)).map(

@@ -105,7 +105,7 @@ export async function listen(
   let plain: Server | undefined
   const close = async (graceMs: number) => {
     isLeaving = true
-    // Who never was ready is nobody's to look away from.
+    // No load balancer looks here for a process that never was ready.
     if (isReady()) await delay(config.leaveSeconds * 1_000)
     ending.abort()
     leaveCertificate()

@@ -81,7 +81,7 @@ function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] 
   ]
 }
 
-/** Milliseconds that what the database says counts: nobody can make it work by asking often. */
+/** Milliseconds for which the database's answer counts: however often somebody asks, it has no more work. */
 const knownMs = 5_000
 
 /** What a database knows of all that is in it. */

@@ -4,8 +4,8 @@ import { type Database, sql } from '../db.ts'
 const nobody = 32_767
 
 /**
- * Makes sure that a change which is announced on one connection is seen from another (docs/decisions/0002). It is not where a proxy or an
- * extension spreads statements over several servers: lists would lose changes, and nothing would say so. Throws then.
+ * Makes sure that a change which is announced on one connection is seen from another (docs/decisions/0002), and throws where it is not:
+ * where a proxy or an extension spreads statements over several servers. Lists would lose changes there, and nothing would say so.
  */
 export async function requireOneServer(db: Database) {
   const extension = await db.row(sql`select from pg_extension where extname = 'citus'`)

@@ -3,7 +3,7 @@ import { type Connection, primaryAmong, triedAt } from '../servers.ts'
 
 const oldestVersion = 150_000
 
-/** Milliseconds that a transaction of the first look may stand still: no server has this by itself. */
+/** The limit that the first look's session is set to, in milliseconds: no server has this one by itself. */
 const someLimit = 59_999
 
 interface Look {
@@ -20,9 +20,9 @@ const look = `
          lower('É') = 'é' and lower('I') = 'i' as "foldsCase"`
 
 /**
- * Looks at the server before anything is asked of it. Throws, with a way out, where it cannot be reached or is too old, where its letters
- * are of LC_CTYPE C or Turkish (an e-mail address is the same whatever its case), and where a pooler is in between (unless `pooled`) that
- * does not keep what a session is set to. `named` is what says where it is.
+ * Looks at the server before anything is asked of it. Throws, with a way out, where it cannot be reached or is too old; where its letters
+ * are of LC_CTYPE C or Turkish (an e-mail address is the same whatever its case); and, unless `pooled`, where a pooler in between does not
+ * keep what a session is set to. `named`: the setting that says where the server is.
  */
 export async function requireServer(connection: Connection, pooled: boolean, named = 'DATABASE_URL') {
   const { Client, tries } = primaryAmong(connection)
@@ -38,7 +38,7 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
   }
   try {
     const client = await triedAt(tries, connect)
-    // A pooler that lends connections for less than a transaction refuses it.
+    // A pooler that lends connections for less than a transaction refuses to begin one.
     if (pooled) await client.query('begin')
     const { rows } = await client.query<Look>(look)
     const [seen] = rows

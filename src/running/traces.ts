@@ -16,7 +16,7 @@ let exporter: Exporter | undefined
 /** What has become of the spans of this process; of none where nothing is traced. */
 export const spanCounts = (): Partial<Record<'sent' | 'lost', number>> => exporter?.counts() ?? {}
 
-/** Sends traces where the settings say so; what does it is loaded only then. Returns the end of it. */
+/** Sends traces where the settings say so; the code for it is loaded only then. Returns what ends it. */
 export async function sendTraces(config: Config, log: Logger): Promise<() => Promise<void>> {
   const endpoint = config.otelExporterOtlpEndpoint
   if (endpoint === undefined) return async () => {}

@@ -40,8 +40,8 @@ async function askedOfWorkers(): Promise<Sample[][]> {
 export async function serveByWorkers(config: Config, log: Logger): Promise<Serving> {
   let stopping = false
   let isReady = false
-  // Each worker takes connections from the port itself. Handed over by this process, those on the way to a worker that dies or is halted
-  // would wait for ever: neither answered nor closed, and no other worker would get them.
+  // Each worker accepts connections at the port itself. If this process handed them over, those on the way to a worker that dies or is
+  // halted would wait for ever: neither answered nor closed, and out of the other workers' reach.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const begin = async () => {
     const worker = cluster.fork()

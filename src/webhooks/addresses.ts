@@ -10,7 +10,7 @@ export type Resolve = (name: string) => Promise<readonly string[]>
 
 /** Which addresses deliveries may go to: public ones, and those in networks that the installation allows (`WEBHOOK_NETWORKS`). */
 export interface Addresses {
-  /** Judges all of a URL that can be told without a look at its name. Throws `NotAllowed`. */
+  /** Judges what of a URL can be judged before the addresses of its host are looked up. Throws `NotAllowed`. */
   judge(url: string): URL
   /** The addresses of a URL's host, each of which may be connected to. Throws `NotAllowed` where one may not. */
   of(url: URL): Promise<readonly string[]>
@@ -50,7 +50,10 @@ export function addressesWithin(networks: readonly string[], resolve: Resolve = 
   }
 }
 
-/** An address without its brackets; a name without the dot that may end it. What is an address in another notation, `new URL` has written as one. */
+/**
+ * An address without its brackets; a name without the dot that may end it. `new URL` has turned addresses in other notations into the usual
+ * one.
+ */
 export const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 
 /** RFC 6761, section 6.3. */
@@ -92,7 +95,7 @@ export const resolveBy =
   }
 
 /**
- * Asks the name servers of the machine, both kinds of address at a time. Unlike `dns.lookup` it takes no thread: names that nobody
- * answers for hold up no other. The hosts file is not looked at.
+ * Asks the machine's name servers for both kinds of address at a time. Unlike `dns.lookup` it takes no thread, so that names which nobody
+ * answers for hold up no others. The hosts file is not looked at.
  */
 const ofMachine: Resolve = name => resolveBy(new Resolver({ timeout: 2_000, tries: 2 }))(name)

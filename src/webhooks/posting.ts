@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlainly } from 'node:http'
 import { type Agent, request } from 'node:https'
+import { retryAfterMs } from '../domain/retry-after.ts'
 import { NotAllowed } from './addresses.ts'
 
 /** What became of an attempt. */
@@ -44,7 +45,7 @@ export async function postOver(agent: Agent, url: URL, posted: Posted, signal: A
       status,
       fault: isTaken ? null : `The endpoint answered ${status}.`,
       answer,
-      retryAfterSeconds: secondsOf(response.headers['retry-after']),
+      retryAfterSeconds: secondsOf(retryAfterMs(response.headers['retry-after'])),
     })
   } catch (error) {
     if (signal.aborted) throw error
@@ -92,12 +93,7 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
     .replaceAll('\0', '')
 }
 
-/** RFC 9110, section 10.2.3: seconds, or a date. */
-function secondsOf(retryAfter: string | undefined): number | undefined {
-  if (retryAfter === undefined) return
-  const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1_000
-  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
-}
+const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : Math.ceil(ms / 1_000))
 
 /** What went wrong with a connection, without anything of the inside. */
 function faultOf(error: unknown): string {

@@ -60,7 +60,7 @@ function channelTo(addresses: Addresses, text: string): Channel {
   }
 }
 
-/** For a host that is an address itself Node does not look anything up: `judge` has. */
+/** Where the host is an address, Node looks nothing up: `judge` has judged it. */
 const lookupBy =
   (addresses: Addresses, url: URL): LookupFunction =>
   (name, { all }, callback) => {

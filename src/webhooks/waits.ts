@@ -9,5 +9,8 @@ export function waitAfter(failures: number, retryAfterSeconds = 0): number {
   return Math.min(Math.max(wait, retryAfterSeconds), longestSeconds)
 }
 
-/** Who has failed is told slowly until it has been told everything: a delivery in so many milliseconds, which is 1,000 changes a second. */
+/**
+ * An endpoint that has failed is told slowly until it has been told everything: a delivery in so many milliseconds, which is 1,000 changes
+ * a second.
+ */
 export const paceMs = 100

@@ -13,6 +13,7 @@ const ladder = [
   ['server.ts', 'worker.ts'],
   ['resources', 'console', 'jobs'],
   ['http'],
+  ['follow'],
   ['demo', 'backoffice', 'mail', 'webhooks'],
   ['store', 'backup'],
   ['domain'],

@@ -43,10 +43,10 @@ export function atOrder(
 
 const wordsOf = (text: string) => new Set(text.split(/[^\w-]+/))
 
-/** Where the one is that it is about: the first of which that is said, or the only one that there is. */
-function theOne<T>(all: readonly T[], isSaid: (one: T) => boolean): number | undefined {
-  const said = all.findIndex(isSaid)
-  if (said >= 0) return said
+/** The index of the entry that is meant: the first that the message names, or the only one. */
+function theOne<T>(all: readonly T[], isNamed: (one: T) => boolean): number | undefined {
+  const named = all.findIndex(isNamed)
+  if (named >= 0) return named
   return all.length === 1 ? 0 : undefined
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../shapes/shapes.ts'
-import { Flag, Id, Nullable, Text, Words } from '../fields.ts'
+import { Count, Flag, Id, Instant, Nullable, Text, Words } from '../fields.ts'
 
 /** What can be mapped. */
 export const mappedKinds = ['stores', 'skus', 'customers'] as const
@@ -16,10 +16,6 @@ export const listFiles = {
 export const findingStates = ['missing', 'unclaimed', 'twice', 'orphan', 'nearMiss', 'matched', 'unchecked'] as const
 export type FindingState = (typeof findingStates)[number]
 
-const Moment = (description: string) =>
-  Type.String({ description, format: 'date-time', examples: ['2026-11-21T09:30:04Z'] })
-const Count = (description: string, example: number) =>
-  Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] })
 const kind = Words('What is mapped.', mappedKinds)
 const recordId = Id("The back office's identifier of the store, the SKU or the customer.", '12001')
 
@@ -47,8 +43,10 @@ export type MappingHealth = Static<typeof MappingHealth>
 export const MappingHealth = Type.Object(
   {
     kind,
-    judgedAt: Nullable(Moment('When all of them were last judged; null: not yet.')),
-    listedAt: Nullable(Moment('When a file of the e-commerce platform last came; null: none has.')),
+    judgedAt: Nullable(Instant('When all of them were last judged; null: not yet.', '2026-11-21T09:30:04Z')),
+    listedAt: Nullable(
+      Instant('When a file of the e-commerce platform last came; null: none has.', '2026-11-21T09:30:04Z'),
+    ),
     listed: Count('How much the e-commerce platform has, by that file.', 1210),
     isJudging: Flag('Whether they are being judged, or are about to be.', false),
     progress: Nullable(Progress),
@@ -135,8 +133,8 @@ export const MappingFix = Type.Object(
     after: Fields('The mapping as it became.'),
     username: Text('The account that made it.', 'anna'),
     requestId: Text('The request that made it.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91'),
-    fixedAt: Moment('When it was made.'),
-    undoneAt: Nullable(Moment('When it was undone; null: it was not.')),
+    fixedAt: Instant('When it was made.', '2026-11-21T09:30:04Z'),
+    undoneAt: Nullable(Instant('When it was undone; null: it was not.', '2026-11-21T09:30:04Z')),
   },
   { $id: 'MappingFix', additionalProperties: false },
 )

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { escaped } from '../../domain/html.ts'
 import { catalogue, type ErrorCode } from '../../errors.ts'
 
 /** The page that a problem's `type` points to: what the error means, and what to do about it. */
@@ -37,9 +38,6 @@ export function errorPage(code: ErrorCode): string {
 </html>
 `
 }
-
-const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escaped = (text: string) => text.replace(/[&<>"']/g, sign => escapes[sign] ?? sign)
 
 /** Text whose \`code\` is marked as such. */
 const prose = (text: string) => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')

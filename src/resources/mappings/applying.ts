@@ -1,13 +1,11 @@
 import type { Db } from '../../db.ts'
 import { ecommerceIdsOf } from '../../domain/customers/input.ts'
 import type { MappedKind } from '../../domain/mappings/doctor.ts'
-import type { CustomerMappingChange, SkuMappingChange, StoreMappingChange } from '../../domain/mappings/mappings.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
-import type { Static, TSchema } from '../../shapes/shapes.ts'
 import { mergeCustomers } from '../../store/customers/customers.ts'
 import { mergeStores } from '../../store/goods/stores.ts'
-import type { MappingFields } from '../../store/mappings/fixes.ts'
+import type { MappingField, MappingFields } from '../../store/mappings/fixes.ts'
 import { holdJudgement, judgeChanged } from '../../store/mappings/judgement.ts'
 import { mappingRecord } from '../../store/mappings/mappings.ts'
 import { mapSku } from '../../store/mappings/writes.ts'
@@ -22,14 +20,10 @@ export const names = {
 /** Where the mapping of a record is. */
 export const pathOf = (kind: MappedKind, id: string) => `/mappings/${kind}/${encodeURIComponent(id)}`
 
-type Apply<B extends TSchema> = (tx: Db, service: Service, id: string, change: Static<B>) => Promise<void>
-
 /** How a mapping is changed: what is not mentioned stays, null takes it away. */
-const apply: {
-  stores: Apply<typeof StoreMappingChange>
-  skus: Apply<typeof SkuMappingChange>
-  customers: Apply<typeof CustomerMappingChange>
-} = {
+const apply: Readonly<
+  Record<MappedKind, (tx: Db, service: Service, id: string, change: MappingFields) => Promise<void>>
+> = {
   async stores(tx, service, storeId, change) {
     await mergeStores(tx, service, [{ storeId, ...change }])
   },
@@ -44,7 +38,7 @@ const apply: {
 }
 
 /** The fields of a mapping that a fix changes. */
-const fields: Readonly<Record<MappedKind, readonly string[]>> = {
+const fields: Readonly<Record<MappedKind, readonly MappingField[]>> = {
   stores: ['ecommerceLocationId'],
   skus: ['ecommerceSku'],
   customers: ['ecommerceAdminId', 'ecommerceLegacyId'],
@@ -55,6 +49,10 @@ export function fieldsIn(kind: MappedKind, record: string): MappingFields {
   const told = JSON.parse(record) as Record<string, string | null>
   return Object.fromEntries(fields[kind].map(name => [name, told[name] ?? null]))
 }
+
+/** Whether two mappings of a kind say the same. */
+export const areSame = (kind: MappedKind, one: MappingFields, other: MappingFields) =>
+  fields[kind].every(field => one[field] === other[field])
 
 const tailOf = (adminId: string | null | undefined) => adminId?.replace(/^.*\//, '')
 
@@ -84,7 +82,7 @@ export async function changeMapping(
   { id, before, change }: { id: string; before: string; change: MappingFields },
 ): Promise<string> {
   await holdJudgement(tx, service, kind)
-  await apply[kind](tx, service, id, change as never)
+  await apply[kind](tx, service, id, change)
   const after = await mappingRecord(tx, service, kind, id)
   if (!after) throw new Error('what is held stays')
   const there = [before, after.record].flatMap(record => Object.values(fieldsIn(kind, record)))

@@ -15,7 +15,7 @@ import { askForJudgement } from '../../store/mappings/ecommerce.ts'
 import { findingPage, mappingHealth } from '../../store/mappings/findings.ts'
 import { fixPage, heldFix, noteFix, noteUndone } from '../../store/mappings/fixes.ts'
 import { heldMapping } from '../../store/mappings/mappings.ts'
-import { changeMapping, fieldsIn, fieldsTo, isMappedTo, names, pathOf } from './applying.ts'
+import { areSame, changeMapping, fieldsIn, fieldsTo, isMappedTo, names, pathOf } from './applying.ts'
 
 const [tag, role] = ['Mappings', 'admin'] as const
 
@@ -138,8 +138,7 @@ export function mappingDoctor(api: Api) {
         const held = await heldMapping(tx, service, kind, id)
         if (!held) throw notFound('record')
         const now = fieldsIn(kind, held.record)
-        const isAsLeft = Object.entries(after).every(([name, value]) => now[name] === value)
-        if (!isAsLeft) throw changedSince(subject)
+        if (!areSame(kind, now, after)) throw changedSince(subject)
         await changeMapping(tx, service, kind, { id, before: held.record, change: before })
         return { record: (await noteUndone(tx, service, fixId))?.record ?? record, subject }
       },

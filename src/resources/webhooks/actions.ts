@@ -1,6 +1,7 @@
 import type { Db } from '../../db.ts'
 import { IssuedWebhook, Rewind, Webhook, WebhookAttempt } from '../../domain/webhooks.ts'
 import { notFound } from '../../errors.ts'
+import { placeOf } from '../../follow/places.ts'
 import type { Api } from '../../http/api.ts'
 import { NoBody } from '../../http/body/body.ts'
 import { addAttempt, attemptPage } from '../../store/webhooks/attempts.ts'
@@ -14,8 +15,7 @@ import {
 } from '../../store/webhooks/endpoints.ts'
 import { newSecret } from '../../webhooks/signature.ts'
 import { tryEndpoint } from '../../webhooks/trying.ts'
-import { type Asked, changing, held, kind, params, path, pathOf, role, shown, tag } from './held.ts'
-import { placeOf } from './places.ts'
+import { type Asked, changing, held, kind, params, path, pathOf, role, shown, tag } from './described.ts'
 
 /** What is done with a webhook, and what became of its deliveries. */
 export function actions(api: Api) {

@@ -1,14 +1,14 @@
 import { IssuedWebhook, RemovedWebhook, Webhook, WebhookChange, WebhookInput } from '../../domain/webhooks.ts'
 import { ApiError } from '../../errors.ts'
+import { kindsAmong } from '../../follow/following.ts'
+import { makeWebhook } from '../../follow/new-webhook.ts'
+import { changedKinds } from '../../follow/places.ts'
 import type { Api } from '../../http/api.ts'
 import { NoBody } from '../../http/body/body.ts'
-import { kindsAmong } from '../../http/following.ts'
 import type { WriteContext } from '../../http/writes.ts'
 import { changeWebhook, removeWebhook, webhookPage, webhookRecord } from '../../store/webhooks/endpoints.ts'
 import { actions } from './actions.ts'
-import { changing, held, kind, params, path, pathOf, role, shown, tag } from './held.ts'
-import { makeWebhook } from './making.ts'
-import { changedKinds } from './places.ts'
+import { changing, held, kind, params, path, pathOf, role, shown, tag } from './described.ts'
 
 /** Contract 11. */
 export function webhooks(api: Api) {

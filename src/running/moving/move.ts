@@ -44,7 +44,7 @@ import { because, endedBy, takeBack } from './taking-back.ts'
 /** What a move is told with. */
 interface Telling {
   onCopied: (progress: Copying & { of: number }) => void
-  /** It is served at the target: how long nothing could be written, in milliseconds. */
+  /** The service is served at the target. `pausedMs`: for how long nothing could be written. */
   onSwitched: (pausedMs: number) => void
   onEmptied: Emptied
   /** Something is waited for. */
@@ -53,7 +53,10 @@ interface Telling {
 
 /** Milliseconds that writes are shut for, at most. */
 const shutMs = 4_000
-/** Milliseconds that a look at what was written since the one before may take before they are shut, and how many looks there are. */
+/**
+ * A look compares what was written since the look before. Writes are shut once one takes no more than so many milliseconds; and how many
+ * looks there are at most.
+ */
 const quickMs = 1_500
 const looksAtMost = 20
 /** Milliseconds that jobs have to end by themselves, and to notice that they were broken off. */
@@ -136,7 +139,10 @@ async function copy(
   return tables
 }
 
-/** Publishes the tables; returns how many rows each has. One that was empty, and is not any more once its changes are kept, has it begin anew. */
+/**
+ * Publishes the tables; returns how many rows each has. A row that comes into an empty table before its changes are kept would be neither
+ * copied nor sent on: where that has happened, all begins anew.
+ */
 async function published(source: Database, move: Move, name: string, tables: readonly string[]) {
   for (;;) {
     const counts = await countsOf(source, move, tables)
@@ -178,7 +184,7 @@ async function overTo(
     const wrong = comparison.wrong()
     if (wrong.length) throw new Error(`Not all rows of ${wrong.join(', ')} came over as they were.`)
     timely.throwIfAborted()
-    // No reader is to be told of an earlier moment than it was told of at the source.
+    // A reader must not be told an earlier moment at the target than at the source.
     while (!(await hasPassed(target, written))) await delay(20, undefined, { signal: timely })
   } catch (error) {
     if (timely.aborted && !signal.aborted)

@@ -27,7 +27,7 @@ const factsOf = (db: Db) =>
            rolname as name, current_database() as database
       from pg_roles where rolname = current_user`)
 
-/** Seconds by which two clocks may differ, and by which the target's may be behind: these are waited for in the pause. */
+/** Seconds by which the two clocks may differ; and by which the target's may be behind, for which the pause has to wait. */
 const apartSeconds = 5
 const behindSeconds = 1
 

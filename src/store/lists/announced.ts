@@ -5,8 +5,8 @@ import type { Service } from '../../settings.ts'
 const lookMs = 10
 
 /**
- * Waits for the transactions that were writing when a service was shut: each had announced itself before it looked whether it was
- * (`begin_change` in the migrations), and who announces itself now finds that it is.
+ * Waits for the transactions that were writing when a service was shut. Each of them had announced itself before it looked whether the
+ * service was shut (`begin_change` in the migrations); one that announces itself now finds it shut.
  */
 export async function untilWritten(db: Db, { id }: Pick<Service, 'id'>, signal: AbortSignal) {
   const announced = sql`

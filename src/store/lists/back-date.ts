@@ -8,8 +8,9 @@ export interface Dated {
 }
 
 /**
- * Opens the change of a list by such rows, whose records take these times as far as the order of changes allows it (docs/decisions/0013).
- * `others` are lists that show what is changed. Loads of one list go one after the other; who tells no times waits for nobody.
+ * Opens the change of a list by such rows: their records take these times as far as the order of changes allows it (docs/decisions/0013).
+ * `others`: lists that show what is changed. Loads of one list that tell times go one after the other; those that tell none wait for
+ * nobody.
  */
 export async function beginChangeOf(
   tx: Db,
@@ -31,7 +32,7 @@ async function earliestStamp(tx: Db, service: Service, list: List) {
   return row?.from ?? null
 }
 
-/** When a record changed by its source, a `timestamp`, and its stamp until now; either may be null. */
+/** When a record changed according to its source (a `timestamp`), and its stamp until now; either may be null. */
 interface Told {
   told: Sql
   was: Sql
@@ -41,8 +42,9 @@ interface Told {
 export const ofRow: Told = { told: sql`told_at`, was: sql`old.changed_at` }
 
 /**
- * The stamp of a record that has changed: the time that its source tells, or the nearest that is neither to come nor too early. One that
- * is not later than the stamp that clients may have seen does not tell of this change, which is one of now.
+ * The stamp of a record that has changed: the time that its source tells, or the nearest to it that is neither in the future nor too early.
+ * Where clients may have seen the record's former stamp, and the time is not later than that, it does not tell of this change: the change
+ * then is one of now.
  */
 export function stampOf({ told, was }: Told, service: Service, { at, from }: Change): Sql {
   if (from === null) return sql`${at}::timestamptz`

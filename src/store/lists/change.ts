@@ -1,4 +1,5 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
+import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
 
 /** The tables of records whose changes can be followed, with what the API calls such a record (contract 10). */
@@ -12,10 +13,10 @@ export const kindOf = {
   sales_order: 'order',
   sales_return: 'return',
   reward_account: 'reward-account',
-} as const
+} as const satisfies Record<string, Kind>
 export type List = keyof typeof kindOf
 
-/** What a list is called where a change of it alone is announced (`back_date` in the migrations): from 1. */
+/** The number by which a list is named where a change of it alone is announced (`back_date` in the migrations): from 1. */
 export const numberOf = (list: List) => Object.keys(kindOf).indexOf(list) + 1
 
 /** One transaction's change of listed records. */
@@ -37,7 +38,7 @@ export async function beginChange(tx: Db, service: Service, lists: readonly (Lis
   return { ...change, from: null }
 }
 
-/** This moment by the clock that stamps are taken of: what changes from now on has a later one. Text of a `timestamptz`. */
+/** This moment by the clock that stamps are taken from: what changes from now on has a later stamp. Text of a `timestamptz`. */
 export async function momentNow(db: Db): Promise<string> {
   const row = await db.row<{ at: string }>(sql`select clock_timestamp()::text as at`)
   if (!row) throw new Error('a function answers one row')
@@ -49,20 +50,23 @@ export function stampOfNow(service: Service, lists: readonly (List | 'audit')[])
   const newest = lists.flatMap(list => {
     const ofRecords = newestOf(sql`${raw(list)} where service_id = ${service.id}`)
     if (list === 'audit') return [ofRecords]
-    // What has left the list had the newest stamp, perhaps.
+    // The newest stamp may have been that of a record which has left the list.
     return [ofRecords, newestOf(sql`removal where service_id = ${service.id} and kind = ${raw(`'${kindOf[list]}'`)}`)]
   })
   return sql`begin_change(${service.id}, greatest(${newest.reduce((all, one) => sql`${all}, ${one}`)}), ${isElsewhere(service)})`
 }
 
-/** Whether it is known to be in a data database: what is written in the control database then is about its accounts. */
+/** Whether the service is known to be in a data database: what is then written of it in the control database is about its accounts. */
 const isElsewhere = ({ database }: Service): boolean => database !== undefined
 
 /** For a transaction that leaves no stamp: it fails where the service is not written in this database any more. */
 export const requireHere = (tx: Db, service: Service) =>
   tx.run(sql`select begin_change(${service.id}, null, ${isElsewhere(service)})`)
 
-/** The newest stamp of these, at the end of their index: of `max(changed_at)` a plan that was made while they were few goes on reading all of them. */
+/**
+ * The newest stamp of these rows, at the end of their index. With `max(changed_at)`, a plan that was made while they were few would go on
+ * reading all of them.
+ */
 const newestOf = (rows: Sql) => sql`(select changed_at from ${rows} order by changed_at desc limit 1)`
 
 /** A `timestamptz` as the wall clock of the service's time zone (contract 1.2). */
@@ -85,7 +89,7 @@ export const opened = (json: Sql) => sql`convert_from(rtrim(convert_to((${json})
 export const stamped = (body: Sql, { ending }: Change, closing: Closing = '}') =>
   sql`${body} || ${ending.slice(0, -1) + closing}`
 
-/** An open body, stamped where its stamp is told by a statement, rather than to it. */
+/** An open body with a stamp that the statement works out itself. */
 export const stampedBy = (body: Sql, stamp: Sql, service: Service, closing: Closing = '}') =>
   sql`${body} || ',"updateTimeStamp":"' || ${localTime(stamp, service)} || ${raw(`'"${closing}'`)}`
 
@@ -108,8 +112,8 @@ export const countUpserted = (rows: readonly { inserted: boolean }[]): Upserted 
 }
 
 /**
- * Carries out an insertion that returns `inserted` for each row it has written, and counts them where they are; with it what is written
- * `beside`, by what is there in the same moment.
+ * Carries out an insertion that returns `inserted` for each row it has written, and has the database count them. What is written `beside`
+ * goes into the same statement, and sees what that sees.
  */
 export async function upserted(tx: Db, insertion: Sql, beside?: Sql): Promise<Upserted> {
   const counted = await tx.row<Upserted>(sql`

@@ -1,6 +1,6 @@
 /**
- * What stands against a row and a table cannot say by itself: thrown in the transaction that would write it, as if a constraint of that
- * name did (SQLSTATE 23000).
+ * A row that contradicts what is stored in a way that no constraint of a table can tell. Thrown in the transaction that would write the
+ * row, as if a constraint of that name had refused it (SQLSTATE 23000).
  */
 export class Contradiction extends Error {
   readonly code = '23000'

@@ -9,9 +9,9 @@ export interface FirstLoad {
 }
 
 /**
- * Opens a load of a list. The first one that a list has is many transactions that appear as one: the list shows nothing until its end,
- * so that the records may have the times of their source, in whatever order they come (docs/decisions/0013). One that died is gone on
- * with by the next. Undefined: the list has had something, and the load is an ordinary one.
+ * Opens a load of a list. A list's first load is many transactions that appear as one: the list shows nothing until the load ends, so that
+ * records may have the times of their source, in whatever order they come (docs/decisions/0013). A first load that died is gone on with by
+ * the next load. Undefined: the list has had something, and the load is an ordinary one.
  */
 export async function beginLoad(db: Db, service: Service, list: List): Promise<FirstLoad | undefined> {
   const kind = kindOf[list]
@@ -29,14 +29,16 @@ export async function beginLoad(db: Db, service: Service, list: List): Promise<F
   return load && { end: () => db.run(sql`delete from first_load where ${mine}`) }
 }
 
-/** Brings something into a list by a load that ends with it, also where it is stopped or fails: what has come until then is shown. */
+/**
+ * Brings something into a list as a load, which ends with `bring`, also where that is stopped or fails: what has come until then is shown.
+ */
 export async function loading<T>(db: Db, service: Service, list: List, bring: () => Promise<T>): Promise<T> {
   const first = await beginLoad(db, service, list)
   let brought: T
   try {
     brought = await bring()
   } catch (error) {
-    // Where the database is away, the load is one that has died.
+    // Where the database is away, the load counts as one that has died.
     await first?.end().catch(() => {})
     throw error
   }

@@ -38,7 +38,7 @@ export function merged(service: Service, table: Table, rows: readonly object[], 
     cross join lateral (select ${raw(following.join(', '))} from (select ${listed(given)} offset 0) whole) ${raw(alias)}`
 }
 
-/** A row whose key nobody has, for a `from` clause: what it does not say is as `fresh` says, or null. */
+/** A row whose key is not there yet, for a `from` clause: what it does not say is as `fresh` says, or null. */
 export function added(
   service: Service,
   { name, columns, fresh, derived = {} }: Table,
@@ -61,7 +61,7 @@ const columnsSaid = (columns: readonly string[], row: object) =>
 
 const listed = (items: readonly Sql[]) => items.reduce((all, one) => sql`${all}, ${one}`)
 
-/** Whether a row named `alias` of `merged` says anything else than what is stored: what does not need not be rendered. */
+/** Whether a merged row, named `alias`, differs from what is stored: one that does not need not be rendered. */
 export const differs = (table: Table, alias: string): Sql => {
   const { of } = columnsOf({ columns: sayings(table) })
   return sql`(old.service_id is null or (${of(alias)}) is distinct from (${of('old')}))`
@@ -71,7 +71,7 @@ export const differs = (table: Table, alias: string): Sql => {
 export type Merged<Key extends string> = Record<Key, string> & { inserted: boolean }
 
 /**
- * Merges rows into a table that keeps no records. Its rows are those that are not what they were, as `Merged`; `change` stamps them,
+ * Merges rows into a table that keeps no records. The statement returns the rows that have changed, as `Merged`. `change` stamps them,
  * where the table has stamps.
  */
 export function merging(service: Service, table: Table, rows: readonly object[], change?: Change): Sql {
@@ -84,7 +84,7 @@ export function merging(service: Service, table: Table, rows: readonly object[],
     returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`
 }
 
-/** What becomes of a merged row where there is one: it takes its place with all columns, and those of `also`, unless it says the same. */
+/** How a merged row takes the place of the one that is stored: with all columns, and those of `also`, unless it says the same. */
 export function overwriting(table: Table, also: readonly string[]): Sql {
   const written = columnsOf({ columns: [...sayings(table), ...also] })
   const compared = columnsOf({ columns: sayings(table) })
@@ -103,9 +103,7 @@ export const columnsOf = ({ columns }: Pick<Table, 'columns'>) => ({
   excluded: raw(columns.map(column => `excluded.${column}`).join(', ')),
 })
 
-/**
- * Rows as JSON text with the columns' names; which columns each of them tells, as a bit for each; and when it says that it changed.
- */
+/** Rows as JSON text with the columns' names; of each row, which columns it tells, as a bit for each, and when it says that it changed. */
 function incoming(columns: readonly string[], rows: readonly object[]) {
   const bits = new Map(columns.map((column, i) => [column, 2 ** i]))
   const told: number[] = []

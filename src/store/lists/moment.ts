@@ -42,11 +42,11 @@ interface Told {
   position?: string | undefined
 }
 
-/** The same as a text, asked for by itself: many who begin to walk a list share the question, and read as who goes on does. */
+/** The same as a text, asked for by itself: all who begin to walk a list at once share the question, and read as those do who go on. */
 const newest = (db: Db, service: Service, list: List, withRemovals: boolean): Promise<Told> =>
   shared(db, `${service.id} ${list} ${withRemovals}`, async () => {
     const { moment: within } = await horizon(db, service, list)
-    // The position is of this statement, which sees whether a first load is over: of one before it, that load might lie behind it.
+    // The position is told by the statement that sees whether a first load is over: one told earlier might lie before the end of that load.
     const row = await db.row<{ moment: string; position: string | null }>(sql`
       with seen as materialized (select (${newestWithin(list, service, within, withRemovals)})::text as moment)
       select moment, ${positionOf(db)} as position from seen`)
@@ -72,7 +72,7 @@ export const tableOf = (stamps: Stamps): Sql => (stamps instanceof Sql ? stamps 
 
 /** The moments before which nothing in progress can still commit. */
 export interface Horizons {
-  /** Of each list, by its number; that of all lists that nobody back-dates first. */
+  /** Of each list, at its number; at 0, that of all lists that nobody back-dates. */
   moments: readonly string[]
   position?: string | undefined
 }
@@ -85,7 +85,10 @@ async function horizon(db: Db, service: Service, stamps: Stamps): Promise<Told> 
 /** Where the primary's log is once a statement has seen what it sees; null where nobody needs it. */
 export const positionOf = (db: Db): Sql => db.position ?? sql`null::text`
 
-/** They are asked of the primary alone (`list_horizons` in the migrations), and only then where its log is: behind all that had ended. */
+/**
+ * The primary alone is asked for them (`list_horizons` in the migrations), and only afterwards where its log is: the position then is
+ * behind all that had ended.
+ */
 export const horizons = (db: Db, { id }: Service): Promise<Horizons> =>
   shared(db, String(id), async () => {
     const row = await db.row<{ moments: string[]; position: string | null }>(sql`

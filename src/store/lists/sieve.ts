@@ -11,16 +11,16 @@ interface Sieve {
   column: Sql
 }
 
-/** So few records that fit are sorted for each page. */
+/** The most records that are sorted for each page, where so few fit the condition. */
 const few = 2_000
-/** So many places of the walk are looked at for a page where more than a few fit. */
+/** The places of the walk that are looked at for a page where more records fit. */
 const placesAtMost = 10_000
 
 /**
- * One page of a walk in one order through what a condition on something else lets through: `asc=true` with `updated_after`. Two ranges at
- * once are served by no index, so a page costs a bounded amount rather than a page's worth, at any depth: where few records fit they
- * are found by their own index and sorted; where many do, so many places of the walk are looked at, in the index alone, and what fits of
- * them is the page. Such a page may hold less than was asked for, even nothing, and still not be the last one.
+ * One page of a walk that is in one order and has a condition on something else: `asc=true` with `updated_after`. No index serves two
+ * ranges at once, so a page costs a bounded amount of work, at any depth, rather than a page's worth. Where few records fit they are found
+ * by their own index and sorted. Where many do, a fixed number of the walk's places is looked at, in the index alone, and those that fit
+ * are the page. Such a page may hold less than was asked for, even nothing, and still not be the last one.
  */
 export async function readSieved(
   db: Db,

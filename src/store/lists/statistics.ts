@@ -2,9 +2,9 @@ import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 
 /**
- * Has PostgreSQL look at tables that have at least doubled since it last did. Its statistics of a table that is being filled are those of
- * an empty one for up to a minute, and plans that are made of them read the whole table for each row. A plan that was kept is made anew.
- * Rows that were not committed when it looked are none to it: such a table is looked at again.
+ * Has PostgreSQL look at tables that have at least doubled since it last did. For up to a minute its statistics of a table that is being
+ * filled are those of an empty one, and plans made from them read the whole table for each row. Plans that were kept are then made anew.
+ * Rows that are not committed yet do not count for it: such a table is looked at again.
  */
 export async function lookAtGrownTables(db: Db) {
   const grown = await db.rows<{ name: string }>(sql`
@@ -15,7 +15,7 @@ export async function lookAtGrownTables(db: Db) {
 }
 
 /**
- * A service whose rows are looked up by the many, unseen by the planner: of one that its statistics do not know it expects next to no rows,
- * and would read all of them for each that is looked up. Unseen, it is one like the others.
+ * A service whose rows are looked up by the many, hidden from the planner. Of a service that its statistics do not know the planner expects
+ * next to no rows, and would read all of them for each look-up. Hidden, a service is one like the others.
  */
 export const anyService = (service: Service): Sql => sql`(select ${service.id}::integer)`

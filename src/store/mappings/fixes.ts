@@ -5,7 +5,13 @@ import { byChange, type PageRequest, readPage } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 
 /** The fields of a mapping: what each is there, null where it is nothing. */
-export type MappingFields = Readonly<Record<string, string | null>>
+export type MappingFields = Readonly<Partial<Record<MappingField, string | null>>>
+export type MappingField =
+  | 'ecommerceLocationId'
+  | 'ecommerceSku'
+  | 'ecommerceProductId'
+  | 'ecommerceAdminId'
+  | 'ecommerceLegacyId'
 
 interface Fixed {
   kind: MappedKind

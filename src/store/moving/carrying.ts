@@ -32,7 +32,7 @@ export async function carryRest({ source, target }: Both, { serviceId }: Move): 
   })
 }
 
-/** The newest number of each column that counts by itself, whosever it is: entries at the target come behind it. */
+/** The last number of each column that counts by itself, of any service: entries at the target get later ones. */
 async function lastNumbers(source: Db) {
   const columns = await source.rows<{ sequence: string }>(sql`
     select pg_get_serial_sequence(c.oid::regclass::text, attname) as sequence
@@ -70,7 +70,7 @@ export async function carryLog({ source, target }: Both, { serviceId }: Move, si
   const minutes = await source.row<{ rows: string }>(
     sql`select coalesce(json_agg(m), '[]')::text as rows from request_minute m where service_id = ${serviceId}`,
   )
-  // A minute of the switch has requests in both: the more of the two, so that it may be done again.
+  // In the minute of the switch both databases have requests. The greater figure is kept, so that this may be done again.
   await target.run(sql`
     insert into request_minute as m select * from json_populate_recordset(null::request_minute, ${minutes?.rows ?? '[]'}::json)
     on conflict (service_id, minute) do update

@@ -18,7 +18,7 @@ export async function followKeys(
   await source.rows(sql`select pg_create_logical_replication_slot(${keysOf(name)}, 'pgoutput')`)
 }
 
-/** Adds the keys of the rows that were written since it was asked last, up to a position of the source's log, to those of their tables. */
+/** Adds to each table's keys those of the rows that were written since it was asked last, up to a position of the source's log. */
 export async function addChanged(source: Database, name: string, upTo: string, keys: ReadonlyMap<string, Keys>) {
   for (;;) {
     const messages = await source.rows<{ data: Buffer }>(sql`

@@ -25,7 +25,7 @@ const keysAtOnce = 1_000
 /** Rows are compared by what falls into the same of so many parts. */
 const parts = 65_536
 
-/** What is known of tables; of json, which has no hash, the text is compared. */
+/** What is known of tables. Of json, which has no hash, the text is compared. */
 export const tablesNamed = (db: Db, names: readonly string[]) =>
   db.rows<Table>(sql`
     select c.oid::regclass::text as name, k.key, k.types,
@@ -58,7 +58,7 @@ async function rowsIn(db: Db, { serviceId }: Of, table: Table, some: readonly nu
   return new Map(found.map(({ key: values, digest }) => [JSON.stringify(values), digest]))
 }
 
-/** The keys of rows that differ, which are many only where something is wrong: some may have been written between two looks. */
+/** The keys of rows that differ. Some may have been written between two looks; there are many only where something is wrong. */
 export async function differing({ source, target }: Both, move: Of, table: Table): Promise<Keys> {
   const looks = <T>(look: (db: Db) => Promise<Map<T, string>>) => Promise.all([look(source), look(target)])
   const some = unlike(...(await looks(db => partsOf(db, move, table))))
@@ -70,7 +70,7 @@ const unlike = <T>(here: ReadonlyMap<T, string>, there: ReadonlyMap<T, string>) 
   ...[...there.keys()].filter(key => !here.has(key)),
 ]
 
-/** Forgets of some keys those whose rows are alike, a thousand at a time: of a thousand in which one differs all stay. */
+/** Forgets those of the keys whose rows are alike, a thousand at a time: where one of a thousand differs, all thousand stay. */
 export async function forgetAlike({ source, target }: Both, table: Table, keys: Keys): Promise<void> {
   const all = [...keys]
   for (let from = 0; from < all.length; from += keysAtOnce) {

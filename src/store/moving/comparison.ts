@@ -6,16 +6,15 @@ import { caughtUp, nameOfMove } from './replication.ts'
 
 /** What is known of whether a service is the same in two databases. */
 export interface Comparison {
-  /** Waits until the target has all that was written so far, and compares what differed, or was written, since the last look. */
+  /** Waits until the target has all that was written so far; then compares what differed at the last look, or was written since. */
   look(signal: AbortSignal): Promise<void>
   /** The tables that differed at the last look. */
   wrong(): string[]
 }
 
 /**
- * Compares all rows of a service while they are written. A row that was the same at both places, and that the log of the source does not
- * tell of since then, is the same still: so all that a look has to compare is what was written since the last one, however many rows
- * there are.
+ * Compares all rows of a service while they are written. A row that was the same at both places stays so until the source's log tells of
+ * it. So a look has to compare only what was written since the last one, however many rows there are.
  */
 export async function compareAll(
   { source, target }: { source: Database; target: Database },

@@ -32,13 +32,13 @@ export const knownMs = trustMs + 200
 /** Milliseconds after which nothing that was asked for at the source is under way there: its rows may go. */
 const lingerMs = 10_000
 
-/** Throws where another process has taken the move over: what is to be done is its to do. */
+/** Throws where another process has taken the move over: that one does what is to be done. */
 export async function requireMine(control: Database, move: Move) {
   if (!(await stayAlive(control, move)))
     throw new Error('The move was taken for dead, and another process has ended it, or is about to.')
 }
 
-/** Has the service served at the source as ever, and nothing kept there for a target that is away. */
+/** Has the service served at the source as ever, and the source keep nothing for a target that is away. */
 async function retreat({ control, source }: Pick<Places, 'control' | 'source'>, move: Move) {
   await requireMine(control, move)
   await openAgain(source, move)
@@ -104,8 +104,8 @@ export async function finish(
 }
 
 /**
- * Ends a move that somebody has left half done: forward where it was switched, or was about to be; back otherwise. Without a target, which is
- * away, the service is opened again where it is still at the source; the rest is left, and nothing returned.
+ * Ends a move that was left half done: forward where it was switched, or was about to be; else back. Without `target`, which is away, a
+ * service that is still at the source is opened again there; the rest is left, and nothing returned.
  */
 export async function settleMove(
   { control, source, target }: Omit<Places, 'target'> & { target: Database | undefined },

@@ -14,7 +14,7 @@ export interface Move {
   mover: string
 }
 
-/** Seconds after which somebody who is not heard of has died; who is at it is heard of every second. */
+/** A mover that was not heard of for so many seconds has died: one that lives is heard of every second. */
 const deadSeconds = 6
 export const aliveMs = 1_000
 
@@ -35,26 +35,26 @@ export const findMove = (control: Db, serviceId: number) =>
     sql`select ${read} from service_move m join service s using (service_id) where service_id = ${serviceId}`,
   )
 
-/** The moves that nobody is at any more. */
+/** The moves whose mover has died. */
 export const abandonedMoves = (control: Db) =>
   control.rows<Move>(
     sql`select ${read} from service_move m join service s using (service_id) where ${isDead} order by 1`,
   )
 
-/** All moves that have not ended, and for how long nobody has been heard of who is at it. */
+/** All moves that have not ended, and for how long their movers were not heard of. */
 export const listMoves = (control: Db) =>
   control.rows<Move & { isDead: boolean; silentSeconds: number }>(sql`
     select ${read}, ${isDead} as "isDead", extract(epoch from clock_timestamp() - m.alive_at)::float8 as "silentSeconds"
       from service_move m join service s using (service_id) order by s.name`)
 
-/** Takes a move over from who has died; undefined where somebody is at it. */
+/** Takes a move over whose mover has died; undefined where it lives. */
 export const takeOver = (control: Db, { serviceId, mover }: Move) =>
   control.row<Move>(sql`
     update service_move m set mover = gen_random_uuid(), alive_at = clock_timestamp() from service s
      where s.service_id = m.service_id and m.service_id = ${serviceId} and m.mover = ${mover}::uuid and ${isDead}
     returning ${read}`)
 
-/** Lets others know that somebody is at it; false where another one has taken over. */
+/** Lets others know that the mover lives; false where another one has taken over. */
 export const stayAlive = async (control: Db, { serviceId, mover }: Move) =>
   (await control.run(sql`
     update service_move set alive_at = clock_timestamp() where service_id = ${serviceId} and mover = ${mover}::uuid`)) >
@@ -82,8 +82,8 @@ export const switchOver = (control: Database, move: Move) =>
   })
 
 /**
- * The same where the control database is the source: it is shut for good in the same moment. False: too late, it may have been
- * written meanwhile, or another one has taken over.
+ * The same where the control database is the source: in the same moment the service is shut there for good. False: too late, it may have
+ * been written meanwhile, or another one has taken over.
  */
 export const switchFromControl = (control: Database, move: Move, until: string) =>
   control.transaction(async tx => {
@@ -122,12 +122,12 @@ export const switchedAt = async (control: Db, { serviceId }: Move) =>
     )
   )?.at
 
-/** Notes what the slots are called by which the target copies: where it dies, nobody else can tell. */
+/** Notes the names of the slots by which the target copies: if the target dies, nobody else can tell them. */
 export const noteCopySlots = (control: Db, { serviceId, mover }: Move, names: string) =>
   control.run(sql`
     update service_move set copy_slots = ${names} where service_id = ${serviceId} and mover = ${mover}::uuid`)
 
-/** What these are called, as a regular expression; undefined: none was made. */
+/** These names, as a regular expression; undefined: no slot was made. */
 export const copySlots = async (control: Db, { serviceId }: Move) =>
   (
     await control.row<{ names: string | null }>(
@@ -135,6 +135,6 @@ export const copySlots = async (control: Db, { serviceId }: Move) =>
     )
   )?.names ?? undefined
 
-/** Whether a service that was shut until this moment is so for a while yet: long enough to commit what depends on it. */
+/** Whether a service that is shut until this moment stays so for long enough to commit what depends on it. */
 export const isTimely = (until: string) =>
   sql`shut_until = ${until}::timestamptz and shut_until > clock_timestamp() + interval '300 ms'`

@@ -3,7 +3,10 @@ import { type Db, raw, sql } from '../../db.ts'
 import { tablesOfControl } from '../running/control-tables.ts'
 import type { Move } from './moves.ts'
 
-/** What stays in the control database, or follows by itself: jobs in the pause, the log of requests behind it. */
+/**
+ * The tables that are not copied: those that stay in the control database, and those that are brought by themselves, jobs in the pause and
+ * the log of requests after it.
+ */
 const apart = [...tablesOfControl, 'job', 'request_log', 'request_minute']
 
 /** The tables whose rows are copied and followed. */
@@ -19,7 +22,7 @@ export async function movedTables(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** What publication, slot and subscription of a move are called: a slot is one of all databases of a server. */
+/** The name of a move's publication, slot and subscription. The databases of a server share its slots, so the source's oid is in it. */
 export async function nameOfMove(source: Db, { serviceId }: Pick<Move, 'serviceId'>): Promise<string> {
   const row = await source.row<{ oid: string }>(
     sql`select oid::text as oid from pg_database where datname = current_database()`,
@@ -27,7 +30,7 @@ export async function nameOfMove(source: Db, { serviceId }: Pick<Move, 'serviceI
   return `tillbridge_move_${serviceId}_${row?.oid}`
 }
 
-/** The tables of a service by whether they have any row of it: of those that have none there is nothing to copy, which spares a worker each. */
+/** The tables of a service by whether they have any row of it. Where there is none there is nothing to copy, which spares a worker each. */
 export interface Published {
   filled: readonly string[]
   empty: readonly string[]
@@ -51,8 +54,8 @@ export async function publish(
 }
 
 /**
- * Has the target follow what is published, of which `copyFilled` is the rest. `at`: how its server reaches the source, as libpq takes it.
- * Tables that were published as empty have to be so still, now that all changes are kept.
+ * Has the target follow the tables that were published as empty; `copyFilled` adds the others. They have to be empty still, now that all
+ * changes are kept. `at`: how the target's server reaches the source, as libpq takes it.
  */
 export async function subscribe(target: Db, name: string, at: string) {
   await target.run(
@@ -62,14 +65,17 @@ export async function subscribe(target: Db, name: string, at: string) {
   )
 }
 
-/** Has the target copy, too, what is published. */
+/** Has the target copy, and then follow, the tables that were published as filled. */
 export const copyFilled = (target: Db, name: string) =>
   target.run(raw(`alter subscription ${name} add publication ${name}_filled with (copy_data = true)`))
 
 const isOurs = (name: string) =>
   sql`subname = ${name} and subdbid = (select oid from pg_database where datname = current_database())`
 
-/** What PostgreSQL calls the slots by which a target copies tables, one each, as a regular expression: none of another subscription. */
+/**
+ * The names that PostgreSQL gives the slots by which a target copies tables, one each: a regular expression that fits no slot of another
+ * subscription.
+ */
 export async function slotsOfCopy(target: Db, name: string): Promise<string> {
   const row = await target.row<{ names: string }>(sql`
     select '^pg_' || oid || '_sync_[0-9]+_' || system_identifier || '$' as names from pg_subscription, pg_control_system()
@@ -105,7 +111,7 @@ export async function copying(target: Db, name: string, counts: ReadonlyMap<stri
   }
 }
 
-/** What keeps which rows are written is called, at the source: a publication, and a slot. */
+/** The name, at the source, of the publication and the slot that keep which rows are written. */
 export const keysOf = (name: string) => `${name}_keys`
 
 /** Where the log of the source is now. */
@@ -150,7 +156,7 @@ export async function caughtUp(
   return lsn
 }
 
-/** Ends what the target follows, with what the source keeps for it; where the source is away only the former. */
+/** Ends what the target follows, and what the source keeps for it; where the source is away only the former. */
 export async function unsubscribe(target: Db, name: string) {
   const find = sql`
     select oid::text as oid from pg_subscription where ${isOurs(name)}`
@@ -162,7 +168,9 @@ export async function unsubscribe(target: Db, name: string) {
   })
 }
 
-/** Ends what the source publishes, and keeps; `copies`: what the slots are called by which the target copies, and which it may have left. */
+/**
+ * Ends what the source publishes and keeps. `copies`: the names of the slots by which the target copies, some of which it may have left.
+ */
 export async function unpublish(source: Db, name: string, copies?: string) {
   await source.run(raw(`drop publication if exists ${name}_filled, ${name}_empty, ${keysOf(name)}`))
   for (const each of [name, keysOf(name)]) await dropSlot(source, each)

@@ -28,8 +28,9 @@ async function eraseFiles(tx: Db, service: Service, vouchers: readonly string[])
   for (const subject of await mailsOf(tx, service, vouchers)) await addJob(tx, service.id, eraseMailJob, { subject })
 }
 
-/** The vouchers that were sold with some orders, and those that somebody at an address has sent. */
+/** A condition: vouchers that were sold with these orders. */
 export const boughtWith = (orderNumbers: readonly string[]) => sql`order_number = any(${orderNumbers})`
+/** A condition: vouchers that somebody of this name and address has sent. */
 export const boughtBy = (name: string, addressLine1: string) => sql`
   lower(sender_name) = lower(${name}) and lower(billing_address->>'addressLine1') = lower(${addressLine1})`
 

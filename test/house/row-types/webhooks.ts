@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { sql } from '../../../src/db.ts'
-import { makeWebhook } from '../../../src/resources/webhooks/making.ts'
+import { makeWebhook } from '../../../src/follow/new-webhook.ts'
 import { raiseAlert, readAlert } from '../../../src/store/running/alerts.ts'
 import { addAttempt } from '../../../src/store/webhooks/attempts.ts'
 import { keepDelivery, markFailed, readDue } from '../../../src/store/webhooks/deliveries.ts'

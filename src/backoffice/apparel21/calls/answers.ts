@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { retryAfterMs } from '../../../domain/retry-after.ts'
 import { readDocument } from '../xml/xml.ts'
 import type { Incoming } from './exchange.ts'
 import { Failure } from './failure.ts'
@@ -35,8 +36,7 @@ function failureOf(status: number, headers: IncomingHttpHeaders) {
   const message = `The answer has status ${status}.`
   if (status === 401)
     return new Failure('denied', 'The back office does not accept the credentials.', { waitMs: deniedMs, status })
-  if (status === 429 || status === 503)
-    return new Failure('busy', message, { waitMs: retryAfterMs(headers['retry-after']), status })
+  if (status === 429 || status === 503) return new Failure('busy', message, { waitMs: restMs(headers), status })
   if (status === 502 || status === 504) return new Failure('gateway', message, { status })
   return new Failure(status >= 500 ? 'crashed' : 'unreadable', message, { status })
 }
@@ -44,11 +44,9 @@ function failureOf(status: number, headers: IncomingHttpHeaders) {
 /** Whatever is asked for, it is tried again after so long: a day, or a date in the wrong year, may be a proxy's slip. */
 const longestRestMs = 5 * 60_000
 
-/** Milliseconds of a `Retry-After` (RFC 9110): seconds, or a date. */
-function retryAfterMs(value: string | undefined): number | undefined {
-  if (value === undefined) return
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
-  return Number.isFinite(ms) ? Math.min(Math.max(0, ms), longestRestMs) : undefined
+function restMs(headers: IncomingHttpHeaders) {
+  const ms = retryAfterMs(headers['retry-after'])
+  return ms === undefined ? undefined : Math.min(ms, longestRestMs)
 }
 
 async function beginning({ body }: Incoming): Promise<Buffer> {

@@ -1,11 +1,11 @@
-import type { Db } from '../../db.ts'
-import type { Kind } from '../../domain/changes.ts'
-import { momentForms, readMoment } from '../../domain/timestamp.ts'
-import { ApiError, faulty } from '../../errors.ts'
-import { cursorAt, type Following, placesAt } from '../../http/following.ts'
-import { changesAfter } from '../../store/changes/feed.ts'
-import { placesNow } from '../../store/changes/newest.ts'
-import { beginningOf, type Places, stampOf, standAfter } from '../../store/changes/places.ts'
+import type { Db } from '../db.ts'
+import type { Kind } from '../domain/changes.ts'
+import { momentForms, readMoment } from '../domain/timestamp.ts'
+import { ApiError, faulty } from '../errors.ts'
+import { changesAfter } from '../store/changes/feed.ts'
+import { placesNow } from '../store/changes/newest.ts'
+import { beginningOf, type Places, stampOf, standAfter } from '../store/changes/places.ts'
+import { cursorAt, type Following, placesAt } from './following.ts'
 
 /** Where somebody stands who has been told nothing. */
 export const cursorAtBeginning = (following: Following) => cursorAt(following, beginningOf(following.kinds))

@@ -1,10 +1,10 @@
-import type { Db } from '../../db.ts'
-import { kinds as allKinds, type Kind } from '../../domain/changes.ts'
-import { kindsAmong } from '../../http/following.ts'
-import type { Keys } from '../../secrets.ts'
-import type { Service } from '../../settings.ts'
-import { addWebhook } from '../../store/webhooks/endpoints.ts'
-import { newSecret } from '../../webhooks/signature.ts'
+import type { Db } from '../db.ts'
+import { kinds as allKinds, type Kind } from '../domain/changes.ts'
+import type { Keys } from '../secrets.ts'
+import type { Service } from '../settings.ts'
+import { addWebhook } from '../store/webhooks/endpoints.ts'
+import { newSecret } from '../webhooks/signature.ts'
+import { kindsAmong } from './following.ts'
 import { cursorAtBeginning, cursorNow } from './places.ts'
 
 interface Wanted {

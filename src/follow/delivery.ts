@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { cursorAt, type Following, toldOf } from '../http/following.ts'
 import type { Told } from '../store/changes/feed.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { bodyOf } from '../webhooks/body.ts'
+import { cursorAt, type Following, toldOf } from './following.ts'
 
 /** A delivery of what the feed has told, which is at least one change: as many as there is room for. */
 export function deliveryOf(following: Following, { changes, hasMore, places }: Told): Delivery {

@@ -1,22 +1,22 @@
-import { kinds, longestPlace } from '../domain/changes.ts'
-import { Customer } from '../domain/customers/customers.ts'
-import { Words } from '../domain/fields.ts'
-import { StockLevel } from '../domain/goods/inventory.ts'
-import { Product } from '../domain/goods/products.ts'
-import { StaffMember } from '../domain/goods/staff.ts'
-import { Store } from '../domain/goods/stores.ts'
-import { Order } from '../domain/orders/orders.ts'
-import { Return } from '../domain/orders/returns.ts'
-import { RetailTransaction } from '../domain/orders/transactions.ts'
-import { RewardAccount } from '../domain/rewards/rewards.ts'
-import type { Api } from '../http/api.ts'
-import { cursorAt, toldOf } from '../http/following.ts'
-import { paging } from '../http/lists.ts'
-import { type Static, Type } from '../shapes/shapes.ts'
-import { changesAfter } from '../store/changes/feed.ts'
-import { placesNow } from '../store/changes/newest.ts'
-import { textOf, toldUpTo } from '../store/changes/places.ts'
-import { changesBehind, firstChangesAfter } from '../store/changes/waiting.ts'
+import { kinds, longestPlace } from '../../domain/changes.ts'
+import { Customer } from '../../domain/customers/customers.ts'
+import { Instant, Words } from '../../domain/fields.ts'
+import { StockLevel } from '../../domain/goods/inventory.ts'
+import { Product } from '../../domain/goods/products.ts'
+import { StaffMember } from '../../domain/goods/staff.ts'
+import { Store } from '../../domain/goods/stores.ts'
+import { Order } from '../../domain/orders/orders.ts'
+import { Return } from '../../domain/orders/returns.ts'
+import { RetailTransaction } from '../../domain/orders/transactions.ts'
+import { RewardAccount } from '../../domain/rewards/rewards.ts'
+import { cursorAt, toldOf } from '../../follow/following.ts'
+import type { Api } from '../../http/api.ts'
+import { paging } from '../../http/lists.ts'
+import { type Static, Type } from '../../shapes/shapes.ts'
+import { changesAfter } from '../../store/changes/feed.ts'
+import { placesNow } from '../../store/changes/newest.ts'
+import { textOf, toldUpTo } from '../../store/changes/places.ts'
+import { changesBehind, firstChangesAfter } from '../../store/changes/waiting.ts'
 import { eventsOf, faultsOfKinds, followingOf, kindsOf, madeOnce, orExpired, placesOf } from './following.ts'
 import { everyChange } from './whole-feed.ts'
 
@@ -25,11 +25,7 @@ const ChangeShape = Type.Object(
     kind: Words('What the record is.', kinds),
     id: Type.String({ description: 'Its identifier, as it shows it.', examples: ['65432'] }),
     action: Words('Whether it has changed, or left the data.', ['changed', 'removed']),
-    changedAt: Type.String({
-      description: 'When it did: the stamp of its newest change.',
-      format: 'date-time',
-      examples: ['2026-11-21T09:31:27.803870Z'],
-    }),
+    changedAt: Instant('When it did: the stamp of its newest change.', '2026-11-21T09:31:27.803870Z'),
     path: Type.Optional(
       Type.String({ description: 'Where it can be read. Absent where it is removed.', examples: ['/customers/65432'] }),
     ),
@@ -49,11 +45,10 @@ const Meta = Type.Object(
       description: 'Where to go on: the `after_cursor` of the next request, also where nothing was told.',
       examples: ['mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ'],
     }),
-    asOf: Type.String({
-      description: 'Up to when everything has been told, of each of the kinds; 1970 where a kind has had nothing yet.',
-      format: 'date-time',
-      examples: ['2026-11-21T09:31:27.803870Z'],
-    }),
+    asOf: Instant(
+      'Up to when everything has been told, of each of the kinds; 1970 where a kind has had nothing yet.',
+      '2026-11-21T09:31:27.803870Z',
+    ),
     timeZone: Type.String({
       description: 'The zone of the wall-clock times in the records.',
       examples: ['Australia/Melbourne'],
