@@ -182,6 +182,12 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         ],
       },
       {
+        title: 'Certificate: ends in',
+        unit: 's',
+        kind: 'stat',
+        lines: [[`${of('tillbridge_certificate_expiry_timestamp_seconds')} - time()`, 'left']],
+      },
+      {
         title: 'Spans of traces',
         unit: 'ops',
         lines: [[`sum by (result) (${rate(of('tillbridge_spans_total'))})`, '{{result}}']],

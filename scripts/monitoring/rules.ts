@@ -120,6 +120,14 @@ export const alerts: readonly Alert[] = [
     description: 'As it has filled for six hours.',
   },
   {
+    alert: 'TillbridgeCertificateEnds',
+    expr: `${of('tillbridge_certificate_expiry_timestamp_seconds')} - time() < 14 * 86400`,
+    for: '1h',
+    severity: 'ticket',
+    summary: 'The certificate ends in {{ $value | humanizeDuration }}',
+    description: 'Nobody is served after that. Renew the file that TLS_CERT_FILE names: it is read again by itself.',
+  },
+  {
     alert: 'TillbridgeMailWaits',
     expr: `sum(${of('tillbridge_jobs', { kind: 'send-mail', state: 'due' })}) > 0`,
     for: '15m',

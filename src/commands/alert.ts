@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { wayOutOf } from '../domain/alerts.ts'
 import { listAlerts, settleKind } from '../store/running/alerts.ts'
+import { leaveCommandLine } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { eachDatabase, withDatabase } from './terminal/session.ts'
@@ -50,7 +51,11 @@ export function alertCommand(program: Command) {
     .action((kind: string, { service: name }: { service?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const settled = await settleKind(db, service.id, kind)
+        const settled = await db.transaction(async tx => {
+          const settled = await settleKind(tx, service.id, kind)
+          if (settled) await leaveCommandLine(tx, service, { operation: `alert settle ${kind}`, subject: '/alerts' })
+          return settled
+        })
         if (!settled) throw new Error(`There is no alert ${kind} of ${service.name}.`)
         console.log(settled === 1 ? 'One alert is settled.' : `${settled} alerts are settled.`)
       }),

@@ -9,6 +9,7 @@ import { personalData } from '../store/privacy/export.ts'
 import { emptyPlacesOf } from '../store/privacy/portions.ts'
 import { type Summary, summaryOf } from '../store/privacy/summary.ts'
 import { wholeFile } from '../whole-file.ts'
+import { leaveCommandLine } from './terminal/audit.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
 import { notWritten, toStandardOutput } from './terminal/outgoing-file.ts'
@@ -87,10 +88,14 @@ async function erased({ db, keys }: Pick<Installation, 'db' | 'keys'>, service: 
   const offices = await openOffices({ db, keys, defaults: backOfficeOf(readConfig()), log: quietLog() })
   try {
     const office = offices.of(service)
-    const erasure = await inSteps({ db, keys }, service, steps =>
-      office.eraseCustomer({ ...steps, service, requireMatch() {} }, id),
-    )
-    if (!erasure) throw noCustomer(id)
+    await inSteps({ db, keys }, service, async steps => {
+      const finish = await office.eraseCustomer({ ...steps, service, requireMatch() {} }, id)
+      return async tx => {
+        if (!(await finish(tx))) throw noCustomer(id)
+        const subject = `/customers/${encodeURIComponent(id)}`
+        await leaveCommandLine(tx, service, { operation: 'customer erase', subject })
+      }
+    })
     await emptyPlacesOf(db, keys, service, id)
   } finally {
     offices.close()

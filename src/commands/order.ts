@@ -4,6 +4,7 @@ import { stepReturn } from '../backoffice/embedded/returns.ts'
 import type { Db } from '../db.ts'
 import { type ReturnStep, returnSteps } from '../domain/orders/returns.ts'
 import type { Service } from '../settings.ts'
+import { leaveCommandLine } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
 import { requireOwnTables } from './terminal/own-tables.ts'
 import { serviceOption } from './terminal/service-option.ts'
@@ -30,7 +31,8 @@ export function orderCommand(program: Command) {
     .addHelpText('after', examples(['order ship W0000123 --service luma', 'send it']))
     .action((number: string, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
-        await shipOrder(tx, of, number)
+        const { id } = await shipOrder(tx, of, number)
+        await leaveCommandLine(tx, of, { operation: 'order ship', subject: `/orders/${id}` })
         return `Shipped the order ${number}.`
       }),
     )
@@ -43,7 +45,8 @@ export function orderCommand(program: Command) {
     .addHelpText('after', examples(['order cancel W0000123 --service luma', 'call it off']))
     .action((number: string, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
-        await cancelOrder(tx, of, number)
+        const { id } = await cancelOrder(tx, of, number)
+        await leaveCommandLine(tx, of, { operation: 'order cancel', subject: `/orders/${id}` })
         return `Cancelled the order ${number}.`
       }),
     )
@@ -67,7 +70,8 @@ export function orderCommand(program: Command) {
     )
     .action((number: string, step: ReturnStep, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
-        const givenBack = await stepReturn(tx, of, number, step)
+        const { id, givenBack } = await stepReturn(tx, of, number, step)
+        await leaveCommandLine(tx, of, { operation: `order return ${step}`, subject: `/returns/${id}` })
         const vouchers = givenBack.map(voucher => ` ${voucher.amount} went back to the voucher ${voucher.number}.`)
         return `The return ${number} is ${returnSteps[step]}.${vouchers.join('')}`
       }),

@@ -1,16 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import type { Db } from '../db.ts'
 import { defaultOf, faultsAfter, type SettingsChange } from '../domain/settings.ts'
 import { refuse } from '../refuse.ts'
 import { addService, listAllServices, listEnding, listServices } from '../services.ts'
 import type { Service } from '../settings.ts'
-import { leaveAuditLine } from '../store/running/audit.ts'
 import { forgetEntry, placeService } from '../store/running/data-databases.ts'
 import { changeSettings, shownSettings } from '../store/running/settings.ts'
 import { readAssignments, settingTexts, textOf } from './assignments.ts'
 import { moveCommand } from './service-move.ts'
 import { removeCommand } from './service-remove.ts'
+import { leaveCommandLine } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
 import { requireName } from './terminal/names.ts'
 import { beingRemoved, eachDatabase, type Session, withDatabase } from './terminal/session.ts'
@@ -169,19 +168,10 @@ async function takenName(db: Db, name: string) {
   return isEnding ? beingRemoved(name) : `There is a service ${name} already.`
 }
 
-/** The audit tells what was done here from what came over the API. */
-const operator = 'tillbridge (command line)'
-
 async function change(tx: Db, service: Service, settings: SettingsChange, operation: string) {
   const changed = await changeSettings(tx, service, settings)
   refuse(faultsAfter(settings, changed.settings))
-  await leaveAuditLine(tx, changed, {
-    username: operator,
-    requestId: randomUUID(),
-    operation,
-    subject: '/settings',
-    body: settings,
-  })
+  await leaveCommandLine(tx, changed, { operation, subject: '/settings', body: settings })
 }
 
 /** What a service is set to, in the order in which the settings are told of. */

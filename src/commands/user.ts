@@ -11,7 +11,9 @@ import {
   revoke,
   roles,
 } from '../accounts.ts'
+import type { Db } from '../db.ts'
 import { isUsername, usernameRule } from '../domain/accounts.ts'
+import { leaveCommandLine } from './terminal/audit.ts'
 import { credentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
@@ -61,6 +63,7 @@ export function userCommand(program: Command) {
           const role = wanted ?? (await assignmentsOf(tx, username)).get(service.name)?.role ?? 'visitor'
           const password = await addAccount(tx, keys, username, service, role)
           if (namesShoppers) await nameShoppers(tx, username, true)
+          await leaveLines(tx, username, 'user add', service.name)
           return { role, password }
         })
         console.log(`${username} is ${role} of ${service.name}.`)
@@ -85,6 +88,7 @@ export function userCommand(program: Command) {
       withDatabase(async ({ control, keys }) => {
         const password = await control.transaction(async tx => {
           if (!(await accountExists(tx, username))) throw noAccount(username)
+          await leaveLines(tx, username, 'user rotate')
           return addPassword(tx, keys, username)
         })
         console.log(credentials(username, password))
@@ -106,7 +110,10 @@ export function userCommand(program: Command) {
     )
     .action((username: string, { old = false }: { old?: boolean }) =>
       withDatabase(async ({ control }) => {
-        if (!(await revoke(control, username, { all: !old }))) throw noAccount(username)
+        await control.transaction(async tx => {
+          await leaveLines(tx, username, 'user revoke')
+          if (!(await revoke(tx, username, { all: !old }))) throw noAccount(username)
+        })
         console.log(old ? `Only the newest password of ${username} is alive.` : `${username} is revoked.`)
       }),
     )
@@ -128,7 +135,10 @@ export function userCommand(program: Command) {
     .action((username: string, answer: 'yes' | 'no') =>
       withDatabase(async ({ control }) => {
         const trusted = answer === 'yes'
-        if (!(await nameShoppers(control, username, trusted))) throw noAccount(username)
+        await control.transaction(async tx => {
+          await leaveLines(tx, username, 'user names-shoppers')
+          if (!(await nameShoppers(tx, username, trusted))) throw noAccount(username)
+        })
         console.log(
           trusted
             ? `${username} is trusted to name shoppers by X-Shopper-Address.`
@@ -164,6 +174,15 @@ export function userCommand(program: Command) {
 
 /** A moment to the minute: `2026-11-22 14:05`. */
 const minuteOf = (moment: string) => new Date(moment).toISOString().slice(0, 16).replace('T', ' ')
+
+const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
+
+/** Leaves a line in the audit of each service that the account may use, or of this one alone. */
+async function leaveLines(tx: Db, username: string, operation: string, only?: string) {
+  for (const { service } of (await assignmentsOf(tx, username)).values())
+    if (only === undefined || service.name === only)
+      await leaveCommandLine(tx, service, { operation, subject: pathOf(username) })
+}
 
 interface Adding {
   service?: string

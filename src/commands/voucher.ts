@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { type Decision, decideOnVoucher } from '../backoffice/embedded/vouchers/standing.ts'
 import { readLedger } from '../store/vouchers/ledger.ts'
 import { readVoucher } from '../store/vouchers/vouchers.ts'
+import { leaveCommandLine } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
 import { requireOwnTables } from './terminal/own-tables.ts'
 import { serviceOption } from './terminal/service-option.ts'
@@ -92,7 +93,12 @@ export function voucherCommand(program: Command) {
           const placed = await services.find(name)
           await requireOwnTables({ keys }, placed, 'Vouchers', 'it is decided there')
           const { service, db } = placed
-          const outcome = await decideOnVoucher(db, service, number, decision as Decision)
+          const outcome = await db.transaction(async tx => {
+            const outcome = await decideOnVoucher(tx, service, number, decision as Decision)
+            const subject = `/vouchers/${encodeURIComponent(number)}`
+            if (outcome?.done) await leaveCommandLine(tx, service, { operation: `voucher ${decision}`, subject })
+            return outcome
+          })
           if (!outcome) throw noVoucher(number)
           if (!outcome.done) throw new Error(`${impossible}; ${number} is ${outcome.state}.`)
           console.log(`The voucher ${number} is ${outcome.state}.`)

@@ -4,7 +4,7 @@ import { Flag, Id, Instant, Nullable, Text, Whole } from './fields.ts'
 interface AlertKind {
   /** What has happened. */
   title: string
-  /** What to do about it. `{subject}` stands for what it has happened to. */
+  /** What to do about it. `{subject}` stands for what it has happened to, `{service}` for the name of the service. */
   wayOut: string
   /** The path that tells more, where there is one. */
   path?: string
@@ -17,7 +17,7 @@ export const alertKinds = {
   back_office_denied: {
     title: 'The back office refuses our user and password.',
     wayOut:
-      'Set the right ones: tillbridge back-office set SERVICE user=… password=…; tillbridge back-office test SERVICE tries them.',
+      'Set the right ones: `tillbridge back-office set {service} user=…` asks for the password, and `tillbridge back-office test {service}` tries them.',
     path: '/feeds',
     settlesItself: true,
   },
@@ -38,18 +38,19 @@ export const alertKinds = {
   exports_unreadable: {
     title: 'The folder of the exports cannot be read.',
     wayOut:
-      'See whether the address, the user and the key of the exports are right: tillbridge back-office test SERVICE.',
+      'See whether the address, the user and the key of the exports are right: `tillbridge back-office test {service}`.',
     settlesItself: true,
   },
   export_refused: {
     title: 'Lines of an export were refused.',
     wayOut:
-      'The refused lines lie beside the file in failed/, with reasons: mend them, put that file back, and settle this.',
+      'The refused lines lie beside the file in failed/, in a .rejected.ndjson with reasons: mend them, import that (`tillbridge import --help`), and settle this: `tillbridge alert settle export_refused --service {service}`. A file that was refused as a whole is put back once it is mended.',
     settlesItself: false,
   },
   mail_failed: {
     title: 'An e-mail with a voucher was given up.',
-    wayOut: 'Mend the reason, then send it again: tillbridge mail retry {subject}. The voucher itself is good.',
+    wayOut:
+      'Mend the reason, then send it again: `tillbridge mail retry {subject} --service {service}`. The voucher itself is good.',
     settlesItself: true,
   },
   mail_server_refuses: {
@@ -60,7 +61,7 @@ export const alertKinds = {
   voucher_refused: {
     title: 'A voucher was tried with wrong PINs.',
     wayOut:
-      'Ask its holder whether it was them; else tillbridge voucher suspend {subject}. It answers again by itself after a while.',
+      'Ask its holder whether it was them; else suspend it: in the back office where that keeps the vouchers, else by `tillbridge voucher suspend {subject} --service {service}`. It answers again by itself after a while.',
     settlesItself: false,
   },
   voucher_address_refused: {
@@ -94,8 +95,8 @@ export const alertKinds = {
 export type AlertName = keyof typeof alertKinds
 
 /** What to do about an alert. */
-export const wayOutOf = ({ kind, subject }: { kind: AlertName; subject: string }) =>
-  alertKinds[kind]?.wayOut.replaceAll('{subject}', subject) ?? ''
+export const wayOutOf = ({ kind, subject, service }: { kind: AlertName; subject: string; service: string }) =>
+  alertKinds[kind]?.wayOut.replaceAll('{service}', () => service).replaceAll('{subject}', () => subject) ?? ''
 
 /** Something that somebody has to look at. */
 export type AlertRecord = Static<typeof AlertRecord>

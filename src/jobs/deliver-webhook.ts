@@ -16,7 +16,7 @@ import { pauseExpired } from '../store/webhooks/endpoints.ts'
 import { traced } from '../telemetry/around.ts'
 import { mostChanges } from '../webhooks/body.ts'
 import type { Channel, Sender } from '../webhooks/sender.ts'
-import { signedHeaders } from '../webhooks/signature.ts'
+import { postSigned } from '../webhooks/signed-post.ts'
 import { paceMs, waitAfter } from '../webhooks/waits.ts'
 import type { ServiceWork } from './job.ts'
 import { untilMarked } from './until-marked.ts'
@@ -87,12 +87,11 @@ async function deliver(work: ServiceWork, channel: Channel, due: Due, delivery: 
   if (!(await stillMine())) return
   const timestamp = Math.floor(Date.now() / 1_000)
   const { id: deliveryId, body, changes } = delivery
-  const headers = signedHeaders(due.secrets, { id: deliveryId, timestamp, body })
   const { retryAfterSeconds, ...outcome } = await traced(
     'post webhook',
     'client',
     { 'tillbridge.changes': changes },
-    () => channel.post(body, headers, signal),
+    () => postSigned(channel, due.secrets, { id: deliveryId, timestamp, body }, signal),
   )
   failpoint('after_post')
   const attempt = { ...outcome, deliveryId, changes }

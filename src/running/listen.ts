@@ -101,14 +101,14 @@ export async function listen(
   })
   const address = server.server.address()
   baseUrl = `https://localhost:${typeof address === 'object' ? address?.port : config.port}`
-  const leaveCertificate = keepCertificate(server, certificate, config, log)
+  const kept = keepCertificate(server, certificate, config, log)
   let plain: Server | undefined
   const close = async (graceMs: number) => {
     isLeaving = true
     // No load balancer looks here for a process that never was ready.
     if (isReady()) await delay(config.leaveSeconds * 1_000)
     ending.abort()
-    leaveCertificate()
+    kept.leave()
     plain?.close()
     const force = setTimeout(cutOff, graceMs)
     await server.close()
@@ -125,7 +125,7 @@ export async function listen(
   // A certificate of one's own is for a name of one's own.
   const reach = certificate.caFile === undefined ? publicUrl() : baseUrl
   const own = () => ({ pools, offices, replicas, waitingWrites: turns.waiting() })
-  const samples = () => [...requests(), ...processSamples([own(), ...gates.reached()])]
+  const samples = () => [...requests(), ...kept.samples(), ...processSamples([own(), ...gates.reached()])]
   return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
 }
 

@@ -130,6 +130,12 @@ export const metrics = {
     labels: ['database'],
     largest: true,
   },
+  tillbridge_certificate_expiry_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the certificate that is served with ends, in seconds since 1970.',
+    labels: [],
+    largest: true,
+  },
   tillbridge_disk_size_bytes: { type: 'gauge', help: 'The disk that DATA_DIR is on.', labels: [] },
   tillbridge_disk_free_bytes: { type: 'gauge', help: 'What is free of that disk.', labels: [] },
   http_server_request_duration_seconds: {

@@ -7,7 +7,7 @@ const prefix = 'whsec_'
 export const newSecret = () => `${prefix}${randomBytes(32).toString('base64')}`
 
 /** What is signed: an identifier, when it is sent, and the very body. */
-interface Signed {
+export interface Signed {
   id: string
   /** Seconds since 1970. */
   timestamp: number

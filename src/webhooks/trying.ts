@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { testBody } from './body.ts'
 import type { Outcome } from './posting.ts'
 import type { Sender } from './sender.ts'
-import { signedHeaders } from './signature.ts'
+import { postSigned } from './signed-post.ts'
 
 /** Sends an endpoint something that tells of nothing, to try it. Returns what became of it. */
 export async function tryEndpoint(
@@ -16,8 +16,13 @@ export async function tryEndpoint(
   const timestamp = Math.floor(now.epochMilliseconds / 1_000)
   const channel = sender.channelTo(url)
   try {
-    const headers = signedHeaders(secrets, { id: deliveryId, timestamp, body })
-    const { retryAfterSeconds: _, ...outcome } = await channel.post(body, headers, new AbortController().signal)
+    const signed = { id: deliveryId, timestamp, body }
+    const { retryAfterSeconds: _, ...outcome } = await postSigned(
+      channel,
+      secrets,
+      signed,
+      new AbortController().signal,
+    )
     return { ...outcome, deliveryId, changes: 0 }
   } finally {
     channel.close()

@@ -178,7 +178,7 @@ test('what a voucher of the earlier system has paid goes back to it, and no more
   const { db } = shop.api
   const { returnNumber } = made(await giveBack(at, 'P1', { TEE: 2 }))
   await db.transaction(tx => stepReturn(tx, at.service, returnNumber, 'receive'))
-  const given = await db.transaction(tx => stepReturn(tx, at.service, returnNumber, 'refund'))
+  const { givenBack: given } = await db.transaction(tx => stepReturn(tx, at.service, returnNumber, 'refund'))
   assert.deepEqual([given, await balance('V1')], [[{ number: 'V1', amount: '20.00' }], '30.00'])
   for (const number of ['P2', 'P3']) await db.transaction(tx => cancelOrder(tx, at.service, number))
   assert.deepEqual([await balance('V2'), (await read(at, 'P2')).lines[0].status], ['20.00', 'cancelled'])

@@ -17,6 +17,7 @@ import {
   type Serving,
   serve,
   served,
+  somePort,
   stop,
   until,
 } from '../support/processes.ts'
@@ -129,6 +130,27 @@ for (const [title, settings, line] of [
     assert.equal(out, '')
     assert.match(err, line)
   })
+
+test('a certificate with ten days left is told of at the start, and in the metrics; one with a year in the metrics alone', async () => {
+  for (const [days, isTold] of [
+    ['10', true],
+    ['365', false],
+  ] as const) {
+    const mine = makeCertificate(`ends-in-${days}`, { days })
+    const port = somePort()
+    const service = await serve(['--no-demo'], { ...environment, ...mine, METRICS_PORT: port })
+    assert.equal(
+      /"level":"?(warn|40)"?.*"notAfter":.*The certificate is about to end/.test(service.err),
+      isTold,
+      service.err,
+    )
+    const told = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    const [, end] = /^tillbridge_certificate_expiry_timestamp_seconds (\S+)$/m.exec(told) ?? []
+    const { validToDate } = new X509Certificate(fs.readFileSync(mine.TLS_CERT_FILE))
+    assert.equal(Number(end) * 1_000, validToDate.getTime())
+    await stop(service)
+  }
+})
 
 test('doctor tells of a certificate that ends within a month, and of a key that does not fit', async () => {
   await done(['service', 'add', 'luma'], environment)

@@ -27,8 +27,8 @@ type Goods = Pick<HeldLine, 'sequence' | 'value'>
 
 const worthOf = (goods: readonly Goods[]) => sum(goods.map(line => line.value))
 
-/** Ships what of an order waits for it; an error says why nothing does. */
-export async function shipOrder(tx: Db, service: Service, number: string) {
+/** Ships what of an order waits for it, and returns the order; an error says why nothing does. */
+export async function shipOrder(tx: Db, service: Service, number: string): Promise<HeldOrder> {
   const { order, waiting } = await processing(tx, service, number, 'shipped')
   const [account, change] = await Promise.all([
     holdAccount(tx, service, order.customerId),
@@ -39,13 +39,14 @@ export async function shipOrder(tx: Db, service: Service, number: string) {
     addShipped(tx, service, change, { order, account, goods: waiting }),
     stampOrder(tx, service, order, change),
   ])
+  return order
 }
 
 /**
  * Cancels what of an order was not shipped: its stock comes back, and its vouchers have their money again; that of the freight too,
- * where nothing else of the order was sent. An error says why it cannot be.
+ * where nothing else of the order was sent. Returns the order; an error says why it cannot be.
  */
-export async function cancelOrder(tx: Db, service: Service, number: string) {
+export async function cancelOrder(tx: Db, service: Service, number: string): Promise<HeldOrder> {
   const { order, waiting, isUnsent } = await processing(tx, service, number, 'cancelled')
   const freight = isUnsent ? await freightOf(tx, service, order) : 0n
   await refundVouchers(tx, service, order, worthOf(waiting) + freight)
@@ -57,6 +58,7 @@ export async function cancelOrder(tx: Db, service: Service, number: string) {
   await stepLines(tx, service, order, lineSteps.cancel)
   await moveStock(tx, service, change, moves)
   await stampOrder(tx, service, order, change)
+  return order
 }
 
 /** An order of which lines can still be shipped or cancelled, held; one that was imported may have others besides. */

@@ -85,8 +85,13 @@ export async function createReturn(
   return { id: made.id, ...record }
 }
 
-/** Takes a return a step further; an error says why that cannot be. Returns what went back to vouchers. */
-export async function stepReturn(tx: Db, service: Service, number: string, step: ReturnStep): Promise<GivenBack[]> {
+/** Takes a return a step further; an error says why that cannot be. Returns what went back to vouchers with it. */
+export async function stepReturn(
+  tx: Db,
+  service: Service,
+  number: string,
+  step: ReturnStep,
+): Promise<{ id: string; givenBack: GivenBack[] }> {
   const missing = new Error(`There is no return ${number}.`)
   const { orderId } = (await findReturn(tx, service, number)) ?? {}
   if (orderId === undefined) throw missing
@@ -103,14 +108,14 @@ export async function stepReturn(tx: Db, service: Service, number: string, step:
   await holdStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'sales_return'])
   await setReturnStatus(tx, service, found.id, status, change.at)
-  if (step !== 'cancel') return givenBack
+  if (step !== 'cancel') return { id: found.id, givenBack }
   await takeBack(tx, service, found.id)
   await moveStock(tx, service, change, moves)
   await addReturn(tx, service, change, found.id, { cancelled: true })
   await stampOrder(tx, service, order, change)
   const account = await holdAccount(tx, service, order.customerId)
   await restoreRewards(tx, service, account, { orderNumber: order.number, returnNumber: number })
-  return []
+  return { id: found.id, givenBack }
 }
 
 /** The stock that leaves again with a return that is cancelled. */

@@ -1,4 +1,4 @@
-import { randomUUID, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { backOfficeOf, readConfig } from '../../config.ts'
@@ -15,9 +15,9 @@ import {
 } from '../../domain/port/settings.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
-import { leaveAuditLine } from '../../store/running/audit.ts'
 import { clearBackOffice, setBackOffice, storedBackOffice } from '../../store/running/back-office.ts'
 import { addJob } from '../../store/running/jobs.ts'
+import { leaveCommandLine } from '../terminal/audit.ts'
 import { examples } from '../terminal/examples.ts'
 import { readSecret } from '../terminal/secret.ts'
 import { withDatabase } from '../terminal/session.ts'
@@ -217,8 +217,7 @@ const knownMs = 4_000
 
 /** Leaves a line in the audit, and has what is to be pulled planned anew. */
 async function note(tx: Db, service: Service, operation: string, body: object) {
-  const username = 'tillbridge (command line)'
-  await leaveAuditLine(tx, service, { username, requestId: randomUUID(), operation, subject: '/back-office', body })
+  await leaveCommandLine(tx, service, { operation, subject: '/back-office', body })
   await addJob(tx, null, 'plan-syncs', { dueAt: new Date(Date.now() + knownMs).toISOString() })
 }
 

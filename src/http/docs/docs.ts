@@ -15,7 +15,7 @@ export function docsPages(server: FastifyInstance): void {
     reply.headers(guards).type('text/html; charset=utf-8').send(page),
   )
   server.get('/docs/start.js', (_, reply) => reply.type(javascript).send(start))
-  server.get('/docs/icon.svg', (_, reply) => reply.headers(keep).type('image/svg+xml').send(icon))
+  server.get('/docs/icon.svg', (request, reply) => sendKept(request, reply, icon))
   server.get('/docs/viewer.js', async (request, reply) => sendKept(request, reply, await viewer()))
 }
 
@@ -24,17 +24,21 @@ export async function withoutSlash(request: FastifyRequest, reply: FastifyReply)
   if (/^[^?]*\/(\?|$)/.test(request.url)) return reply.redirect(instanceOf(request), 308)
 }
 
-const [page, start, icon] = ['page.html', 'start.js', 'icon.svg'].map(name =>
-  readFileSync(new URL(name, import.meta.url), 'utf8'),
-)
+const fileOf = (name: string) => readFileSync(new URL(name, import.meta.url))
+const [page, start] = [fileOf('page.html'), fileOf('start.js')]
 
 const javascript = 'text/javascript; charset=utf-8'
 const keep = { 'cache-control': 'public, max-age=3600' }
 
 interface Kept {
+  type: string
   bytes: Buffer
   tag: string
 }
+
+const keptOf = (type: string, bytes: Buffer): Kept => ({ type, bytes, tag: tagOf(bytes) })
+
+const icon = keptOf('image/svg+xml', fileOf('icon.svg'))
 
 let loaded: Promise<Kept> | undefined
 
@@ -55,14 +59,14 @@ async function readViewer(): Promise<Kept> {
     await donor.register(scalar, { routePrefix: '/scalar', configuration: { url: '/openapi.json' } })
     const { statusCode, rawPayload: bytes } = await donor.inject('/scalar/js/scalar.js')
     if (statusCode !== 200) throw new Error(`the viewer's bundle is not where it was: ${statusCode}`)
-    return { bytes, tag: tagOf(bytes) }
+    return keptOf(javascript, bytes)
   } finally {
     await donor.close()
   }
 }
 
-function sendKept(request: FastifyRequest, reply: FastifyReply, { bytes, tag }: Kept) {
+function sendKept(request: FastifyRequest, reply: FastifyReply, { type, bytes, tag }: Kept) {
   reply.headers({ ...keep, etag: tag })
   if (namesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
-  return reply.type(javascript).send(bytes)
+  return reply.type(type).send(bytes)
 }

@@ -1,5 +1,5 @@
 import { sendAgain } from '../../backoffice/embedded/vouchers/send-again.ts'
-import { decideWithin } from '../../backoffice/embedded/vouchers/standing.ts'
+import { decideOnVoucher } from '../../backoffice/embedded/vouchers/standing.ts'
 import { tooOften } from '../../domain/vouchers/emails.ts'
 import { VoucherLedger } from '../../domain/vouchers/ledger.ts'
 import type { VoucherState } from '../../domain/vouchers/states.ts'
@@ -88,7 +88,7 @@ export function voucherLedgers(api: Api) {
       ({ service, driver, params: { number } }) => {
         requireOurs(driver)
         return async tx => {
-          const outcome = await decideWithin(tx, service, number, decision)
+          const outcome = await decideOnVoucher(tx, service, number, decision)
           const voucher = outcome && (await readVoucher(tx, service, number))
           if (!outcome || !voucher) throw notFound(kind)
           if (!outcome.done && outcome.state !== leadsTo) throw impossible(outcome.state, voucher.currency, service)

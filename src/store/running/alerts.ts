@@ -26,9 +26,9 @@ export const readAlert = (db: Db, serviceId: number, { kind, subject }: { kind: 
      where service_id = ${serviceId} and kind = ${kind} and subject = ${subject}`)
 
 /** The record (`Alert`) of a row of `alert`. */
-const record = sql`
+const recordOf = (service: Service) => sql`
   (select row_to_json(r)::text from (select
-     alert_id as id, kind, subject, coalesce(told->>'title', '') as title, detail, coalesce(replace(told->>'wayOut', '{subject}', subject), '') as "wayOut",
+     alert_id as id, kind, subject, coalesce(told->>'title', '') as title, detail, coalesce(replace(replace(told->>'wayOut', '{service}', ${service.name}), '{subject}', subject), '') as "wayOut",
      replace(told->>'path', '{subject}', subject) as path, coalesce((told->>'settlesItself')::boolean, false) as "settlesItself", times,
      ${rfc3339(sql`begun_at`)} as since, ${rfc3339(sql`alert.changed_at`)} as "lastAt"
      from (select ${JSON.stringify(alertKinds)}::json->kind as told) kinds) r)`
@@ -40,7 +40,7 @@ export const alertPage = (db: Db, service: Service, asked: PageRequest) =>
     service,
     {
       table: sql`alert`,
-      record,
+      record: recordOf(service),
       order: { column: sql`begun_at`, type: 'timestamptz' },
       key: sql`alert_id`,
       live: true,
@@ -52,7 +52,7 @@ export const alertPage = (db: Db, service: Service, asked: PageRequest) =>
 /** Settles one alert; its record as it was, undefined where there is none. */
 export const settleOne = (tx: Db, service: Service, id: string) =>
   tx.row<{ record: string }>(
-    sql`delete from alert where service_id = ${service.id} and alert_id = ${id} returning ${record} as record`,
+    sql`delete from alert where service_id = ${service.id} and alert_id = ${id} returning ${recordOf(service)} as record`,
   )
 
 /** What it was about is settled. */

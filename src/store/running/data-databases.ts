@@ -10,10 +10,17 @@ export const listDatabases = (control: Db) =>
     select d.name, added_at as added, count(service_id)::integer as services
       from data_database d left join service on data_database = d.name group by d.name order by d.name`)
 
-/** How a data database is reached. Undefined: there is none of this name. Throws where another secret has encrypted it. */
+/** How a data database is reached. Undefined: there is none of this name. Throws, with a way out, where another secret has encrypted it. */
 export async function databaseUrl(control: Db, keys: Keys, name: string): Promise<string | undefined> {
   const row = await control.row<{ url: Buffer }>(sql`select url from data_database where name = ${name}`)
-  return row && unseal(keys.sealed, place(name), row.url)
+  try {
+    return row && unseal(keys.sealed, place(name), row.url)
+  } catch (cause) {
+    throw new Error(
+      `Where the database ${name} is was encrypted with another SECRET_KEY. To say it anew: tillbridge database add ${name}`,
+      { cause },
+    )
+  }
 }
 
 /** Keeps how a data database is reached. */

@@ -24,7 +24,7 @@ export interface Delivery {
 
 /** An endpoint whose turn it is. */
 export interface Due extends Endpoint {
-  /** What signs: the newest first. */
+  /** What signs: the newest first. None where the newest cannot be opened: it was sealed under another SECRET_KEY. */
   secrets: readonly string[]
   delivery: Delivery | null
   /** Until the next attempt. */
@@ -49,8 +49,8 @@ export async function readDue(db: Db, keys: Keys, service: Service, id: string):
       from webhook where service_id = ${service.id} and webhook_id = ${id}`)
   if (!row) return
   const { secret, former, ...rest } = row
-  const secrets = [secret, ...(former ? [former] : [])]
-  return { ...rest, secrets: secrets.map(each => openSecret(keys, service, id, each)) }
+  const [newest, before] = [secret, former].map(each => each && openSecret(keys, service, id, each))
+  return { ...rest, secrets: newest ? [newest, ...(before ? [before] : [])] : [] }
 }
 
 type Standing = Pick<Endpoint, 'id' | 'cursor'>

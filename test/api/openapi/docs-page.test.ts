@@ -139,6 +139,14 @@ test('the viewer is sent once, and again only when it has changed', async () => 
   assert.deepEqual([again.status, again.text], [304, ''])
 })
 
+test('the icon is sent once, and again only when it has changed', async () => {
+  const icon = await shop.raw('/docs/icon.svg')
+  assert.deepEqual([icon.status, icon.headers['content-type']], [200, 'image/svg+xml'])
+  assert.match(icon.text, /^<svg /)
+  const again = await shop.raw('/docs/icon.svg', { headers: { 'if-none-match': icon.headers.etag } })
+  assert.deepEqual([again.status, again.text], [304, ''])
+})
+
 test('an error page escapes what it shows', async () => {
   for (const code of Object.keys(catalogue)) {
     const { text } = await shop.raw(`/errors/${code}`)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { programWith } from '../../../src/commands/program.ts'
 import { sql } from '../../../src/db.ts'
 import { type AlertName, type AlertRecord, alertKinds } from '../../../src/domain/alerts.ts'
 import { raiseAlert } from '../../../src/store/running/alerts.ts'
@@ -93,3 +94,29 @@ test('who only reads sees no alerts, since some name vouchers', async () => {
   isProblem(await visitor.get('/alerts'), 'insufficient_role', service.baseUrl, '/alerts')
   assert.equal((await (await service.account('maintainer')).get('/alerts')).status, 200)
 })
+
+test('each command in a way out is one of the program, for the service, and takes what it is given', async () => {
+  const shop = await service.tenant()
+  for (const kind of Object.keys(alertKinds) as AlertName[]) await raise(shop, kind, '2062389')
+  const waysOut = (await alerts(shop)).map(({ wayOut }) => wayOut)
+  for (const wayOut of waysOut) assert.doesNotMatch(wayOut, /password=|SERVICE|\{|(?<!`)tillbridge /)
+  const commands = waysOut.flatMap(wayOut => [...wayOut.matchAll(/`tillbridge ([^`]+)`/g)].map(([, each = '']) => each))
+  assert.ok(commands.length >= 6)
+  for (const each of commands.filter(each => !each.endsWith('--help'))) {
+    assert.match(each, new RegExp(` (--service )?${shop.service.name}( |$)`))
+    assert.equal(await takes(each), true, each)
+  }
+})
+
+/** Whether the program has this command, with these arguments and options; it is not carried out. */
+async function takes(words: string) {
+  const [name = '', verb, ...rest] = words.split(' ')
+  const program = await programWith(name)
+  let taken = false
+  const command = program.commands[0]?.commands.find(each => each.name() === verb)
+  command?.action(() => {
+    taken = true
+  })
+  if (command) await program.parseAsync([name, verb ?? '', ...rest], { from: 'user' })
+  return taken
+}

@@ -26,6 +26,7 @@ test('every answer carries the standing headers, whatever it is', async () => {
     '/docs',
     '/docs/viewer.js',
     '/docs/start.js',
+    '/docs/icon.svg',
     '/changelog',
     '/errors/not_found',
   ]) {

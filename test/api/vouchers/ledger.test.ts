@@ -98,7 +98,10 @@ test('whatever is done to a voucher, its states move along the table and its led
             )
           else if (each.do === 'last day')
             await api.db.run(sql`update voucher set expiry_date = '2020-01-01' where ${here}`)
-          else await decideOnVoucher(api.db, api.service, number, each.do)
+          else {
+            const decision = each.do
+            await api.db.transaction(tx => decideOnVoucher(tx, api.service, number, decision))
+          }
           const after = await isSound(number)
           const shown = await readVoucher(api.db, api.service, number)
           if (shown?.status === 'active' || shown?.status === 'locked')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { decideOnVoucher } from '../../../src/backoffice/embedded/vouchers/standing.ts'
+import { type Decision, decideOnVoucher } from '../../../src/backoffice/embedded/vouchers/standing.ts'
 import { sql } from '../../../src/db.ts'
 import { isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
@@ -25,6 +25,9 @@ const api = await startTestService({ settings: voucherSettings, role: 'visitor' 
 const other = await api.account('visitor')
 after(() => api.stop())
 beforeEach(() => forgetFailures(api))
+
+const decide = (number: string, decision: Decision) =>
+  api.db.transaction(tx => decideOnVoucher(tx, api.service, number, decision))
 
 test('a validation shows the voucher as the look-up does, with an id that opens it', async () => {
   const number = await newVoucher(api)
@@ -153,13 +156,13 @@ test('a suspension takes the voucher from its holder, and what was validated bef
   const number = await newVoucher(api)
   const mine = await validationOf(api, number)
   await lock(api, number, mine)
-  assert.deepEqual(await decideOnVoucher(api.db, api.service, number, 'suspend'), { done: true, state: 'suspended' })
+  assert.deepEqual(await decide(number, 'suspend'), { done: true, state: 'suspended' })
   isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
-  assert.deepEqual(await decideOnVoucher(api.db, api.service, number, 'suspend'), { done: false, state: 'suspended' })
-  assert.deepEqual(await decideOnVoucher(api.db, api.service, number, 'resume'), { done: true, state: 'active' })
+  assert.deepEqual(await decide(number, 'suspend'), { done: false, state: 'suspended' })
+  assert.deepEqual(await decide(number, 'resume'), { done: true, state: 'active' })
   isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
   assert.equal((await validate(api, number)).status, 200)
-  assert.equal(await decideOnVoucher(api.db, api.service, 'nope', 'resume'), undefined)
+  assert.equal(await decide('nope', 'resume'), undefined)
 })
 
 test('no more can be validated than the voucher has, and where it is used in full, no less', async () => {

@@ -46,6 +46,10 @@ export const transport: Section = {
         'running/start-tls.test.ts',
         'doctor tells of a certificate that ends within a month, and of a key that does not fit',
       ],
+      [
+        'running/start-tls.test.ts',
+        'a certificate with ten days left is told of at the start, and in the metrics; one with a year in the metrics alone',
+      ],
     ],
     [
       155,

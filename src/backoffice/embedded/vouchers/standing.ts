@@ -20,11 +20,7 @@ interface Outcome {
 }
 
 /** Carries out a decision. Returns the voucher's state: another one than `from` was no state for it. Undefined: there is no such voucher. */
-export const decideOnVoucher = (db: Database, service: Service, number: string, decision: Decision) =>
-  db.transaction(tx => decideWithin(tx, service, number, decision))
-
-/** The same, in a transaction that there is. */
-export async function decideWithin(
+export async function decideOnVoucher(
   tx: Db,
   service: Service,
   number: string,

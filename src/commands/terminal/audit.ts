@@ -1,0 +1,14 @@
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../../db.ts'
+import type { Service } from '../../settings.ts'
+import { type Audited, leaveAuditLine } from '../../store/running/audit.ts'
+
+/** The audit tells what was done here from what came over the API. */
+const username = 'tillbridge (command line)'
+
+/** Leaves a line in the audit about what a command does, in the transaction that does it. */
+export const leaveCommandLine = (
+  tx: Db,
+  service: Service,
+  done: Pick<Audited, 'operation' | 'subject'> & { body?: object },
+) => leaveAuditLine(tx, service, { username, requestId: randomUUID(), body: {}, ...done })

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Audit } from '../../src/domain/audit.ts'
+import { raiseAlert } from '../../src/store/running/alerts.ts'
+import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
+import { environmentOf } from '../import/import-command.ts'
+import { giveBack, made, type OrderShop, placed, startOrderShop } from '../support/order-shop.ts'
+import { directory, done, run } from '../support/processes.ts'
+import type { Caller } from '../support/service.ts'
+
+let shop: OrderShop
+let environment: Record<string, string>
+before(async () => {
+  shop = await startOrderShop()
+  environment = environmentOf(shop.api, join(directory(), 'data'))
+})
+after(() => shop.api.stop())
+
+/** What the audit of a service tells of commands. */
+async function linesOf({ service }: Caller) {
+  const admin = await shop.api.account('admin', service)
+  const lines: Audit[] = (await admin.get('/audit')).json.data
+  return lines
+    .filter(line => line.username === 'tillbridge (command line)')
+    .map(line => `${line.operation} ${line.subject}`)
+}
+
+test('the audit tells who was erased, and what was decided of orders, returns, vouchers and alerts, by a command', async () => {
+  const at = await shop.another({ shipOrders: 'manually' })
+  const { db, keys } = shop.api
+  const { service } = at
+  const [cancelled, shipped] = [
+    await placed(at, [{ sku: 'TEE', quantity: 1 }]),
+    await placed(at, [{ sku: 'HOOD-S', quantity: 1 }]),
+  ]
+  const voucher = { number: '900', pin: '1', state: 'active', originalAmount: '20.00', usedAmount: '0.00' } as const
+  await insertVouchers(db, keys, service, [{ ...voucher, expiryDate: '2099-12-31' }])
+  await raiseAlert(db, service.id, { kind: 'mail_failed', subject: '1', detail: 'No such mailbox' })
+  const here = (...command: string[]) => done([...command, '--service', service.name], environment)
+  await here('order', 'cancel', cancelled.orderNumber)
+  await here('order', 'ship', shipped.orderNumber)
+  const { id: returnId, returnNumber } = made(await giveBack(at, shipped.id, { 'HOOD-S': 1 }))
+  await here('order', 'return', returnNumber, 'receive')
+  await here('voucher', 'suspend', '900')
+  await here('alert', 'settle', 'mail_failed')
+  await here('customer', 'erase', '65432', '--yes')
+  assert.deepEqual(await linesOf(at), [
+    `order cancel /orders/${cancelled.id}`,
+    `order ship /orders/${shipped.id}`,
+    `order return receive /returns/${returnId}`,
+    'voucher suspend /vouchers/900',
+    'alert settle mail_failed /alerts',
+    'customer erase /customers/65432',
+  ])
+})
+
+test('what a command refuses leaves no line', async () => {
+  const at = await shop.another()
+  for (const command of [
+    ['order', 'cancel', 'none'],
+    ['voucher', 'suspend', 'none'],
+    ['alert', 'settle', 'mail_failed'],
+    ['customer', 'erase', 'none', '--yes'],
+    ['user', 'revoke', 'none'],
+  ]) {
+    const service = command[0] === 'user' ? [] : ['--service', at.service.name]
+    assert.equal((await run([...command, ...service], environment)).code, 1, command.join(' '))
+  }
+  assert.deepEqual(await linesOf(at), [])
+})
+
+test('the audit of each service of an account tells what a command has done with it', async () => {
+  const [one, other] = [await shop.another(), await shop.another()]
+  const user = (...command: string[]) => done(['user', ...command], environment)
+  for (const { service } of [one, other]) await user('add', 'till', '--service', service.name)
+  await user('names-shoppers', 'till', 'yes')
+  await user('rotate', 'till')
+  await user('revoke', 'till', '--old')
+  await user('revoke', 'till')
+  const told = ['add', 'names-shoppers', 'rotate', 'revoke', 'revoke'].map(each => `user ${each} /accounts/till`)
+  assert.deepEqual(await linesOf(one), told)
+  assert.deepEqual(await linesOf(other), told)
+})
