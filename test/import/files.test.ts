@@ -137,7 +137,7 @@ test('a line of more than 1 MiB is refused, and so is a quotation mark that is n
   const giant = 'x'.repeat(3 * 1024 * 1024)
   // More than 1 MiB behind the mark that is never closed.
   const filler = Array.from({ length: 25_000 }, (_, i) => `g${i}`.padEnd(50, '-')).join('\n')
-  const { read, inserted, rejected } = await shop.feed('payment-gateways', `name\na\n${giant}\n"b\n${filler}\n`)
+  const { read, inserted, rejected } = await shop.feed('customers', `id\na\n${giant}\n"b\n${filler}\n`)
   assert.deepEqual([read, inserted], [25_003, 25_001])
   assert.deepEqual(reasons(rejected), [
     '3 |  | The line is longer than 1 MiB.',

@@ -9,7 +9,7 @@ export interface ImportRun {
   code: number | null
   out: string
   err: string
-  /** The text of the `.rejected.csv`; empty where there is none. */
+  /** The text of the CSV that it says the refused lines are in; empty where there is none. */
   rejected: string
   /** Why each refused line is, behind its columns. */
   reasons: string[]
@@ -30,7 +30,8 @@ export function importing(installation: TestService) {
     const path = join(place, file)
     await writeFile(path, text)
     const { code, out, err } = await run(['import', kind, path, '--service', service.name, ...args], environment)
-    const rejected = await readFile(`${path}.rejected.csv`, 'utf8').catch(() => '')
+    const [, refusedIn] = /^The refused lines are in (.*), with reasons/m.exec(out) ?? []
+    const rejected = refusedIn?.endsWith('.csv') ? await readFile(refusedIn, 'utf8') : ''
     const figures = /^-[- ]+\n\S+ +(.*)$/m.exec(out)?.[1] ?? ''
     const counts = figures.split(/ +/).map(figure => Number(figure.replaceAll(',', '')))
     const [, ...refused] = parse(rejected, { relax_column_count: true }) as string[][]

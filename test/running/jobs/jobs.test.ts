@@ -58,7 +58,7 @@ async function workplace(t: TestContext) {
 describe('jobs', { concurrency: true }, () => {
   test('the name of a job is that of its file', async () => {
     for (const name of Object.keys(jobs))
-      assert.ok(fs.existsSync(new URL(`../../src/jobs/${name}.ts`, import.meta.url)), name)
+      assert.ok(fs.existsSync(new URL(`../../../src/jobs/${name}.ts`, import.meta.url)), name)
   })
 
   test('two workers share the mails: each is sent once', async t => {
