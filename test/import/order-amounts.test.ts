@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { Order } from '../../src/domain/orders/orders.ts'
 import { faultsOf } from '../../src/http/body/shape.ts'
-import { type OrderShop, startOrderShop } from '../support/order-shop.ts'
+import { startOrderShop } from '../support/order-shop.ts'
 import { until } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
 import { importing } from './import-command.ts'
 
-let shop: OrderShop
-let load: ReturnType<typeof importing>
-before(async () => {
-  shop = await startOrderShop()
-  load = importing(shop.api)
-})
+const shop = await startOrderShop()
+const load = importing(shop.api)
 after(() => shop.api.stop())
 
 const read = async (at: Caller, name: string) => (await at.get(`/orders/${name}`)).json.data

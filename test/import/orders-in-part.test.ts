@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
-import { joinRewards, type OrderShop, salesOf, startOrderShop, stockOf } from '../support/order-shop.ts'
+import { joinRewards, salesOf, startOrderShop, stockOf } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
 import { importing } from './import-command.ts'
 
-let shop: OrderShop
-let load: ReturnType<typeof importing>
-before(async () => {
-  shop = await startOrderShop()
-  load = importing(shop.api)
-})
+const shop = await startOrderShop()
+const load = importing(shop.api)
 after(() => shop.api.stop())
 
 const act = (work: typeof shipOrder, { service }: Caller, number: string) =>

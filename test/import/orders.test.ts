@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
 import { stepReturn } from '../../src/backoffice/embedded/returns.ts'
 import { Order } from '../../src/domain/orders/orders.ts'
 import { faultsOf } from '../../src/http/body/shape.ts'
 import { setBackOffice } from '../../src/store/running/back-office.ts'
-import { giveBack, made, type OrderShop, placed, returnable, startOrderShop, stockOf } from '../support/order-shop.ts'
+import { giveBack, made, placed, returnable, startOrderShop, stockOf } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
 import { type ImportRun, importing } from './import-command.ts'
 
-let shop: OrderShop
-let load: ReturnType<typeof importing>
-before(async () => {
-  shop = await startOrderShop()
-  load = importing(shop.api)
-})
+const shop = await startOrderShop()
+const load = importing(shop.api)
 after(() => shop.api.stop())
 
 const header =

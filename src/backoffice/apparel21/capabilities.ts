@@ -1,13 +1,5 @@
 import type { Capabilities, Capability, CapabilityName } from '../../domain/port/backoffice.ts'
-import {
-  capability,
-  customersUpdatedAfter,
-  needing,
-  paymentGateways,
-  returns,
-  subscriptionMappings,
-  vouchersIssue,
-} from '../../domain/port/capabilities.ts'
+import { capability, common, needing, returns } from '../../domain/port/capabilities.ts'
 import type { Configured } from '../../domain/vouchers/issue.ts'
 import type { Service } from '../../settings.ts'
 import { type Release, since } from './calls/release.ts'
@@ -81,13 +73,10 @@ export async function capabilitiesOf(
       ...always.map(name => capability(name)),
       ...[...exported].map(([name, reason]) => capability(name, hasExports ? undefined : reason)),
       ...never,
-      customersUpdatedAfter(known),
       needing('voucherDeliveryDate', known, since.voucherDeliveryDate, 'A `deliveryDate` other than today'),
       settings.returnReasons.length ? needing('returns', known, since.returns, 'A return') : returns(settings),
-      paymentGateways(configured),
       capability('gatewayMerchants', whyNoMerchants(merchants, configured)),
-      vouchersIssue(settings, configured),
-      ...subscriptionMappings(settings),
+      ...common(settings, known, configured),
     ],
   }
 }

@@ -1,13 +1,6 @@
 import type { Db } from '../../db.ts'
 import type { Capabilities, CapabilityName } from '../../domain/port/backoffice.ts'
-import {
-  capability,
-  customersUpdatedAfter,
-  paymentGateways,
-  returns,
-  subscriptionMappings,
-  vouchersIssue,
-} from '../../domain/port/capabilities.ts'
+import { capability, common, returns } from '../../domain/port/capabilities.ts'
 import { ours } from '../../domain/port/settings.ts'
 import type { Configured } from '../../domain/vouchers/issue.ts'
 import type { Service, Settings } from '../../settings.ts'
@@ -35,12 +28,9 @@ export function capabilitiesOf({ settings }: Service, known?: Configured): Capab
     release: settings.release,
     capabilities: [
       ...always.map(name => capability(name)),
-      paymentGateways(known),
-      customersUpdatedAfter(settings.release),
       returns(settings),
-      vouchersIssue(settings, known),
       mailSender(settings),
-      ...subscriptionMappings(settings),
+      ...common(settings, settings.release, known),
     ],
   }
 }

@@ -14,27 +14,17 @@ export function needing(name: CapabilityName, release: string | undefined, minim
   return capability(name, `${what} needs release ${minimum} or later; ${found}.`)
 }
 
-// Those that hang on the same with every back office.
-
 /** Since when a back office can say which customers have changed (contract 4). */
 const customersByChangeSince = '2022.1'
 
-export const customersUpdatedAfter = (release: string | undefined) =>
-  needing('customersUpdatedAfter', release, customersByChangeSince, 'GET /customers?updated_after=')
-
-export const paymentGateways = (known?: Configured) => capability('paymentGateways', whyNoGateways(known))
-
-export const vouchersIssue = (settings: Settings, known?: Configured) =>
-  capability('vouchersIssue', whyNoVouchers(settings, known))
-
-/** Returns, as far as the settings go. */
+/** Returns, as far as the settings go; a back office may ask for more. */
 export const returns = ({ returnReasons }: Settings) =>
   capability(
     'returns',
     returnReasons.length ? undefined : 'A return names its reason, and the setting `returnReasons` has none.',
   )
 
-export const subscriptionMappings = ({ subscriptionMapping }: Settings) =>
+const subscriptionMappings = ({ subscriptionMapping }: Settings) =>
   (['email', 'sms'] as const).map(channel =>
     capability(
       `${channel}SubscriptionMapping`,
@@ -43,3 +33,11 @@ export const subscriptionMappings = ({ subscriptionMapping }: Settings) =>
         : `\`${channel}Subscription\` is kept by the service, and changes no customer reference: the setting \`subscriptionMapping.${channel}\` says which.`,
     ),
   )
+
+/** What depends on the same things with every back office. */
+export const common = (settings: Settings, release: string | undefined, known?: Configured): Capability[] => [
+  needing('customersUpdatedAfter', release, customersByChangeSince, 'GET /customers?updated_after='),
+  capability('paymentGateways', whyNoGateways(known)),
+  capability('vouchersIssue', whyNoVouchers(settings, known)),
+  ...subscriptionMappings(settings),
+]
