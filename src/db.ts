@@ -1,8 +1,9 @@
 import pg from 'pg'
 import { rollback } from './connections/batches.ts'
+import { pastContention } from './connections/contention.ts'
 import { nameOf, raw, type Sql, written } from './connections/sql.ts'
 import { watchStandstill } from './connections/standstill.ts'
-import { pastContention, processOf, streamOf, watchStatements } from './connections/statements.ts'
+import { processOf, streamOf, watchStatements } from './connections/statements.ts'
 import { CommitUnknown, DatabaseAway, isOutage, told } from './outages.ts'
 import { type Connection, lend, primaryAmong, serversIn, straightTo } from './servers.ts'
 import { asOptions, asStatement, settingsFor } from './session-settings.ts'
@@ -70,6 +71,9 @@ function runner(ask: Ask): Db {
 
 /** SQL on one connection, beside what else is asked of it: COPY. */
 export const over = (client: pg.ClientBase): Db => runner(config => client.query(unnamed(config)))
+
+/** The waits of a statement by itself: it is asked again at once. */
+const twiceAtOnce = [0, 0]
 
 /** A transaction on one connection, which knows what was asked in it and has not been answered yet. */
 interface OpenTransaction {
@@ -216,7 +220,7 @@ export function openDatabase(connection: Connection, connecting: Connecting = {}
       error => Promise.reject(error instanceof CommitUnknown ? new DatabaseAway(error.cause) : error),
     )
   return {
-    ...runner(config => pastContention(() => (pooled ? inItsOwn : alone)(config))),
+    ...runner(config => pastContention(() => (pooled ? inItsOwn : alone)(config), twiceAtOnce)),
     pool,
     transaction: work => inTransaction(({ tx }) => work(tx)),
     together: work =>

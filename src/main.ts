@@ -135,8 +135,7 @@ function figures(
   const ofDataDatabases = dataDatabaseSamples(databases)
   const own = () => (workers > 1 ? processSamples([{ pools, offices, replicas }, ...databases.opened()]) : [])
   return async () => [
-    ...merged([own(), ...(await serving.processes())]),
-    ...merged([await ofDatabase(), await ofDataDatabases()]),
+    ...merged([own(), ...(await serving.processes()), await ofDatabase(), await ofDataDatabases()]),
     ...(await diskSamples(dataDir)),
   ]
 }

@@ -45,7 +45,7 @@ export const failuresAllowed = { account: 20, address: 200 }
 export type SignIn = (
   username: string,
   password: string,
-  address: string,
+  address: () => string,
 ) => Promise<Assignments | { retryAfter: number } | undefined>
 
 /**
@@ -73,9 +73,10 @@ export function signIn(db: Db, keys: Keys): SignIn {
       })
       return account.assignments
     }
+    const from = address()
     const retryAfter = await countFailure(db, [
-      { subject: hmac(keys.subjects, 'password', username, address), allowed: failuresAllowed.account },
-      { subject: hmac(keys.subjects, 'password', address), allowed: failuresAllowed.address },
+      { subject: hmac(keys.subjects, 'password', username, from), allowed: failuresAllowed.account },
+      { subject: hmac(keys.subjects, 'password', from), allowed: failuresAllowed.address },
     ])
     return retryAfter === undefined ? undefined : { retryAfter }
   }

@@ -13,11 +13,12 @@ interface How {
 export class NoFile extends Error {}
 
 /**
- * Makes a file that has its name only once it is whole, and on the disk. A link is followed, and what is no file refused (`NoFile`).
+ * Makes a file that has its name only once it is whole, and on the disk. A link to a file is followed, and what is no file
+ * refused (`NoFile`).
  * - The draft: `write` writes under the name that it is given.
  * - Failure: the draft goes, and a file that had the name before stays.
  * - Leftovers: drafts of processes that were killed go, if they were of this machine. Others, such as containers with the same volume, may
- *   still be writing theirs.
+ *   still be writing theirs. With `isNew` an empty file may stay where a process is killed at the very end.
  */
 export async function wholeFile<T>(
   path: string,
@@ -37,7 +38,10 @@ export async function wholeFile<T>(
     await sync(draft)
     // Not every file system has links, which would do it at once.
     if (isNew) await (await open(file, 'wx', 0o600)).close()
-    await rename(draft, file)
+    await rename(draft, file).catch(async error => {
+      if (isNew) await rm(file, { force: true })
+      throw error
+    })
     // The new name is on the disk once its folder is.
     await sync(dirname(file))
     return written

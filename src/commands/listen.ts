@@ -46,12 +46,12 @@ export const listenCommand = (program: Command) =>
       'after',
       examples(['listen --service luma --forward http://localhost:3000/hooks', 'all that changes from now on']),
     )
-    .action(({ service: name, forward, kinds: words, secret: told, secretFile, fromBeginning }: Options) =>
+    .action(({ service: name, forward, kinds: words, secret: given, secretFile, fromBeginning }: Options) =>
       withDatabase(async ({ keys, services }) => {
-        if (told !== undefined && secretFile !== undefined)
+        if (given !== undefined && secretFile !== undefined)
           throw new Error('Give --secret-file, or --secret, not both.')
-        const isMade = told === undefined && secretFile === undefined
-        const secret = isMade ? newSecret() : (told ?? (await readSecret('', secretFile, 'secret')))
+        const isMade = given === undefined && secretFile === undefined
+        const secret = isMade ? newSecret() : (given ?? (await readSecret('', secretFile, 'secret')))
         const { service, db } = await services.find(name)
         // Whoever runs commands for the installation is trusted with where to.
         const sender = senderWithin(['0.0.0.0/0', '::/0'])

@@ -41,9 +41,10 @@ export function userCommand(program: Command) {
     .description('Make an account for a service, or give one a further service or another role.')
     .option(...serviceOption)
     .addOption(
-      new Option('--role <role>', 'what the account may do')
-        .choices(roles)
-        .default(undefined, 'the one that it has there, visitor for a new one'),
+      new Option(
+        '--role <role>',
+        'what the account may do; without it what it may there already, visitor for a new one',
+      ).choices(roles),
     )
     .option('--names-shoppers', 'trust it to tell the address of each shopper by X-Shopper-Address')
     .addHelpText(
@@ -63,7 +64,7 @@ export function userCommand(program: Command) {
           const role = wanted ?? (await assignmentsOf(tx, username)).get(service.name)?.role ?? 'visitor'
           const password = await addAccount(tx, keys, username, service, role)
           if (namesShoppers) await nameShoppers(tx, username, true)
-          await leaveLines(tx, username, 'user add', service.name)
+          await leaveCommandLine(tx, service, { operation: 'user add', subject: pathOf(username) })
           return { role, password }
         })
         console.log(`${username} is ${role} of ${service.name}.`)
@@ -178,10 +179,9 @@ const minuteOf = (moment: string) => new Date(moment).toISOString().slice(0, 16)
 const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
 /** Leaves a line in the audit of each service that the account may use, or of this one alone. */
-async function leaveLines(tx: Db, username: string, operation: string, only?: string) {
+async function leaveLines(tx: Db, username: string, operation: string) {
   for (const { service } of (await assignmentsOf(tx, username)).values())
-    if (only === undefined || service.name === only)
-      await leaveCommandLine(tx, service, { operation, subject: pathOf(username) })
+    await leaveCommandLine(tx, service, { operation, subject: pathOf(username) })
 }
 
 interface Adding {

@@ -4,17 +4,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 export const isContention = (error: unknown) =>
   /^40(001|P01)$/.test(String((error as { code?: unknown } | undefined)?.code))
 
-/** Milliseconds to wait before each further attempt. */
 const waitsMs = [20, 100, 500, 2_000]
 
-/** Does work that opens a transaction of its own, and does it again where another one stood in the way; five times at most. */
-export async function pastContention<T>(work: () => Promise<T>): Promise<T> {
-  for (const waitMs of waitsMs) {
+/**
+ * Does work that is a transaction of its own, or a statement by itself, and does it again where another one, such as a migration, stood in the
+ * way: nothing of it was kept. `waits`: milliseconds before each further attempt.
+ */
+export async function pastContention<T>(work: () => Promise<T>, waits: readonly number[] = waitsMs): Promise<T> {
+  for (const waitMs of waits) {
     try {
       return await work()
     } catch (error) {
       if (!isContention(error)) throw error
-      await delay(waitMs)
+      if (waitMs) await delay(waitMs)
     }
   }
   return work()

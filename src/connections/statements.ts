@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
-import { isContention } from './contention.ts'
 import { suspectMs, type watchStandstill } from './standstill.ts'
 
 /** The socket of a connection. */
@@ -15,16 +14,6 @@ function withoutValues(error: Error & { detail?: unknown; where?: unknown }) {
   delete error.detail
   delete error.where
   return error
-}
-
-/** Asks for a statement that is no part of a transaction, and again where PostgreSQL ended it because it and others, such as a migration, stood in each other's way: nothing of it is kept. */
-export async function pastContention<T>(ask: () => Promise<T>): Promise<T> {
-  for (let again = 2; ; again--)
-    try {
-      return await ask()
-    } catch (error) {
-      if (!isContention(error) || !again) throw error
-    }
 }
 
 /**

@@ -5,7 +5,7 @@ const controls = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029'
 const controlsOfLines = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f'
 /** Marks that turn the direction of writing. */
 const turns = '\\u202a-\\u202e\\u2066-\\u2069'
-/** The only ones that are in no name, path and query: a record that was pulled is found by whatever else it has. */
+/** Those that no name, path or query may hold. Not more: a record that was pulled may have others in its identifier, and has to be found by it. */
 const controlsOfAscii = '\\u0000-\\u001f\\u007f'
 
 const odd = `${controls}${turns}`
@@ -25,7 +25,7 @@ const isOf = (characters: string) => {
 }
 const [hasControl, hasControlOfLines, hasTurn] = [isOf(controls), isOf(controlsOfLines), isOf(turns)]
 
-/** Whether a text is none of a name, a path or a query: PostgreSQL does not even store NUL. */
+/** Whether a text holds control characters of ASCII, which no name, path or query may: PostgreSQL does not even store NUL. */
 export const hasControls = isOf(controlsOfAscii)
 
 /** What a text, of one line or of several, holds that none may; undefined where it holds nothing of the kind. */

@@ -145,7 +145,7 @@ export async function byPassword(
   password: string,
   challenge: Record<string, string> = basicChallenge,
 ): Promise<Assignments> {
-  const assignments = await signIn(username, password, callerOf(request))
+  const assignments = await signIn(username, password, () => callerOf(request))
   if (!assignments) throw invalidCredentials(challenge)
   if ('retryAfter' in assignments) throw tooManyFailures(assignments)
   return assignments

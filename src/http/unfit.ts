@@ -17,11 +17,12 @@ export function unfit({ protocol, url, raw }: FastifyRequest): ApiError | undefi
   return wrongHost(raw) ?? repeatedHeader(raw)
 }
 
-/** As they would be over HTTP/1.1; what HTTP/2 has as `:path` and the like is no header. */
+/** Whether there are too many headers, or too much in them, as they are written over HTTP/1.1; what HTTP/2 calls `:path` and the like is no header. */
 function areTooLarge({ rawHeaders }: IncomingMessage) {
   let [count, bytes] = [0, 0]
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(i, i + 2)
+    const name = rawHeaders[i] ?? ''
+    const value = rawHeaders[i + 1] ?? ''
     if (name.startsWith(':')) continue
     count++
     bytes += name.length + value.length + 4

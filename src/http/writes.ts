@@ -127,15 +127,6 @@ export async function handleWrite(
   const key = how.repeatable && !trial ? readIdempotencyKey(header('idempotency-key'), service) : undefined
   const body = await readBody(how, request, service, async () => how.stored?.(gate.db, service, params))
   const { username = '', id: requestId } = request
-  // A password is given again only to whom it was given: whether others may have it is judged where it is made.
-  const by = how.ofAccounts ? { by: username } : {}
-  const identity = identityOf(
-    gate.keys,
-    service,
-    how.operation,
-    key,
-    canonicalJson({ path: instanceOf(request), body, ...by }),
-  )
   const requireMatch = (current: string) =>
     matches(header('if-match'), current, how.etag && service.settings.requireIfMatch)
   const begin = beginOf(how, { ...asked, body, username, requestId, requireMatch }, work)
@@ -146,6 +137,10 @@ export async function handleWrite(
     reply.code(answer.status)
     return reply.send(withoutMade(answer.body, how.made, body))
   }
+  // A password is given again only to whom it was given: whether others may have it is judged where it is made.
+  const by = how.ofAccounts ? { by: username } : {}
+  const text = canonicalJson({ path: instanceOf(request), body, ...by })
+  const identity = identityOf(gate.keys, service, how.operation, key, text)
   const requested = { operation: how.operation, params, body, username, requestId }
   const { answer, replayed } = await carryOut(gate, service, identity, requested, begin).then(
     answer => ({ answer, replayed: false }),

@@ -36,24 +36,22 @@ async function run(offices: Offices, work: ServiceWork): Promise<void> {
     await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })
     log.error({ ...about, alert: failingAlert, attempt }, 'A feed cannot be pulled.')
   }
-  let wholeInSeconds: number | undefined
-  let wholeFailures = 0
-  try {
-    const pulled = await pullFeed(db, service, driver, feed, { signal })
-    if ('waitsFor' in pulled) return comeAgain(waitSeconds)
-    if ('busy' in pulled) return comeAgain(busySeconds)
-    const { notes, isIdle, ...counts } = pulled.result
-    // One that has asked for nothing is as old as it was.
-    if (!isIdle) await settleAlert(db, service.id, { kind: stalledAlert, subject })
-    ;({ wholeInSeconds, wholeFailures = 0 } = counts)
-    log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A feed was pulled.')
-  } catch (error) {
+  const pulled = await pullFeed(db, service, driver, feed, { signal }).catch(async error => {
     if (!signal.aborted && attempt >= failuresToTell && !(error instanceof DatabaseAway))
       await tellFailing(`${error instanceof ApiError ? error.code : 'internal_error'} (${attempt} times)`)
     throw error
-  }
-  if (wholeFailures >= failuresToTell) await tellFailing(`everything cannot be read (${wholeFailures} times)`)
-  else if (wholeFailures === 0) await settleAlert(db, service.id, { kind: failingAlert, subject })
+  })
+  if ('waitsFor' in pulled) return comeAgain(waitSeconds)
+  if ('busy' in pulled) return comeAgain(busySeconds)
+  const { notes, isIdle, ...counts } = pulled.result
+  log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A feed was pulled.')
+  // One that has asked for nothing is as old as it was.
+  if (!isIdle) await settleAlert(db, service.id, { kind: stalledAlert, subject })
+  const { wholeInSeconds, wholeFailures = 0 } = counts
+  if (wholeFailures === 0) await settleAlert(db, service.id, { kind: failingAlert, subject })
+  // Once for each failure: only the run that follows one is not the first attempt.
+  else if (wholeFailures >= failuresToTell && attempt > 1)
+    await tellFailing(`everything cannot be read (${wholeFailures} times)`)
   const seconds = Math.min(
     feed.everySeconds * (1 - scatter * Math.random()),
     wholeInSeconds ?? Number.POSITIVE_INFINITY,

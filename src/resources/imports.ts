@@ -4,6 +4,7 @@ import { isEncoding } from '../backoffice/files/encoding.ts'
 import { importFile } from '../backoffice/files/import.ts'
 import { dialectOf, joined, type Profile, profileIn } from '../backoffice/files/profile.ts'
 import { ImportError, OptionError } from '../backoffice/rows/import-error.ts'
+import type { Kind } from '../backoffice/rows/kind.ts'
 import { kindNamed, kinds } from '../backoffice/rows/kinds.ts'
 import { decimalMarks } from '../backoffice/rows/numbers.ts'
 import { Import, RefusedLines } from '../domain/feeds.ts'
@@ -29,7 +30,7 @@ export function imports(api: Api) {
       tag,
       summary: 'Takes in a file of rows: what is new is added, what differs is changed.',
       description:
-        'As `tillbridge import` does (docs/feeds.md): lines with a fault are refused, the others go in, and the same file again changes nothing. CSV or NDJSON by its `Content-Type`, plain or packed with gzip or zstd, 256 MiB at most, within 30 seconds. It is read once it is here: `Location` tells what becomes of it. With `Prefer: tx=rollback` it is only looked at. Mappings, what the e-commerce platform has and payment gateways are for `admin`, and so are the columns of other files that map or configure: `ecommerceLocationId` and `inventoryBuffer` of stores, `sku` and `ecommerceProductId` of products, `buffer` of stock.',
+        'As `tillbridge import` does (docs/feeds.md): lines with a fault are refused, the others go in, and the same file again changes nothing. CSV or NDJSON by its `Content-Type`, plain or packed with gzip or zstd, 256 MiB at most, within 30 seconds. It is read once it is here: `Location` tells what becomes of it. With `Prefer: tx=rollback` it is only looked at. `store-mapping`, `sku-mapping`, what the e-commerce platform has and payment gateways are for `admin`, and so are the columns of other files that map or configure: `ecommerceLocationId` and `inventoryBuffer` of stores, `sku` and `ecommerceProductId` of products, `buffer` of stock.',
       params: { id: { description: `What its lines are: ${Object.keys(kinds).join(', ')}.`, example: 'stores' } },
       query: Type.Object({
         profile: Option('How the file is written, as `--save-profile` has it: JSON.', '{"map":{"sku":"StockCode"}}'),
@@ -73,7 +74,7 @@ export function imports(api: Api) {
     }) => {
       const kindOf = kindNamed(params.id)
       if (!kindOf) throw notFound('kind of rows')
-      requireRoleFor(params.id, role)
+      requireRoleOf(kindOf, role)
       if (kindOf.movesIn && !driver.isOurs)
         throw new ApiError(
           'capability_unavailable',
@@ -135,11 +136,11 @@ export function imports(api: Api) {
 }
 
 /** A file is for who may change what is in it one by one. */
-const requireRoleFor = (kind: string, role: Role) => requireRole({ role }, kindNamed(kind)?.role ?? 'visitor')
+const requireRoleOf = (kind: Kind | undefined, role: Role) => kind?.role && requireRole({ role }, kind.role)
 
 async function toldTo(role: Role, finding: Promise<{ feed: string; record: string } | undefined>) {
   const found = await finding
-  if (found) requireRoleFor(found.feed, role)
+  requireRoleOf(kindNamed(found?.feed ?? ''), role)
   return found && { record: found.record }
 }
 

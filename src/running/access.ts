@@ -78,7 +78,8 @@ export async function prepareAccess(
   const isThere = (await listAllServices(db)).some(service => service.name === name) && (await accountExists(db, name))
   if (!isThere) return
   const known = await readAccess(file)
-  const opened = typeof known?.password === 'string' && (await signIn(db, keys)(name, known.password, 'access.json'))
+  const opened =
+    typeof known?.password === 'string' && (await signIn(db, keys)(name, known.password, () => 'access.json'))
   if (!known || !(opened instanceof Map)) return { username: name }
   // A further process on this directory keeps the address of the one that serves. Where the database is bundled, this process is the only
   // one.

@@ -104,7 +104,7 @@ async function reachRunning(config: Config): Promise<Running | undefined> {
     const kept = new pg.Client({ ...connection, connectionTimeoutMillis: 2_000 })
     kept.on('error', () => {})
     await kept.connect()
-    if (await isOf(config, kept)) return { connection, kept }
+    if (await isOf(config, kept).catch(() => false)) return { connection, kept }
     await kept.end()
   } catch {
     // Nobody runs it.

@@ -129,7 +129,7 @@ export async function listen(
   return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
 }
 
-/** Answers with what ends all connections that the server has then: one of HTTP/2 cannot by itself. */
+/** Answers with what ends all connections that the server then has: an HTTP/2 server cannot end its own. */
 function cuttingOff({ server }: FastifyInstance): () => void {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {

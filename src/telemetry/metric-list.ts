@@ -88,7 +88,7 @@ export const metrics = {
   },
   tillbridge_sync_schedule_seconds: {
     type: 'gauge',
-    help: 'Seconds between two pulls of a feed, as it is scheduled: told once a process has had to do with its back office.',
+    help: 'Seconds between two pulls of a feed: its schedule, or how often everything is read where nothing else can be asked for.',
     labels: ['service', 'feed'],
     largest: true,
   },

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { dashboard } from '../../scripts/monitoring/dashboard.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { openDatabase } from '../../src/db.ts'
+import { openDatabase, sql } from '../../src/db.ts'
 import { keysFrom } from '../../src/secrets.ts'
 import { addService } from '../../src/services.ts'
 import { raiseAlert } from '../../src/store/running/alerts.ts'
@@ -40,6 +40,8 @@ async function askPrometheus<T>(path: string, parameters: Record<string, string>
   return data
 }
 
+const told = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+
 /** Has each figure told, again whenever what it returns is called: feeds that are pulled and that fail, e-mails, alerts, requests that are answered and that are not. */
 async function live() {
   const simulator = await startSimulator({ sizes: { persons: 3 } })
@@ -67,12 +69,13 @@ async function live() {
     const keys = keysFrom(readFileSync(join(dataDir, 'secret'), 'utf8').trim())
     await db.transaction(tx => queueVoucherMail(tx, keys, other, gift))
     await raiseAlert(db, other.id, { kind: 'sync_failing', subject: 'stock', detail: 'for the dashboard' })
+    await until(async () => /tillbridge_sync_lag_seconds\{/.test(await told()), 'a feed was pulled', patienceMs)
+    await simulator.close()
+    // As a run of the feed leaves it where the back office cannot say what has changed.
+    await db.run(sql`update sync_state set whole_every = 86400 where feed = 'customers'`)
   } finally {
     await db.close()
   }
-  const told = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
-  await until(async () => /tillbridge_sync_lag_seconds\{/.test(await told()), 'a feed was pulled', patienceMs)
-  await simulator.close()
   return async () => {
     assert.equal((await ask(service, '/stores', access)).status, 200)
     assert.equal((await ask(service, '/rewards/accounts/7', access)).status, 503)
@@ -114,6 +117,20 @@ before(async () => {
     return target?.health === 'up'
   }
   await until(isRead, 'Prometheus reads the service', patienceMs).catch(error => assert.fail(`${error}: ${why}`))
+})
+
+test('each series is told once, the schedule of a feed too, which is how often anything can be asked for', {
+  skip,
+}, async () => {
+  const isTold = async () => /^tillbridge_sync_schedule_seconds\{.*feed="customers".*\} 86400$/m.test(await told())
+  await until(isTold, 'it is told', patienceMs)
+  const lines = (await told()).trim().split('\n')
+  const series = lines.filter(line => !line.startsWith('#')).map(line => line.slice(0, line.lastIndexOf(' ')))
+  assert.ok(series.length > 100)
+  assert.deepEqual(
+    series.filter((one, i) => series.indexOf(one) !== i),
+    [],
+  )
 })
 
 test('each query of the dashboard finds something in what a Prometheus has read of a service', { skip }, async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { exampleFile } from '../../src/backoffice/files/document.ts'
 import { kinds } from '../../src/backoffice/rows/kinds.ts'
+import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import { openShop, type Shop } from '../support/feeds.ts'
 
 let shop: Shop
@@ -90,6 +91,23 @@ test('a value that is not given follows the price, the quantity and the discount
 test('a line whose value could not be stored is refused', async () => {
   const { rejected } = await shop.feed('transactions', `${header}\nbig,2024-05-01,1,2000000000,999999.99\n`)
   assert.match(rejected ?? '', /^2,price,times the quantity is more than an amount can be,/m)
+})
+
+test('a line goes into a sale of another currency with that one’s decimals, or is refused, and no other with it', async () => {
+  const yen = {
+    header: { id: 'yen', currency: 'JPY', saleDate: '2024-05-01 00:00:00' },
+    line: { id: '1', quantity: 1 },
+  }
+  await upsertTransactions(shop.db, shop.service, [{ ...yen, line: { ...yen.line, price: '900', value: '900' } }])
+  const lines = 'yen,2024-05-01,2,1,100,100.00\nyen,2024-05-01,3,1,10.50,10.50\npound,2024-05-01,1,1,10.50,10.50\n'
+  const { inserted, rejected } = await shop.feed('transactions', `${header},value\n${lines}`)
+  assert.equal(inserted, 2)
+  assert.match(rejected ?? '', /^3,,has an amount with more decimals than the currency of its transaction has,yen,/m)
+  const { lines: kept, total, currency } = await transaction('yen')
+  assert.deepEqual(
+    [kept.map(({ value }: { value: string }) => value), total, currency],
+    [['900', '100'], '1000', 'JPY'],
+  )
 })
 
 test('an import that was stopped within a record of many rows goes on with that record', async () => {

@@ -19,8 +19,8 @@ const smallest =
 /** Why compose.yaml cannot be run here; undefined where it can. What a kernel lacks is found out by trying. */
 export function noCompose(): string | undefined {
   if (noRoot) return noRoot
-  if (!['podman', 'podman-compose', 'catatonit'].every(isThere))
-    return 'there is no podman-compose: apt-get install podman podman-compose catatonit'
+  if (!['podman', 'podman-compose', 'catatonit', 'ip'].every(isThere))
+    return 'there is no podman-compose: apt-get install podman podman-compose catatonit iproute2'
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-container-'))
   try {
     ran('tar', '-C', '/', '-cf', join(home, 'image.tar'), 'usr/bin/catatonit')

@@ -9,7 +9,7 @@ export function useKinds() {
     const open = Object.entries(kinds).filter(([, kind]) => reaches(role, kind.role))
     return Object.fromEntries(
       open.map(([name, kind]) => {
-        const columns = kind.columns.filter(column => reaches(role, column.role ?? kind.role))
+        const columns = kind.columns.filter(column => !column.role || reaches(role, column.role))
         return [name, Object.assign({}, kind, { columns })]
       }),
     )

@@ -12,7 +12,7 @@ const listed = path =>
     },
   )
 
-/** Words of a name, at most: each order of them is asked for. */
+/** A name of more words is asked for as it was typed: each order of them is a request. */
 const mostWords = 6
 
 /** Of each order of a name's words, so many customers. */
@@ -23,8 +23,8 @@ async function named(text) {
   // No name has a digit.
   if (/\d/.test(text)) return []
   const words = text.split(/\s+/)
-  if (words.length > mostWords) return []
-  const turned = text.includes(',') ? [text] : words.map((_, i) => [...words.slice(i), ...words.slice(0, i)].join(' '))
+  const isAskedOnce = text.includes(',') || words.length > mostWords
+  const turned = isAskedOnce ? [text] : words.map((_, i) => [...words.slice(i), ...words.slice(0, i)].join(' '))
   const found = turned.map(name => listed(`/customers/search?limit=${namesakes}&name=${encodeURIComponent(name)}`))
   return (await Promise.all(found)).flat()
 }

@@ -216,6 +216,7 @@ export const kinds = {
     write: mapSkus,
     examples: [{}, { skuId: '12002', ecommerceSku: 'MH01-S-Black' }],
   },
+  // For maintainers too: `PUT /customers/:id` takes the same identifiers (contract 15).
   'customer-mapping': {
     description: 'The identifiers in the e-commerce platform of one customer.',
     shape: CustomerMappingRow,

@@ -40,6 +40,10 @@ const constraints: Readonly<Record<string, readonly [reason: Violation['reason']
     () =>
       new Reason('is of an order that was shipped, cancelled or returned here since it was imported', 'orderNumber'),
   ],
+  transaction_currency: [
+    () => new Reason('has an amount with more decimals than the currency of its transaction has'),
+    'have more decimals than the currency of their sale',
+  ],
   voucher_pkey: [issuedHere],
   voucher_issued_here: [issuedHere],
   voucher_used_here: [

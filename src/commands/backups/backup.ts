@@ -57,7 +57,7 @@ export const backupCommand = (program: Command) =>
             taking.end()
             checking.end()
           })
-          .catch(notWritten(file))
+          .catch(notWritten(file, '; - is standard output'))
         await noteBackup(db, takenAt)
         const { size } = await stat(file)
         console.log(

@@ -22,16 +22,18 @@ export async function writeWhole(path: string, texts: AsyncIterable<string>, sig
   )
 }
 
-/** Tells of a file that could not be written; what else went wrong is thrown as it is. */
-export const notWritten = (path: string) => (error: NodeJS.ErrnoException) => {
-  const { code, message } = error
-  if (error instanceof NoFile) throw new Error(`${message}; - is standard output.`)
-  if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error
-  const folder = dirname(resolve(path))
-  throw new Error(
-    `${path} cannot be written: ${code === 'ENOENT' && !existsSync(folder) ? `there is no folder ${folder}` : message}.`,
-  )
-}
+/** Tells of a file that could not be written; what else went wrong is thrown as it is. `hint`: what to do where it is no file. */
+export const notWritten =
+  (path: string, hint = '') =>
+  (error: NodeJS.ErrnoException) => {
+    const { code, message } = error
+    if (error instanceof NoFile) throw new Error(`${message}${hint}.`)
+    if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error
+    const folder = dirname(resolve(path))
+    throw new Error(
+      `${path} cannot be written: ${code === 'ENOENT' && !existsSync(folder) ? `there is no folder ${folder}` : message}.`,
+    )
+  }
 
 /** Sends texts to standard output, as far as whoever reads there wants them: `| head`. */
 export async function toStandardOutput(texts: AsyncIterable<string> | string): Promise<void> {

@@ -1,3 +1,4 @@
+import { Contradiction } from '../contradiction.ts'
 import { amount, decimalsOf, minorUnits, priceOf, storedUnits, unitPrice } from '../money.ts'
 import type { RetailTransaction } from './transactions.ts'
 
@@ -43,23 +44,24 @@ export const toldFirst = (
     ({ header, line }) => !before.get(header.id)?.lines.some(stored => isExported(stored) !== isExported(line)),
   )
 
-/** Lines into the transactions they belong to. `before` holds those that exist; amounts get the currency's decimals. */
+/**
+ * Lines into the transactions they belong to. `before` holds those that exist; amounts get the decimals of the transaction's currency, which
+ * is the service's where nobody says. Throws `Contradiction` where a line's amount has more.
+ */
 export function mergeLines(
   before: ReadonlyMap<string, Stored>,
   rows: readonly TransactionParts[],
   currency: string,
 ): Merged {
-  const decimals = decimalsOf(currency)
   const drafts = new Map<string, Draft>()
   for (const { header, line } of rows) {
     const draft = drafts.get(header.id) ?? draftOf(header.id, before.get(header.id), currency)
     drafts.set(header.id, draft)
     draft.header = mergeHeader(draft.header, header)
     const existing = draft.lines.get(line.id)
-    draft.lines.set(line.id, mergeLine(existing, line, draft.lines.size + 1, decimals))
+    draft.lines.set(line.id, mergeLine(existing, line, draft.lines.size + 1, decimalsOf(draft.header.currency)))
   }
-  const decimalsIn = (other: string) => (other === currency ? decimals : decimalsOf(other))
-  return { merged: [...drafts.values()].flatMap(draft => outcome(draft, decimalsIn)), ...count(rows, drafts) }
+  return { merged: [...drafts.values()].flatMap(outcome), ...count(rows, drafts) }
 }
 
 function draftOf(id: string, stored: Stored | undefined, currency: string): Draft {
@@ -91,7 +93,11 @@ function mergeHeader(header: Header, given: TransactionParts['header']): Header 
 
 /** The line with every field in its place; the same object where nothing differs. */
 function mergeLine(existing: Line | undefined, given: TransactionParts['line'], place: number, decimals: number): Line {
-  const units = (text: string) => minorUnits(text, decimals) ?? 0n
+  const units = (text: string) => {
+    const found = minorUnits(text, decimals)
+    if (found === undefined) throw new Contradiction('transaction_currency')
+    return found
+  }
   const line = {
     ...(existing ?? freshLine(given.id, place)),
     ...given,
@@ -139,10 +145,10 @@ function same<T extends object>(a: T, b: T) {
 const alike = (a: unknown, b: unknown) => typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b)
 
 /** The transaction with its lines in order and their sum; nothing where it is what it was. */
-function outcome({ was, header, wereLines, lines }: Draft, decimalsIn: (currency: string) => number): Stored[] {
+function outcome({ was, header, wereLines, lines }: Draft): Stored[] {
   const changed = was !== header && !(was && same(was, header))
   if (!changed && ![...lines.values()].some(line => differs(wereLines.get(line.id), line))) return []
-  const decimals = decimalsIn(header.currency)
+  const decimals = decimalsOf(header.currency)
   const ordered = [...lines.values()].sort((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))
   const total = ordered.reduce((sum, line) => sum + storedUnits(line.value, decimals), 0n)
   return [{ ...header, total: amount(total, decimals), lines: ordered }]

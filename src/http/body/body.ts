@@ -81,7 +81,9 @@ export async function readBody<B extends TSchema>(
   stored?: () => Promise<{ record: string } | undefined>,
 ): Promise<Static<B>> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-  if (isNoBody(shape) && bytes.length) requireJson(request)
+  // What has the type of a file is a stream, of which nobody knows yet how long it is (`takeFiles`).
+  const isStream = Boolean(request.body) && !Buffer.isBuffer(request.body)
+  if (isNoBody(shape) && (bytes.length || isStream)) requireJson(request)
   const given = isNoBody(shape) && bytes.length === 0 ? {} : readJson(bytes)
   const value = keepsEmptyTexts ? given : withoutEmptyTexts(shape, given)
   const faults = faultsOf(shape, value, service.settings)

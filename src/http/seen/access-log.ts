@@ -20,7 +20,7 @@ export const about = (request: FastifyRequest) => ({
 })
 
 /** What somebody does who has a key that is not theirs, tries for one, or sends one in the clear. */
-const suspicious: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode>([
+const suspicious: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'service_not_assigned',
   'https_required',
   'invalid_credentials',

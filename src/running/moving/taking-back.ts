@@ -14,7 +14,9 @@ export async function takeBack(places: Places, move: Move, error: Error, signal:
     )
   })
   if (state === 'switched') return
-  await requireMine(places.control, move)
+  await requireMine(places.control, move).catch(fault => {
+    throw because(error, fault.message)
+  })
   await undo(places, move, signal).catch(fault => {
     throw because(
       error,

@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../db.ts'
+import { Contradiction } from '../../domain/contradiction.ts'
 import type { Service } from '../../settings.ts'
 import { beginChange } from '../lists/change.ts'
-import { Contradiction } from '../lists/contradiction.ts'
 import { removeFrom } from '../lists/removals.ts'
 
 const kept = sql`ecommerce_admin_id, ecommerce_legacy_id, email_subscription, sms_subscription, joined_store_id`

@@ -1,12 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Database, type Db, sql } from '../../db.ts'
 import type { OrderAddress } from '../../domain/address.ts'
+import { Contradiction } from '../../domain/contradiction.ts'
 import { decimalsOf } from '../../domain/money.ts'
 import type { Order } from '../../domain/orders/orders.ts'
 import type { Service } from '../../settings.ts'
 import { requireCustomers } from '../customers/leaving.ts'
 import { beginChange, type Change, type Upserted } from '../lists/change.ts'
-import { Contradiction } from '../lists/contradiction.ts'
 import { removeFrom } from '../lists/removals.ts'
 import { passOver } from './numbers.ts'
 

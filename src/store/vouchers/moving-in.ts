@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Database, type Db, sql } from '../../db.ts'
+import { Contradiction } from '../../domain/contradiction.ts'
 import { amount, decimalsOf, storedUnits } from '../../domain/money.ts'
 import { issued, stepsTo, type TakenStep } from '../../domain/vouchers/moving-in.ts'
 import type { VoucherState } from '../../domain/vouchers/states.ts'
@@ -7,7 +8,6 @@ import type { BroughtState } from '../../domain/vouchers/voucher-row.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import type { Upserted } from '../lists/change.ts'
-import { Contradiction } from '../lists/contradiction.ts'
 import { pinHash } from './pin.ts'
 
 /** A voucher of an earlier system. Amounts as text, with the currency's decimals at most. */

@@ -41,7 +41,7 @@ test('what a maintainer may not change one by one, a maintainer may not import e
   }
 })
 
-test('what became of a file of mappings is told to admins', async () => {
+test('an import of mappings, and why its lines were refused, is told to admins', async () => {
   const maintainer = await service.account('maintainer')
   const { path } = await bring(service, 'store-mapping', 'storeId,ecommerceLocationId\n9,9\n')
   for (const asked of [path, `${path}/rejected`]) {

@@ -179,12 +179,14 @@ test('a body where none is wanted is judged by its bytes, over HTTP/2 too', asyn
   const ask = (headers: Record<string, string>, body = '') => service.request(path, { method: 'POST', headers, body })
   assert.equal((await ask({ 'transfer-encoding': 'chunked' })).status, 202)
   assert.equal((await ask({ 'content-type': 'application/json' }, '{}')).status, 202)
-  isProblem(await ask({ 'content-type': 'text/plain' }, '{}'), 'unsupported_media_type', service.baseUrl)
+  for (const type of ['text/plain', 'text/csv', 'application/x-ndjson'])
+    isProblem(await ask({ 'content-type': type }, '{}'), 'unsupported_media_type', service.baseUrl)
   const server = await anotherServer(service, { environment: { HTTP2: 'on' } })
   const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
   try {
     for (const [body, type, status] of [
       ['{}', 'text/plain', 415],
+      ['x', 'text/csv', 415],
       ['{}', 'application/json', 202],
       ['', 'text/plain', 202],
     ] as const) {
