@@ -12,14 +12,18 @@ const doctor = async (envFile: string, environment = {}) => {
 
 test('.env is read as people write it', async () => {
   const out = await doctor(
-    `export PORT=x1 \nWORKERS=x2  # all of them\nSMTP_URL="x#3 4" # quoted\nHOST='x4'\nother_name=1\nDATA_DIR=/nowhere/a#b  # the big disk\nPUBLIC_URL= # none yet\r\nCA="one\nmore line"\n`,
+    `export PORT=x1 \nWORKERS=x2  # all of them\nHOST='x4'\nother_name=1\nDATA_DIR=/nowhere/a#b  # the big disk\nPUBLIC_URL= # none yet\r\nCA="one\nmore line"\n`,
   )
   assert.match(out, /PORT is .*, not "x1"\.$/m)
   assert.match(out, /WORKERS is .*, not "x2"\.$/m)
   assert.match(out, /HOST is .*, not "x4"\.$/m)
   assert.doesNotMatch(out, /PUBLIC_URL/)
   assert.match(await doctor('DATA_DIR=/nowhere/a#b  # the big disk\n'), /Data +\/nowhere\/a#b is not there/)
-  assert.match(await doctor(`DATA_DIR='/nowhere/a #b'  # the big disk\n`), /Data +\/nowhere\/a #b is not there/)
+  for (const mark of [`'`, '"'])
+    assert.match(
+      await doctor(`DATA_DIR=${mark}/nowhere/a #b${mark}  # the big disk\n`),
+      /Data +\/nowhere\/a #b is not there/,
+    )
 })
 
 test('a line of .env that cannot be read is named, and not repeated', async () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Order } from '../../src/domain/orders/orders.ts'
 import { faultsOf } from '../../src/http/body/shape.ts'
+import { bring } from '../support/bringing.ts'
 import { startOrderShop } from '../support/order-shop.ts'
-import { until } from '../support/processes.ts'
 import type { Caller } from '../support/service.ts'
 import { importing } from './import-command.ts'
 
@@ -34,14 +34,7 @@ test('a price that is finer than the currency refuses its order, and no other', 
   assert.deepEqual([run.code, run.counts, run.reasons], [2, [4, 2, 0, 0, 2], reasons])
 
   const sent = await shop.another()
-  const taken = await sent.request('/imports/orders', {
-    method: 'POST',
-    headers: { 'content-type': 'text/csv' },
-    body: tooFine,
-  })
-  const path = String(taken.headers.location)
-  await until(async () => (await sent.get(path)).json.data.state !== 'running', 'it is in', 30_000)
-  const { state, new: added, refused } = (await sent.get(path)).json.data
+  const { state, new: added, refused } = await bring(sent, 'orders', tooFine)
   assert.deepEqual([state, added, refused], ['ok', 2, 2])
 
   for (const at of [imported, sent]) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { defaultSettings } from '../../../src/settings.ts'
+import { bring } from '../../support/bringing.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
@@ -213,13 +214,7 @@ test('gateways that came as a file are settings that can be sent back: no longer
   const names = Array.from({ length: 199 }, (_, i) => `gateway${i}`)
   await put(shop, '/settings', { gateways: ['paypal', ...names] })
   const lines = ['name', 'x'.repeat(51), 'paypal', 'one too many'].join('\n')
-  const { headers } = await shop.request('/imports/payment-gateways', {
-    method: 'POST',
-    headers: { 'content-type': 'text/csv' },
-    body: `${lines}\n`,
-  })
-  const path = String(headers.location)
-  await until(async () => (await shop.get(path)).json.data.state !== 'running', 'it is in')
+  const { path } = await bring(shop, 'payment-gateways', `${lines}\n`)
   const refused = (await shop.get(`${path}/rejected`)).json.data
   assert.deepEqual(refused.flatMap(({ numbers }: { numbers: number[] }) => numbers).sort(), [2, 4])
   const settings = (await shop.get('/settings')).json.data

@@ -21,6 +21,13 @@ await stockGiftCards(api, api)
 const mail = mailFolder()
 const folderPost = postOf({ smtpUrl: undefined, dataDir: mail.dataDir })
 let worker: Worker | undefined
+const working = () => startWorker({ db: api.db, keys: api.keys, log: logged.log, post: folderPost })
+after(async () => {
+  await worker?.stop(0)
+  await api.stop()
+  await rm(mail.dataDir, { recursive: true, force: true })
+})
+
 test('a customer who has changed since is not erased where `If-Match` says what was seen', async () => {
   const careful = await api.tenant({ requireIfMatch: true })
   const added = await post(careful, '/customers', {
@@ -37,13 +44,6 @@ test('a customer who has changed since is not erased where `If-Match` says what 
   assert.equal(status, 200, 'the customer is still there')
   assert.equal((await eraseAt(String(headers.etag))).status, 200)
   assert.equal((await eraseAt()).status, 200, 'a repeat says how far it is')
-})
-
-const working = () => startWorker({ db: api.db, keys: api.keys, log: logged.log, post: folderPost })
-after(async () => {
-  await worker?.stop(0)
-  await api.stop()
-  await rm(mail.dataDir, { recursive: true, force: true })
 })
 
 const erasing = async (id: string) => (await remove(api, `/customers/${id}`)).json?.data?.status

@@ -4,10 +4,11 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { sql } from '../../../src/db.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
+import { bring } from '../../support/bringing.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
 import { until } from '../../support/processes.ts'
 import { put } from '../../support/write.ts'
-import { bring, findings, judged, shown, startWithWorker } from './looked-after.ts'
+import { findings, judged, shown, startWithWorker } from './looked-after.ts'
 import { customerExport, inventoryExport, newProductExport, productExport } from './shopify.ts'
 
 const api = await startWithWorker()
@@ -82,7 +83,7 @@ test('refused lines that are mended are no whole list, as CSV and as NDJSON: not
   const why = { line: '2', column: 'customerId', reason: 'is too long' }
   const csv = await bring(shop, 'ecommerce-customers', 'line,column,reason,Customer ID\n2,ID,is too long,3\n')
   const record = JSON.stringify({ ...why, customerId: '4' })
-  const json = await bring(shop, 'ecommerce-customers', `${record}\n`, 'application/x-ndjson')
+  const json = await bring(shop, 'ecommerce-customers', `${record}\n`, { 'content-type': 'application/x-ndjson' })
   assert.deepEqual([csv.new, csv.notes, json.new, json.notes, json.refused], [1, [], 1, [], 0], JSON.stringify(json))
   assert.equal((await judged(shop)).customers.listed, 4)
 })

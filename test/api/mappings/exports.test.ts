@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { bring } from '../../support/bringing.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
-import { bring, startWithWorker } from './looked-after.ts'
+import { startWithWorker } from './looked-after.ts'
 
 // The first lines of Shopify's exports of each time, as they are; the rows are made up.
 

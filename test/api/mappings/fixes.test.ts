@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/db.ts'
+import { bring } from '../../support/bringing.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'
-import { bring, findings, fix, judged, shown, startWithWorker, told } from './looked-after.ts'
+import { findings, fix, judged, shown, startWithWorker, told } from './looked-after.ts'
 import { customerExport, productExport } from './shopify.ts'
 
 const api = await startWithWorker()

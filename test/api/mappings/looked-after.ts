@@ -18,14 +18,6 @@ export async function startWithWorker() {
   return api
 }
 
-/** Sends a file, and waits until it is in. */
-export async function bring(shop: Caller, kind: string, body: string | Buffer, type = 'text/csv') {
-  const sent = await shop.request(`/imports/${kind}`, { method: 'POST', headers: { 'content-type': type }, body })
-  assert.equal(sent.status, 202, sent.text)
-  const path = String(sent.headers.location)
-  await until(async () => (await shop.get(path)).json.data.state !== 'running', 'it is in', 30_000)
-  return (await shop.get(path)).json.data
-}
 /** Has all judged, and answers how it stands by kind. */
 export async function judged(shop: Caller) {
   assert.equal((await post(shop, '/mappings/doctor/run', {})).status, 202)

@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { holdKind } from '../../../src/backoffice/rows/hold.ts'
+import { bring, ended, sendFile } from '../../support/bringing.ts'
 import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => service.stop())
 
 const send = (shop: Caller, body: string | Buffer, headers: Record<string, string> = {}, query = '') =>
-  shop.request(`/imports/stores${query}`, {
-    method: 'POST',
-    headers: Object.assign({ 'content-type': 'text/csv' }, headers),
-    body,
-  })
-const isIn = async (shop: Caller, path: unknown) => {
-  await until(async () => (await shop.get(String(path))).json.data.state !== 'running', 'it is in', 30_000)
-}
+  sendFile(shop, `stores${query}`, body, headers)
 const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n'
 
 test('an account has two files in work at a time, and those of others are taken beside them', async () => {
@@ -26,13 +20,11 @@ test('an account has two files in work at a time, and those of others are taken 
   try {
     for (const { status, text } of taken) assert.equal(status, 202, text)
     isProblem(await send(shop, csv), 'too_many_imports', service.baseUrl)
-    const theirs = await send(other, csv)
-    assert.equal(theirs.status, 202, theirs.text)
-    await isIn(other, theirs.headers.location)
+    await bring(other, 'stores', csv)
   } finally {
     await letGo()
   }
-  for (const { headers } of taken) await isIn(shop, headers.location)
+  for (const answer of taken) await ended(shop, answer)
   assert.equal((await send(shop, csv)).status, 202)
 })
 
@@ -40,9 +32,7 @@ test('the charset of a file is what it is read by, unless something else is said
   const shop = await service.tenant()
   const lodz = Buffer.from('storeId,storeNumber,name\n1,101,\xa3\xf3d\xbc\n', 'latin1')
   const nameOf = async (query: string, type: string) => {
-    const answer = await send(shop, lodz, { 'content-type': type }, query)
-    assert.equal(answer.status, 202, answer.text)
-    await isIn(shop, answer.headers.location)
+    await bring(shop, `stores${query}`, lodz, { 'content-type': type })
     return (await shop.get('/stores/101')).json.data.name
   }
   assert.equal(await nameOf('', 'text/csv; charset=iso-8859-2'), 'Łódź')
@@ -60,9 +50,10 @@ test('a file is packed with what can be unpacked, or with nothing', async () => 
   const shop = await service.tenant()
   for (const coding of ['br', 'deflate', 'gzip, gzip'])
     isProblem(await send(shop, csv, { 'content-encoding': coding }), 'unsupported_media_type', service.baseUrl)
-  for (const coding of ['identity', 'GZIP', 'zstd']) {
-    const answer = await send(shop, csv, { 'content-encoding': coding })
-    assert.equal(answer.status, 202, answer.text)
-    await isIn(shop, answer.headers.location)
-  }
+  for (const [coding, body] of [
+    ['identity', csv],
+    ['GZIP', gzipSync(csv)],
+    ['zstd', zstdCompressSync(csv)],
+  ] as const)
+    assert.equal((await bring(shop, 'stores', body, { 'content-encoding': coding })).state, 'ok', coding)
 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { kinds } from '../../../src/backoffice/rows/kinds.ts'
+import { bring, ended, sendFile } from '../../support/bringing.ts'
 import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
-import { type Answer, type Caller, startTestService } from '../../support/service.ts'
+import { startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => service.stop())
@@ -18,26 +18,13 @@ const ofAdmins = [
   'ecommerce-customers',
 ]
 
-const send = (shop: Caller, kind: string, body: string, type = 'text/csv') =>
-  shop.request(`/imports/${kind}`, { method: 'POST', headers: { 'content-type': type }, body })
-
-/** What has become of a file that was taken. */
-async function ended(shop: Caller, answer: Answer) {
-  assert.equal(answer.status, 202, answer.text)
-  const path = String(answer.headers.location)
-  await until(async () => (await shop.get(path)).json.data.state !== 'running', 'it is in', 30_000)
-  return { path, run: (await shop.get(path)).json.data }
-}
-
-const bring = async (...sent: Parameters<typeof send>) => ended(sent[0], await send(...sent))
-
 test('what a maintainer may not change one by one, a maintainer may not import either', async () => {
   const maintainer = await service.account('maintainer')
   for (const kind of Object.keys(kinds)) {
-    const answer = await send(maintainer, kind, 'x\n')
+    const answer = await sendFile(maintainer, kind, 'x\n')
     if (ofAdmins.includes(kind)) isProblem(answer, 'insufficient_role', service.baseUrl, `/imports/${kind}`)
-    else assert.equal((await ended(maintainer, answer)).run.state, 'failed', kind)
-    assert.equal((await ended(service, await send(service, kind, 'x\n'))).run.state, 'failed', kind)
+    else assert.equal((await ended(maintainer, answer)).state, 'failed', kind)
+    assert.equal((await bring(service, kind, 'x\n')).state, 'failed', kind)
   }
 })
 
@@ -61,14 +48,14 @@ test('the columns of a file that map or configure are for admins', async () => {
     [{ set: { ecommerceLocationId: '5' } }, 'storeId,storeNumber,name\n1,101,y\n', /for admins: ecommerceLocationId/],
   ] as const) {
     const profile = query && `?profile=${encodeURIComponent(JSON.stringify(query))}`
-    const { run } = await bring(maintainer, `stores${profile}`, csv)
+    const run = await bring(maintainer, `stores${profile}`, csv)
     assert.equal(run.state, 'failed')
     assert.match(run.detail, why)
   }
   const line = '{"storeId":"1","storeNumber":"101","name":"y","inventoryBuffer":9}\n'
-  const { run } = await bring(maintainer, 'stores', line, 'application/x-ndjson')
+  const run = await bring(maintainer, 'stores', line, { 'content-type': 'application/x-ndjson' })
   assert.deepEqual([run.state, run.refused], ['ok', 1])
-  const { run: others } = await bring(maintainer, 'stores?profile=%7B%22ignore%22%3A%5B%22*%22%5D%7D', withThem)
+  const others = await bring(maintainer, 'stores?profile=%7B%22ignore%22%3A%5B%22*%22%5D%7D', withThem)
   assert.deepEqual([others.state, others.changed], ['ok', 1])
   const { name, ecommerceLocationId, inventoryBuffer } = (await admin.get('/stores/101')).json.data
   assert.deepEqual([name, ecommerceLocationId, inventoryBuffer], ['y', '77', 3])

@@ -6,36 +6,16 @@ import { gzipSync } from 'node:zlib'
 import { sql } from '../../../src/db.ts'
 import { setBackOffice } from '../../../src/store/running/back-office.ts'
 import { importing } from '../../import/import-command.ts'
+import { bring, sendFile } from '../../support/bringing.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
 import { credentials } from '../../support/servers.ts'
-import { type Answer, type Caller, startTestService } from '../../support/service.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
 after(() => service.stop())
 const { db } = service
 
-const send = (
-  shop: Caller,
-  kind: string,
-  body: string | Buffer,
-  headers: Record<string, string> = {},
-): Promise<Answer> =>
-  shop.request(`/imports/${kind}`, {
-    method: 'POST',
-    headers: Object.assign({ 'content-type': 'text/csv' }, headers),
-    body,
-  })
-/** Sends a file, and waits until it is in; answers the import. */
-const bring = async (...sent: Parameters<typeof send>) => {
-  const { status, headers, text } = await send(...sent)
-  assert.equal(status, 202, text)
-  const path = String(headers.location)
-  const [shop] = sent
-  await until(async () => (await shop.get(path)).json.data.state !== 'running', 'it is in', 30_000)
-  const { json } = await shop.get(path)
-  return Object.assign(json.data, { path })
-}
 const counts = ({ state, read, new: added, changed, unchanged, refused }: Record<string, unknown>) => [
   ...[state, read, added, changed, unchanged, refused],
 ]
@@ -121,7 +101,7 @@ test('records as NDJSON, packed, are taken as they are', async () => {
 test('with `Prefer: tx=rollback` a file is only looked at: no list has it, and no feed is the fresher for it', async () => {
   const shop = await service.tenant()
   const headers = { 'content-type': 'text/csv', prefer: 'tx=rollback' }
-  const answer = await send(shop, 'stores', csv, headers)
+  const answer = await sendFile(shop, 'stores', csv, headers)
   assert.equal(answer.headers['preference-applied'], 'tx=rollback')
   const run = await bring(shop, 'stores', `${csv}3,,\n`, headers)
   assert.deepEqual([run.state, run.dryRun, run.read, run.refused], ['ok', true, 3, 1])
@@ -161,7 +141,7 @@ test('a file as people have it is read by the options of the query, or a profile
     ['profile=%7B', 'profile'],
     ['shoes=1', 'shoes'],
   ]) {
-    const { status, json } = await send(shop, `stores?${query}`, theirs)
+    const { status, json } = await sendFile(shop, `stores?${query}`, theirs)
     assert.deepEqual([status, json.errors?.[0].parameter], [400, parameter], JSON.stringify(json))
   }
 })
@@ -173,15 +153,15 @@ test('what is no file of the kind fails with why; what cannot be taken is refuse
   assert.match(failed.detail, /^Columns that are not known: 1\.\n/)
   const empty = await bring(shop, 'stores', '')
   assert.match(empty.detail, /The file is empty/)
-  isProblem(await send(shop, 'shoes', csv), 'not_found', service.baseUrl, '/imports/shoes')
+  isProblem(await sendFile(shop, 'shoes', csv), 'not_found', service.baseUrl, '/imports/shoes')
   isProblem(
-    await send(shop, 'stores', '{}', { 'content-type': 'application/json' }),
+    await sendFile(shop, 'stores', '{}', { 'content-type': 'application/json' }),
     'unsupported_media_type',
     service.baseUrl,
     '/imports/stores',
   )
   const visitor = await service.account('visitor', shop.service)
-  isProblem(await send(visitor, 'stores', csv), 'insufficient_role', service.baseUrl, '/imports/stores')
+  isProblem(await sendFile(visitor, 'stores', csv), 'insufficient_role', service.baseUrl, '/imports/stores')
   for (const foreign of [path, `${path}/rejected`])
     isProblem(await other.get(foreign), 'not_found', service.baseUrl, foreign)
   await setBackOffice(db, service.keys, other.service, {
@@ -190,7 +170,7 @@ test('what is no file of the kind fails with why; what cannot be taken is refuse
     country: 'AU',
   })
   await until(async () => (await other.get('/feeds')).json.data.length > 5, 'the back office is known', 20_000)
-  const refused = await send(other, 'vouchers', 'number\n1\n')
+  const refused = await sendFile(other, 'vouchers', 'number\n1\n')
   isProblem(refused, 'capability_unavailable', service.baseUrl, '/imports/vouchers')
 })
 
