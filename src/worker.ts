@@ -189,7 +189,10 @@ export async function askForScheduled(db: Db, table: Readonly<Record<string, Job
   const scheduled = Object.entries(table).flatMap(([name, { everySeconds, waitsSeconds, jitter = 0 }]) =>
     everySeconds === undefined ? [] : [{ name, mostSeconds: Math.max(everySeconds, ...waitsSeconds) * (1 + jitter) }],
   )
-  await addScheduled(db, scheduled)
+  await addScheduled(
+    db,
+    scheduled.map(({ name }) => name),
+  )
   await hastenScheduled(db, scheduled)
 }
 

@@ -16,7 +16,7 @@ after(() => shop.close())
 const customers = 'id,firstname,email\n1,John,john@example.com\n2,Jane,jane@example.com\n'
 const sale = (id: string, customerId: string) =>
   `id,saleDate,lineId,quantity,price,customerId\n${id},2024-05-01,1,1,2.50,${customerId}\n`
-const eraseOne = (id: string) => shop.db.transaction(tx => erase(tx, shop.service, id))
+const eraseOne = (id: string) => shop.db.transaction(tx => erase(tx, shop.service, id, () => {}))
 
 test("who was erased is not brought back by a file that still has them, and what comes in late of them is nobody's", async () => {
   await shop.feed('customers', customers)

@@ -19,6 +19,7 @@ import { customerWithEmail } from '../../store/customers/customers.ts'
 import { erasedAmong } from '../../store/customers/erased.ts'
 import { lockReferencesOf } from '../../store/customers/references-written.ts'
 import { lockCustomer } from '../../store/customers/writes.ts'
+import { holdReferences } from '../../store/lists/references.ts'
 import { erase } from '../../store/privacy/erasure.ts'
 import type { Client } from './calls/client.ts'
 import { effect } from './calls/effect.ts'
@@ -78,6 +79,8 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
       const ready = await readied(upstream, write, person)
       const { lastKnown, before, judged } = await step(async tx => {
         const known = await lockReferencesOf({ tx, service }, change)
+        // All hold what a customer shows before the customer.
+        await holdReferences(tx, service, [ready.row])
         const lastKnown = await lockCustomer(tx, service, id)
         const before = await storePerson(tx, service, ready)
         write.requireMatch(before.record)

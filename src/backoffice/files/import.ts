@@ -80,8 +80,8 @@ export async function importFile(
   const enough = new AbortController()
   const signal = AbortSignal.any([enough.signal, ...(options.signal ? [options.signal] : [])])
   const run = { kind: kindName, id: options.run ?? randomUUID() }
-  // Of a kind one import at a time runs for a service, and the next one may go on with it; trials are as many as there may be.
-  const refusing = { run: dryRun ? run.id : `${service.id}-${kindName}`, of: `${kindName} of ${service.name}` }
+  // Of a kind one import at a time runs for a service, and the next one may go on with it; a trial beside it has its own.
+  const refusing = { run: `${service.id}-${kindName}${dryRun ? '-trial' : ''}`, of: `${kindName} of ${service.name}` }
   const read = async () => {
     const letGo = dryRun ? undefined : await holdKind(db, service, kindName, { onWait, signal })
     try {

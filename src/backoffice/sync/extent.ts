@@ -11,6 +11,8 @@ interface Known {
   /** Runs in a row that were to read everything, and failed. */
   wholeFailures: number
   secondsSinceWholeFailed: number | null
+  /** Where a run has found that nothing else can be asked for: how often everything is read. */
+  wholeEvery: number | null
 }
 
 const minute = 60
@@ -25,7 +27,7 @@ export function extentOf(feed: Feed, known: Known): { isFull: boolean; wholeInSe
   if (!known.asksWhole && !isDue(feed, known)) return { isFull: false }
   const wait = waits[Math.min(known.wholeFailures, waits.length) - 1] ?? 0
   const left = wait - (known.secondsSinceWholeFailed ?? Number.POSITIVE_INFINITY)
-  return left > 0 && !known.asksAnew && tellsChanges(feed, known)
+  return left > 0 && !known.asksAnew && known.wholeEvery === null && tellsChanges(feed, known)
     ? { isFull: false, wholeInSeconds: left }
     : { isFull: true }
 }

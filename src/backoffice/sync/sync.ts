@@ -81,10 +81,10 @@ export async function syncFeed(
       inserted: new Map(),
       loads: new Map(),
     }
-    if (wholeInSeconds !== undefined) note(tally.notes, missedWhole, held.wholeFailures)
     const end = await pull(run)
     for (const first of run.loads.values()) await first?.end()
     const { since: mark, isIdle = false } = end
+    if (wholeInSeconds !== undefined && !isIdle) note(tally.notes, missedWhole, held.wholeFailures)
     await finishFeed(db, service, hold, {
       since: mark,
       isFull,

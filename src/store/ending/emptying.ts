@@ -28,7 +28,7 @@ export async function empty(
 ): Promise<void> {
   const tables = (await tablesOf(db)).filter(({ name }) => !but.includes(name))
   let of = 0
-  // Only for who is told: of a large table it takes longer than a statement may.
+  // Only for a command, whose statements may take as long as they need: of a large table it takes longer than one of a job may.
   if (onRows) for (const { name } of tables) of += await countOf(db, service, name)
   let rows = 0
   for (const table of tables)

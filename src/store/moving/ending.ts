@@ -32,10 +32,11 @@ export const knownMs = trustMs + 200
 /** Milliseconds after which nothing that was asked for at the source is under way there: its rows may go. */
 const lingerMs = 10_000
 
-/** Throws where another process has taken the move over: that one does what is to be done. */
+/** How far the move is. Throws where another process has taken it over: that one does what is to be done. */
 export async function requireMine(control: Database, move: Move) {
-  if (!(await stayAlive(control, move)))
-    throw new Error('The move was taken for dead, and another process has ended it, or is about to.')
+  const state = await stateOf(control, move)
+  if (!state) throw new Error('The move was taken for dead, and another process has ended it, or is about to.')
+  return state
 }
 
 /** Has the service served at the source as ever, and the source keep nothing for a target that is away. */
@@ -52,9 +53,8 @@ async function keepNothing({ control, source }: Pick<Places, 'control' | 'source
 
 /** Takes all back that was done before the switch: the service is at the source, and nothing of it at the target. Throws where it is switched. */
 export async function undo({ control, source, target }: Places, move: Move, signal: AbortSignal) {
-  if ((await stateOf(control, move)) === 'switched')
+  if ((await requireMine(control, move)) === 'switched')
     throw new Error(`${move.name} is in ${move.target} by now: nothing is undone.`)
-  await requireMine(control, move)
   await openAgain(source, move)
   try {
     await keepArriving(target, move)

@@ -1,6 +1,7 @@
 import { type Db, sql } from '../../db.ts'
 import type { Erasure } from '../../domain/customers/erasure.ts'
 import type { Service } from '../../settings.ts'
+import { customerText } from '../customers/customers.ts'
 import { leave } from '../customers/leaving.ts'
 import { localTime } from '../lists/change.ts'
 import { forgetCustomer } from '../mappings/customers.ts'
@@ -26,13 +27,13 @@ export async function erase(
   tx: Db,
   service: Service,
   id: string,
-  requireMatch: (record: string) => void = () => {},
+  requireMatch: (record: string) => void,
 ): Promise<Erasure | undefined> {
   const mine = sql`service_id = ${service.id} and id = ${id}`
   // Waits for writes that hold the customer, and has the later ones find nobody.
   const held = () =>
     tx.row<Person>(sql`
-      select record || ecommerce_ids as record, email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${mine} for update`)
+      select ${customerText} as record, email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${mine} for update`)
   const listed = await held()
   const isFormer = await tx.row(sql`select true as former from former_customer where ${mine} for update`)
   // Whoever is just being put in again is a customer once that is waited for, and a former one no more.

@@ -1,4 +1,4 @@
-import { type Db, sql } from '../../db.ts'
+import { type Db, raw, sql } from '../../db.ts'
 import { traceparentHere } from '../../telemetry/around.ts'
 
 /** A job that a worker holds. */
@@ -45,20 +45,17 @@ export async function addJob(
            traceparent = coalesce(j.traceparent, excluded.traceparent)`)
 }
 
-/** A job of set times, and the seconds that it waits at most. */
+/** A job of set times, and the seconds that it waits at most, whatever it asks for itself. */
 interface Scheduled {
   name: string
   mostSeconds: number
 }
 
-/**
- * The jobs of set times that are missing, of the installation. They are due at once.
- */
-export const addScheduled = (db: Db, scheduled: readonly Scheduled[]) =>
-  db.run(sql`
-    insert into job as j (service_id, name)
-    select null, name from json_to_recordset(${JSON.stringify(scheduled)}) as s (name text)
-    on conflict (service_id, name, subject) do nothing`)
+/** The jobs of set times that are missing, of the installation. They are due at once. */
+export const addScheduled = (db: Db, names: readonly string[]) =>
+  db.run(
+    sql`insert into job (service_id, name) select null, name from unnest(${names}::text[]) name on conflict do nothing`,
+  )
 
 /** Has those that are due later than they ever are, because the clock of the database was set back, be due in time. */
 export const hastenScheduled = (db: Db, scheduled: readonly Scheduled[]) =>
@@ -66,6 +63,15 @@ export const hastenScheduled = (db: Db, scheduled: readonly Scheduled[]) =>
     update job set due_at = now() + "mostSeconds" * interval '1 s'
       from json_to_recordset(${JSON.stringify(scheduled)}) as s (name text, "mostSeconds" float8)
      where service_id is null and job.name = s.name and due_at > now() + "mostSeconds" * interval '1 s'`)
+
+/** So often a job is taken over at once from a worker that has died; then each time a minute later: it may be what they die of. */
+const deathsAtOnce = 10
+
+/** Whether nobody has a job, nor is to leave it alone for a while because workers die of it. */
+const isFree = (job: string) => {
+  const { until, begun } = { until: raw(`${job}.leased_until`), begun: raw(`${job}.begun`) }
+  return sql`(${until} is null or ${until} <= now() - least(greatest(${begun} - ${deathsAtOnce}, 0), 60) * interval '1 min')`
+}
 
 /** Seconds that a job of the installation may be due before nobody is at it: each worker looks every second. */
 const idleSeconds = 60
@@ -75,7 +81,7 @@ export async function dueJobs(db: Db): Promise<{ oldestSeconds: number; isIdle: 
   const row = await db.row<{ oldestSeconds: number; isIdle: boolean }>(sql`
     select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as "oldestSeconds",
            coalesce(bool_or(service_id is null and due_at < now() - ${idleSeconds} * interval '1 s'), false) as "isIdle"
-      from job where due_at <= now() and (leased_until is null or leased_until <= now())`)
+      from job j where due_at <= now() and ${isFree('j')}`)
   return row ?? { oldestSeconds: 0, isIdle: false }
 }
 
@@ -84,9 +90,6 @@ export interface Slots {
   free: number
   ofService?: number | undefined
 }
-
-/** So often a job is taken over at once from a worker that has died; then each time a minute later: it may be what they die of. */
-const deathsAtOnce = 10
 
 /**
  * Takes what is due, of each name at most as many as there are slots. Nobody else can take it until the lease ends: that of a
@@ -101,12 +104,12 @@ export const takeDue = (db: Db, slots: Readonly<Record<string, Slots>>, leaseSec
              of_name (name, free, of_service)
      cross join lateral (
        select ctid from job d
-        where d.name = of_name.name and due_at <= now()
-          and (leased_until is null or leased_until <= now() - least(greatest(begun - ${deathsAtOnce}, 0), 60) * interval '1 min')
+        where d.name = of_name.name and due_at <= now() and ${isFree('d')}
           and (of_name.of_service is null or of_name.of_service > (
                 select count(*) from job o
                  where o.service_id = d.service_id and o.name = d.name
-                   and (o.leased_until > now() or (o.due_at <= now() and (o.due_at, o.subject) < (d.due_at, d.subject)))))
+                   and (o.leased_until > now()
+                        or (o.due_at <= now() and ${isFree('o')} and (o.due_at, o.subject) < (d.due_at, d.subject)))))
         order by due_at limit of_name.free for update skip locked) due
      where job.ctid = due.ctid
     returning service_id as "serviceId", job.name, subject, attempts + 1 as attempt, begun, lease, traceparent`)

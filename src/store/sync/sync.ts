@@ -22,7 +22,7 @@ export async function holdFeed(db: Db, service: Service, feed: string) {
       where not ${isHeld}
     returning run, since, extract(epoch from now() - finished_at)::float as finished, extract(epoch from now() - full_at)::float as full,
               asked_at::text as asked, asks_whole as "asksWhole", asks_whole and asked_at > whole_failed_at as "asksAnew",
-              whole_failures as "wholeFailures", extract(epoch from now() - whole_failed_at)::float as "wholeFailed"`)
+              whole_failures as "wholeFailures", whole_every as "wholeEvery", extract(epoch from now() - whole_failed_at)::float as "wholeFailed"`)
   if (!held) return
   await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed} and run <> ${held.run}`)
   const { finished, full, wholeFailed, ...rest } = held
@@ -39,6 +39,7 @@ interface Held {
   /** Since it last failed. */
   asksAnew: boolean | null
   wholeFailures: number
+  wholeEvery: number | null
   wholeFailed: number | null
 }
 
@@ -75,7 +76,8 @@ export async function finishFeed(db: Db, service: Service, hold: Hold, { since, 
           finished_at = case when ${isIdle} then finished_at else now() end,
           whole_every = case when ${isFull} then whole_every else ${wholeEvery ?? null}::integer end,
           whole_failed_at = case when not ${isFull} then whole_failed_at end, whole_failures = case when ${isFull} then 0 else whole_failures end,
-          run = null, beat_at = null, fault = null, failed_at = null,
+          (fault, failed_at) = (select fault, failed_at where ${isIdle} and whole_failures > 0 union all select null, null limit 1),
+          run = null, beat_at = null,
           (asked_at, asks_whole) = (select asked_at, asks_whole where asked_at::text is distinct from ${asked}::text union all select null, false limit 1)`,
     ),
   )

@@ -68,10 +68,15 @@ export async function changeWebhook(tx: Db, service: Service, before: Endpoint, 
   if (isMoved) await addJob(tx, service.id, deliverJob, { subject: id })
 }
 
+/** What somebody was told of an endpoint is settled. */
+async function settleAlerts(tx: Db, service: Service, id: string) {
+  for (const kind of [failingAlert, expiredAlert] as const) await settleAlert(tx, service.id, { kind, subject: id })
+}
+
 export const removeWebhook = async (tx: Db, service: Service, id: string) => {
   await tx.run(sql`delete from job where service_id = ${service.id} and name = ${deliverJob} and subject = ${id}`)
   await tx.run(sql`delete from webhook where service_id = ${service.id} and webhook_id = ${id}`)
-  for (const kind of [failingAlert, expiredAlert] as const) await settleAlert(tx, service.id, { kind, subject: id })
+  await settleAlerts(tx, service, id)
 }
 
 export const pauseWebhook = (tx: Db, service: Service, id: string, reason: string) =>
@@ -98,7 +103,7 @@ export async function resumeWebhook(tx: Db, service: Service, id: string) {
   await tx.run(sql`
     update webhook set state = 'active', state_reason = null, failures = 0, failing_since = null, not_before = now(), changed_at = now()
      where service_id = ${service.id} and webhook_id = ${id}`)
-  for (const kind of [failingAlert, expiredAlert] as const) await settleAlert(tx, service.id, { kind, subject: id })
+  await settleAlerts(tx, service, id)
   await addJob(tx, service.id, deliverJob, { subject: id })
   await addJob(tx, null, lookJob)
 }

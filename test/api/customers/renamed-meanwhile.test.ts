@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { type Readied, storePerson } from '../../../src/backoffice/apparel21/lookup/people.ts'
 import { sql } from '../../../src/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { upsertProducts } from '../../../src/store/goods/products.ts'
@@ -51,6 +52,14 @@ test('a new customer shows the new names of a value and a store that are renamed
   const renameStore = () => upsertStores(db, service, [{ ...collins, code: 'NEW' }])
   await renamedWhile('customer', () => upsertCustomers(db, service, rows('2', '9')), renameStore)
   assert.equal((await shop.get('/customers/2')).json.data.joinedStoreCode, 'NEW')
+})
+
+test('a person whom a write at an Apparel21 stores shows the new name of a value that is renamed meanwhile', async () => {
+  await db.run(sql`delete from customer where service_id = ${service.id} and id = '9'`)
+  const row = { id: '9', firstname: 'Ann', privacy: true, referenceValues: { interest: '12' } }
+  const person = { row, references: [] } as unknown as Readied
+  assert.ok(await renamedWhile('customer', () => db.transaction(tx => storePerson(tx, service, person)), rename))
+  assert.equal((await shop.get('/customers/9')).json.data.references.interest.name, 'Trail running')
 })
 
 test('a new product shows the new name of a value that is renamed while it comes in', async () => {

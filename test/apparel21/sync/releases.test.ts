@@ -58,3 +58,20 @@ test('a back office whose release is not known is not taken for one that tells n
   assert.equal((await other.sync('customers'))?.isIdle, false)
   assert.equal((await other.state('customers'))?.fault, null)
 })
+
+test('where no changes can be asked for, a feed that could not be read as a whole stays failed, and is tried again at once', async t => {
+  const old = await fedFor(t, { release: '2021.1' })
+  await old.sync('customers')
+  old.simulator.faults.add({ kind: 'status', status: 500, path: '/Persons' })
+  await old.shop.rows(`update sync_state set full_at = now() - interval '25 hours'`)
+  await assert.rejects(old.sync('customers'))
+  const { fault } = (await old.state('customers')) ?? {}
+  assert.ok(fault)
+  // The first time it finds that nothing can be asked for.
+  const idle = await old.sync('customers')
+  assert.deepEqual([idle?.isIdle, idle?.notes, (await old.state('customers'))?.fault], [true, {}, fault])
+  for (let again = 0; again < 2; again++) await assert.rejects(old.sync('customers'))
+  old.simulator.faults.clear()
+  assert.equal((await old.sync('customers'))?.isFull, true)
+  assert.equal((await old.state('customers'))?.fault, null)
+})

@@ -197,7 +197,7 @@ async function haveErased({ db, keys, service }: TestService) {
   )
   await personalData(db, service, buyer.id)
   await summaryOf(db, service, buyer.id)
-  await db.transaction(tx => erase(tx, service, buyer.id))
+  await db.transaction(tx => erase(tx, service, buyer.id, () => {}))
   await emptyPlacesOf(db, keys, service, buyer.id)
   const mail = await db.row<{ id: string }>(sql`select subject as id from job where name = 'erase-mail' limit 1`)
   assert.ok(mail)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/db.ts'
+import { addService } from '../../../src/services.ts'
+import { addJob, dueJobs, takeDue } from '../../../src/store/running/jobs.ts'
 import { askForScheduled } from '../../../src/worker.ts'
 import { freshDatabase } from '../../support/database.ts'
 
@@ -19,4 +21,21 @@ test('a clock of the database that was set back keeps no job of set times waitin
     { name: 'hourly', seconds: 3_600 },
     { name: 'daily', seconds: 5 * 3_600 },
   ])
+})
+
+test('a job that is left alone because workers die of it keeps no other from being done, and counts as none that nobody does', async () => {
+  const id = (await addService(db, 'luma'))?.id ?? 0
+  for (const subject of ['deadly', 'other']) await addJob(db, id, 'pull', { subject })
+  await db.run(sql`insert into job (service_id, name) values (null, 'look')`)
+  await db.run(sql`
+    update job set due_at = now() - interval '10 minutes', begun = 40, leased_until = now() - interval '9 minutes', lease = gen_random_uuid()
+     where subject = 'deadly' or name = 'look'`)
+  await db.run(sql`update job set due_at = now() - interval '1 minute' where subject = 'other'`)
+  const { oldestSeconds, isIdle } = await dueJobs(db)
+  assert.deepEqual([Math.round(oldestSeconds), isIdle], [60, false])
+  const taken = await takeDue(db, { pull: { free: 1, ofService: 1 }, look: { free: 1 } }, 30)
+  assert.deepEqual(
+    taken.map(({ subject }) => subject),
+    ['other'],
+  )
 })

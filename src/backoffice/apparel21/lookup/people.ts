@@ -13,6 +13,7 @@ import { erasedAmong } from '../../../store/customers/erased.ts'
 import { leave } from '../../../store/customers/leaving.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../../store/customers/writes.ts'
 import { mergeReferences } from '../../../store/goods/references.ts'
+import { holdReferences } from '../../../store/lists/references.ts'
 import { unknownReferences } from '../../../store/sync/lookups.ts'
 import type { Client } from '../calls/client.ts'
 import { noData, refusalBehind } from '../calls/refusal.ts'
@@ -139,6 +140,7 @@ export async function storePerson(tx: Db, service: Service, person: Readied, kep
     row.emailSubscription = flags.emailSubscription
   if (row.privacy === false && !mappedSms && flags.smsSubscription !== undefined)
     row.smsSubscription = flags.smsSubscription
+  await holdReferences(tx, service, [row])
   const isPut = await putCustomer(tx, service, row)
   if (!isPut) await putCustomer(tx, service, { ...row, email: null })
   const stored = await lockCustomer(tx, service, row.id)
