@@ -64,7 +64,7 @@ export function userCommand(program: Command) {
           const role = wanted ?? (await assignmentsOf(tx, username)).get(service.name)?.role ?? 'visitor'
           const password = await addAccount(tx, keys, username, service, role)
           if (namesShoppers) await nameShoppers(tx, username, true)
-          await leaveCommandLine(tx, service, { operation: 'user add', subject: pathOf(username) })
+          await leaveLines(tx, username, 'user add', service.name)
           return { role, password }
         })
         console.log(`${username} is ${role} of ${service.name}.`)
@@ -178,10 +178,14 @@ const minuteOf = (moment: string) => new Date(moment).toISOString().slice(0, 16)
 
 const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
-/** Leaves a line in the audit of each service that the account may use, or of this one alone. */
-async function leaveLines(tx: Db, username: string, operation: string) {
+/**
+ * Leaves a line in the audit of each service that the account may use, or of this one alone. The services are those that the control
+ * database has: where one is in a data database, its line goes there from here.
+ */
+async function leaveLines(tx: Db, username: string, operation: string, only?: string) {
   for (const { service } of (await assignmentsOf(tx, username)).values())
-    await leaveCommandLine(tx, service, { operation, subject: pathOf(username) })
+    if (only === undefined || service.name === only)
+      await leaveCommandLine(tx, service, { operation, subject: pathOf(username) })
 }
 
 interface Adding {
