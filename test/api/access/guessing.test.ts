@@ -33,6 +33,9 @@ async function timesOf(count: number, atMost: number, status: number, asks: { kn
   return times
 }
 
+/** Times that are compared: a machine that is busy with other things tells two alike apart now and then. */
+const triesAtMost = 5
+
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 /** The medians of the times that sign-ins take. */
@@ -43,10 +46,10 @@ async function compare(count: number, known: (i: number) => string, unknown: (i:
   return { known: median(times.known), unknown: median(times.unknown) }
 }
 
-/** Asserts that the two medians are within a tenth; a machine that is busy with other things gets two more tries. */
+/** Asserts that the two medians are within a tenth; a machine that is busy with other things gets more tries. */
 async function takesAsLong(ask: () => Promise<{ known: number; unknown: number }>) {
   const tries: string[] = []
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < triesAtMost; i++) {
     const { known, unknown } = await ask()
     tries.push(`${known.toFixed(3)} ms and ${unknown.toFixed(3)} ms`)
     if (Math.abs(known - unknown) < 0.1 * Math.min(known, unknown)) return tries.join(', ')
@@ -66,7 +69,9 @@ test('an unknown username cannot be told from a wrong password by time', async t
     )
   t.diagnostic(`the same names again and again: ${await takesAsLong(often)}`)
 
-  await service.db.run(sql`insert into account (username) select 'known' || n from generate_series(0, 899) n`)
+  await service.db.run(
+    sql`insert into account (username) select 'known' || n from generate_series(0, ${triesAtMost * 300 - 1}) n`,
+  )
   await service.db.run(
     sql`insert into account_password (username, password_hash) select username, sha256(username::bytea) from account where username like 'known%'`,
   )
@@ -94,7 +99,7 @@ test('an unknown number cannot be told from a wrong PIN by time', async t => {
   // 10,000 tell the two apart more finely, and take some minutes.
   const { PIN_TRIES } = process.env
   const [again, fresh] = PIN_TRIES ? [Number(PIN_TRIES), Number(PIN_TRIES)] : [700, 400]
-  const numbers = Array.from({ length: 3 * fresh }, (_, i) => `known${i}`)
+  const numbers = Array.from({ length: triesAtMost * fresh }, (_, i) => `known${i}`)
   await addVouchers(service, service, Object.fromEntries(['100', ...numbers].map(number => [number, {}])))
   const lookUp = (number: string) => service.get(`/vouchers/${number}`, { 'x-voucher-pin': '999999' })
   let tried = 0
@@ -113,9 +118,9 @@ test('an unknown number cannot be told from a wrong PIN by time', async t => {
       },
     ],
   ] as const) {
-    // Both are alike to within what chance does to so many; a machine that is busy with other things gets two more tries.
+    // Both are alike to within what chance does to so many; a machine that is busy with other things gets more tries.
     const tries: number[] = []
-    while (tries.length < 3 && Math.abs((tries.at(-1) ?? 1) - 0.5) > 0.06) {
+    while (tries.length < triesAtMost && Math.abs((tries.at(-1) ?? 1) - 0.5) > 0.06) {
       const { known, unknown } = await ask()
       tries.push(share(known, unknown))
     }

@@ -1,8 +1,9 @@
+import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from '../../../src/db.ts'
 import type { Service } from '../../../src/settings.ts'
-import { type Credentials, directory, done, type Environment, passwordIn } from '../../support/processes.ts'
+import { type Credentials, directory, done, type Environment, passwordIn, run } from '../../support/processes.ts'
 import { credentials } from '../../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
 
@@ -15,6 +16,8 @@ export interface Spread extends TestService {
   place(name: string, database: string, ...settings: string[]): Promise<Credentials & { service: Service }>
   /** Runs a command that has to succeed; returns what it says. */
   command(...args: string[]): Promise<string>
+  /** Moves a service; again where the machine was so busy that its writes would have paused for too long, which undoes all. */
+  move(name: string, to: string): Promise<string>
 }
 
 export async function startSpread(environment: Environment = {}): Promise<Spread> {
@@ -31,6 +34,15 @@ export async function startSpread(environment: Environment = {}): Promise<Spread
   return Object.assign(shop, {
     environment: of,
     command,
+    async move(name: string, to: string) {
+      const args = ['service', 'move', name, '--to', to]
+      for (let tries = 0; tries < 3; tries++) {
+        const { code, out, err } = await run(args, of)
+        if (code === 0) return out
+        assert.match(err, /writes would have paused for too long. All is undone/)
+      }
+      return command(...args)
+    },
     add(name: string, url: string, ...more: string[]) {
       const file = join(home, `${name}.url`)
       writeFileSync(file, `${url}\n`)

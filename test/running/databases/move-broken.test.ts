@@ -193,7 +193,7 @@ test('a target that is killed takes nothing with it: the mover says what is left
   await settled()
   await isServed()
   await isOnlyAt(servers, there, other, luma.service)
-  await shop.command('service', 'move', 'luma', '--to', other)
+  await shop.move('luma', other)
   ;[there, other] = [other, there]
   await isServed()
   await isOnlyAt(servers, there, other, luma.service)

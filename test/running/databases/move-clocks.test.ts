@@ -49,7 +49,7 @@ describe('from a server whose clock is right, to one whose clock', { skip: noDeb
       const writers = [writing(caller), writing(caller)]
       const [changes, list] = [followingChanges(caller), followingList(caller)]
       await delay(500)
-      assert.match(await shop.command('service', 'move', service, '--to', name), /Its writes paused for [0-4]\.\d s/)
+      assert.match(await shop.move(service, name), /Its writes paused for [0-4]\.\d s/)
       const ids = (await Promise.all(writers.map(each => each.end()))).flatMap(each => each.ids)
       const told = await changes.end()
       assert.deepEqual(told.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')

@@ -42,7 +42,7 @@ test('an import that is under way is waited for, comes in whole, and the next on
   const importing = begin(['import', 'staff', file, '--service', 'luma'], shop.environment)
   const running = `select from feed_run where feed = 'staff' and ended_at is null`
   await until(async () => (await servers.ask('east', running)).length > 0, 'the import has begun', 30_000)
-  const said = shop.command('service', 'move', 'luma', '--to', 'west')
+  const said = shop.move('luma', 'west')
   const imported = await importing.ended
   assert.equal(imported.code, 0, importing.err)
   assert.match(await said, /luma is served from west/)
@@ -61,7 +61,7 @@ test('deliveries go on over a move: each change is told, in the order of the cha
   try {
     const writers = [writing(luma), writing(luma)]
     await until(() => receiver.received.length > 0, 'the first delivery', 30_000)
-    await shop.command('service', 'move', 'luma', '--to', 'east')
+    await shop.move('luma', 'east')
     await delay(500)
     const ids = (await Promise.all(writers.map(each => each.end()))).flatMap(each => each.ids)
     const told = () => new Set(changesIn(receiver.received).map(({ id }) => id))

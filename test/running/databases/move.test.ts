@@ -45,7 +45,7 @@ test('a service moves under writers and followers: nothing is lost, nothing told
   const changes = [followingChanges(luma), followingChanges(luma)]
   const lists = [followingList(luma), followingList(luma)]
   await delay(500)
-  const said = await shop.command('service', 'move', 'luma', '--to', 'west')
+  const said = await shop.move('luma', 'west')
   assert.match(said, /luma is served from west\. Its writes paused for [\d.]+ s\./)
   const written = await Promise.all(writers.map(each => each.end()))
   const ids = written.flatMap(each => each.ids)
@@ -99,7 +99,7 @@ test('a key of before gives its answer, a lock and a validation of before hold, 
   assert.equal((await lock(luma, 'V-1', validations[0] ?? '')).status, 200)
   const { endCursor } = (await luma.get('/changes?kinds=customer&limit=1000')).json.meta
 
-  await shop.command('service', 'move', 'luma', '--to', 'east')
+  await shop.move('luma', 'east')
 
   isReplay(await post(luma, '/customers', body, key), first)
   assert.equal((await post(luma, '/customers', john(), key)).json.code, 'idempotency_key_reused')
@@ -135,7 +135,7 @@ test('a whole list that is read over a move is cut, so that nobody takes it for 
   const asked = request(`${shop.baseUrl}${path}`, { ca: shop.ca, agent: false, headers }).end()
   const [response] = (await once(asked, 'response')) as [IncomingMessage]
   response.pause()
-  await shop.command('service', 'move', 'luma', '--to', 'west')
+  await shop.move('luma', 'west')
   let read = 0
   response.on('data', (bytes: Buffer) => {
     read += bytes.length
@@ -147,7 +147,7 @@ test('a whole list that is read over a move is cut, so that nobody takes it for 
   const again = await luma.request(path, { headers: { accept: 'application/x-ndjson' } })
   assert.ok(again.text.split('\n').length > 40_000)
   await isOnlyAt(servers, 'west', 'east', luma.service)
-  await shop.command('service', 'move', 'luma', '--to', 'east')
+  await shop.move('luma', 'east')
 })
 
 test('what cannot be moved is refused, with a way out, and nothing is touched', async () => {
@@ -163,7 +163,7 @@ test('what cannot be moved is refused, with a way out, and nothing is touched', 
     await refused(shop.service.name, '--to', 'west'),
     /the control database has wal_level = minimal: alter system set wal_level = 'logical', and restart/,
   )
-  assert.match(await shop.command('service', 'move', 'luma', '--to', 'east'), /luma is in east already/)
+  assert.match(await shop.move('luma', 'east'), /luma is in east already/)
   assert.match(await shop.command('service', 'move', 'luma', '--undo'), /No move of luma is under way/)
   assert.match((await run(['service', 'move', '--help'], shop.environment)).out, /service move luma --to eu-2/)
   await isOnlyAt(servers, 'east', 'west', luma.service)

@@ -31,7 +31,7 @@ before(async () => {
   for (const each of [luma, nova]) await writes(each)
   const file = join(directory(), 'east.tillbridge')
   await shop.command('backup', file, '--database', 'east')
-  await shop.command('service', 'move', 'luma', '--to', 'west')
+  await shop.move('luma', 'west')
   await writes(luma)
   await servers.kill('east')
   const restored = await run(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
