@@ -34,6 +34,9 @@ export interface Steps {
   learn<T>(work: (tx: Db) => Promise<T>): Promise<T>
 }
 
+/** What a back office has done of a write, as far as this attempt at it knows. */
+export type Effect = 'about to be' | 'done' | 'not done'
+
 /** A write under way: who asked for it, and the steps in which it is carried out. */
 export interface Write extends Steps {
   service: Service
@@ -51,8 +54,11 @@ export interface Write extends Steps {
   wasOpen(): boolean
   /** Whether nothing of it is to be kept (contract 13): a back office may be asked, but not told. */
   isTrial: boolean
-  /** Says that a back office is about to be told, or has been. Throws `NeverDone`, or where the claim is about to end. */
-  note(effect: 'about to be' | 'done'): void
+  /**
+   * Says that a back office is about to be told, has been, or has not done what it was told. Throws `NeverDone`, or where the claim is about
+   * to end.
+   */
+  note(effect: Effect): void
   /** Throws where `If-Match` names another state than this record, or is missing where the service wants it. */
   requireMatch: (record: string) => void
 }

@@ -90,14 +90,18 @@ export function orders(api: Api) {
       operationId: 'listCustomerOrders',
       tag,
       summary: 'The orders of one customer, the newest first.',
-      description: 'Each with its lines and its payments.',
+      description:
+        'Each with its lines and its payments. A back office that keeps orders of its own is asked for them, for the first page. Where it does not answer within a few seconds, the list is what is known here: a warning says so.',
       params: ofCustomer,
       item: Order,
       errors: ['not_found'],
     },
-    async ({ db, service, params }, asked) => {
+    async ({ backOffice, db, keys, service, params }, asked) => {
       if (!(await customerRecord(db, service, params.id))) throw notFound('customer')
-      return orderPage(db, service, { customerId: params.id }, asked)
+      const isFirst = asked.after === undefined
+      const { warning, syncedAt } = (isFirst && (await backOffice.followOrders({ db, keys, service }, params.id))) || {}
+      const page = await orderPage(db, service, { customerId: params.id }, asked)
+      return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },
   )
 }

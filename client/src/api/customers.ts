@@ -36,7 +36,7 @@ export interface CustomersApi {
     /** Only what was sold earlier than this. */
     soldBefore?: string | Date | undefined
   }, options?: CallOptions): Walk<RetailTransaction>
-  /** The orders of one customer, the newest first. Each with its lines and its payments. */
+  /** The orders of one customer, the newest first. Each with its lines and its payments. A back office that keeps orders of its own is asked for them, for the first page. Where it does not answer within a few seconds, the list is what is known here: a warning says so. */
   orders(id: string, query?: Paging, options?: CallOptions): Walk<Order>
   /** The reward account of one customer. What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer. */
   rewards(id: string, options?: CallOptions): Promise<RewardAccount>

@@ -10,6 +10,7 @@ import type { Client } from './calls/client.ts'
 import type { Connection } from './calls/connection.ts'
 import type { Release } from './calls/release.ts'
 import { capabilitiesOf, exported } from './capabilities.ts'
+import { orderReads } from './customer-orders.ts'
 import { customerWrites } from './customers.ts'
 import { historyReads } from './histories.ts'
 import { openUpstream, type Upstream } from './lookup/upstream.ts'
@@ -27,6 +28,7 @@ export const apparel21 = (upstream: Upstream, service: Service, hasExports = fal
   ...voucherWrites(upstream),
   ...rewardReads(upstream),
   ...historyReads(upstream),
+  ...orderReads(upstream),
   untold: hasExports ? new Map() : exported,
   capabilities: async db => {
     const merchants = Object.keys(upstream.client.connection.gateways ?? {})

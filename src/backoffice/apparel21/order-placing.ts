@@ -40,7 +40,10 @@ export async function place(
     const found = await find()
     const id = found && isThisOrder(found, order) ? text(found, 'Id') : null
     if (id) return id
-    if (refusal?.code !== numberExists) throw told
+    if (refusal?.code !== numberExists) {
+      if (refusal) write.note('not done')
+      throw told
+    }
     if (typeof input.orderNumber === 'string') throw taken(number)
     throw new ApiError(found ? 'idempotency_key_reused' : 'back_office_error')
   }

@@ -31,6 +31,7 @@ export const embedded = (service: Service): BackOffice => ({
   ...rewardReads,
   untold: new Map(),
   followHistory: async () => undefined,
+  followOrders: async () => undefined,
   capabilities: async db => capabilitiesOf(service, db && (await configured(db, service))),
 })
 

@@ -7,6 +7,7 @@ import { notBlank, notPadded } from '../characters.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
 import type { Finish, Write } from '../write.ts'
 import { Discount, DiscountInput } from './discounts.ts'
+import type { Followed } from './followed.ts'
 import type { ReturnInput, ReturnReason } from './returns.ts'
 
 export const lineStatuses = ['processing', 'shipped', 'cancelled', 'returned'] as const
@@ -180,4 +181,13 @@ export interface OrderWrites {
    * an identifier and a number could be meant, it is the identifier.
    */
   findOrder(reading: { db: Database; keys: Keys; service: Service }, name: OrderName): Promise<string | undefined>
+}
+
+/** What a driver does for the orders of one customer. */
+export interface OrderReads {
+  /** Brings the stored orders up to date, as far as that can be done while a caller waits. Undefined: they always are. */
+  followOrders(
+    reading: { db: Database; keys: Keys; service: Service },
+    customerId: string,
+  ): Promise<Followed | undefined>
 }

@@ -2,6 +2,7 @@ import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { type Static, Type } from '../../shapes/shapes.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, UnitPrice, Units, Whole, Words } from '../fields.ts'
+import type { Followed } from './followed.ts'
 
 const channels = ['store', 'headOffice', 'web'] as const
 const transactionTypes = ['sale', 'layby', 'laybyUpdate', 'specialOrder', 'specialOrderUpdate'] as const
@@ -93,14 +94,6 @@ export const RetailTransaction = Type.Object(
   },
   { $id: 'RetailTransaction', additionalProperties: false },
 )
-
-/** How far the stored history of a customer can be believed. */
-interface Followed {
-  /** When the back office was last asked for it (RFC 3339); undefined: never. */
-  syncedAt: string | undefined
-  /** Why it is not as it stands there now. */
-  warning?: { code: string; detail: string }
-}
 
 /** What a driver does for the history of one customer (contract 5). */
 export interface HistoryReads {

@@ -1,6 +1,6 @@
 import type { Db } from '../../db.ts'
 import type { CustomerWrites } from '../customers/input.ts'
-import type { OrderWrites } from '../orders/orders.ts'
+import type { OrderReads, OrderWrites } from '../orders/orders.ts'
 import type { HistoryReads } from '../orders/transactions.ts'
 import type { RewardReads } from '../rewards/rewards.ts'
 import type { VoucherWrites } from '../vouchers/vouchers.ts'
@@ -48,7 +48,7 @@ export interface Capabilities {
 }
 
 /** What the API needs a retail back office to do. A driver is one object of this shape. */
-export interface BackOffice extends CustomerWrites, OrderWrites, VoucherWrites, RewardReads, HistoryReads {
+export interface BackOffice extends CustomerWrites, OrderWrites, VoucherWrites, RewardReads, HistoryReads, OrderReads {
   /** What lists lack because this back office does not tell it. Nobody is asked. */
   readonly untold: ReadonlyMap<CapabilityName, string>
   /** Without a database what depends on the records of the service is not looked at. */

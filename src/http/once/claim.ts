@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Db } from '../../db.ts'
-import { isRefusal, NeverDone, type Write } from '../../domain/write.ts'
+import { type Effect, isRefusal, NeverDone } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import { failpoint } from '../../failpoints.ts'
 import type { Keys } from '../../secrets.ts'
@@ -40,7 +40,7 @@ export function claimOf(
   let isMade = isSettling
   /** Whether an attempt before this one was left open: of that, nothing is known until this one finds out. */
   let wasOpen = false
-  let effect: Parameters<Write['note']>[0] | 'none' = 'none'
+  let effect: Effect = 'not done'
 
   /** Whether the back office has done it, or may have before. */
   const mayBeDone = () => wasOpen || effect === 'done'
@@ -82,7 +82,7 @@ export function claimOf(
     /** Whether it was still this attempt's to end. */
     end: (tx: Db) => endIntent(tx, service, mine),
 
-    note(told: 'about to be' | 'done') {
+    note(told: Effect) {
       if (told === 'about to be') {
         if (isSettling) throw new NeverDone()
         if (performance.now() > endsAt - telling * 1_000) throw away()

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
 import { isRefused, john } from '../../support/customer-bodies.ts'
-import { address, cents, dollars } from '../../support/order-shop.ts'
-import { post } from '../../support/write.ts'
+import { address, cents, dollars, made } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { keyed, post } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
 
 const shop = await shopOfTests()
 const { api, simulator } = shop
-const { hat, order, placed, tee } = await ordersOf(shop)
+const { hat, order, placed, tee, validated, voucher } = await ordersOf(shop)
 
 /** Within what we take, which counts characters, and too long for a back office that counts in UTF-16. */
 const long = '🦘'.repeat(40)
@@ -57,6 +59,21 @@ test('a SKU that the back office does not sell, and a total that it does not see
   refusing(5014)
   const unsaid = await post(api, '/orders', order())
   assert.deepEqual([unsaid.json.code, unsaid.json.errors], ['invalid_field', undefined])
+})
+
+test('an order that the back office refuses in its own way is told as refused, whatever pays for it, and nothing of it stays', async () => {
+  const { number, pin } = voucher('6000001')
+  const byVoucher = { gateway: 'visa', amount: '1.00', voucher: await validated(number, pin, '1.00') }
+  for (const payments of [[{ gateway: 'visa', amount: tee.price }], [{ gateway: 'visa', amount: rest }, byVoucher]]) {
+    const [body, key] = [order({ payments }), keyed()]
+    const before = placed()
+    refusing(5999)
+    isProblem(await post(api, '/orders', body, key), 'back_office_error', api.baseUrl)
+    assert.deepEqual(await api.db.rows(sql`select id from intent`), [])
+    assert.equal(placed(), before)
+    made(await post(api, '/orders', body, key))
+    assert.equal(placed(), before + 1)
+  }
 })
 
 test('a text of a customer that is too long for the back office is told with its place', async () => {

@@ -79,7 +79,8 @@ export async function findOrder(
   const ready = person && (await readied(upstream, { service, read: work => work(db) }, person))
   return db.transaction(async tx => {
     if (ready) await storePerson(tx, service, ready)
-    return (await adopt(upstream, tx, { keys, service }, live))?.id
+    const order = await adopt(upstream, tx, { keys, service }, live)
+    return order && (await upToDate(tx, service, order, live)).order.id
   })
 }
 
@@ -107,7 +108,7 @@ async function liveOrder(
 }
 
 /** Follows the steps of lines that are shipped or cancelled by now. */
-async function upToDate(tx: Db, service: Service, order: HeldOrder, live: Xml | undefined): Promise<KnownOrder> {
+export async function upToDate(tx: Db, service: Service, order: HeldOrder, live: Xml | undefined): Promise<KnownOrder> {
   const before = await linesOf(tx, service, order)
   const seen = live ? statusesIn(live, before) : new Map<number, LineStatus>()
   const steps = before.flatMap(({ sequence, status }) => {

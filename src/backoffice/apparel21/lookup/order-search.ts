@@ -13,7 +13,7 @@ const isNumber = (number: string) => /^[\w-]{1,50}$/.test(number)
 const ordersIn = (root: Xml | undefined) => (root?.name === 'Orders' ? every(root, 'Order') : root ? [root] : [])
 
 /** All orders of a person, as they are now. Somebody waits for them: all of the pages have the time of one call. */
-async function* ordersOf(client: Client, personId: string): AsyncGenerator<Xml> {
+export async function* ordersOf(client: Client, personId: string): AsyncGenerator<Xml> {
   const pages = pagesOf(client, {
     endpoint: 'orders',
     path: ['Persons', personId, 'Orders'],

@@ -1,8 +1,8 @@
-import type { ApiError } from '../../../errors.ts'
 import { type Client, openClient } from '../calls/client.ts'
 import type { Connection } from '../calls/connection.ts'
 import { type Release, releaseOf } from '../calls/release.ts'
 import { remembered } from '../calls/remembered.ts'
+import { type Asked, openAsked } from './asked.ts'
 import { type GiftCards, openGiftCards } from './gift-cards.ts'
 import { openReferenceBook, type ReferenceBook } from './reference-book.ts'
 import { openReturnReasons, type ReturnReasons } from './return-reasons.ts'
@@ -14,8 +14,8 @@ export interface Upstream {
   referenceBook(): Promise<ReferenceBook>
   returnReasons: ReturnReasons
   giftCards: GiftCards
-  /** Histories that are being asked for, by service and customer: what each comes to (`histories.ts`). */
-  readonly histories: Map<string, Promise<ApiError | undefined>>
+  /** What a caller waits for, and several want at once: a customer's history, and their orders. */
+  asked: Asked
 }
 
 /** Milliseconds that types and values of references count: head office hardly ever adds one. */
@@ -31,6 +31,6 @@ export function openUpstream(connection: Connection): Upstream {
     referenceBook: remembered(async () => openReferenceBook(client, forever), referencesMs),
     returnReasons: openReturnReasons(client, referencesMs),
     giftCards: openGiftCards(client),
-    histories: new Map(),
+    asked: openAsked(),
   }
 }

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Order } from '../../../src/domain/orders/orders.ts'
+import { made } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { keyed, post, remove } from '../../support/write.ts'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const { customerId, order, rows } = await ordersOf(shop)
+
+/** Orders that the back office has had since before this service. */
+const elsewhere = Map.groupBy([...simulator.state.orders.values()], ({ personId }) => String(personId))
+const shoppers = [...elsewhere].map(([id, orders]) => ({ id, orders: orders.map(one => String(one.id)).sort() }))
+let next = 0
+const somebody = () => shoppers[next++] ?? assert.fail('there are more shoppers with orders')
+
+async function listed(id: string, query = '') {
+  const { status, json, text } = await api.get(`/customers/${id}/orders${query}`)
+  assert.equal(status, 200, text)
+  return { data: json.data as Order[], meta: json.meta }
+}
+const idsOf = (orders: Order[]) => orders.map(({ id }) => id).sort()
+const codesOf = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
+const asked = (id: string) => simulator.ledger.callsTo({ method: 'GET', path: `/Persons/${id}/Orders` }).length
+
+test('orders of a customer that were placed elsewhere are in their list at once, the newest first, and stay', async () => {
+  const { id, orders } = somebody()
+  const { data, meta } = await listed(id)
+  assert.deepEqual(idsOf(data), orders)
+  const times = data.map(({ placedAt }) => placedAt)
+  assert.deepEqual(times, times.toSorted().reverse())
+  assert.deepEqual([meta.warnings, Date.parse(meta.syncedAt) <= Date.now()], [undefined, true])
+  await simulator.refuse()
+  const later = await listed(id)
+  assert.deepEqual(later.data, data)
+  assert.deepEqual([codesOf(later.meta), later.meta.syncedAt], [['back_office_unavailable'], undefined])
+})
+
+test('a line that is shipped elsewhere is so in the list, of an order of ours and of one that is found there', async () => {
+  const ours = made(await post(api, '/orders', order()))
+  const theirs = somebody()
+  for (const id of [ours.id, ...theirs.orders]) simulator.change({ kind: 'despatch-order', id: Number(id) })
+  for (const id of [customerId, theirs.id]) {
+    const statuses = (await listed(id)).data.flatMap(({ lines }) => lines.map(({ status }) => status))
+    assert.deepEqual(new Set(statuses), new Set(['shipped']))
+  }
+})
+
+test('only the first page has the back office asked, and a whole list has it asked once', async () => {
+  const { id, orders } = shoppers.find(one => one.orders.length > 1) ?? assert.fail('somebody has ordered twice')
+  const first = await listed(id, '?limit=1')
+  const before = asked(id)
+  const second = await listed(id, `?limit=1&after_cursor=${first.meta.endCursor}`)
+  assert.equal(asked(id), before)
+  assert.notEqual(second.data[0]?.id, first.data[0]?.id)
+  const whole = await api.get(`/customers/${id}/orders`, { accept: 'application/x-ndjson' })
+  assert.equal(whole.text.trim().split('\n').length, orders.length)
+  assert.equal(asked(id), before + 1)
+})
+
+test('many requests for one customer at once ask once, and each order is stored once', async () => {
+  const { id, orders } = somebody()
+  simulator.ledger.clear()
+  simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/Orders' })
+  const before = await rows()
+  const answers = await Promise.all(Array.from({ length: 20 }, () => listed(id)))
+  for (const { data } of answers) assert.deepEqual(idsOf(data), orders)
+  assert.deepEqual([asked(id), await rows()], [1, before + orders.length])
+})
+
+test('an order whose outcome nobody knows is not shown before it is found out, and then as it was placed', async () => {
+  const [body, key] = [order(), keyed()]
+  const before = idsOf((await listed(customerId)).data)
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  assert.deepEqual(idsOf((await listed(customerId)).data), before)
+  const placed = made(await post(api, '/orders', body, key))
+  const found = (await listed(customerId)).data.find(({ id }) => id === placed.id)
+  assert.equal(found?.payments[0]?.reference, 'PAYID-1')
+})
+
+test('an answer that cannot be read leaves what is known, with a warning', async () => {
+  const { id } = somebody()
+  simulator.faults.add({ kind: 'malformed', path: `/Persons/${id}/Orders` })
+  const { data, meta } = await listed(id)
+  assert.deepEqual([data, codesOf(meta)], [[], ['back_office_error']])
+  assert.match(meta.warnings[0].detail, /Orders that were placed elsewhere may be missing/)
+})
+
+test('orders of somebody who is erased while the back office thinks do not come back', async () => {
+  const admin = await api.account('admin')
+  const { id } = somebody()
+  const before = await rows()
+  simulator.faults.add({ kind: 'latency', seconds: 1, path: `/Persons/${id}/Orders`, times: 1 })
+  const asking = api.get(`/customers/${id}/orders`)
+  await delay(300)
+  simulator.change({ kind: 'remove-person', id: Number(id) })
+  const erased = await remove(admin, `/customers/${id}`)
+  assert.equal(erased.status, 200, erased.text)
+  assert.equal((await asking).status, 200)
+  assert.equal(await rows(), before)
+})
