@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { writeFile } from '../backup/file.ts'
+import { usualShare } from '../backup/pace.ts'
 import type { Progress } from '../backup/progress.ts'
 import { backupOf } from '../backup/take.ts'
 import { readConfig } from '../config.ts'
@@ -153,7 +154,11 @@ async function written({ db, control, service }: Removed, file: string, signal: 
       show(progress)
     }
   const frames = backupOf(db, { service, control, onProgress: untilStopped(taking.show) })
-  const { rows, head } = await writeFile(file, frames, { onCheck: untilStopped(checking.show), isNew: true })
+  const { rows, head } = await writeFile(file, frames, {
+    onCheck: untilStopped(checking.show),
+    share: usualShare,
+    isNew: true,
+  })
     .finally(() => {
       taking.end()
       checking.end()

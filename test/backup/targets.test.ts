@@ -42,3 +42,12 @@ test('a backup into a folder that is not there is refused in words', async () =>
   const { code, err } = await run(['backup', '/nowhere/x'], environment)
   assert.deepEqual([code, err], [1, 'tillbridge: /nowhere/x cannot be written: there is no folder /nowhere.\n'])
 })
+
+test('a share that is no per cent is refused before anything is written', async () => {
+  for (const share of ['0', '101', 'x']) {
+    const { code, err } = await run(['backup', join(home, 'none'), '--share', share], environment)
+    assert.equal(code, 1)
+    assert.match(err, /--share <percent>.* is invalid\. A number from 1 to 100\./)
+  }
+  assert.ok(!fs.existsSync(join(home, 'none')))
+})

@@ -4,11 +4,13 @@ import { ApiError, orApiError } from '../../errors.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { knownCustomers } from '../../store/customers/customers.ts'
-import { holdOrder, settledAmong } from '../../store/orders/orders.ts'
+import { knownOrders } from '../../store/orders/orders.ts'
+import { followOrders, openOrders } from '../../store/sync/orders.ts'
 import { adopt, readable } from './lookup/adopted-orders.ts'
 import { upToDate } from './lookup/known-orders.ts'
 import { ordersOf } from './lookup/order-search.ts'
 import type { Upstream } from './lookup/upstream.ts'
+import { followed } from './pull/orders.ts'
 import { orderIds } from './records/order-read.ts'
 import { text } from './xml/values.ts'
 import type { Xml } from './xml/xml.ts'
@@ -34,19 +36,24 @@ export const orderReads = (upstream: Upstream): OrderReads => ({
 /** Asks for the orders of a customer, and stores what is new of them. */
 async function bring(upstream: Upstream, reading: Reading, customerId: string) {
   const { db, service } = reading
-  const orders = await Array.fromAsync(ordersOf(upstream.client, customerId))
-  const settled = await settledAmong(db, service, orders.map(idIn))
+  const orders = new Map<string, Xml>()
+  for await (const order of ordersOf(upstream.client, customerId)) orders.set(text(order, 'Id') ?? '', order)
+  const known = await knownOrders(db, service, [...orders.keys()])
+  const steps = (await openOrders(db, service, customerId)).flatMap(open => {
+    const order = orders.get(open.id)
+    return order ? followed(order, open) : []
+  })
+  await followOrders(db, service, steps)
   let fault: ApiError | undefined
-  for (const order of orders.filter(one => !settled.has(idIn(one))))
-    await db
-      .transaction(tx => take(upstream, tx, reading, { order, customerId }))
-      .catch(error => {
-        fault = orApiError(error)
-      })
+  for (const [id, order] of orders)
+    if (!known.has(id))
+      await db
+        .transaction(tx => take(upstream, tx, reading, { order, customerId }))
+        .catch(error => {
+          fault = orApiError(error)
+        })
   return fault && new ApiError(fault.code, 'The back office tells of orders that cannot be read, and are not shown.')
 }
-
-const idIn = (order: Xml) => text(order, 'Id') ?? ''
 
 async function take(
   upstream: Upstream,
@@ -54,10 +61,10 @@ async function take(
   { keys, service }: Reading,
   { order, customerId }: { order: Xml; customerId: string },
 ) {
-  const { id, personId } = readable(upstream.client, () => orderIds(order))
+  const { personId } = readable(upstream.client, () => orderIds(order))
   // They may have been erased while the back office thought.
   const [customer] = await knownCustomers(tx, service, [customerId])
   if (!customer || personId !== customerId) return
-  const held = (await holdOrder(tx, service, { id })) ?? (await adopt(upstream, tx, { keys, service }, order))
-  if (held) await upToDate(tx, service, held, order)
+  const adopted = await adopt(upstream, tx, { keys, service }, order)
+  if (adopted) await upToDate(tx, service, adopted, order)
 }

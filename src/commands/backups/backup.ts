@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { writeFile, writeTo } from '../../backup/file.ts'
 import type { Head } from '../../backup/frames.ts'
 import { noteBackup } from '../../backup/noted.ts'
+import { paced, usualShare } from '../../backup/pace.ts'
 import { backupOf } from '../../backup/take.ts'
 import { readConfig } from '../../config.ts'
 import type { OpenedDatabase } from '../../running/connecting.ts'
@@ -20,6 +21,11 @@ export const backupCommand = (program: Command) =>
     .command('backup')
     .argument('<file>', 'where to; - is standard output')
     .option('--database <name>', 'a data database, rather than the control database: each has a backup of its own')
+    .addOption(
+      new Option('--share <percent>', "of one core's time that it may take; 100: as fast as it can")
+        .default(usualShare, String(usualShare * 100))
+        .argParser(percent),
+    )
     .description(
       'Back up everything, as it stands at one moment, while the service goes on. The secret is not in it: keep that elsewhere (docs/backup.md).',
     )
@@ -27,10 +33,14 @@ export const backupCommand = (program: Command) =>
       'after',
       examples(
         ['backup /backups/$(date +%F).tillbridge', 'checked by reading it back before it gets its name'],
+        [
+          'backup /backups/now.tillbridge --share 100',
+          'in a tenth of the time, while others wait longer for their answers',
+        ],
         ['backup - | ssh elsewhere "cat > tillbridge.backup"', 'kept on another machine; there: tillbridge restore'],
       ),
     )
-    .action(async (file: string, { database }: { database?: string }) => {
+    .action(async (file: string, { database, share }: { database?: string; share: number }) => {
       const config = readConfig()
       const opening = { asItIs: true, statementTimeoutMs: 0 }
       const control = await joinDatabase(config, opening)
@@ -46,13 +56,13 @@ export const backupCommand = (program: Command) =>
         }
         const frames = backupOf(db, { onProgress: taking.show, onHead })
         if (file === '-') {
-          await writeTo(process.stdout, frames).finally(taking.end)
+          await writeTo(process.stdout, paced(frames, share)).finally(taking.end)
           await noteBackup(db, takenAt)
           return
         }
         const began = performance.now()
         const checking = bytesDisplay('Check')
-        const { bytes, rows, head } = await writeFile(file, frames, { onCheck: checking.show })
+        const { bytes, rows, head } = await writeFile(file, frames, { onCheck: checking.show, share })
           .finally(() => {
             taking.end()
             checking.end()
@@ -72,3 +82,9 @@ export const backupCommand = (program: Command) =>
         await control.close()
       }
     })
+
+function percent(text: string) {
+  const value = Number(text)
+  if (!(value >= 1 && value <= 100)) throw new InvalidArgumentError('A number from 1 to 100.')
+  return value / 100
+}

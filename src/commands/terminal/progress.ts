@@ -21,17 +21,22 @@ const clock = (seconds: number) => {
   return h ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
 }
 
-/** A bar on a terminal, elsewhere a line every ten seconds. Both on standard error. */
+/**
+ * A bar on a terminal, elsewhere a line every ten seconds. Both on standard error. The clock runs from when the work is first heard of, which
+ * may be long after this was made.
+ */
 export function display<T>(name: string, words: (progress: T, elapsedMs: number) => Words): ProgressDisplay<T> {
   const stream = process.stderr
-  const began = performance.now()
+  let began: number | undefined
   if (!stream.isTTY) {
-    let next = began + lineEveryMs
+    let shown: number | undefined
     return {
       show(progress) {
         const now = performance.now()
-        if (now < next) return
-        next = now + lineEveryMs
+        began ??= now
+        shown ??= now
+        if (now - shown < lineEveryMs) return
+        shown = now
         stream.write(`${name}: ${words(progress, now - began).text}\n`)
       },
       end() {},
@@ -44,7 +49,12 @@ export function display<T>(name: string, words: (progress: T, elapsedMs: number)
   let started = false
   return {
     show(progress) {
-      const { share = 0, text } = words(progress, performance.now() - began)
+      const now = performance.now()
+      if (began === undefined) {
+        began = now
+        return
+      }
+      const { share = 0, text } = words(progress, now - began)
       if (started) bar.update(share, { name, text })
       else bar.start(1, share, { name, text })
       started = true

@@ -71,12 +71,11 @@ export const orderPage = (db: Db, service: Service, { customerId, id }: Filters,
     asked,
   )
 
-/** Which of these orders are in our tables, and have no line that is still `processing`. */
-export async function settledAmong(db: Db, service: Service, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await db.rows<{ id: string }>(sql`
-    select o.id from sales_order o
-     where o.service_id = ${service.id} and o.id = any(${ids})
-       and not exists (select from order_line l where l.service_id = o.service_id and l.order_id = o.id and l.status = 'processing')`)
+/** Which of these orders are in our tables. */
+export async function knownOrders(db: Db, service: Service, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db.rows<{ id: string }>(
+    sql`select id from sales_order where service_id = ${service.id} and id = any(${ids})`,
+  )
   return new Set(rows.map(({ id }) => id))
 }
 

@@ -1,10 +1,11 @@
-import type { OpenOrder, Portion, PullRequest } from '../../../domain/port/feed.ts'
+import type { FeedRows, OpenOrder, Portion, PullRequest } from '../../../domain/port/feed.ts'
 import type { Client } from '../calls/client.ts'
 import { pagesOf } from '../calls/paging.ts'
 import { isId } from '../lookup/is-id.ts'
 import { stepTo } from '../lookup/known-orders.ts'
 import { statusesIn } from '../records/order-read.ts'
 import { text } from '../xml/values.ts'
+import type { Xml } from '../xml/xml.ts'
 import { visited } from './visits.ts'
 
 /**
@@ -29,13 +30,13 @@ export async function* pullOrders(client: Client, { signal, openOrders }: PullRe
       keyOf: order => text(order, 'Id') ?? '',
     })
     const wanted = new Map(byCustomer.get(id)?.map(order => [order.id, order]))
-    const rows = []
+    const rows: FeedRows['orders'][] = []
     for await (const page of pages)
       for (const order of page) {
         const open = wanted.get(text(order, 'Id') ?? '')
-        if (open) rows.push({ orderId: open.id, steps: stepsOf(statusesIn(order, open.lines), open) })
+        if (open) rows.push(...followed(order, open))
       }
-    return { rows: { orders: rows.filter(({ steps }) => steps.length) } }
+    return { rows: { orders: rows } }
   })
   // Whom it asks about follows from the orders: no visit has to be noted.
   for await (const { visited: _, ...portion } of portions) yield portion
@@ -47,8 +48,12 @@ const shuffled = <T>(all: Iterable<T>) =>
     .sort((a, b) => a.place - b.place)
     .map(({ one }) => one)
 
-const stepsOf = (seen: ReturnType<typeof statusesIn>, { lines }: OpenOrder) =>
-  lines.flatMap(({ sequence, isOpen }) => {
+/** The steps of an order that is open here, as the back office has it; none where nothing has happened. */
+export function followed(order: Xml, { id, lines }: OpenOrder): FeedRows['orders'][] {
+  const seen = statusesIn(order, lines)
+  const steps = lines.flatMap(({ sequence, isOpen }) => {
     const status = stepTo(seen.get(sequence) ?? 'processing')
     return !isOpen || status === 'processing' ? [] : [{ sequence, status }]
   })
+  return steps.length ? [{ orderId: id, steps }] : []
+}
