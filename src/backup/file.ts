@@ -26,8 +26,8 @@ export async function writeTo(stream: Writable, frames: AsyncIterable<Buffer>) {
 }
 
 /**
- * Writes a backup to a file that only its owner can read, with a share of one core's time (`paced`). It is read back before it gets its name: a file of this name is a whole
- * backup, at all times.
+ * Writes a backup to a file that only its owner can read, with a share of one core's time (`paced`). It is read back before it gets its
+ * name: a file of this name is a whole backup, at all times.
  */
 export const writeFile = (
   file: string,

@@ -4,7 +4,6 @@ import type { Db } from '../db.ts'
 import type { Finish, Write } from '../domain/write.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
-import { refuse } from '../refuse.ts'
 import type { Service } from '../settings.ts'
 import { type TSchema, Type } from '../shapes/shapes.ts'
 import type { Answer } from '../store/running/idempotency.ts'
@@ -122,10 +121,11 @@ export async function handleWrite(
   const gate = gateOf(control, request, how)
   const asked = askedOf(gate, request)
   const { service, params, header } = asked
-  refuseQuery(request, service.settings.timeZone)
+  const { faults } = readQuery(nothing, request.query as string, service.settings.timeZone)
   const trial = isTrial(header('prefer'))
   const key = how.repeatable && !trial ? readIdempotencyKey(header('idempotency-key'), service) : undefined
-  const body = await readBody(how, request, service, async () => how.stored?.(gate.db, service, params))
+  const stored = async () => how.stored?.(gate.db, service, params)
+  const body = await readBody(how, request, service, { faults, stored })
   const { username = '', id: requestId } = request
   const requireMatch = (current: string) =>
     matches(header('if-match'), current, how.etag && service.settings.requireIfMatch)
@@ -203,12 +203,8 @@ function matches(given: string | undefined, record: string, required: boolean) {
   if (!namesTag(given, tagOf(`{"data":${record}}`))) throw new ApiError('precondition_failed')
 }
 
-const nothing = Type.Object({})
-
 /** No write takes a query. A PIN there is refused by name, like anything else. */
-function refuseQuery(request: FastifyRequest, timeZone: string) {
-  refuse(readQuery(nothing, request.query as string, timeZone).faults)
-}
+const nothing = Type.Object({})
 
 /** What any write may be answered. */
 export const errorsOfEveryWrite: readonly ErrorCode[] = [

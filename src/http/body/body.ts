@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { faultsOfChanged } from '../../domain/as-stored.ts'
-import { ApiError, catalogue } from '../../errors.ts'
+import { ApiError, catalogue, type Fault } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
 import { type Static, type TSchema, Type } from '../../shapes/shapes.ts'
@@ -70,15 +70,19 @@ interface Reading<B extends TSchema> {
   keepsEmptyTexts: boolean
 }
 
-/**
- * The body as its shape has it; throws every fault in it at once, those of the shape first, 100 at most. `stored` is the record that is
- * changed, and is asked for where there are faults.
- */
+interface Beside {
+  /** What is wrong with the request beside its body. */
+  faults?: readonly Fault[]
+  /** The record that is changed; it is asked for where the body has faults. */
+  stored?(): Promise<{ record: string } | undefined>
+}
+
+/** The body as its shape has it; throws every fault of the request at once, those of the shape first, 100 at most. */
 export async function readBody<B extends TSchema>(
   { body: shape, keepsEmptyTexts }: Reading<B>,
   request: FastifyRequest,
   service: Service,
-  stored?: () => Promise<{ record: string } | undefined>,
+  { faults: others = [], stored }: Beside = {},
 ): Promise<Static<B>> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   // What has the type of a file is a stream, of which nobody knows yet how long it is (`takeFiles`).
@@ -87,9 +91,9 @@ export async function readBody<B extends TSchema>(
   const given = isNoBody(shape) && bytes.length === 0 ? {} : readJson(bytes)
   const value = keepsEmptyTexts ? given : withoutEmptyTexts(shape, given)
   const faults = faultsOf(shape, value, service.settings)
-  if (!faults.length) return value as Static<B>
-  const { record } = (await stored?.()) ?? {}
+  const { record } = (faults.length && (await stored?.())) || {}
   const left = record === undefined ? faults : faultsOfChanged(faults, value, JSON.parse(record))
-  refuse(left.sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0]).slice(0, mostFaults))
+  const all = [...others, ...left].sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0])
+  refuse(all.slice(0, mostFaults))
   return value as Static<B>
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { ErrorCode } from '../../../src/errors.ts'
+import type { ErrorCode, Fault } from '../../../src/errors.ts'
 import { john, makesNone } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
 import { anotherServer, creatingHead, credentials, keptLog, speak, tlsTo, untilClosed } from '../../support/servers.ts'
@@ -140,11 +140,16 @@ test('a body that breaks off is no fault of ours, and not logged as one', () =>
     )
   }))
 
-test('a write takes no query, and says so before it looks at the body', () =>
+test('a write takes no query, and says so beside all that is wrong with the body', () =>
   makesNone(service, async () => {
     for (const query of ['pin=381940', 'limit=5', 'firstname=Ann&firstname=Bea', '=']) {
-      const answer = await post(service, `/customers?${query}`, '{"bad')
+      refused(await post(service, `/customers?${query}`, john()), 'invalid_parameter')
+      const answer = await post(service, `/customers?${query}`, { ...john(), firstname: 5, unheard: 1 })
       refused(answer, 'invalid_parameter')
+      const places = answer.json.errors.map(({ parameter, pointer }: Fault) =>
+        parameter === undefined ? pointer : '?',
+      )
+      assert.deepEqual(new Set(places), new Set(['?', '/firstname', '/unheard']))
       assert.equal(answer.text.includes('381940'), false)
     }
     isProblem(await put(service, '/customers/1?dry=true', {}), 'invalid_parameter', service.baseUrl, '/customers/1')
