@@ -30,7 +30,11 @@ export interface Db {
 }
 
 export interface Database extends Db {
-  /** Runs `work` in one transaction: all of it, or nothing. What it asks last need not be waited for: it goes out with the commit. */
+  /**
+   * Runs `work` in one transaction: all of it, or nothing. Statements are carried out in the order in which they are asked, also those of
+   * one `Promise.all`: one that reads sees what those before it have written. What it asks last need not be waited for: it goes out with
+   * the commit.
+   */
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /**
    * Asks over one connection, which is the same value each time, of the server's process `pid`; behind a pooler in one transaction, by a

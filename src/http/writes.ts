@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Role } from '../accounts.ts'
 import type { Db } from '../db.ts'
 import type { Finish, Write } from '../domain/write.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
@@ -32,7 +31,6 @@ import type { Policy } from './rates.ts'
 export type WriteMethod = 'POST' | 'PUT' | 'DELETE'
 
 export interface WriteDescribed<B extends TSchema, P extends Params> extends Described<P> {
-  role?: Role
   body: B
   answer: TSchema
   /** What it succeeds with; 201 for POST, else 200. */

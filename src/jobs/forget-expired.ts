@@ -4,18 +4,21 @@ import { forgetHolds } from '../store/running/intents.ts'
 import { forgetFailedMails } from '../store/running/mails.ts'
 import { forgetRuns } from '../store/sync/runs.ts'
 import { forgetWrongPins } from '../store/vouchers/pin.ts'
+import { forgetUpstreamVouchers } from '../store/vouchers/upstream.ts'
 import { forgetAttempts } from '../store/webhooks/attempts.ts'
 import type { Work } from './job.ts'
 
 /**
- * Deletes what is kept for a time only: answers to writes and wrong PINs, the words of mails that failed, old alerts, attempts at webhooks,
- * runs of feeds. Throws in the end where some of it could not be deleted; the others are.
+ * Deletes what is kept for a time only: answers to writes, wrong PINs, holds of those who died, what is known of a back office's vouchers,
+ * the words of mails that failed, old alerts, attempts at webhooks, runs of feeds. Done twice it finds nothing more. Throws in the end where
+ * some of it could not be deleted; the others are.
  */
 export async function forgetExpired({ db, signal }: Work): Promise<void> {
   let fault: unknown
   for (const each of [
     forgetHolds,
     forgetWrongPins,
+    forgetUpstreamVouchers,
     forgetFailedMails,
     forgetAlerts,
     forgetAttempts,

@@ -2,7 +2,7 @@ import { listServices } from '../services.ts'
 import { forgetRemovals as forget } from '../store/changes/forgetting.ts'
 import type { Work } from './job.ts'
 
-/** Forgets what has left the data long ago (setting `removalsKeptDays`). */
+/** Forgets what has left the data long ago (setting `removalsKeptDays`), in portions; done twice it finds nothing more. */
 export async function forgetRemovals({ db, log, signal }: Work): Promise<void> {
   for (const service of await listServices(db)) {
     const forgotten = await forget(db, service, () => signal.aborted)

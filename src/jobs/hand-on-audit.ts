@@ -3,8 +3,8 @@ import { handOnAll, servicesWithLines } from '../store/running/data-databases.ts
 import type { Work } from './job.ts'
 
 /**
- * Hands lines of the audit on to the data databases of their services: accounts are written in the control database. Where a database was
- * away it throws, once the others have had theirs.
+ * Hands lines of the audit on to the data databases of their services: accounts are written in the control database. A line that arrives
+ * twice is there once. Where a database was away it throws, once the others have had theirs.
  */
 export const handOnAudit =
   (open: (database: string) => Promise<{ db: Database }>) =>

@@ -5,7 +5,10 @@ import { syncJob } from '../store/sync/facts.ts'
 import { hastenFeeds, newlyStalled, planJobs, stalledAlert } from '../store/sync/plan.ts'
 import type { Job, Work } from './job.ts'
 
-/** Sees to it that every feed of every service has its job, and that somebody is told of one that has not been pulled for too long. */
+/**
+ * Sees to it that every feed of every service has its job, and that somebody is told of one that has not been pulled for too long. A job that
+ * is there already stays, and so does an alert.
+ */
 export const planSyncs = (offices: Offices): Job => ({
   run: work => run(offices, work),
   everySeconds: 60,

@@ -175,7 +175,7 @@ export function customers(api: Api) {
     },
     async ({ backOffice, db, service, params, query: { sold_after: soldAfter, sold_before: soldBefore } }, asked) => {
       if (!(await customerRecord(db, service, params.id))) throw notFound('customer')
-      const { warning, syncedAt } = (await backOffice.followHistory({ db, service }, params.id)) ?? {}
+      const { warning, syncedAt } = (await backOffice.bringHistory({ db, service }, params.id)) ?? {}
       const page = await transactionPage(db, service, { customerId: params.id, soldAfter, soldBefore }, asked)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },

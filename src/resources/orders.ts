@@ -99,7 +99,7 @@ export function orders(api: Api) {
     async ({ backOffice, db, keys, service, params }, asked) => {
       if (!(await customerRecord(db, service, params.id))) throw notFound('customer')
       const isFirst = asked.after === undefined
-      const { warning, syncedAt } = (isFirst && (await backOffice.followOrders({ db, keys, service }, params.id))) || {}
+      const { warning, syncedAt } = (isFirst && (await backOffice.bringOrders({ db, keys, service }, params.id))) || {}
       const page = await orderPage(db, service, { customerId: params.id }, asked)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },

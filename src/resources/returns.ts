@@ -78,7 +78,7 @@ export function returns(api: Api) {
       tag,
       summary: 'One return.',
       description:
-        'Its status says how far it has come: requested, received, refunded or cancelled. Where `GET /capabilities` has no `returnStatus` it stays `requested`.',
+        'Its status says how far it has come: requested, received, refunded or cancelled. Where `GET /capabilities` says that `returnStatus` is not available it stays `requested`.',
       params: { id: { description: 'The return.', example: '019a7341-52c8-7e0f-8d64-91b7f3a2c5d0' } },
       answer: Return,
       kind: 'return',

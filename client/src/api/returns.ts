@@ -5,7 +5,7 @@ import type { Return, ReturnReason } from '../shapes/returns.ts'
 
 /** What comes back of an order, why, and what is refunded. */
 export interface ReturnsApi {
-  /** One return. Its status says how far it has come: requested, received, refunded or cancelled. Where `GET /capabilities` has no `returnStatus` it stays `requested`. */
+  /** One return. Its status says how far it has come: requested, received, refunded or cancelled. Where `GET /capabilities` says that `returnStatus` is not available it stays `requested`. */
   get(id: string, options?: CallOptions): Promise<Return>
   /** Why something may be returned. The service's reasons (setting `returnReasons`), as far as its back office takes them. */
   reasons(options?: CallOptions): Promise<ReturnReason[]>

@@ -23,7 +23,7 @@ interface Reading {
 
 /** All orders of a customer are asked for while the caller waits, and written through: those that were placed elsewhere become ours. */
 export const orderReads = (upstream: Upstream): OrderReads => ({
-  async followOrders(reading, customerId) {
+  async bringOrders(reading, customerId) {
     const syncedAt = new Date().toISOString()
     const key = `orders ${reading.service.id} ${customerId}`
     const fault = await upstream.asked(key, () => bring(upstream, reading, customerId))

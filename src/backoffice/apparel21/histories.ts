@@ -16,7 +16,7 @@ const feed = 'transactions'
  * in an export already, it stays as it is there (`toldFirst`).
  */
 export const historyReads = (upstream: Upstream): HistoryReads => ({
-  async followHistory({ db, service }, customerId) {
+  async bringHistory({ db, service }, customerId) {
     const key = `history ${service.id} ${customerId}`
     const fault = await upstream.asked(key, () => bring(upstream, db, service, customerId))
     const syncedAt = await toldAt(db, service, feed, customerId)

@@ -21,7 +21,7 @@ import {
 } from '../../store/orders/placing.ts'
 import type { Client } from './calls/client.ts'
 import { remembered } from './calls/remembered.ts'
-import { nameOfNumber } from './lookup/adopted-orders.ts'
+import { orderNumberHold } from './lookup/adopted-orders.ts'
 import { type EarlierOrder, earlierOrder } from './lookup/earlier-order.ts'
 import { findOrder } from './lookup/known-orders.ts'
 import { orderNumbered } from './lookup/order-search.ts'
@@ -97,7 +97,7 @@ async function judgedOrder(
         const judged = await judgedIn(tx, upstream.client, write, input, names, { number, decimals }).catch(orApiError)
         return { number, isUsed: isGiven && isOurs, isKnown: known.customer, judged }
       },
-      { names: [nameOfNumber(number), ...vouchers], untilKnown: true },
+      { names: [orderNumberHold(number), ...vouchers], untilKnown: true },
     )
   const first = await judge()
   if (first.isUsed) return judgedOrder(upstream, write, input, decimals, turn + 1)

@@ -48,7 +48,7 @@ export const createReturn =
     const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
     const free = (db: Db) => freeNumber(db, write, order.id, returnNumber)
     // A number of our own making is no other order's.
-    const holding = returnNumber !== undefined && { names: [nameOfNumber(returnNumber)], untilKnown: true }
+    const holding = returnNumber !== undefined && { names: [returnNumberHold(returnNumber)], untilKnown: true }
     const number = await (holding ? step(free, holding) : read(free))
     const faults = [...asThere.faults, ...faultsOfReturn(asThere.lines, returnReasons, reasonIds)]
     if (number === undefined) {
@@ -82,7 +82,7 @@ export const createReturn =
   }
 
 /** What a return with a number of the caller's is held by. */
-const nameOfNumber = (number: string) => `return number ${number}`
+const returnNumberHold = (number: string) => `return number ${number}`
 
 /** The reasons of a service that the back office has as well: it takes no others. */
 export const returnReasons =

@@ -5,7 +5,7 @@ import type { VoucherReading } from '../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../errors.ts'
 import type { Service } from '../../settings.ts'
 import { forgetGuesses } from '../../store/vouchers/pin.ts'
-import { momentOf, type UpstreamVoucher } from '../../store/vouchers/upstream.ts'
+import { standingNow, type UpstreamVoucher } from '../../store/vouchers/upstream.ts'
 import { beginGuess, countWrongGuess, type Guess } from '../vouchers/guesses.ts'
 import type { Client } from './calls/client.ts'
 import { Refusal, refusalBehind } from './calls/refusal.ts'
@@ -97,7 +97,7 @@ function voucherFrom(found: Xml, { settings: { currency } }: Service): UpstreamV
 
 /** A voucher as callers see it at this moment: with our lock, and expired where its last day is over. */
 export async function shownVoucher(db: Db, service: Service, voucher: UpstreamVoucher) {
-  const { lockedUntil, isPast } = await momentOf(db, service, voucher)
+  const { lockedUntil, isPast } = await standingNow(db, service, voucher)
   const { currency, availableAmount } = voucher
   const isEmpty = !/[1-9]/.test(availableAmount)
   const status: VoucherState = lockedUntil !== null ? 'locked' : isPast ? 'expired' : isEmpty ? 'redeemed' : 'active'

@@ -30,8 +30,8 @@ export const embedded = (service: Service): BackOffice => ({
   issueVoucher: inOneTransaction(issueVoucher),
   ...rewardReads,
   untold: new Map(),
-  followHistory: async () => undefined,
-  followOrders: async () => undefined,
+  bringHistory: async () => undefined,
+  bringOrders: async () => undefined,
   capabilities: async db => capabilitiesOf(service, db && (await configured(db, service))),
 })
 

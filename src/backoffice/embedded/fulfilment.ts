@@ -8,7 +8,7 @@ import { beginChange, type Change } from '../../store/lists/change.ts'
 import { type HeldLine, linesOf, stampOrder, stepLines } from '../../store/orders/lines.ts'
 import { freightOf, type HeldOrder, holdOrder } from '../../store/orders/orders.ts'
 import { addSale } from '../../store/orders/sales.ts'
-import { earnRewards, type HeldAccount, holdAccount } from '../../store/rewards/ledger.ts'
+import { earnRewards, type HeldRewardAccount, holdRewardAccount } from '../../store/rewards/ledger.ts'
 import { refundVouchers } from './vouchers/refund.ts'
 
 /** What lines of an order come to that are shipped: their sale is in the shopper's history, and earns rewards. */
@@ -16,7 +16,7 @@ export const addShipped = (
   tx: Db,
   service: Service,
   change: Change,
-  { order, account, goods }: { order: HeldOrder; account: HeldAccount | undefined; goods: readonly Goods[] },
+  { order, account, goods }: { order: HeldOrder; account: HeldRewardAccount | undefined; goods: readonly Goods[] },
 ) =>
   Promise.all([
     addSale(tx, service, change, order, goods),
@@ -31,7 +31,7 @@ const worthOf = (goods: readonly Goods[]) => sum(goods.map(line => line.value))
 export async function shipOrder(tx: Db, service: Service, number: string): Promise<HeldOrder> {
   const { order, waiting } = await processing(tx, service, number, 'shipped')
   const [account, change] = await Promise.all([
-    holdAccount(tx, service, order.customerId),
+    holdRewardAccount(tx, service, order.customerId),
     beginChange(tx, service, ['retail_transaction', 'sales_order']),
   ])
   await Promise.all([

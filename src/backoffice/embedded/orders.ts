@@ -11,12 +11,12 @@ import { beginChange } from '../../store/lists/change.ts'
 import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
 import { type HeldOrder, orderRecord } from '../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, knownToOrder, variantsOf } from '../../store/orders/placing.ts'
-import { holdAccount } from '../../store/rewards/ledger.ts'
+import { holdRewardAccount } from '../../store/rewards/ledger.ts'
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
 import { addShipped } from './fulfilment.ts'
 import { drawVoucher } from './vouchers/draw.ts'
 
-/** Places an order in our own tables. Rows are held in one order: number, vouchers, stock, reward account. */
+/** Places an order in our own tables. Rows are held in one order: customer, number, vouchers, stock, reward account. */
 export async function placeOrder(write: Finishing, input: OrderInput): Promise<WrittenRecord> {
   const { tx, service } = write
   const { currency, shipOrders } = service.settings
@@ -52,7 +52,7 @@ export async function placeOrder(write: Finishing, input: OrderInput): Promise<W
   const [order, , account, change] = await Promise.all([
     placing,
     holdStock(tx, service, moves),
-    isShipped ? holdAccount(tx, service, input.customerId) : undefined,
+    isShipped ? holdRewardAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
   const goods = priced.lines.map(({ value }, i) => ({ sequence: i + 1, value }))

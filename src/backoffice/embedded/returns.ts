@@ -26,7 +26,7 @@ import {
   takeBack,
 } from '../../store/orders/returns.ts'
 import { addReturn } from '../../store/orders/sales.ts'
-import { holdAccount, restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
+import { holdRewardAccount, restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
 import { type GivenBack, refundVouchers } from './vouchers/refund.ts'
 
 /** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
@@ -66,7 +66,7 @@ export async function createReturn(
   const [made, , account, change] = await Promise.all([
     place(),
     holdStock(tx, service, moves),
-    holdAccount(tx, service, order.customerId),
+    holdRewardAccount(tx, service, order.customerId),
     beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order']),
   ])
   const [, , record] = await Promise.all([
@@ -113,7 +113,7 @@ export async function stepReturn(
   await moveStock(tx, service, change, moves)
   await addReturn(tx, service, change, found.id, { cancelled: true })
   await stampOrder(tx, service, order, change)
-  const account = await holdAccount(tx, service, order.customerId)
+  const account = await holdRewardAccount(tx, service, order.customerId)
   await restoreRewards(tx, service, account, { orderNumber: order.number, returnNumber: number })
   return { id: found.id, givenBack }
 }

@@ -6,8 +6,8 @@ import { addressee, OrderAddress } from '../address.ts'
 import { notBlank, notPadded } from '../characters.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
 import type { Finish, Write } from '../write.ts'
+import type { Brought } from './brought.ts'
 import { Discount, DiscountInput } from './discounts.ts'
-import type { Followed } from './followed.ts'
 import type { ReturnInput, ReturnReason } from './returns.ts'
 
 export const lineStatuses = ['processing', 'shipped', 'cancelled', 'returned'] as const
@@ -186,8 +186,5 @@ export interface OrderWrites {
 /** What a driver does for the orders of one customer. */
 export interface OrderReads {
   /** Brings the stored orders up to date, as far as that can be done while a caller waits. Undefined: they always are. */
-  followOrders(
-    reading: { db: Database; keys: Keys; service: Service },
-    customerId: string,
-  ): Promise<Followed | undefined>
+  bringOrders(reading: { db: Database; keys: Keys; service: Service }, customerId: string): Promise<Brought | undefined>
 }

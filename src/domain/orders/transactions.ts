@@ -2,7 +2,7 @@ import type { Database } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { type Static, Type } from '../../shapes/shapes.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, UnitPrice, Units, Whole, Words } from '../fields.ts'
-import type { Followed } from './followed.ts'
+import type { Brought } from './brought.ts'
 
 const channels = ['store', 'headOffice', 'web'] as const
 const transactionTypes = ['sale', 'layby', 'laybyUpdate', 'specialOrder', 'specialOrderUpdate'] as const
@@ -98,7 +98,7 @@ export const RetailTransaction = Type.Object(
 /** What a driver does for the history of one customer (contract 5). */
 export interface HistoryReads {
   /** Brings the stored history up to date, as far as that can be done while a caller waits. Undefined: it always is. */
-  followHistory(reading: { db: Database; service: Service }, customerId: string): Promise<Followed | undefined>
+  bringHistory(reading: { db: Database; service: Service }, customerId: string): Promise<Brought | undefined>
 }
 
 /** One row a line; what the lines of one transaction share is repeated. */

@@ -12,7 +12,7 @@ export interface VoucherPayment {
 }
 
 /**
- * Draws on each voucher that pays, in the order of their numbers, so that two orders cannot wait for each other; throws what stands
+ * Draws on each voucher that pays, in the order of their numbers (`a < b`, as `collate "C"` has it), so that two orders cannot wait for each other; throws what stands
  * against all of them. Returns what each draw came to, by the voucher's number.
  */
 export async function forEachVoucher<T>(

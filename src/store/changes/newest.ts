@@ -3,7 +3,7 @@ import { kinds as allKinds, type Kind } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
 import { numberOf } from '../lists/change.ts'
 import { type Horizons, horizons, positionOf } from '../lists/moment.ts'
-import { written } from '../lists/page.ts'
+import { rfc3339Micros } from '../lists/page.ts'
 import { inTime, union } from './page.ts'
 import { type Places, stampOf, standAfter, textOf } from './places.ts'
 import { isHidden, sources } from './sources.ts'
@@ -40,7 +40,7 @@ function newestOfEach(service: Service, moments: readonly string[]): Sql {
     const newest = sql`greatest(
       (select max(changed_at) from ${raw(sources[kind].table)} where ${mine} and ${inTime(kind, moments)}),
       (select max(changed_at) from removal where ${mine} and kind = ${kind} and ${inTime(kind, moments)}))`
-    return sql`select ${kind}::text as kind, case when not ${isHidden(service, kind)} then ${written(newest)} end as newest`
+    return sql`select ${kind}::text as kind, case when not ${isHidden(service, kind)} then ${rfc3339Micros(newest)} end as newest`
   })
   return union(newestOf)
 }

@@ -2,7 +2,7 @@ import { raw, type Sql, sql } from '../../db.ts'
 import { type Kind, kinds } from '../../domain/changes.ts'
 import type { Service } from '../../settings.ts'
 import { numberOf } from '../lists/change.ts'
-import { unseen, written } from '../lists/page.ts'
+import { rfc3339Micros, unseen } from '../lists/page.ts'
 import { atBeginning, type Place, type Places, textOf } from './places.ts'
 import { isHidden, isShown, sources } from './sources.ts'
 
@@ -54,9 +54,9 @@ export function pageOf(service: Service, places: Places, within: Moments, { limi
   )
   return sql`
     with page as materialized (select * from (${union(walks.map(walk => sql`(${walk} ${inOrder})`))}) walks ${inOrder})
-    select page.kind, removed, removed and case page.kind ${inARow(isBack)} end as is_back, ${written(sql`page.changed_at`)} as changed_at, page.key,
+    select page.kind, removed, removed and case page.kind ${inARow(isBack)} end as is_back, ${rfc3339Micros(sql`page.changed_at`)} as changed_at, page.key,
            coalesce(told.id, page.key) as id, coalesce(told.name, told.id, page.key) as name, told.record,
-           (select coalesce(json_object_agg(kind, ${written(sql`newest`)}), '{}') from forgotten_removals where service_id = ${service.id}) as forgotten,
+           (select coalesce(json_object_agg(kind, ${rfc3339Micros(sql`newest`)}), '{}') from forgotten_removals where service_id = ${service.id}) as forgotten,
            json_build_object('', null ${inARow(before)}) as before
       from (values (1)) always
       left join (select * from page order by changed_at, key limit ${limit + 1}) page on true
@@ -97,7 +97,7 @@ const removedFrom = (service: Service, kind: Kind, { removed }: Walked, within: 
 
 /** None while the first load is under way: what is yet to be shown is older. */
 const newestRemoval = (service: Service, kind: Kind, within: Moments) =>
-  written(sql`
+  rfc3339Micros(sql`
     (select max(changed_at) from removal
       where service_id = ${service.id} and kind = ${kind} and ${inTime(kind, within)} and not ${isHidden(service, kind)})`)
 

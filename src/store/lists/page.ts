@@ -89,7 +89,7 @@ export async function readPage(
   const reads = await db.rows<Read>(
     sql`
       with walk as materialized (select ${asOf} as as_of)
-      select listed.records, listed.last_order::text, listed.last_key, ${written(sql`as_of`)} as as_of,
+      select listed.records, listed.last_order::text, listed.last_key, ${rfc3339Micros(sql`as_of`)} as as_of,
              -- Ordered, although one record is enough: behind a list's end only the index knows at once that there is none.
              coalesce((select true from ${table}
                         where service_id = ${service.id} ${complete} and (${order}, ${key}) ${beyond} (last_order, last_key) ${where}
@@ -138,7 +138,8 @@ export function pageFrom(reads: readonly Read[], position: string | undefined): 
 }
 
 /** A walk's moment as answers have it: RFC 3339, to the microsecond. */
-export const written = (moment: Sql) => sql`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+export const rfc3339Micros = (moment: Sql) =>
+  sql`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
 /** What stands between records. */
 export const between = (lines = false) => raw(lines ? "E'\\n'" : "','")

@@ -1,7 +1,7 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { type Change, kindOf, type List, localTime } from './change.ts'
-import { written } from './page.ts'
+import { rfc3339Micros } from './page.ts'
 
 interface Leaving {
   list: List
@@ -47,6 +47,6 @@ export const forgottenAfter = async (
 ): Promise<string | undefined> =>
   (
     await db.row<{ newest: string }>(sql`
-      select ${written(sql`newest`)} as newest from forgotten_removals
+      select ${rfc3339Micros(sql`newest`)} as newest from forgotten_removals
        where service_id = ${service.id} and kind = ${kindOf[list]} and newest > ${moment}::timestamptz`)
   )?.newest

@@ -1,7 +1,16 @@
 import { type Db, raw, type Sql, sql } from '../../db.ts'
 import type { Service } from '../../settings.ts'
 import { momentOf, tableOf } from './moment.ts'
-import { between, type Page, type PageRequest, pageFrom, type Read, type Source, unseen, written } from './page.ts'
+import {
+  between,
+  type Page,
+  type PageRequest,
+  pageFrom,
+  type Read,
+  rfc3339Micros,
+  type Source,
+  unseen,
+} from './page.ts'
 
 /** A condition that the index of the walk does not serve, since the walk has another order. */
 interface Sieve {
@@ -54,7 +63,7 @@ export async function readSieved(
         union all
         (select place, key from places where not exists (select from page where n > ${limit}) order by place ${back}, key ${back} limit 1))
       select (select string_agg(${record}, ${between(lines)} ${inOrder}) from page join ${table} on service_id = ${service.id} and ${table}.${key} = page.key where n <= ${limit}) as records,
-             (select place::text from ending) as last_order, (select key from ending) as last_key, ${written(sql`as_of`)} as as_of,
+             (select place::text from ending) as last_order, (select key from ending) as last_key, ${rfc3339Micros(sql`as_of`)} as as_of,
              exists (select from page where n > ${limit}) or (select many from size) and (select count(*) from places) = ${raw(String(placesAtMost))} as more
         from walk`,
       { position },

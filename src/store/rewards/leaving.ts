@@ -3,7 +3,7 @@ import type { GoneAccounts } from '../../domain/port/feed.ts'
 import type { Service } from '../../settings.ts'
 import { beginChange } from '../lists/change.ts'
 import { removeFrom } from '../lists/removals.ts'
-import { holdAccounts } from './rewards.ts'
+import { holdRewardAccounts } from './rewards.ts'
 
 /** Takes away reward accounts that the back office has no more, with all that is in them; nobody visits them again. Returns how many there were. */
 export async function removeRewardAccounts(
@@ -19,7 +19,7 @@ export async function removeRewardAccounts(
   if (!ids.length) return 0
   return db.transaction(async tx => {
     const which = sql`id = any(${ids})`
-    await holdAccounts(tx, service, sql`and ${which}`)
+    await holdRewardAccounts(tx, service, sql`and ${which}`)
     const change = await beginChange(tx, service, ['reward_account'])
     await tx.run(sql`delete from sync_visit where service_id = ${service.id} and feed = 'reward-accounts' and ${which}`)
     return removeFrom(tx, service, change, { list: 'reward_account', id: sql`id`, where: which })

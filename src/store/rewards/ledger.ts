@@ -22,7 +22,7 @@ interface Returned extends Earned {
 export async function earnRewards(
   tx: Db,
   service: Service,
-  account: HeldAccount | undefined,
+  account: HeldRewardAccount | undefined,
   { orderNumber, amount }: Earned,
 ): Promise<void> {
   const spent = unitsOf(amount)
@@ -38,7 +38,7 @@ export async function earnRewards(
 export async function reverseRewards(
   tx: Db,
   service: Service,
-  account: HeldAccount | undefined,
+  account: HeldRewardAccount | undefined,
   { orderNumber, returnNumber, amount }: Returned,
 ): Promise<void> {
   const returned = unitsOf(amount)
@@ -56,7 +56,7 @@ export async function reverseRewards(
 export async function restoreRewards(
   tx: Db,
   service: Service,
-  account: HeldAccount | undefined,
+  account: HeldRewardAccount | undefined,
   { orderNumber, returnNumber }: Omit<Returned, 'amount'>,
 ): Promise<void> {
   if (!account) return
@@ -84,7 +84,7 @@ function unitsOf(text: string): bigint {
 const unitsOrNull = (text: string | null) => (text === null ? null : unitsOf(text))
 
 /** A reward account that is held: whoever moves its points next waits until this transaction ends, and sees what it did. */
-export interface HeldAccount {
+export interface HeldRewardAccount {
   id: string
   programId: string
   tierId: string | null
@@ -96,8 +96,8 @@ export interface HeldAccount {
 }
 
 /** Holds the account of a customer, if there is one; of nobody, where they were erased, there is none. */
-export const holdAccount = (tx: Db, service: Service, customerId: string | null) =>
-  tx.row<HeldAccount>(sql`
+export const holdRewardAccount = (tx: Db, service: Service, customerId: string | null) =>
+  tx.row<HeldRewardAccount>(sql`
     select id, program_id as "programId", tier_id as "tierId", tier_locked_until_date::text as "tierLockedUntilDate", qualifying_spend::text as "qualifyingSpend",
            points_owed::text as "pointsOwed", here::date::text as today, date_trunc('second', here)::text as now
       from reward_account, (select now() at time zone ${service.settings.timeZone} as here) clock
@@ -105,7 +105,12 @@ export const holdAccount = (tx: Db, service: Service, customerId: string | null)
        for no key update of reward_account`)
 
 /** All that decides a move: the tiers, and the lots of points that are open, or were earned with an order. */
-async function standingOf(tx: Db, service: Service, account: HeldAccount, orderNumber?: string): Promise<Standing> {
+async function standingOf(
+  tx: Db,
+  service: Service,
+  account: HeldRewardAccount,
+  orderNumber?: string,
+): Promise<Standing> {
   const ofOrder =
     orderNumber === undefined
       ? sql``
@@ -143,7 +148,7 @@ interface TierRow extends Record<'qualifyPeriod' | 'pointsExpiry' | 'rewardExpir
   qualifySpend: string | null
 }
 
-async function tiersOf(tx: Db, service: Service, { programId }: HeldAccount): Promise<TierRules[]> {
+async function tiersOf(tx: Db, service: Service, { programId }: HeldRewardAccount): Promise<TierRules[]> {
   const span = (months: Sql, days: Sql) => sql`json_build_object('months', ${months}, 'days', ${days})`
   const rows = await tx.rows<TierRow>(sql`
     select tier_id as id, sequence, accrual_spend::text as "accrualSpend", accrual_points as "accrualPoints",
@@ -165,7 +170,7 @@ async function tiersOf(tx: Db, service: Service, { programId }: HeldAccount): Pr
 async function earningsOf(
   tx: Db,
   service: Service,
-  account: HeldAccount,
+  account: HeldRewardAccount,
   orderNumber: string,
   returnNumber?: string,
 ): Promise<OrderEarnings & { notTaken: bigint }> {
@@ -189,7 +194,7 @@ async function earningsOf(
 }
 
 /** Rewards made of points here that are open and untouched. */
-async function unusedRewardsOf(tx: Db, service: Service, account: HeldAccount): Promise<UnusedReward[]> {
+async function unusedRewardsOf(tx: Db, service: Service, account: HeldRewardAccount): Promise<UnusedReward[]> {
   const rows = await tx.rows<Omit<UnusedReward, 'left' | 'points'> & { left: string; points: string }>(sql`
     select lot_id as id, total::text as left, ${lotDates}, made.points::bigint::text as points
       from reward_lot cross join lateral (
@@ -205,7 +210,7 @@ async function unusedRewardsOf(tx: Db, service: Service, account: HeldAccount): 
 function write(
   tx: Db,
   service: Service,
-  account: HeldAccount,
+  account: HeldRewardAccount,
   { lots, entries, place, qualifyingSpend }: Move,
   { orderNumber, returnNumber }: { orderNumber: string; returnNumber?: string },
 ) {

@@ -51,12 +51,12 @@ interface ProgramParts {
 }
 
 /** Holds accounts that are about to change, they or their lots: what an order earns meanwhile would be lost, and no two wait for each other; `where` begins with `and`. */
-export const holdAccounts = (tx: Db, service: Service, where: Sql) =>
+export const holdRewardAccounts = (tx: Db, service: Service, where: Sql) =>
   tx.run(sql`select from reward_account where service_id = ${service.id} ${where} order by id for no key update`)
 
 /** Stamps accounts that show what has changed; `where` begins with `and`. */
 async function stampAccounts(tx: Db, service: Service, change: Change, where: Sql) {
-  await holdAccounts(tx, service, where)
+  await holdRewardAccounts(tx, service, where)
   await tx.run(sql`update reward_account set changed_at = ${change.at} where service_id = ${service.id} ${where}`)
 }
 
@@ -95,7 +95,7 @@ export const upsertGifts = (db: Database, service: Service, rows: readonly objec
 /** Merges rows (`RewardAccountRow`) into the reward accounts. */
 export const upsertRewardAccounts = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(async tx => {
-    await holdAccounts(tx, service, sql`and id = any(${rows.map(row => (row as { id?: string }).id)})`)
+    await holdRewardAccounts(tx, service, sql`and id = any(${rows.map(row => (row as { id?: string }).id)})`)
     const change = await beginChange(tx, service, ['reward_account'])
     const touched = await tx.rows<Merged<'id'>>(merging(service, accounts, rows, change))
     const customers = rows.flatMap(row => (row as { customerId?: string }).customerId ?? [])
@@ -145,7 +145,7 @@ export const replaceRewardLots = (
 const ofAccounts = (ids: readonly unknown[]) => sql`and id = any(${ids})`
 
 async function beginLots(tx: Db, service: Service, of: readonly OfAccount[]): Promise<Change> {
-  await holdAccounts(tx, service, ofAccounts(of.map(({ accountId }) => accountId)))
+  await holdRewardAccounts(tx, service, ofAccounts(of.map(({ accountId }) => accountId)))
   return beginChange(tx, service, ['reward_account'])
 }
 

@@ -1,4 +1,4 @@
-import { type Db, sql } from '../../db.ts'
+import { type Db, type Sql, sql } from '../../db.ts'
 import { decimalsOf, storedUnits } from '../../domain/money.ts'
 import type { VoucherState, VoucherStep } from '../../domain/vouchers/states.ts'
 import type { Held } from '../../domain/vouchers/use.ts'
@@ -98,15 +98,19 @@ export async function drawnFor(
 }
 
 /** How many vouchers an account holds, and in how many seconds one of them is free again. */
-export async function heldBy(tx: Db, service: Service, username: string): Promise<Held> {
+export const heldBy = (tx: Db, service: Service, username: string) =>
+  heldAmong(tx, sql`(select * from voucher where state = 'locked')`, service, username)
+
+/** The same of a table of vouchers, or of some of its rows. */
+export async function heldAmong(tx: Db, vouchers: Sql, service: Service, username: string): Promise<Held> {
   const held = await tx.row<Held>(sql`
     select count(*)::integer as count, coalesce(ceil(extract(epoch from min(locked_until) - statement_timestamp())), 0)::integer as seconds
-      from voucher where service_id = ${service.id} and held_by = ${username} and state = 'locked' and locked_until > statement_timestamp()`)
+      from ${vouchers} v where service_id = ${service.id} and held_by = ${username} and locked_until > statement_timestamp()`)
   if (!held) throw new Error('a count has a row')
   return held
 }
 
-/** The vouchers past their last day that the ledger still has as active, and that nobody holds: a sale under way is let come to its end. */
+/** The vouchers past their last day that the ledger has as active, or as locked by a lock that has run out: a sale under way is let come to its end. */
 export const pastTheirDay = async (db: Db, service: Service) =>
   (
     await db.rows<{ number: string }>(sql`

@@ -1,12 +1,11 @@
 import { type Db, sql } from '../../db.ts'
 import { decimalsOf, storedUnits, amount as text } from '../../domain/money.ts'
-import type { Held } from '../../domain/vouchers/use.ts'
 import type { Validated } from '../../domain/vouchers/validations.ts'
 import type { Voucher } from '../../domain/vouchers/vouchers.ts'
 import { type Keys, seal, unseal } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { localTime } from '../lists/change.ts'
-import { today } from './ledger.ts'
+import { heldAmong, today } from './ledger.ts'
 import { superseded } from './validation.ts'
 
 /** What a back office behind us says of a voucher; amounts with the decimals of the currency. */
@@ -123,16 +122,11 @@ export const noteHeld = (tx: Db, service: Service, number: string, lockSeconds: 
      where service_id = ${service.id} and number = ${number}`)
 
 /** How many vouchers an account holds, and in how many seconds one of them is free again. */
-export async function upstreamHeldBy(tx: Db, service: Service, username: string): Promise<Held> {
-  const held = await tx.row<Held>(sql`
-    select count(*)::integer as count, coalesce(ceil(extract(epoch from min(locked_until) - statement_timestamp())), 0)::integer as seconds
-      from upstream_voucher where service_id = ${service.id} and held_by = ${username} and locked_until > statement_timestamp()`)
-  if (!held) throw new Error('a count has a row')
-  return held
-}
+export const upstreamHeldBy = (tx: Db, service: Service, username: string) =>
+  heldAmong(tx, sql`upstream_voucher`, service, username)
 
 /** Until when somebody holds a voucher, and whether its last day is over, at this moment. */
-export async function momentOf(
+export async function standingNow(
   db: Db,
   service: Service,
   { number, expiryDate }: UpstreamVoucher,
@@ -146,7 +140,7 @@ export async function momentOf(
 }
 
 /**
- * The daily job: deletes what is known of vouchers whose validation has ended, and of those that were left alone for a week. All that
+ * Deletes what is known of vouchers whose validation has ended, and of those that were left alone for a week. All that
  * is lost is which ids were right once: they are wrong ones from then on. Returns how many.
  */
 export const forgetUpstreamVouchers = (db: Db) =>

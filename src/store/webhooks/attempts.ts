@@ -13,8 +13,8 @@ export interface Attempt {
   milliseconds: number
 }
 
-/** Writes an attempt down, where its webhook is still there; answers its record. */
-export const attemptOf = (service: Service, webhookId: string, attempt: Attempt): Sql => sql`
+/** Writes an attempt down, where its webhook is still there; returns its record. */
+export const insertAttempt = (service: Service, webhookId: string, attempt: Attempt): Sql => sql`
   insert into webhook_attempt (service_id, webhook_id, delivery_id, changes, status, fault, answer, milliseconds)
   select service_id, webhook_id, ${attempt.deliveryId}, ${attempt.changes}::integer, ${attempt.status}::integer, ${attempt.fault}::text,
          ${attempt.answer}::text, ${attempt.milliseconds}::integer
@@ -29,7 +29,7 @@ const record = sql`
      webhook_attempt.status, webhook_attempt.fault as detail, webhook_attempt.answer, webhook_attempt.milliseconds) r)`
 
 export const addAttempt = (db: Db, service: Service, webhookId: string, attempt: Attempt) =>
-  db.row<{ record: string }>(attemptOf(service, webhookId, attempt))
+  db.row<{ record: string }>(insertAttempt(service, webhookId, attempt))
 
 /** Attempts at the deliveries of one webhook, the newest first; as lines the oldest. */
 export const attemptPage = (db: Db, service: Service, webhookId: string, asked: PageRequest) =>

@@ -4,7 +4,7 @@ import type { Service } from '../../settings.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 import { settleAlert } from '../running/alerts.ts'
 import type { Attempt } from './attempts.ts'
-import { attemptOf } from './attempts.ts'
+import { insertAttempt } from './attempts.ts'
 import type { Endpoint } from './endpoints.ts'
 import { failingAlert } from './planning.ts'
 import { openSecret } from './secrets.ts'
@@ -84,7 +84,7 @@ export async function markTaken(
   attempt: Attempt,
 ): Promise<void> {
   const mark = sql`
-    with attempt as (${attemptOf(service, id, attempt)})
+    with attempt as (${insertAttempt(service, id, attempt)})
     update webhook set cursor = delivery_cursor, delivery_id = null, delivery_body = null, delivery_cursor = null, delivery_is_last = null,
       last_success_at = now(), failures = 0, failing_since = null, not_before = now(), ${told(isLast && failures === 0)},
       state = case state when 'failing' then 'active' else state end,
@@ -110,7 +110,7 @@ export const markFailed = (
   { waitSeconds, isGone }: { waitSeconds: number; isGone: boolean },
 ) =>
   db.run(sql`
-    with attempt as (${attemptOf(service, id, attempt)})
+    with attempt as (${insertAttempt(service, id, attempt)})
     update webhook set failures = failures + 1, failing_since = coalesce(failing_since, now()), is_catching_up = true,
       not_before = now() + ${waitSeconds} * interval '1 s',
       last_failure = json_build_object('at', ${rfc3339(sql`now()`)}, 'status', ${attempt.status}::integer, 'detail', ${attempt.fault}::text),

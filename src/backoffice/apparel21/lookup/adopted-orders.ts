@@ -15,7 +15,7 @@ import type { Xml } from '../xml/xml.ts'
 import type { Upstream } from './upstream.ts'
 
 /** What an order is held by while it is placed. */
-export const nameOfNumber = (number: string) => `order number ${number}`
+export const orderNumberHold = (number: string) => `order number ${number}`
 
 /**
  * Puts an order of a customer of ours into our tables. Undefined: it sells nothing, is the order of another service, or is one that is
@@ -30,7 +30,7 @@ export async function adopt(
   const read = readable(client, () => orderFrom(live, service.settings.currency))
   const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = read
   if (read.lines.length === 0 || (await isOfAnother(tx, service, { id, number, customerId: read.personId }))) return
-  if (await isTaken(tx, keys, service, nameOfNumber(number))) return
+  if (await isTaken(tx, keys, service, orderNumberHold(number))) return
   const header = { customerId: read.personId, billingAddress, deliveryAddress }
   const [pickup] = read.pickupStoreId ? await knownStores(tx, service, [read.pickupStoreId]) : []
   const order = await insertOrder(

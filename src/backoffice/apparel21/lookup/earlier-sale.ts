@@ -5,7 +5,7 @@ import { derivedNumber } from '../records/numbers.ts'
 import { idOf } from '../records/persons.ts'
 import { isThisSale, type Sale } from '../records/sale-write.ts'
 import { text } from '../xml/values.ts'
-import { nameOfNumber } from './adopted-orders.ts'
+import { orderNumberHold } from './adopted-orders.ts'
 import { orderNumbered } from './order-search.ts'
 import { personByEmail } from './people.ts'
 
@@ -19,7 +19,7 @@ export async function* saleNumbers(
 ): AsyncGenerator<string> {
   for (let turn = 0; turn < (given ? 1 : mostTurns); turn++) {
     const number = given ?? derivedNumber('W', reference, turn)
-    const holding = { names: [nameOfNumber(number)], untilKnown: true }
+    const holding = { names: [orderNumberHold(number)], untilKnown: true }
     if (!(await step(tx => voucherSaleNumbered(tx, service, number), holding))) yield number
   }
 }

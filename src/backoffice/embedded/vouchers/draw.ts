@@ -10,9 +10,7 @@ import { takeStep, takeVoucher } from './steps.ts'
 
 /**
  * Draws on a voucher in the transaction of the order that it pays; throws what stands against it (`requireDrawable`). The validation is
- * spent with it, and the lock that it held. A sale that did not lock before holds the voucher for just this moment. An order with
- * several vouchers draws them in the order of their numbers (`a < b`, as `collate "C"` has it), each once, so that two orders cannot
- * wait for each other.
+ * spent with it, and the lock that it held. A sale that did not lock before holds the voucher for just this moment.
  */
 export async function drawVoucher(
   tx: Db,

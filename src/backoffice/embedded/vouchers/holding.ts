@@ -64,6 +64,7 @@ export async function hold(
     lockSeconds > 0
       ? takeStep(tx, service, voucher, 'lock', { lockSeconds, heldBy: username })
       : isHeld && takeStep(tx, service, voucher, 'unlock')
+  // Behind the step: it reads what that has left.
   const [, read] = await Promise.all([step, readVoucher(tx, service, number)])
   if (!read) throw new Error('a voucher that is taken is there')
   return read

@@ -19,7 +19,7 @@ interface Outcome {
   state: VoucherState
 }
 
-/** Carries out a decision. Returns the voucher's state: another one than `from` was no state for it. Undefined: there is no such voucher. */
+/** Carries out a decision, and returns the state after it. Not `done`: the voucher is in this state, in which it cannot be made. Undefined: there is no such voucher. */
 export async function decideOnVoucher(
   tx: Db,
   service: Service,
