@@ -3,12 +3,13 @@ import type { OrderReads } from '../../domain/orders/orders.ts'
 import { ApiError, orApiError } from '../../errors.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
-import { knownCustomers } from '../../store/customers/customers.ts'
-import { knownOrders } from '../../store/orders/orders.ts'
-import { followOrders, openOrders } from '../../store/sync/orders.ts'
+import { holdCustomers } from '../../store/customers/leaving.ts'
+import { handOver, knownOrders } from '../../store/orders/orders.ts'
+import { followOrders, openOrdersOf } from '../../store/sync/orders.ts'
+import { voucherSaleNumbered } from '../../store/vouchers/upstream-sales.ts'
 import { adopt, readable } from './lookup/adopted-orders.ts'
 import { upToDate } from './lookup/known-orders.ts'
-import { ordersOf } from './lookup/order-search.ts'
+import { pagesOfOrders } from './lookup/order-search.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { followed } from './pull/orders.ts'
 import { orderIds } from './records/order-read.ts'
@@ -33,15 +34,27 @@ export const orderReads = (upstream: Upstream): OrderReads => ({
   },
 })
 
-/** Asks for the orders of a customer, and stores what is new of them. */
+/** Milliseconds that all pages may take, while nobody waits for them any more. */
+const longestMs = 60_000
+
+/** Asks for the orders of a customer, and stores what is new of them, page by page. */
 async function bring(upstream: Upstream, reading: Reading, customerId: string) {
+  let fault: ApiError | undefined
+  for await (const page of pagesOfOrders(upstream.client, customerId, AbortSignal.timeout(longestMs)))
+    fault = (await takePage(upstream, reading, customerId, page)) ?? fault
+  return fault && new ApiError(fault.code, 'The back office tells of orders that cannot be read, and are not shown.')
+}
+
+/** Stores what is new in a page; answers what is wrong with one of its orders. */
+async function takePage(upstream: Upstream, reading: Reading, customerId: string, page: readonly Xml[]) {
   const { db, service } = reading
-  const orders = new Map<string, Xml>()
-  for await (const order of ordersOf(upstream.client, customerId)) orders.set(text(order, 'Id') ?? '', order)
+  const orders = new Map(page.map(order => [text(order, 'Id') ?? '', order]))
+  await db.transaction(tx => handOver(tx, service, [...orders.keys()], customerId))
   const known = await knownOrders(db, service, [...orders.keys()])
-  const steps = (await openOrders(db, service, customerId)).flatMap(open => {
-    const order = orders.get(open.id)
-    return order ? followed(order, open) : []
+  const open = await openOrdersOf(db, service, customerId)
+  const steps = open.flatMap(mine => {
+    const order = orders.get(mine.id)
+    return order ? followed(order, mine) : []
   })
   await followOrders(db, service, steps)
   let fault: ApiError | undefined
@@ -52,7 +65,7 @@ async function bring(upstream: Upstream, reading: Reading, customerId: string) {
         .catch(error => {
           fault = orApiError(error)
         })
-  return fault && new ApiError(fault.code, 'The back office tells of orders that cannot be read, and are not shown.')
+  return fault
 }
 
 async function take(
@@ -61,10 +74,12 @@ async function take(
   { keys, service }: Reading,
   { order, customerId }: { order: Xml; customerId: string },
 ) {
-  const { personId } = readable(upstream.client, () => orderIds(order))
-  // They may have been erased while the back office thought.
-  const [customer] = await knownCustomers(tx, service, [customerId])
+  const { number, personId } = readable(upstream.client, () => orderIds(order))
+  // They may have been erased while the back office thought; from here on they are not before this is over.
+  const [customer] = await holdCustomers(tx, service, [customerId])
   if (!customer || personId !== customerId) return
+  // A present is no business of whom it is for before it is given.
+  if (await voucherSaleNumbered(tx, service, number)) return
   const adopted = await adopt(upstream, tx, { keys, service }, order)
   if (adopted) await upToDate(tx, service, adopted, order)
 }

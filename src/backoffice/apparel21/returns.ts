@@ -40,7 +40,8 @@ export const createReturn =
     const restock = input.restock ?? true
     const { returnReasons } = service.settings
     const judge = (left: typeof lines) => judgeReturn(input, { number: order.number, lines: left }, service.settings)
-    const [asOurs, asThere] = [judge(lines), judge(known.left)]
+    const asOurs = judge(lines)
+    const asThere = known.asThere ? judge(known.asThere) : asOurs
     const named = returnReasons
       .map(({ code }) => code)
       .filter(code => asOurs.lines.some(line => line.reasonCode === code))
@@ -57,7 +58,8 @@ export const createReturn =
     }
     const there = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
     const place = { order: { id: order.id, number: order.number, personId }, number: there }
-    const isInDoubt = faults.length > 0 || known.left !== lines
+    // What is refused now, or has come back there, an attempt before this one may have returned.
+    const isInDoubt = faults.length > 0 || known.asThere !== undefined
     const isMade = isInDoubt && (await wasMade(upstream.client, write, place, asOurs))
     if (!isMade) refuse(inOrder(faults))
     const { portions, lines: returned } = isMade ? asOurs : asThere

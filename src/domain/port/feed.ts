@@ -82,7 +82,7 @@ export interface ReferenceKey {
 export interface OpenOrder {
   id: string
   customerId: string
-  lines: { sequence: number; skuId: string; isOpen: boolean }[]
+  lines: { sequence: number; skuId: string; quantity: number; isOpen: boolean }[]
 }
 
 export type GoneAccounts = { accountId: string } | { customerId: string; has: readonly string[] }

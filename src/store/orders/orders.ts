@@ -2,7 +2,7 @@ import { type Db, type Sql, sql } from '../../db.ts'
 import type { OrderName } from '../../domain/orders/orders.ts'
 import { units } from '../../domain/orders/pricing.ts'
 import type { Service } from '../../settings.ts'
-import { localTime } from '../lists/change.ts'
+import { beginChange, localTime } from '../lists/change.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
 /** An amount of an order `o` with the decimals of its currency. */
@@ -52,6 +52,10 @@ interface Filters {
   id?: string
 }
 
+/** Whether an order `o` sold a gift voucher here: its customer is whom that is for, and it may be a surprise. */
+const soldVoucher = sql`
+  (select true from upstream_voucher_sale s where s.service_id = o.service_id and s.order_number = o.order_number)`
+
 /** Orders, the newest first; as lines the oldest. */
 export const orderPage = (db: Db, service: Service, { customerId, id }: Filters, asked: PageRequest) =>
   readPage(
@@ -65,11 +69,24 @@ export const orderPage = (db: Db, service: Service, { customerId, id }: Filters,
       live: true,
       descending: !asked.lines,
       where: sql`
-        ${filter(customerId, of => sql`and customer_id = ${of}`)}
+        ${filter(customerId, of => sql`and customer_id = ${of} and ${soldVoucher} is null`)}
         ${filter(id, is => sql`and id = ${is}`)}`,
     },
     asked,
   )
+
+/**
+ * Gives orders of a customer who has left to the one whose they are by now: head office has made one person of two. Those of one who was
+ * erased stay nobody's.
+ */
+export async function handOver(tx: Db, service: Service, ids: readonly string[], customerId: string) {
+  const left = sql`
+    service_id = ${service.id} and id = any(${ids}) and customer_id <> ${customerId}
+     and not exists (select from customer c where c.service_id = sales_order.service_id and c.id = sales_order.customer_id)`
+  if (!(await tx.row(sql`select true as there from sales_order where ${left} limit 1`))) return
+  const change = await beginChange(tx, service, ['sales_order'])
+  await tx.run(sql`update sales_order set customer_id = ${customerId}, changed_at = ${change.at} where ${left}`)
+}
 
 /** Which of these orders are in our tables. */
 export async function knownOrders(db: Db, service: Service, ids: readonly string[]): Promise<ReadonlySet<string>> {

@@ -140,15 +140,17 @@ export async function takeHolds(
   return taken === subjects.length
 }
 
-/** Whether somebody has this, and is under way, or has left open what they did with it. */
-export const isTaken = async (db: Db, keys: Keys, service: Service, name: string) =>
-  Boolean(
-    await db.row(
-      sql`select true as taken from hold h where h.service_id = ${service.id} and h.subject = ${subjectOf(keys, service, name)} and ${isHeld}`,
-    ),
-  )
+/** Whether one of these services has this, and is under way, or has left open what it did with it. */
+export async function isTakenByAny(db: Db, keys: Keys, services: readonly Service[], name: string): Promise<boolean> {
+  const subjects = services.map(service => subjectOf(keys, service, name))
+  const taken = await db.row(sql`
+    select true as taken
+      from hold h join unnest(${services.map(({ id }) => id)}::integer[], ${subjects}::bytea[]) as wanted (service_id, subject) using (service_id, subject)
+     where ${isHeld} limit 1`)
+  return taken !== undefined
+}
 
-const subjectOf = (keys: Keys, service: Service, name: string) => hmac(keys.subjects, 'hold', String(service.id), name)
+const subjectOf = (keys: Keys, { id }: Service, name: string) => hmac(keys.subjects, 'hold', String(id), name)
 
 /** Whether a hold `h` counts still. */
 const isHeld = sql`

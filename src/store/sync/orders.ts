@@ -1,18 +1,24 @@
-import { type Database, type Db, sql } from '../../db.ts'
+import { type Database, type Db, type Sql, sql } from '../../db.ts'
 import type { FeedRows, OpenOrder } from '../../domain/port/feed.ts'
 import type { Service } from '../../settings.ts'
 import { beginChange, type Upserted } from '../lists/change.ts'
-import { filter } from '../lists/page.ts'
 import { followLines, stampOrder } from '../orders/lines.ts'
 import { holdOrder } from '../orders/orders.ts'
 
-/** The orders with lines that are still `processing`, customer by customer, or of one alone. One that nothing has happened to for a quarter of a year is left alone. */
-export const openOrders = (db: Db, service: Service, customerId?: string) =>
+/** The orders with lines that are still `processing`, customer by customer. One that nothing has happened to for a quarter of a year is left alone. */
+export const openOrders = (db: Db, service: Service) =>
+  openWhere(db, service, sql`o.customer_id is not null and o.changed_at > now() - interval '90 days'`)
+
+/** Those of one customer, however old. */
+export const openOrdersOf = (db: Db, service: Service, customerId: string) =>
+  openWhere(db, service, sql`o.customer_id = ${customerId}`)
+
+const openWhere = (db: Db, service: Service, which: Sql) =>
   db.rows<OpenOrder>(sql`
     select o.id, o.customer_id as "customerId",
-           json_agg(json_build_object('sequence', l.sequence, 'skuId', l.sku_id, 'isOpen', l.status = 'processing') order by l.sequence) as lines
+           json_agg(json_build_object('sequence', l.sequence, 'skuId', l.sku_id, 'quantity', l.quantity, 'isOpen', l.status = 'processing') order by l.sequence) as lines
       from sales_order o join order_line l on l.service_id = o.service_id and l.order_id = o.id
-     where o.service_id = ${service.id} and o.customer_id is not null ${filter(customerId, of => sql`and o.customer_id = ${of}`)} and o.changed_at > now() - interval '90 days'
+     where o.service_id = ${service.id} and ${which}
      group by o.service_id, o.id having bool_or(l.status = 'processing')
      order by o.customer_id, o.id`)
 

@@ -171,7 +171,7 @@ test('an order that is read has its goods without the freight, and what was take
      <SelectedFreightOption><Value>9.95</Value></SelectedFreightOption><Currency><Code>nzd</Code></Currency>
      <Payments><PaymentDetail><Amount>39.8</Amount><CardType>VISA</CardType></PaymentDetail></Payments></Order>`,
   )
-  const read = orderFrom(order, 'AUD')
+  const read = orderFrom(order, { otherwise: 'AUD' })
   assert.deepEqual(
     read.lines.map(({ skuId, quantity, value, status }) => [skuId, quantity, value, status]),
     [
@@ -182,9 +182,9 @@ test('an order that is read has its goods without the freight, and what was take
   assert.deepEqual([read.currency, read.freight, read.placed], ['NZD', 995n, '2026-01-02T03:04:05'])
   assert.deepEqual(read.payments, [{ gateway: 'VISA', amount: '39.80', reference: null, voucherNumber: null }])
   const ours = [
-    { sequence: 1, skuId: '1' },
-    { sequence: 2, skuId: '1' },
-    { sequence: 3, skuId: '5' },
+    { sequence: 1, skuId: '1', quantity: 1 },
+    { sequence: 2, skuId: '1', quantity: 2 },
+    { sequence: 3, skuId: '5', quantity: 1 },
   ]
   assert.deepEqual(
     [...statusesIn(order, ours)],

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { pino } from 'pino'
 import { askerOf } from '../../../simulator/ask.ts'
 import { drawableValidation, noteDrawn } from '../../../src/backoffice/apparel21/vouchers.ts'
 import { raw, sql } from '../../../src/db.ts'
 import { ApiError, type ErrorCode } from '../../../src/errors.ts'
-import { expireVouchers } from '../../../src/jobs/expire-vouchers.ts'
+import { forgetExpired } from '../../../src/jobs/forget-expired.ts'
 import type { Work } from '../../../src/jobs/job.ts'
 import { endUpstreamValidation } from '../../../src/store/vouchers/upstream.ts'
 import { settings } from '../../drivers/apparel21.ts'
@@ -131,10 +130,10 @@ test('a validation ends after 24 hours; the lock that it holds can be given back
   assert.equal((await lock(api, number, mine, 0)).status, 200)
 })
 
-test('the daily job forgets the vouchers that are done with, and none that somebody may still use', async () => {
+test('the hourly job forgets the vouchers that are done with, and none that somebody may still use', async () => {
   const known = async () =>
     (await api.db.rows<{ number: string }>(sql`select number from upstream_voucher order by 1`)).length
-  const job = () => expireVouchers({ db: api.db, log: pino({ level: 'silent' }) } as Work)
+  const job = () => forgetExpired({ db: api.db, signal: new AbortController().signal } as Work)
   const week = (column: 'validated_until' | 'locked_until', more: string) =>
     api.db.run(
       sql`update upstream_voucher set ${raw(column)} = now() - interval '7 days' + ${more}::interval where number = ${number}`,

@@ -62,6 +62,8 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       ${upTo(2 * orders)}`,
     'order_payment (service_id, order_id, sequence, gateway, amount)': sql`
       select ${service}, 'o' || i, 0, 'visa', 20 ${upTo(orders)}`,
+    'upstream_voucher_sale (service_id, order_number, amount, currency)': sql`
+      select ${service}, 'v' || i, 50, 'AUD' ${upTo(times(8_000))}`,
     'sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)': sql`
       select ${service}, 'r' || i, ${moment}, ${moment}, ${one('o', orders)}, i::text, i::text, 'received', true ${upTo(returns)}`,
     'return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code)': sql`

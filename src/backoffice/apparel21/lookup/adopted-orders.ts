@@ -2,12 +2,13 @@ import type { Db } from '../../../db.ts'
 import { sum } from '../../../domain/orders/pricing.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Keys } from '../../../secrets.ts'
+import { listServices } from '../../../services.ts'
 import type { Service } from '../../../settings.ts'
 import { knownSkuIds } from '../../../store/goods/skus.ts'
 import { knownStores } from '../../../store/goods/stores.ts'
 import { type HeldOrder, holdOrder, isOfAnother } from '../../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, type SoldVariant } from '../../../store/orders/placing.ts'
-import { isTaken } from '../../../store/running/intents.ts'
+import { isTakenByAny } from '../../../store/running/intents.ts'
 import type { Client } from '../calls/client.ts'
 import { orderFrom, type ReadOrder } from '../records/order-read.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
@@ -19,7 +20,7 @@ export const orderNumberHold = (number: string) => `order number ${number}`
 
 /**
  * Puts an order of a customer of ours into our tables. Undefined: it sells nothing, is the order of another service, or is one that is
- * being placed here, which stores it with all that is known of it once its outcome is known.
+ * being placed by a service, which stores it with all that is known of it once its outcome is known.
  */
 export async function adopt(
   { client }: Upstream,
@@ -27,10 +28,13 @@ export async function adopt(
   { keys, service }: { keys: Keys; service: Service },
   live: Xml,
 ): Promise<HeldOrder | undefined> {
-  const read = readable(client, () => orderFrom(live, service.settings.currency))
+  const { gateways } = client.connection
+  const read = readable(client, () => orderFrom(live, { otherwise: service.settings.currency, gateways }))
   const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = read
-  if (read.lines.length === 0 || (await isOfAnother(tx, service, { id, number, customerId: read.personId }))) return
-  if (await isTaken(tx, keys, service, orderNumberHold(number))) return
+  if (read.lines.length === 0) return
+  // Several services may have one back office. Asked in this order: whose it is has stored it once nobody holds it any more.
+  if (await isTakenByAny(tx, keys, await listServices(tx), orderNumberHold(number))) return
+  if (await isOfAnother(tx, service, { id, number, customerId: read.personId })) return
   const header = { customerId: read.personId, billingAddress, deliveryAddress }
   const [pickup] = read.pickupStoreId ? await knownStores(tx, service, [read.pickupStoreId]) : []
   const order = await insertOrder(

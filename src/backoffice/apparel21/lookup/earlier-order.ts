@@ -40,7 +40,7 @@ export async function earlierOrder(
   if (!found) return
   let order: ReturnType<typeof orderFrom>
   try {
-    order = orderFrom(found, service.settings.currency)
+    order = orderFrom(found, { otherwise: service.settings.currency })
   } catch (fault) {
     if (fault instanceof Untranslatable) return
     throw fault

@@ -4,11 +4,12 @@ import type { Write } from '../../../domain/write.ts'
 import type { Keys } from '../../../secrets.ts'
 import type { Service } from '../../../settings.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
+import { holdCustomers } from '../../../store/customers/leaving.ts'
 import { beginChange } from '../../../store/lists/change.ts'
 import { followLines, type HeldLine, linesOf, stampOrder } from '../../../store/orders/lines.ts'
-import { type HeldOrder, holdOrder, orderNamed } from '../../../store/orders/orders.ts'
+import { type HeldOrder, handOver, holdOrder, orderNamed } from '../../../store/orders/orders.ts'
 import { voucherSaleNumbered } from '../../../store/vouchers/upstream-sales.ts'
-import { orderIds, statusesIn } from '../records/order-read.ts'
+import { orderIds, statusesIn, unitsIn } from '../records/order-read.ts'
 import { idOf } from '../records/persons.ts'
 import type { Xml } from '../xml/xml.ts'
 import { adopt, readable } from './adopted-orders.ts'
@@ -20,8 +21,8 @@ import type { Upstream } from './upstream.ts'
 interface KnownOrder {
   order: HeldOrder
   lines: HeldLine[]
-  /** What is left of them: a line that came back some other way has nothing left to return. Where there is none such, the same as `lines`. */
-  left: HeldLine[]
+  /** The same with what can be returned as the back office has it, where that is less: some came back another way, or fewer were sent. */
+  asThere?: HeldLine[]
 }
 
 /**
@@ -46,7 +47,13 @@ export async function knownOrder(
   const held = await step(tx => holdOrder(tx, service, { id }), { names: [`order ${id}`], untilKnown: true })
   if (held) {
     const now = live ?? (await orderById(client, release, held.id, held.customerId ?? undefined))
-    return learn(tx => upToDate(tx, service, held, now))
+    // Head office may have made one person of two.
+    const owner = now && held.customerId !== null ? readable(client, () => orderIds(now)).personId : held.customerId
+    const isMerged = owner !== null && owner !== held.customerId && (await isCustomer(upstream, write, owner))
+    return learn(async tx => {
+      if (isMerged) await handOver(tx, service, [held.id], owner)
+      return upToDate(tx, service, isMerged ? { ...held, customerId: owner } : held, now)
+    })
   }
   if (!live || !(await isCustomer(upstream, write, personId))) return
   return learn(async tx => {
@@ -79,6 +86,8 @@ export async function findOrder(
   const ready = person && (await readied(upstream, { service, read: work => work(db) }, person))
   return db.transaction(async tx => {
     if (ready) await storePerson(tx, service, ready)
+    // Erased meanwhile, they are not put back by their order.
+    else if (!(await holdCustomers(tx, service, [personId])).length) return
     const order = await adopt(upstream, tx, { keys, service }, live)
     return order && (await upToDate(tx, service, order, live)).order.id
   })
@@ -121,10 +130,33 @@ export async function upToDate(tx: Db, service: Service, order: HeldOrder, live:
     await stampOrder(tx, service, order, change)
   }
   const lines = steps.length ? await linesOf(tx, service, order) : before
-  const isBack = ({ sequence, returned }: HeldLine) => returned === 0 && seen.get(sequence) === 'returned'
-  const left = lines.map(line => (isBack(line) ? { ...line, returned: line.quantity } : line))
-  return { order, lines, left: lines.some(isBack) ? left : lines }
+  const asThere = live && leftThere(lines, seen, unitsIn(live))
+  return { order, lines, ...(asThere && { asThere }) }
 }
+
+/** Lines of which less can be returned there than here; undefined where there are none. */
+function leftThere(
+  lines: readonly HeldLine[],
+  seen: ReadonlyMap<number, LineStatus>,
+  there: ReturnType<typeof unitsIn>,
+): HeldLine[] | undefined {
+  const returned = (skuId: string) => sum(lines.filter(line => line.skuId === skuId).map(line => line.returned))
+  // What was returned here need not be received there yet, or all of a line is said to be back that was returned in part.
+  const room = new Map([...there].map(([skuId, { sent, back }]) => [skuId, sent - (returned(skuId) || back)]))
+  let isLess = false
+  const left = lines.map(line => {
+    const most = room.get(line.skuId)
+    if (line.status === 'processing' || line.status === 'cancelled' || most === undefined) return line
+    const isBack = line.returned === 0 && seen.get(line.sequence) === 'returned'
+    const can = isBack ? 0 : Math.max(0, Math.min(line.quantity - line.returned, most))
+    room.set(line.skuId, most - can)
+    isLess ||= can < line.quantity - line.returned
+    return { ...line, returned: line.quantity - can }
+  })
+  return isLess ? left : undefined
+}
+
+const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)
 
 /** What is returned was shipped; how much of it came back is counted by returns. */
 export const stepTo = (status: LineStatus): LineStatus => (status === 'returned' ? 'shipped' : status)

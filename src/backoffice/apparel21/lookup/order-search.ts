@@ -12,17 +12,21 @@ const roots = ['Order', 'Orders', 'ReturnOrder']
 const isNumber = (number: string) => /^[\w-]{1,50}$/.test(number)
 const ordersIn = (root: Xml | undefined) => (root?.name === 'Orders' ? every(root, 'Order') : root ? [root] : [])
 
-/** All orders of a person, as they are now. Somebody waits for them: all of the pages have the time of one call. */
-export async function* ordersOf(client: Client, personId: string): AsyncGenerator<Xml> {
-  const pages = pagesOf(client, {
+/** All orders of a person, as they are now. */
+export const pagesOfOrders = (client: Client, personId: string, signal: AbortSignal) =>
+  pagesOf(client, {
     endpoint: 'orders',
     path: ['Persons', personId, 'Orders'],
     roots: ['Orders'],
     record: 'Order',
-    signal: AbortSignal.timeout(client.limits.deadlineMs),
+    signal,
     keyOf: order => text(order, 'Id') ?? '',
   })
-  for await (const page of pages) yield* page
+
+/** The same, one by one. Somebody waits for them: all of the pages have the time of one call. */
+async function* ordersOf(client: Client, personId: string): AsyncGenerator<Xml> {
+  const signal = AbortSignal.timeout(client.limits.deadlineMs)
+  for await (const page of pagesOfOrders(client, personId, signal)) yield* page
 }
 
 async function first(orders: AsyncIterable<Xml>, is: (order: Xml) => boolean) {

@@ -1,8 +1,8 @@
 import type { FeedRows, OpenOrder, Portion, PullRequest } from '../../../domain/port/feed.ts'
 import type { Client } from '../calls/client.ts'
-import { pagesOf } from '../calls/paging.ts'
 import { isId } from '../lookup/is-id.ts'
 import { stepTo } from '../lookup/known-orders.ts'
+import { pagesOfOrders } from '../lookup/order-search.ts'
 import { statusesIn } from '../records/order-read.ts'
 import { text } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
@@ -21,17 +21,9 @@ export async function* pullOrders(client: Client, { signal, openOrders }: PullRe
     for (const id of shuffled(byCustomer.keys())) yield { id, stamp: '' }
   }
   const portions = visited(customers(), async ({ id }) => {
-    const pages = pagesOf(client, {
-      endpoint: 'orders',
-      path: ['Persons', id, 'Orders'],
-      roots: ['Orders'],
-      record: 'Order',
-      signal,
-      keyOf: order => text(order, 'Id') ?? '',
-    })
     const wanted = new Map(byCustomer.get(id)?.map(order => [order.id, order]))
     const rows: FeedRows['orders'][] = []
-    for await (const page of pages)
+    for await (const page of pagesOfOrders(client, id, signal))
       for (const order of page) {
         const open = wanted.get(text(order, 'Id') ?? '')
         if (open) rows.push(...followed(order, open))

@@ -2,6 +2,7 @@ import type { OrderAddress } from '../../../domain/address.ts'
 import { decimalsOf } from '../../../domain/money.ts'
 import type { LineStatus } from '../../../domain/orders/orders.ts'
 import { units } from '../../../domain/orders/pricing.ts'
+import type { Connection } from '../calls/connection.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import { at, every, money, text, wallIn, whole } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
@@ -47,8 +48,15 @@ export function orderIds(order: Xml) {
   return { id, number, personId }
 }
 
-/** An order that was placed elsewhere. `otherwise` is the currency of one that names none. */
-export function orderFrom(order: Xml, otherwise: string): ReadOrder {
+interface Names {
+  /** The currency of an order that names none. */
+  otherwise: string
+  /** Our gateways, by their names, and the merchants that they are there. */
+  gateways?: Connection['gateways']
+}
+
+/** An order that was placed elsewhere. */
+export function orderFrom(order: Xml, { otherwise, gateways }: Names): ReadOrder {
   const currency = text(order, 'Currency', 'Code')?.toUpperCase() ?? otherwise
   if (!/^[A-Z]{3}$/.test(currency)) throw new Untranslatable('An order has a currency that cannot be one.')
   const decimals = decimalsOf(currency)
@@ -67,12 +75,22 @@ export function orderFrom(order: Xml, otherwise: string): ReadOrder {
     freight,
     lines: place < 0 ? lines : lines.toSpliced(place, 1),
     payments: every(order, 'Payments', 'PaymentDetail').map(payment => ({
-      gateway: text(payment, 'MerchantId') ?? text(payment, 'CardType') ?? text(payment, 'Origin') ?? 'unknown',
+      gateway: gatewayOf(payment, gateways),
       amount: amountIn(payment, decimals, 'Amount'),
       reference: text(payment, 'Reference') ?? text(payment, 'Stan'),
       voucherNumber: text(payment, 'VoucherNumber'),
     })),
   }
+}
+
+/** Our name for how it was paid; where we have none, what it was paid with. A merchant's account there says nothing to anybody here. */
+function gatewayOf(payment: Xml, gateways: Connection['gateways'] = {}) {
+  const [merchantId, cardType] = [text(payment, 'MerchantId'), text(payment, 'CardType')]
+  const ofMerchant = Object.entries(gateways).filter(
+    ([, each]) => merchantId !== null && each.merchantId === merchantId,
+  )
+  const [name] = ofMerchant.find(([, each]) => each.cardType === cardType) ?? ofMerchant[0] ?? []
+  return name ?? cardType ?? text(payment, 'Origin') ?? 'unknown'
 }
 
 /** What is taken back in exchange has a negative quantity. */
@@ -118,14 +136,34 @@ const statuses: Readonly<Record<string, LineStatus>> = {
 
 const statusOf = (line: Xml): LineStatus => statuses[text(line, 'Status')?.toLowerCase() ?? ''] ?? 'processing'
 
-/** Where the back office sees each line of an order of ours, by its sequence: lines of the same SKU one after the other. */
-export function statusesIn(order: Xml, lines: readonly { sequence: number; skuId: string }[]): Map<number, LineStatus> {
-  const open = soldLines(order)
+/** That of several lines as one: the first of these that one of them has. */
+const byProgress = ['processing', 'shipped', 'returned', 'cancelled'] as const
+
+interface OurLine {
+  sequence: number
+  skuId: string
+  quantity: number
+}
+
+/**
+ * Where the back office sees each line of an order of ours, by its sequence: lines of the same SKU one after the other. Where head office
+ * has split them, or changed how many are to be sent, they go together: none is done before all of the SKU are.
+ */
+export function statusesIn(order: Xml, lines: readonly OurLine[]): Map<number, LineStatus> {
+  const theirs = Map.groupBy(soldLines(order), line => text(line, 'SkuId'))
+  const ours = Map.groupBy(lines, line => line.skuId)
   return new Map(
-    lines.flatMap(({ sequence, skuId }): [number, LineStatus][] => {
-      const place = open.findIndex(line => text(line, 'SkuId') === skuId)
-      const [line] = place < 0 ? [] : open.splice(place, 1)
-      return line ? [[sequence, statusOf(line)]] : []
+    [...ours].flatMap(([skuId, mine]): [number, LineStatus][] => {
+      const found = theirs.get(skuId) ?? []
+      const isSame =
+        found.length === mine.length &&
+        mine.every(({ quantity }, i) => found[i] && whole(found[i], 'Quantity') === quantity)
+      const statuses = found.map(statusOf)
+      const together = byProgress.find(status => statuses.includes(status))
+      return mine.flatMap(({ sequence }, i): [number, LineStatus][] => {
+        const status = isSame ? statuses[i] : together
+        return status ? [[sequence, status]] : []
+      })
     }),
   )
 }
@@ -141,4 +179,16 @@ function addressFrom(address: Xml | undefined): OrderAddress {
     postcode: text(address, 'Postcode'),
     country: text(address, 'Country'),
   }
+}
+
+/** How many units of each SKU were sent to the shopper, and how many of those came back. */
+export function unitsIn(order: Xml): Map<string, { sent: number; back: number }> {
+  const units = new Map<string, { sent: number; back: number }>()
+  for (const line of soldLines(order)) {
+    const [skuId, quantity, status] = [text(line, 'SkuId') ?? '', whole(line, 'Quantity') ?? 0, statusOf(line)]
+    const { sent, back } = units.get(skuId) ?? { sent: 0, back: 0 }
+    const isSent = status === 'shipped' || status === 'returned'
+    units.set(skuId, { sent: sent + (isSent ? quantity : 0), back: back + (status === 'returned' ? quantity : 0) })
+  }
+  return units
 }

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import type { Order } from '../../../src/domain/orders/orders.ts'
+import { settings } from '../../drivers/apparel21.ts'
+import { address, made } from '../../support/order-shop.ts'
+import { isProblem } from '../../support/problem.ts'
+import { keyed, post } from '../../support/write.ts'
+import { shopOfTests } from '../shop.ts'
+import { ordersOf } from './orders.ts'
+import { returnsOf } from './returns.ts'
+
+const shop = await shopOfTests()
+const { api, simulator } = shop
+const shopper = await ordersOf(shop)
+const { customerId, order, tee, upstream } = shopper
+const { bought, giveBack } = returnsOf(shop, shopper)
+
+const listed = async (id: string) => (await api.get(`/customers/${id}/orders`)).json.data as Order[]
+const statusOf = async (id: string) => (await listed(customerId)).find(one => one.id === id)?.lines[0]?.status
+
+/** An order of two tees, which head office then has as lines with these quantities and statuses. */
+async function changed(...lines: (readonly [quantity: number, status: 'Processing' | 'Shipped' | 'Cancelled'])[]) {
+  const { id } = await bought({ [tee.sku]: 2 }, { isShipped: false })
+  const there = upstream(id)
+  const [line = assert.fail()] = there.lines
+  there.lines = lines.map(([quantity, status], i) => ({
+    ...line,
+    id: line.id + 100_000 * i,
+    quantity,
+    value: line.price * quantity,
+    status,
+  }))
+  return id
+}
+
+for (const [what, lines, status, most] of [
+  ['of which head office sends one only', [[1, 'Shipped']], 'shipped', 1],
+  [
+    'of which one is cancelled',
+    [
+      [1, 'Cancelled'],
+      [1, 'Shipped'],
+    ],
+    'shipped',
+    1,
+  ],
+  [
+    'of which one waits',
+    [
+      [1, 'Shipped'],
+      [1, 'Processing'],
+    ],
+    'processing',
+    0,
+  ],
+  [
+    'that are sent one by one',
+    [
+      [1, 'Shipped'],
+      [1, 'Shipped'],
+    ],
+    'shipped',
+    2,
+  ],
+] as const)
+  test(`of two units ${what}, ${most || 'none'} can be returned, and no more`, async () => {
+    const id = await changed(...lines)
+    assert.equal(await statusOf(id), status)
+    assert.equal((await giveBack(id, { [tee.sku]: most + 1 })).status, 409)
+    for (let unit = 0; unit < most; unit++) assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 201)
+    assert.equal((await giveBack(id, { [tee.sku]: 1 })).status, 409)
+    const back = [...simulator.state.returns.values()].filter(({ orderId }) => String(orderId) === id)
+    assert.equal(back.flatMap(({ lines }) => lines).length, most)
+  })
+
+test('an order of ours from a year ago that is shipped by now is so in the list', async () => {
+  const { id } = await bought({ [tee.sku]: 1 }, { isShipped: false })
+  await api.db.run(sql`update sales_order set changed_at = changed_at - interval '1 year' where id = ${id}`)
+  simulator.change({ kind: 'despatch-order', id: Number(id) })
+  assert.equal(await statusOf(id), 'shipped')
+})
+
+test('a present is not in the list of whom it is for', async () => {
+  const gift = {
+    amount: '50.00',
+    receiverName: 'Ann Lee',
+    receiverEmail: 'ann.lee@example.com',
+    senderName: 'John Smith',
+    subject: 'A gift for you',
+    billingAddress: address,
+    gateway: 'visa',
+  }
+  const sold = await post(api, '/vouchers', gift)
+  assert.equal(sold.status, 202, sold.text)
+  const { location = '' } = sold.headers
+  await shop.sync('customers')
+  const [found] = (await api.get('/customers?email=ann.lee@example.com')).json.data
+  assert.deepEqual(await listed(found.id), [])
+  assert.equal((await api.get(String(location))).status, 200)
+  assert.deepEqual(await listed(found.id), [])
+})
+
+test('an order that is found there names the gateway as it is called here', async () => {
+  const { id } = made(await post(api, '/orders', order()))
+  for (const table of [sql`order_payment`, sql`order_line`])
+    await api.db.run(sql`delete from ${table} where order_id = ${id}`)
+  await api.db.run(sql`delete from sales_order where id = ${id}`)
+  const found = (await listed(customerId)).find(one => one.id === id)
+  assert.equal(found?.payments[0]?.gateway, 'paypal')
+})
+
+test('an order that another service of the same back office is placing is nobody else’s', async () => {
+  const other = await api.tenant({ ...settings, returnReasons: api.service.settings.returnReasons })
+  await api.db.run(sql`
+    insert into customer select (jsonb_populate_record(c, jsonb_build_object('service_id', ${other.service.id}::integer))).*
+      from customer c where c.service_id = ${api.service.id} and c.id = ${customerId}`)
+  const [body, key] = [order(), keyed()]
+  simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
+  isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
+  const theirs = async () => (await other.get(`/customers/${customerId}/orders`)).json.data.map(({ id }: Order) => id)
+  const before = await theirs()
+  const { id } = made(await post(api, '/orders', body, key))
+  assert.deepEqual([before.includes(id), (await theirs()).includes(id)], [false, false])
+})
+
+test('orders of somebody whom head office has made one with another are the other’s, and can be returned', async () => {
+  const [into] = [...simulator.state.persons.keys()].map(String).filter(id => id !== customerId)
+  assert.ok(into)
+  const sent = await bought({ [tee.sku]: 1 })
+  const open = await bought({ [tee.sku]: 1 }, { isShipped: false })
+  for (const one of simulator.state.orders.values())
+    if (String(one.personId) === customerId) one.personId = Number(into)
+  simulator.change({ kind: 'remove-person', id: Number(customerId) })
+  await shop.sync('customers')
+  assert.equal((await giveBack(sent.id, { [tee.sku]: 1 })).status, 201)
+  simulator.change({ kind: 'despatch-order', id: Number(open.id) })
+  const orders = await listed(into)
+  for (const { id } of [sent, open]) assert.equal(orders.find(one => one.id === id)?.customerId, into)
+  assert.equal(orders.find(one => one.id === open.id)?.lines[0]?.status, 'shipped')
+  assert.equal((await giveBack(open.id, { [tee.sku]: 1 })).status, 201)
+})
