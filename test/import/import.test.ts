@@ -154,6 +154,19 @@ test('of two lines with one key the later one wins', async () => {
   assert.deepEqual([inserted, changed, (await customer('d1')).surname], [2, 1, 'C'])
 })
 
+test('of two lines that name one SKU differently the later one wins, also when they come again', async () => {
+  const lines = [
+    { sku: 'MH01-XS-Black', freeStock: 50, buffer: 2 },
+    { skuId: '12001', freeStock: -3 },
+  ]
+  const file = lines.map(line => JSON.stringify({ storeNumber: '123', ...line })).join('\n')
+  const first = await shop.feed('stock', file, { file: 'stock.ndjson' })
+  const stored = await shop.rows(`select * from stock where sku_id = '12001'`)
+  assert.deepEqual([first.refused, stored.map(row => [row.free_stock, row.buffer])], [0, [[-3, 2]]])
+  assert.deepEqual(counts(await shop.feed('stock', file, { file: 'stock.ndjson' })), [2, 0, 0, 2, 0])
+  assert.deepEqual(await shop.rows(`select * from stock where sku_id = '12001'`), stored)
+})
+
 test('identifiers that differ in case are two', async () => {
   const header = 'productId,productCode,name,colourId,skuId,sku,sizeCode,price'
   await shop.feed('products', `${header}\nP,P,Pot,1,85049A,85049A,-,1\nP,P,Pot,1,85049a,85049a,-,2\n`)

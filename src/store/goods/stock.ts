@@ -30,7 +30,7 @@ export const upsertStock = (db: Database, service: Service, rows: readonly Row[]
 
 /** The same, as all that its transaction changes. */
 export async function putStock(tx: Db, service: Service, rows: readonly Row[]): Promise<Upserted> {
-  const changing = await holdChanging(tx, service, rows)
+  const changing = await holdChanging(tx, service, joined(rows))
   const change = await beginChangeOf(tx, service, 'stock', rows)
   if (!changing.length) return { inserted: 0, changed: 0 }
   return upserted(
@@ -47,6 +47,19 @@ export async function putStock(tx: Db, service: Service, rows: readonly Row[]): 
       returning (xmax = 0) as inserted`,
     rememberingGone(service, change, 'stock', renamedSince(service, among(changing))),
   )
+}
+
+/**
+ * One row of each stock, where later rows outrank earlier ones: a file may name one SKU in two ways. Compared one by one with what is
+ * stored, a later row that says just that would be passed over, and the earlier one put in.
+ */
+function joined(rows: readonly Row[]): Row[] {
+  const byKey = new Map<string, Row>()
+  for (const row of rows) {
+    const key = `${row.storeId}\0${row.skuId}`
+    byKey.set(key, { ...byKey.get(key), ...row })
+  }
+  return [...byKey.values()]
 }
 
 /**
