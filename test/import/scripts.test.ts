@@ -43,6 +43,20 @@ test('numbers have a point before their decimals, unless a file is said to have 
   ])
 })
 
+test('a number with a comma is refused with the options that read it', async () => {
+  const prices = ['1,50', '1.234,50', '0,735', '1,234.50', '1,234,567', '1,000']
+  const lines = prices.map((price, i) => `c${i},1,2024-05-26,1,"${price}"\n`)
+  const { refusals } = await shop.feed('transactions', `id,lineId,saleDate,quantity,price\n${lines.join('')}`)
+  assert.deepEqual(
+    refusals.map(({ text, numbers }) => [text, ...numbers]),
+    [
+      ['has a comma where a point is expected: --decimal , reads such numbers', 2, 3, 4],
+      ['has a comma between thousands: --decimal . reads such numbers', 5, 6],
+      ['has a comma: --decimal . reads it as a separator of thousands, --decimal , as the mark before decimals', 7],
+    ],
+  )
+})
+
 test('a unit price keeps up to four decimals, and no zeros beyond those of the currency', async () => {
   assert.deepEqual(await read('price', ['1.599', '0.0049', '1.5000', '007', '1.00001', '1.50000']), [
     ...['1.599', '0.0049', '1.50', '7.00', undefined, '1.50'],

@@ -28,14 +28,23 @@ function plainBy(mark: DecimalMark | undefined): Plain {
 const notWhole = new Reason('is no whole number')
 const hasDecimals = new Reason('has decimals, where only a whole number can be stored')
 const tooPrecise = new Reason('has more than three decimals')
-const withComma = new Reason('has a comma where a point is expected: --decimal , reads such numbers')
+const commaBeforeDecimals = new Reason('has a comma where a point is expected: --decimal , reads such numbers')
+const commaInThousands = new Reason('has a comma between thousands: --decimal . reads such numbers')
+const commaOfEither = new Reason(
+  'has a comma: --decimal . reads it as a separator of thousands, --decimal , as the mark before decimals',
+)
 
 const noneOf = (what: string, mark: DecimalMark = '.') =>
   new Reason(`is no ${what}: digits, with a ${mark === ',' ? 'comma' : 'point'} before the decimals, and nothing else`)
 
 /** Why a text is no number, where it may be one of another mark. */
-const otherwise = (text: string, mark: DecimalMark | undefined, reason: Reason) =>
-  mark === undefined && /^\s*[+-]?[\d.]*,\d+\s*$/.test(text) ? withComma : reason
+function otherwise(text: string, mark: DecimalMark | undefined, reason: Reason) {
+  if (mark !== undefined) return reason
+  const unsigned = text.trim().replace(/^[+-]/, '')
+  if (/^[1-9]\d{0,2},\d{3}$/.test(unsigned)) return commaOfEither
+  if (/^[\d.]*,\d+$/.test(unsigned)) return commaBeforeDecimals
+  return /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(unsigned) ? commaInThousands : reason
+}
 
 /** Without the zeros at the end of its decimals. */
 const shortened = (plain: string) => (plain.includes('.') ? plain.replace(/\.?0+$/, '') : plain)
