@@ -76,6 +76,10 @@ Exit code: 0 when nothing was refused, 2 when lines were refused, 1 when the imp
         // What an earlier system had is of use to the embedded back office alone.
         if (kindNamed(kind)?.movesIn) await requireOwnTables({ keys }, placed, kind, 'they are not imported')
         if (options.rejected && files.length > 1) throw new ImportError('--rejected takes one file at a time.')
+        if (kindNamed(kind)?.replaces && files.length > 1)
+          throw new ImportError(
+            `A file of ${kind} is all that there is: of several, what is not in the last one would be gone. Join them into one.`,
+          )
         const stop = stopBySignal()
         const importing = { db, keys, service, kind, options, dialect, format: profile.format, signal: stop.signal }
         for (const file of files) if (!stop.signal.aborted) await importNamed(file, importing)

@@ -75,6 +75,14 @@ test('several files are imported in order, with the names that --map gives', asy
   assert.ok(!existsSync(join(shop.directory, 'one.csv.rejected.csv')))
 })
 
+test('of a list that a file has whole one file is taken at a time, since the next would take away what it has', async () => {
+  for (const part of ['1', '2']) writeFileSync(join(shop.directory, `part${part}.csv`), `Customer ID\n${part}\n`)
+  const { status, stderr } = run(['ecommerce-customers', 'part1.csv', 'part2.csv'])
+  assert.deepEqual([status, await shop.rows('select from ecommerce_item')], [1, []])
+  assert.match(stderr, /what is not in the last one would be gone\. Join them into one\./)
+  assert.equal(run(['ecommerce-customers', 'part1.csv']).status, 0)
+})
+
 test('refused lines never go into the file that is imported', async () => {
   writeFileSync(join(shop.directory, 'again.csv'), 'name\n"a\tb"\n')
   const { status, stderr } = run(['payment-gateways', 'again.csv', '--rejected', 'again.csv'])

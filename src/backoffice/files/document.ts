@@ -53,7 +53,8 @@ currency's decimals, halves away from zero. Parquet is not read: DuckDB makes CS
 ## What a line does
 
 * A line whose key is new adds a record, otherwise it changes the one that is there. Nothing is deleted, except from
-  the copies of what an e-commerce platform has (\`ecommerce-…\`): there a whole file replaces the one before.
+  the copies of what an e-commerce platform has (\`ecommerce-…\`): there a whole file replaces the one before, and one
+  is imported at a time.
 * **A column that is absent keeps what is stored. An empty cell clears it**, and so does \`null\`; but where a column is marked ° an
   empty cell leaves what is stored.
 * A line that says what is stored already changes nothing: importing a file twice moves no \`updateTimeStamp\`.

@@ -32,6 +32,8 @@ export interface Kind extends Intake<Row> {
   titles?: Readonly<Record<string, readonly string[]>>
   /** Columns of CSV files that need not be known, beside those that an option names. */
   passesOver?: readonly string[] | 'all'
+  /** A file is all that there is: what the one before had and this one has not is gone. */
+  replaces?: true
   /** The required column whose cells may be empty: that is null. */
   mayBeEmpty?: string
   /**
