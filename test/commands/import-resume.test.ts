@@ -78,7 +78,7 @@ test('an import that was stopped says how to go on; one that begins anew, or has
   writeFileSync(join(shop.directory, 'stopped.csv'), file)
   await interrupt('stopped.csv', 'SIGINT')
   const line = await reached()
-  writeFileSync(join(shop.directory, 'stopped.csv'), file.replace('c0,', 'c0 ,'))
+  writeFileSync(join(shop.directory, 'stopped.csv'), file.replace('c0,', 'x0,'))
   const other = run('stopped.csv', '--resume', '--stop-after', '1')
   assert.match(other.stderr, /No import of stopped\.csv was interrupted, as it is now/)
   assert.match(other.stdout, /^stopped\.csv +1,000 /m)

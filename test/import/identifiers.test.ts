@@ -32,6 +32,36 @@ test('identifiers that look odd and can stand in a path are taken', async () => 
   assert.equal((await shop.feed('customers', `id\n${odd.join('\n')}\n`)).inserted, odd.length)
 })
 
+test('blanks at the ends of an identifier are no part of it', async () => {
+  const { inserted } = await shop.feed('customers', 'id\n00123 \n  00123\n00123\n')
+  assert.deepEqual(
+    [inserted, await shop.rows(`select id from customer where id like '%00123%'`)],
+    [1, [{ id: '00123' }]],
+  )
+  assert.equal((await shop.feed('vouchers', 'number,pin,balance\n0099 ,1234,5.00\n0099,1234,5.00\n')).inserted, 1)
+  const order =
+    'orderNumber,customerId,placedAt,total,skuId,quantity,price\nPAD,00123,2024-01-01,2,S,1,1.00\nPAD ,,,,S,x,1.00\n'
+  assert.equal((await shop.feed('orders', order)).refused, 2, 'the lines are of one order')
+})
+
+test('a text that a spreadsheet has made a number is refused', async () => {
+  for (const [kind, column, required] of [
+    ['ecommerce-customers', 'customerId', ''],
+    ['ecommerce-variants', 'barcode', 'sku'],
+    ['customers', 'ecommerceLegacyId', 'id'],
+    ['customers', 'phoneMobile', 'id'],
+    ['products', 'barcode', 'productId,productCode,name,colourId,skuId,sizeCode,price'],
+  ] as const) {
+    const names = [column, ...required.split(',').filter(Boolean)]
+    const lines = ['6.47789E+12', '"6,47789E+12"', '6E+12'].map(cell => [cell, ...names.slice(1).map(() => '1')].join())
+    const { refused, refusals } = await shop.feed(kind, `${[names.join(), ...lines].join('\n')}\n`)
+    const why = 'was made a number by a spreadsheet: format the column as text there, and export again'
+    assert.deepEqual([refused, refusals.map(({ text }) => text)], [3, [why]], `${kind} ${column}`)
+  }
+  const others = ['6E12', '1e+5', 'A1.5E+10', '12E+10', '6.4.7E+12']
+  assert.equal((await shop.feed('ecommerce-customers', `customerId\n${others.join('\n')}\n`)).refused, 0)
+})
+
 test('an e-mail address is judged by the same rule in a file and in a body', async () => {
   const api = await startTestService({ settings: { writesPerMinute: 'off' }, role: 'maintainer' })
   const addresses = [

@@ -57,6 +57,7 @@ currency's decimals, halves away from zero. Parquet is not read: DuckDB makes CS
   is imported at a time.
 * **A column that is absent keeps what is stored. An empty cell clears it**, and so does \`null\`; but where a column is marked ° an
   empty cell leaves what is stored.
+* Blanks at the ends of an identifier are no part of it. A text that a spreadsheet has made a number, such as \`6.47789E+12\`, is refused.
 * A line that says what is stored already changes nothing: importing a file twice moves no \`updateTimeStamp\`.
 * **\`updateTimeStamp\` is the time of the change at its source**, as far as the order of changes allows it: never at or before an \`asOf\`
   that a client was given. In the first import of a list every time is kept that has passed, in whatever order the lines are; the list

@@ -47,7 +47,8 @@ export function recordsBy(fields: readonly Field[], { together }: Kind) {
   if (!field) return
   return ({ row, line }: Judged): string | undefined => {
     const value = row ? row[field.name] : (field.constant?.value ?? line.cells[field.place])
-    return value === undefined || value === null || value === '' ? undefined : String(value)
+    // As the check of an identifier leaves it.
+    return String(value ?? '').trim() || undefined
   }
 }
 

@@ -72,8 +72,11 @@ function valueCheck(shape: ColumnShape, currency: string, { decimal, dateFormat 
   if (shape.format === 'reference-pairs') return text => pairsIn(check(text))
   if (shape.format === 'list') return text => listIn(check(text))
   if (shape.format === 'email') return text => emailIn(check(text.trim()))
-  return check
+  return isIdentifier(shape) ? text => check(text.trim()) : check
 }
+
+/** A text that is never empty; of a PIN every character counts. */
+const isIdentifier = ({ minLength = 0, format }: ColumnShape) => minLength > 0 && format === undefined
 
 const notADate = new Reason('is no day of the calendar: YYYY-MM-DD')
 const notATime = new Reason('is no time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone')
@@ -100,6 +103,10 @@ function wordCheck(words: readonly string[]): Check {
   return text => (known.has(text.trim()) ? text.trim() : unknown)
 }
 
+/** Such as `6.47789E+12`: the digits that it had are lost, and many texts look like it. */
+const rounded = /^\s*\d([.,]\d+)?E\+\d+\s*$/
+const wasRounded = new Reason('was made a number by a spreadsheet: format the column as text there, and export again')
+
 function textCheck({ maxLength = Infinity, pattern, format, examples }: ColumnShape): Check {
   const tooLong = new Reason(`is longer than ${maxLength} characters`)
   // A long text may have paragraphs.
@@ -109,6 +116,7 @@ function textCheck({ maxLength = Infinity, pattern, format, examples }: ColumnSh
   return text => {
     const oddity = oddityIn(text, hasLines)
     if (oddity !== undefined) return new Reason(`has ${oddity}`)
+    if (rounded.test(text)) return wasRounded
     if (text.length > maxLength && [...text].length > maxLength) return tooLong
     return shaped && !shaped.test(text) ? misshapen : text
   }
