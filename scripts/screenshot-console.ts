@@ -1,7 +1,5 @@
-import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { demoSettings, fillDemoShop } from '../src/demo/shop.ts'
 import { browserMissing } from '../test/support/browser.ts'
@@ -10,6 +8,7 @@ import { spendMorning } from '../test/support/console/morning.ts'
 import { type Caller, startTestService } from '../test/support/service.ts'
 import { startReceiver } from '../test/support/webhooks/receiver.ts'
 import { openOffice } from './console-office.ts'
+import { inFewColours, useFonts } from './take-picture.ts'
 
 // Takes the pictures of the console that stand in `docs/`: run it after a screen has changed. `--width 320 --to FOLDER` takes others, to look at.
 if (browserMissing) throw new Error(browserMissing)
@@ -18,8 +17,7 @@ const { values, positionals: only } = parseArgs({
   options: { width: { type: 'string', default: '1280' }, to: { type: 'string', default: 'docs/images' } },
 })
 const width = Number(values.width)
-// Debian's fonts-inter and fonts-jetbrains-mono, where they are there.
-process.env.FONTCONFIG_FILE = fileURLToPath(new URL('console-fonts.conf', import.meta.url))
+useFonts()
 const service = await startTestService({ settings: demoSettings, environment: { WEBHOOK_NETWORKS: '127.0.0.0/8' } })
 const receiver = await startReceiver()
 const { office, close } = await openOffice(service)
@@ -69,12 +67,6 @@ try {
   await close()
   await receiver.close()
   await service.stop()
-}
-
-/** A picture at half its size, where Debian's pngquant is there. */
-function inFewColours(picture: Buffer): Buffer {
-  const { status, stdout } = spawnSync('pngquant', ['--quality=80-100', '-'], { input: picture })
-  return status === 0 ? stdout : picture
 }
 
 /** A file of stock as a till writes it, some lines of which have a fault. */

@@ -1,12 +1,6 @@
-import { mkdtempSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { voucherMail } from '../src/mail/voucher-mail.ts'
-import { localCertificate } from '../src/tls/tls.ts'
-import { browserMissing, openPage } from '../test/support/browser.ts'
+import { browserMissing } from '../test/support/browser.ts'
+import { takePicture } from './take-picture.ts'
 
 // Takes the picture of a voucher's e-mail that stands in `docs/`: run it after the e-mail has changed.
 if (browserMissing) throw new Error(browserMissing)
@@ -26,20 +20,4 @@ const { html } = voucherMail(
   },
   'Luma',
 )
-const directory = mkdtempSync(join(tmpdir(), 'tillbridge-mail-'))
-const { cert, key } = localCertificate(directory)
-const server = createServer({ cert, key }, (_, response) => response.end(html))
-await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`
-const page = await openPage(baseUrl, { width: 720, height: 720 })
-try {
-  await page.goTo(baseUrl)
-  const picture = await page.screenshot()
-  await writeFile(new URL('../docs/images/voucher-mail.png', import.meta.url), picture)
-  console.log(`docs/images/voucher-mail.png: ${Math.round(picture.length / 1024)} KiB`)
-} finally {
-  await page.close()
-  server.closeAllConnections()
-  server.close()
-  await rm(directory, { recursive: true, force: true })
-}
+await takePicture('voucher-mail', html, { width: 720, height: 720 })

@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { localCertificate } from '../src/tls/tls.ts'
+import { openPage } from '../test/support/browser.ts'
+
+/** Lets pages be written in Debian's fonts-inter and fonts-jetbrains-mono, where they are there. */
+export function useFonts() {
+  process.env.FONTCONFIG_FILE = fileURLToPath(new URL('console-fonts.conf', import.meta.url))
+}
+
+/** A picture at half its size, where Debian's pngquant is there. */
+export function inFewColours(picture: Buffer): Buffer {
+  const { status, stdout } = spawnSync('pngquant', ['--quality=80-100', '-'], { input: picture })
+  return status === 0 ? stdout : picture
+}
+
+/** Puts a picture of a page that nobody serves into `docs/images/`: of this height, or as high as the page is once it says so by `data-drawn`. */
+export async function takePicture(name: string, html: string, { width, height }: { width: number; height?: number }) {
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-picture-'))
+  const { cert, key } = localCertificate(directory)
+  const server = createServer({ cert, key }, (_, response) =>
+    response.setHeader('content-type', 'text/html; charset=utf-8').end(html),
+  )
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`
+  const page = await openPage(baseUrl, { width, height: height ?? 720 })
+  try {
+    await page.goTo(baseUrl)
+    if (height === undefined) {
+      await page.until('document.body.dataset.drawn')
+      await page.appear({ width, height: await page.evaluate<number>('document.documentElement.scrollHeight') })
+    }
+    const picture = inFewColours(await page.screenshot())
+    await writeFile(new URL(`../docs/images/${name}.png`, import.meta.url), picture)
+    console.log(`docs/images/${name}.png: ${Math.round(picture.length / 1024)} KiB`)
+    if (page.complaints.length) console.log(page.complaints.join('\n'))
+  } finally {
+    await page.close()
+    server.closeAllConnections()
+    server.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}

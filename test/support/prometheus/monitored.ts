@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { type Database, openDatabase } from '../../../src/db.ts'
+import { type Keys, keysFrom } from '../../../src/secrets.ts'
+import { addService } from '../../../src/services.ts'
+import type { Service } from '../../../src/settings.ts'
+import { raiseAlert } from '../../../src/store/running/alerts.ts'
+import { queueVoucherMail } from '../../../src/store/running/mails.ts'
+import { startCollector } from '../../telemetry/collector.ts'
+import { gift } from '../mailing.ts'
+import { directory, type Environment, readAccess, serve, somePort, stop, until } from '../processes.ts'
+
+export const patienceMs = 120_000
+
+/** A service that has each figure to tell: feeds that were pulled, an e-mail, an alert, traces. `close` ends all that was begun for it. */
+export async function startMonitored(more: Environment = {}) {
+  const ends: (() => unknown)[] = []
+  const close = async () => {
+    for (const end of ends.splice(0).reverse()) await end()
+  }
+  const simulator = await startSimulator({ sizes: { persons: 3 } })
+  const collector = await startCollector()
+  ends.push(simulator.close, collector.close)
+  const metricsPort = somePort()
+  const dataDir = join(directory(), 'data')
+  const environment = {
+    DATA_DIR: dataDir,
+    METRICS_PORT: metricsPort,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    BACK_OFFICE: 'apparel21',
+    BACK_OFFICE_URL: simulator.url,
+    BACK_OFFICE_COUNTRY: 'AU',
+    LOG_LEVEL: 'silent',
+    ...more,
+  }
+  const told = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  try {
+    // The first start makes a service, and reads what is in its back office.
+    const service = await serve([], environment)
+    ends.push(() => stop(service))
+    const db = openDatabase(JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8')), { onFault: () => {} })
+    ends.push(() => db.close())
+    const keys = keysFrom(readFileSync(join(dataDir, 'secret'), 'utf8').trim())
+    const other = await addService(db, 'other')
+    if (!other) throw new Error('the service is new')
+    await sendGift(db, keys, other)
+    await raiseAlert(db, other.id, { kind: 'sync_failing', subject: 'stock', detail: 'for the dashboard' })
+    await until(async () => /tillbridge_sync_lag_seconds\{/.test(await told()), 'a feed was pulled', patienceMs)
+    return {
+      service,
+      access: readAccess(dataDir),
+      db,
+      simulator,
+      /** Where a Prometheus reads it. */
+      metrics: `127.0.0.1:${metricsPort}`,
+      told,
+      /** One more e-mail. */
+      sendGift: () => sendGift(db, keys, other),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+export type Monitored = Awaited<ReturnType<typeof startMonitored>>
+
+const sendGift = (db: Database, keys: Keys, service: Service) =>
+  db.transaction(tx => queueVoucherMail(tx, keys, service, gift))
