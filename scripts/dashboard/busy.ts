@@ -22,7 +22,7 @@ const reads = [
   '/inventory?limit=none',
 ]
 
-/** Some minutes of a shop: more and less is asked for, and of what stands behind it the back office is slow for a while, then away, and the mail server refuses what it is given. */
+/** Some minutes of a shop: more and less is asked for, and of what stands behind it the back office is slow for a while, then away, and the mail server refuses something. */
 export async function keepBusy({ access, db, simulator, sendGift }: Monitored, sink: SmtpSink, seconds: number) {
   const { baseUrl, username, password, serviceName, caFile } = access
   const agent = new Agent({ keepAlive: true, maxSockets: 20, ca: readFileSync(caFile ?? '') })
@@ -61,7 +61,7 @@ export async function keepBusy({ access, db, simulator, sendGift }: Monitored, s
     asked.push(count % 8 === 0 ? order() : ask({ method: 'GET', path: paths[count % paths.length] ?? '' }))
     if (count % 150 === 0) asked.push(...['stock', 'products', 'orders'].map(feed => post(`/feeds/${feed}/run`, {})))
     if (count % 60 === 0) asked.push(sendGift())
-    if (count % 300 === 0) sink.mishaps.push({ at: 'rcpt', code: 550 })
+    if (count % 900 === 0) sink.mishaps.push({ at: 'rcpt', code: 550 })
     await delay(1_000 / (8 + 6 * Math.sin(gone() * 11)))
   }
   await Promise.all(asked)

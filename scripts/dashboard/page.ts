@@ -38,14 +38,13 @@ const place = ({ x, y, w, h }: Panel['gridPos']) => `grid-area: ${y + 1} / ${x +
 
 /** The colour of the last step that a value has come to. */
 const reached = (steps: readonly Step[], value: number) =>
-  steps.findLast(step => step.value === null || step.value <= value)?.color
+  steps.findLast(step => step.value === null || step.value <= value)?.color ?? 'text'
 
 function stat({ lines, panel }: Answered): string {
   const { unit, thresholds } = defaultsOf(panel)
   const figures = lines.map(({ name, values }) => {
     const last = values.findLast(value => value !== null) ?? 0
-    const colour = reached(thresholds?.steps ?? [], last) ?? 'inherit'
-    return `<div><strong style="color: ${safe(colour)}">${told(unit, last)}</strong><span>${safe(name)}</span></div>`
+    return `<div><strong style="color: var(--${reached(thresholds?.steps ?? [], last)})">${told(unit, last)}</strong><span>${safe(name)}</span></div>`
   })
   return `<div class="stat">${figures.join('')}</div>`
 }

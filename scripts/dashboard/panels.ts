@@ -7,7 +7,7 @@ export interface Panel {
   title: string
   gridPos: { x: number; y: number; w: number; h: number }
   fieldConfig?: { defaults: { unit: string; min: number; thresholds?: { steps: Step[] } } }
-  targets?: { expr: string; legendFormat: string }[]
+  targets?: { expr: string; legendFormat: string; instant?: boolean }[]
 }
 
 /** From this value on it has this colour; null: from the least on. */
@@ -43,17 +43,21 @@ const nameOf = (legend: string, labels: Record<string, string>) =>
 export const timesOf = ({ start, end, step }: Span) =>
   Array.from({ length: Math.floor((end - start) / step) + 1 }, (_, i) => start + i * step)
 
-/** Asks the queries of each panel of the file, as Grafana does: over these times, and for rates over four scrapes. */
+/** Asks the queries of each panel of the file, as Grafana does: for lines at these times, for figures at the end, and rates over `rateInterval`. */
 export async function askPanels(prometheus: Prometheus, span: Span, rateInterval: string): Promise<Answered[]> {
   const { panels } = JSON.parse(readFileSync(file, 'utf8')) as { panels: Panel[] }
   const times = timesOf(span)
-  const parameters = { start: `${span.start}`, end: `${span.end}`, step: `${span.step}` }
+  const during = { start: `${span.start}`, end: `${span.end}`, step: `${span.step}` }
+  const now = { ...during, start: during.end }
   const answered: Answered[] = []
   for (const panel of panels) {
     const lines: Answered['lines'] = []
-    for (const { expr, legendFormat } of panel.targets ?? []) {
+    for (const { expr, legendFormat, instant } of panel.targets ?? []) {
       const query = expr.replaceAll('$__rate_interval', rateInterval)
-      const { result } = await prometheus.ask<{ result: Found[] }>('query_range', { query, ...parameters })
+      const { result } = await prometheus.ask<{ result: Found[] }>('query_range', {
+        query,
+        ...(instant ? now : during),
+      })
       for (const { metric, values } of result) {
         const at = new Map(values.map(([time, value]) => [time, Number(value)]))
         const told = times.map(time => at.get(time))

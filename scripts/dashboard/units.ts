@@ -28,7 +28,7 @@ const units: Record<string, Steps> = {
 function stepOf(unit: string, figure: number) {
   const steps = units[unit]
   if (!steps?.[0]) throw new Error(`${unit} is a unit that is not drawn.`)
-  // Of what is told in one step only, and of what is less than a second, the least is enough.
+  // What is less than the least is told in that; nothing at all in whole seconds.
   return steps.findLast(([from]) => Math.abs(figure) >= from) ?? (unit === 's' ? ([1, ' s'] as const) : steps[0])
 }
 

@@ -9,7 +9,8 @@ interface Panel {
   /** As Grafana has it. */
   unit: 's' | 'reqps' | 'percentunit' | 'bytes' | 'short' | 'ops'
   lines: readonly Line[]
-  kind?: 'timeseries' | 'stat'
+  /** A figure of now in place of lines, and its colour from each value on: unless told, Grafana has it red from 80 on, and shows what is over. */
+  steps?: readonly { value: number | null; color: 'green' | 'red' }[]
 }
 
 const range = '$__rate_interval'
@@ -20,6 +21,8 @@ const quantiles = (name: MetricName, by = ''): Line[] =>
     `histogram_quantile(${share}, sum by (le${by && `, ${by}`}) (${rate(bucketsOf(name))}))`,
     `p${share * 100}${by && ` {{${by}}}`}`,
   ])
+
+const bestNone = [{ value: null, color: 'green' } as const, { value: 1, color: 'red' } as const]
 
 /** The rows of the dashboard, from what callers see to what it stands on. */
 const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
@@ -63,11 +66,7 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
   [
     'Feeds and back offices',
     [
-      {
-        title: 'Age of feeds',
-        unit: 's',
-        lines: [[of('tillbridge_sync_lag_seconds'), '{{service}} {{feed}}']],
-      },
+      { title: 'Age of feeds', unit: 's', lines: [[of('tillbridge_sync_lag_seconds'), '{{service}} {{feed}}']] },
       {
         title: 'Schedules of feeds',
         unit: 's',
@@ -86,7 +85,7 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       {
         title: 'Breakers that are open',
         unit: 'short',
-        kind: 'stat',
+        steps: bestNone,
         lines: [[`sum(${of('tillbridge_back_office_breaker_open')})`, 'open']],
       },
       { title: 'Calls of back offices', unit: 's', lines: quantiles('http_client_request_duration_seconds') },
@@ -116,7 +115,7 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         lines: [[of('tillbridge_jobs_oldest_due_seconds'), 'due for']],
       },
       { title: 'E-mails', unit: 'short', lines: [[of('tillbridge_mails'), '{{state}}']] },
-      { title: 'Alerts', unit: 'short', kind: 'stat', lines: [[of('tillbridge_alerts'), '{{kind}}']] },
+      { title: 'Alerts', unit: 'short', steps: bestNone, lines: [[of('tillbridge_alerts'), '{{kind}}']] },
     ],
   ],
   [
@@ -184,7 +183,10 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       {
         title: 'Certificate: ends in',
         unit: 's',
-        kind: 'stat',
+        steps: [
+          { value: null, color: 'red' },
+          { value: 14 * 86_400, color: 'green' },
+        ],
         lines: [[`${of('tillbridge_certificate_expiry_timestamp_seconds')} - time()`, 'left']],
       },
       {
@@ -199,18 +201,19 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
 const datasource = { type: 'prometheus', uid: '$datasource' }
 const [wide, high] = [8, 8]
 
-const panelOf = ({ title, unit, lines, kind = 'timeseries' }: Panel, id: number, x: number, y: number) => ({
+const panelOf = ({ title, unit, lines, steps }: Panel, id: number, x: number, y: number) => ({
   id,
-  type: kind,
+  type: steps ? 'stat' : 'timeseries',
   title,
   datasource,
   gridPos: { x, y, w: wide, h: high },
-  fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+  fieldConfig: { defaults: { unit, min: 0, ...(steps && { thresholds: { mode: 'absolute', steps } }) }, overrides: [] },
   targets: lines.map(([expr, legendFormat], i) => ({
     refId: String.fromCharCode(65 + i),
     datasource,
     expr,
     legendFormat,
+    ...(steps && { instant: true, range: false }),
   })),
 })
 
