@@ -71,6 +71,8 @@ interface PageAnswer {
   warnings?: Warning[]
   /** When it was last brought up to date, where that is not said by the feed. */
   syncedAt?: string | undefined
+  /** The moment up to which it is complete, where a filter ends it before the walk's own. */
+  asOf?: string
 }
 
 type Write = <B extends TSchema, P extends Params>(
@@ -201,9 +203,10 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
             page: found,
             warnings: own = [],
             syncedAt = feed && gateOf(gate, request).syncedAt?.(service)?.get(feed),
+            asOf = found.asOf,
           }: PageAnswer = 'page' in answered ? answered : { page: answered }
           const warnings = lacking ? [...own, { code: 'capability_unavailable', detail: lacking }] : own
-          return { page: found, beside: { syncedAt, warnings: warnings.length ? warnings : undefined } }
+          return { page: found, beside: { asOf, syncedAt, warnings: warnings.length ? warnings : undefined } }
         }
         if (asksForLines(request)) {
           refuse([...faults, ...faultsOfWhole(given)])

@@ -71,7 +71,8 @@ export const ListMeta = Type.Object(
       }),
     ),
     asOf: Type.String({
-      description: 'The moment up to which this walk shows changes: the next poll is `updated_after=<asOf>`.',
+      description:
+        'The moment up to which this walk shows changes, with `updated_before` no later than that: the next poll is `updated_after=<asOf>`.',
       format: 'date-time',
       examples: ['2026-11-21T09:31:27.803870Z'],
     }),
@@ -124,14 +125,14 @@ export function pageRequestOf(
 }
 
 /** A page's answer: the records as they are stored, and the meta around them. Behind the last record a walk stays where it is. */
-export function envelope(walk: Walk, { after }: PageRequest, page: Page, beside: Beside): string {
+export function envelope(walk: Walk, { after }: PageRequest, page: Page, { asOf, ...others }: Beside): string {
   const end = page.end ?? after
   const meta = {
     hasNextPage: page.hasNextPage,
     endCursor: end ? writeCursor(walk, { asOf: page.asOf, position: page.position, after: end }) : null,
-    asOf: page.asOf,
+    asOf,
     timeZone: walk.service.settings.timeZone,
-    ...beside,
+    ...others,
   }
   return `{"data":[${page.records.join(',')}],"meta":${JSON.stringify(meta)}}`
 }

@@ -4,7 +4,7 @@ import type { Finish, Write } from '../domain/write.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
 import type { Service } from '../settings.ts'
-import { type TSchema, Type } from '../shapes/shapes.ts'
+import { type Static, type TSchema, Type } from '../shapes/shapes.ts'
 import type { Answer } from '../store/running/idempotency.ts'
 import { readBody } from './body/body.ts'
 import { canonicalJson } from './body/json.ts'
@@ -49,8 +49,17 @@ export interface WriteDescribed<B extends TSchema, P extends Params> extends Des
   keepsEmptyTexts?: boolean
   /** The record that it changes: what the body has as it is stored can be sent back, whatever rule of the shape it breaks. */
   stored?(db: Db, service: Service, params: { [name in keyof P]: string }): Promise<{ record: string } | undefined>
+  /** What the body has that could be guessed at is judged, and counted, whatever is known of its key: why nothing is told of that. */
+  guessed?(tx: Db, again: Again<Static<B>, P>): Promise<ApiError | undefined>
   /** What of the answer the write makes up, where the body does not say it: numbers, secrets. A trial shows null there. */
   made?: readonly string[]
+}
+
+/** A write that comes with a key that was used before. */
+export interface Again<Body = unknown, P extends Params = Params> extends Asked<P> {
+  body: Body
+  /** Whether it is another one than came with the key. */
+  isOther: boolean
 }
 
 /** What a write's function is given. */
@@ -82,6 +91,7 @@ export interface How {
   body: TSchema
   keepsEmptyTexts: boolean
   stored: WriteDescribed<TSchema, Params>['stored']
+  guessed: WriteDescribed<TSchema, Params>['guessed']
   made: readonly string[]
   ofAccounts: boolean
 }
@@ -92,7 +102,7 @@ export function howOf<B extends TSchema, P extends Params>(
   described: WriteDescribed<B, P>,
 ): How {
   const { status, repeatable, audited = true, etag = false, body } = described
-  const { keepsEmptyTexts = false, stored, made = [], ofAccounts = false } = described
+  const { keepsEmptyTexts = false, stored, guessed, made = [], ofAccounts = false } = described
   const isPost = method === 'POST'
   return {
     operation: `${method} ${path}`,
@@ -103,6 +113,7 @@ export function howOf<B extends TSchema, P extends Params>(
     body,
     keepsEmptyTexts,
     stored,
+    guessed,
     made,
     ofAccounts,
   }
@@ -142,7 +153,11 @@ export async function handleWrite(
   const requested = { operation: how.operation, params, body, username, requestId }
   const { answer, replayed } = await carryOut(gate, service, identity, requested, begin).then(
     answer => ({ answer, replayed: false }),
-    error => {
+    async error => {
+      const isOther = error instanceof ApiError && error.code === 'idempotency_key_reused'
+      const isAgain = isOther || error instanceof AnsweredBefore
+      const against = isAgain && how.guessed && (await judgedGuess(gate, how.guessed, { ...asked, body, isOther }))
+      if (against) throw against
       if (error instanceof AnsweredBefore) return { answer: error.answer, replayed: true }
       throw error
     },
@@ -152,6 +167,9 @@ export async function handleWrite(
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.send(answer.body)
 }
+
+const judgedGuess = (gate: Gate, guessed: NonNullable<How['guessed']>, again: Again) =>
+  gate.db.transaction(tx => guessed(tx, again))
 
 /** An answer without what only a write that is kept would make: numbers, secrets. */
 function withoutMade(answer: string, made: readonly string[], body: unknown) {

@@ -38,19 +38,17 @@ export function transactions(api: Api) {
       errors: ['date_range_inverted'],
       judge: query => [...inverted('updated', query.updated_after, query.updated_before), ...faultsOfSold(query)],
     },
-    ({ db, service, query }, asked) =>
-      transactionPage(
-        db,
-        service,
-        {
-          updatedAfter: query.updated_after,
-          updatedBefore: query.updated_before,
-          soldAfter: query.sold_after,
-          soldBefore: query.sold_before,
-          ascending: query.asc,
-        },
-        asked,
-      ),
+    async ({ db, service, query }, asked) => {
+      const filters = {
+        updatedAfter: query.updated_after,
+        updatedBefore: query.updated_before,
+        soldAfter: query.sold_after,
+        soldBefore: query.sold_before,
+        ascending: query.asc,
+      }
+      const page = await transactionPage(db, service, filters, asked)
+      return { page, asOf: completeTo(page.asOf, query.updated_before) }
+    },
   )
 
   api.get(
@@ -67,4 +65,10 @@ export function transactions(api: Api) {
     },
     ({ db, service, params }) => transactionRecord(db, service, params.id),
   )
+}
+
+/** The moment up to which a list is complete whose changes are earlier than another: what changed at that very moment is for the next poll. */
+function completeTo(asOf: string, before = asOf): string {
+  if (before >= asOf) return asOf
+  return Temporal.Instant.from(before).subtract({ microseconds: 1 }).toString({ fractionalSecondDigits: 6 })
 }

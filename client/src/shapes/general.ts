@@ -44,7 +44,7 @@ export interface ListMeta {
   hasNextPage: boolean
   /** Where this page ends: the `after_cursor` of the next; null for an empty list. */
   endCursor: string | null
-  /** The moment up to which this walk shows changes: the next poll is `updated_after=<asOf>`. */
+  /** The moment up to which this walk shows changes, with `updated_before` no later than that: the next poll is `updated_after=<asOf>`. */
   asOf: string
   /** The zone of the wall-clock times in the records. */
   timeZone: string

@@ -84,6 +84,22 @@ export async function countWrongGuess(tx: Db, service: Service, { number, subjec
   return new ApiError('voucher_not_accepted')
 }
 
+/**
+ * What a PIN comes to that comes with a key that was used: with another request it is counted as a wrong one, since what is told of the key
+ * says as much; and while the voucher refuses nothing is told of the key. Undefined: it may be.
+ */
+export async function countGuessAgain(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  { isOther, ...guessing }: { number: string; origin: Origin; isOther: boolean },
+): Promise<ApiError | undefined> {
+  const guess = await beginGuess(tx, keys, service, guessing)
+  if (guess instanceof ApiError) return guess
+  const counted = isOther || guess.isRefused ? await countWrongGuess(tx, service, guess) : undefined
+  return guess.isRefused ? counted : undefined
+}
+
 /** Counts a validation id that there never was. Returns the answer to it, which has to be committed. */
 export async function countWrongId(tx: Db, keys: Keys, service: Service, origin: Origin): Promise<ApiError> {
   const subject = hmac(keys.subjects, 'validation', String(service.id), ...namesOf(origin))

@@ -10,6 +10,8 @@ const portion = 500
 
 /** What the meta of a page tells beside the walk; what is undefined is left out. */
 export interface Beside {
+  /** The moment up to which the list is complete: the next poll is `updated_after=` this. */
+  asOf: string
   syncedAt: string | undefined
   warnings: { code: string; detail: string }[] | undefined
 }
@@ -36,12 +38,12 @@ export async function wholeOf(
     next: hasNextPage && end ? async () => portionOf((await pageAt({ asOf, position, after: end })).page) : undefined,
   })
   const { page, beside } = await pageAt({})
-  const headers = headersOf(service, page.asOf, beside)
+  const headers = headersOf(service, { asOf: page.asOf, ...beside })
   return { headers, portions: readAhead(async () => portionOf(page)) }
 }
 
 /** What the `meta` of a page tells of a walk, as headers. */
-export const headersOf = (service: Service, asOf: string, { syncedAt, warnings }: Partial<Beside> = {}) => ({
+export const headersOf = (service: Service, { asOf, syncedAt, warnings }: Pick<Beside, 'asOf'> & Partial<Beside>) => ({
   'x-as-of': asOf,
   'x-time-zone': service.settings.timeZone,
   ...(syncedAt && { 'x-synced-at': syncedAt }),

@@ -23,6 +23,6 @@ export async function everyChange(db: Db, following: Following, records: boolean
     return { lines, next: hasMore ? () => portionBehind(places) : undefined }
   }
   const asOf = textOf(Math.max(0, toldUpTo(end)))
-  const headers = { ...headersOf(following.service, asOf), 'x-end-cursor': cursorAt(following, end) }
+  const headers = { ...headersOf(following.service, { asOf }), 'x-end-cursor': cursorAt(following, end) }
   return { headers, portions: readAhead(() => portionBehind(beginningOf(following.kinds))) }
 }

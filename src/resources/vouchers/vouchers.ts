@@ -1,3 +1,4 @@
+import { countGuessAgain } from '../../backoffice/vouchers/guesses.ts'
 import { amount as canonical, decimalsOf, minorUnits } from '../../domain/money.ts'
 import {
   IssuedVoucher,
@@ -112,6 +113,8 @@ export function vouchers(api: Api) {
       description: guarded,
       headers: shopper,
       body: VoucherOpening,
+      guessed: (tx, { keys, service, origin, body, isOther }) =>
+        countGuessAgain(tx, keys, service, { number: body.number, origin, isOther }),
       answer: Voucher,
       errors: errorsOfPins,
     },
@@ -133,6 +136,8 @@ export function vouchers(api: Api) {
       description: `${validated} ${guarded}`,
       headers: shopper,
       body: VoucherValidation,
+      guessed: (tx, { keys, service, origin, body, isOther }) =>
+        countGuessAgain(tx, keys, service, { number: body.number, origin, isOther }),
       made: ['validationId'],
       answer: ValidatedVoucher,
       errors: errorsOfValidation,
@@ -162,6 +167,8 @@ export function vouchers(api: Api) {
         params: { number },
         headers: shopper,
         body: VoucherLock,
+        guessed: async (tx, { keys, service, origin, params, body, isOther }) =>
+          body.pin === undefined ? undefined : countGuessAgain(tx, keys, service, { ...params, origin, isOther }),
         made: ['validationId'],
         answer: ReadVoucher,
         errors: [...errorsOfValidation, 'validation_id_incorrect', 'rate_limited'],

@@ -82,3 +82,14 @@ test('a range of sales whose ends are the wrong way round is 422', async () => {
     assert.deepEqual([status, json.code, json.errors[0].parameter], [422, 'date_range_inverted', 'sold_before'])
   }
 })
+
+test('the poll after a range of changes shows all that changed from its end on, and nothing twice', async () => {
+  const [to] = changed.many
+  const range = await walk(service, `${search}updated_after=2026-01-01&updated_before=${to}`)
+  const headers = { accept: 'application/x-ndjson' }
+  const whole = await service.get(`${search}updated_after=2026-01-01&updated_before=${to}`, headers)
+  assert.deepEqual([range.asOf, whole.headers['x-as-of']], ['2026-01-01T23:59:59.999999Z', range.asOf])
+  const next = await walk(service, `${search}updated_after=${range.asOf}`)
+  const all = await expected(`changed_at > '2026-01-01T00:00:00+11:00'`, 'changed_at, id')
+  assert.deepEqual([...range.ids, ...next.ids], all)
+})

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { isProblem } from '../../support/problem.ts'
+import { startTestService } from '../../support/service.ts'
+import { forgetFailures, lock, newVoucher, pin, validationOf, voucherSettings } from '../../support/voucher-shop.ts'
+import { keyed, post, put } from '../../support/write.ts'
+
+const api = await startTestService({ settings: voucherSettings, role: 'visitor' })
+after(() => api.stop())
+beforeEach(() => forgetFailures(api))
+
+const wrong = Array.from({ length: 12 }, (_, i) => String(100_000 + i))
+
+/** Each operation that takes a PIN, for a voucher. */
+const ways = {
+  'a look-up': (number: string) => (pin: string, key: Record<string, string>) => post(api, '/vouchers/lookup', { number, pin }, key),
+  'a validation': (number: string) => (pin: string, key: Record<string, string>) =>
+    post(api, '/vouchers/validate', { number, pin, amount: '1.00' }, key),
+  'a lock': (number: string) => (pin: string, key: Record<string, string>) =>
+    put(api, `/vouchers/${number}/lock`, { pin, amount: '1.00' }, key),
+}
+
+for (const [way, opened] of Object.entries(ways))
+  test(`by the key of ${way} that was answered no more PINs can be tried than without one`, async () => {
+    const number = await newVoucher(api)
+    const [open, key] = [opened(number), keyed()]
+    const { status, json } = await open(pin, key)
+    assert.equal(status, 200)
+    for (const one of wrong.slice(0, 5)) isProblem(await open(one, key), 'idempotency_key_reused', api.baseUrl)
+    // The right one as well: nobody is told which it is.
+    for (const one of [...wrong.slice(5), pin]) isProblem(await open(one, key), 'voucher_not_accepted', api.baseUrl)
+    isProblem(await open(pin, keyed()), 'voucher_not_accepted', api.baseUrl)
+    await forgetFailures(api)
+    const again = await open(pin, key)
+    assert.deepEqual([again.status, again.json, again.headers['idempotent-replayed']], [200, json, 'true'])
+  })
+
+test('a lock by its validation is given again whatever PINs were tried', async () => {
+  const number = await newVoucher(api)
+  const [validationId, key] = [await validationOf(api, number), keyed()]
+  const held = () => put(api, `/vouchers/${number}/lock`, { validationId }, key)
+  assert.equal((await held()).status, 200)
+  await api.db.run(sql`update pin_guard set refused_until = now() + interval '1 hour'`)
+  assert.equal((await held()).headers['idempotent-replayed'], 'true')
+  assert.equal((await lock(api, number, validationId, 0)).status, 200)
+})
