@@ -207,6 +207,34 @@ test('an order of NDJSON whose first line alone says what all share; of another 
   assert.equal((await (await shop.another()).get('/orders/N1')).status, 404)
 })
 
+test('lines whose sequence is empty are numbered as they come', async () => {
+  const at = await shop.another()
+  const rows = [
+    'orderNumber,customerId,placedAt,total,sequence,sku,quantity,price',
+    'S1,65432,2024-05-10,30.00,,TEE,1,10.00',
+    'S1,,,,,HOOD-S,1,20.00',
+    'S2,65432,2024-05-10,10.00,,TEE,1,10.00',
+    '',
+  ]
+  const { reasons, counts } = await load(at, 'orders', rows.join('\n'))
+  assert.deepEqual([reasons, counts], [[], [3, 3, 0, 0, 0]])
+  const numbered = async (name: string) =>
+    (await read(at, name)).lines.map((line: Record<string, unknown>) => [line.id, line.sku])
+  assert.deepEqual(await numbered('S1'), [
+    ['1', 'TEE'],
+    ['2', 'HOOD-S'],
+  ])
+  assert.deepEqual(await numbered('S2'), [['1', 'TEE']])
+})
+
+test('what is remarked of lines that go in is not remarked of refused ones', async () => {
+  const at = await shop.another()
+  const line = (number: string, total: string) => `${number},65432,2024-05-10,,${total},GONE-1,1,10.00,,,,,`
+  const { counts, out } = await orders(at, line('R1', '10.00'), line('R2', '11.00'))
+  assert.deepEqual(counts, [2, 1, 0, 0, 1])
+  assert.match(out, /^1 lines name a SKU that no product carries/m)
+})
+
 test('a service in front of a back office takes neither orders nor vouchers: that keeps its own', async () => {
   const { db, keys } = shop.api
   const at = await shop.another()

@@ -84,7 +84,8 @@ const isLine = ({ sku, skuId }: Row) => typeof (sku ?? skuId) === 'string'
 function linesOf(rows: readonly Row[], items: SoldItems, decimals: number, refuse: Refuse): BroughtLine[] {
   const seen = new Set<unknown>()
   return rows.filter(isLine).map((row, i) => {
-    const { sequence = i + 1, storeNumber } = row
+    const { storeNumber } = row
+    const sequence = row.sequence ?? i + 1
     if (seen.has(sequence)) refuse(row, `stands twice in the order: ${sequence}`, 'sequence')
     seen.add(sequence)
     const storeId = typeof storeNumber === 'string' ? items.storeId(storeNumber) : null

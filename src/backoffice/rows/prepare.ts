@@ -14,7 +14,7 @@ import { type Names, transactionFrom } from './inputs.ts'
 import type { Prepare, Row } from './intake.ts'
 import { orderFrom, rowsByOrder, type SoldItems, soldItem } from './orders.ts'
 import { Reason } from './reason.ts'
-import { type Notes, note } from './taken.ts'
+import { addNotes, type Notes, note } from './taken.ts'
 
 /** The rows, each translated by itself. */
 export const each =
@@ -103,8 +103,7 @@ export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
   const variants = new Map(
     (await variantsOf(db, service, known, decimalsOf(currency))).map(variant => [variant.sku, variant]),
   )
-  const notes: Notes = {}
-  const items: SoldItems = {
+  const itemsBy = (notes: Notes): SoldItems => ({
     item(row) {
       const variant = variants.get(skus.of(row)?.sku ?? '')
       if (!variant) note(notes, withoutItem)
@@ -115,10 +114,14 @@ export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
       if (!store) note(notes, withoutStock)
       return store?.store_id ?? null
     },
-  }
+  })
+  const notes: Notes = {}
   const inputs = rowsByOrder(rows).flatMap((own): (BroughtOrder | Reason)[] => {
-    const order = orderFrom(own, items, currency)
-    return Array.isArray(order) ? order : own.map(() => order)
+    const ofOrder: Notes = {}
+    const order = orderFrom(own, itemsBy(ofOrder), currency)
+    if (Array.isArray(order)) return order
+    addNotes(notes, ofOrder)
+    return own.map(() => order)
   })
   return { inputs, notes }
 }
