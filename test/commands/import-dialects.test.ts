@@ -66,6 +66,23 @@ test('per cent have the decimals of the other numbers', async () => {
   assert.match(pointed.out, /^1 +taxPercent +has a comma where a point is expected/m)
 })
 
+test('a birthday is no day to come: a year of two digits is that of the century before', async () => {
+  const next = Temporal.Now.plainDateISO().add({ days: 2 })
+  writeFileSync(at('born.csv'), 'id,surname,dateOfBirth\nb1,Old,3/5/65\nb2,Young,3/5/19\nb3,Leap,29/2/64\n')
+  writeFileSync(at('years.csv'), `id,surname,dateOfBirth\nb4,Late,${next}\nb5,Past,1899-12-30\n`)
+  assert.equal(run('customers', 'born.csv', '--date-format', 'D/M/YY').status, 0)
+  const { status, out } = run('customers', 'years.csv')
+  assert.equal(status, 2)
+  assert.match(out, /^1 +dateOfBirth +is in the future +line 2/m)
+  const far = run('customers', 'years.csv', '--set', 'dateOfBirth=2065-05-03')
+  assert.match(far.err, /--set dateOfBirth=2065-05-03: it is in the future\./)
+  const born = await shop.rows(`select date_of_birth::text as day from customer where id like 'b_' order by id`)
+  assert.deepEqual(
+    born.map(({ day }) => day),
+    ['1965-05-03', '2019-05-03', '1964-02-29', '1899-12-30'],
+  )
+})
+
 test('a profile keeps all that was said of files, and what is said besides outranks it', async () => {
   const profile = JSON.parse(readFileSync(at('kassen.json'), 'utf8'))
   assert.deepEqual([profile.kind, profile.time, profile.map.price], ['transactions', 'Uhrzeit', 'Preis'])

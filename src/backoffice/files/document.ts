@@ -35,7 +35,7 @@ columns that are not needed are passed over with \`--ignore theirs\`, all that a
 | Option | What it is for |
 |---|---|
 | \`--set ours=value\` | A column that the file lacks, the same in every line: \`--set channel=store\`. It outranks the file's own column of that name. |
-| \`--date-format\` | How days and times are written: \`DD.MM.YYYY\`, \`"M/D/YY H:MM AM"\`, \`DD-MMM-YYYY HH:MM:SS\`. One letter takes one digit or two; \`MMM\` is an English month, \`MM\` behind an hour the minutes; two digits of a year are 1970 to 2069. A day alone is its midnight. |
+| \`--date-format\` | How days and times are written: \`DD.MM.YYYY\`, \`"M/D/YY H:MM AM"\`, \`DD-MMM-YYYY HH:MM:SS\`. One letter takes one digit or two; \`MMM\` is an English month, \`MM\` behind an hour the minutes; two digits of a year are 1970 to 2069, of a birthday none that is to come but the century before. A day alone is its midnight. |
 | \`--time [ours=]theirs\` | The column with the time of day, where another one has the day; of several times, which one: \`--time saleDate=Time\`. |
 | \`--decimal ,\` | What stands before the decimals: then \`1.234,50\` is read, and with \`--decimal .\` \`1,234.50\`. Unless it is said there are no separators of thousands. |
 | \`--delimiter ";"\` | What separates the cells of CSV: one character, or \`tab\`. |
@@ -177,6 +177,7 @@ const cell = (text: string) => text.replaceAll('|', '\\|')
 const formats: Readonly<Record<string, string>> = {
   money: 'amount',
   date: '`YYYY-MM-DD`',
+  birthday: '`YYYY-MM-DD`, not in the future',
   'local-time': '`YYYY-MM-DD HH:MM:SS`',
   'unit-price': 'amount, four decimals at most',
   percent: 'number, four decimals at most',

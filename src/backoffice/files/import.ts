@@ -87,8 +87,9 @@ export async function importFile(
     try {
       const reached = dryRun ? undefined : await reachedIn(db, service, kindName, source, { resume, onRemark })
       const from = reached?.from ?? 0
-      const { currency } = service.settings
-      const sheet = await openSheet(source, kind, { dialect: options, currency, onRead, onRemark })
+      const { currency, timeZone } = service.settings
+      const dialect = { ...options, today: Temporal.Now.plainDateISO(timeZone).toString() }
+      const sheet = await openSheet(source, kind, { dialect, currency, onRead, onRemark })
       const marked = edited && { overwrite: edited === 'written over', goesOn: from > 0 }
       const rejected = path === undefined ? undefined : rejectedFile(path, sheet, refusing, marked)
       const kept = path !== undefined && from > 0 ? await keepDraft(path, refusing) : undefined

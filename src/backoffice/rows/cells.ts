@@ -26,6 +26,8 @@ export interface Script {
   decimal?: DecimalMark | undefined
   /** Such as `DD.MM.YYYY` (`momentsLike`). */
   dateFormat?: string | undefined
+  /** The last day that a birthday can be; absent: it may be any. */
+  today?: string
 }
 
 interface Conditions {
@@ -59,7 +61,7 @@ const pathOf = (value: unknown) => (typeof value === 'string' && /[/\\]|^\.{1,2}
 
 const emptyOf = ({ format }: ColumnShape) => (format === 'list' ? [] : format === 'reference-pairs' ? {} : null)
 
-function valueCheck(shape: ColumnShape, currency: string, { decimal, dateFormat }: Script): Check {
+function valueCheck(shape: ColumnShape, currency: string, { decimal, dateFormat, today }: Script): Check {
   if (shape.enum) return wordCheck(shape.enum)
   if (shape.type === 'boolean') return flag
   if (shape.type === 'integer') return wholeCheck(shape, decimal)
@@ -68,6 +70,7 @@ function valueCheck(shape: ColumnShape, currency: string, { decimal, dateFormat 
   if (shape.format === 'unit-price') return unitPriceCheck(decimal)
   if (shape.format === 'percent') return percentCheck(decimal)
   if (shape.format === 'date' || shape.format === 'local-time') return timeCheck(shape.format, dateFormat)
+  if (shape.format === 'birthday') return birthdayCheck(dateFormat, today)
   const check = textCheck(shape)
   if (shape.format === 'reference-pairs') return text => pairsIn(check(text))
   if (shape.format === 'list') return text => listIn(check(text))
@@ -81,12 +84,22 @@ const isIdentifier = ({ minLength = 0, format }: ColumnShape) => minLength > 0 &
 const notADate = new Reason('is no day of the calendar: YYYY-MM-DD')
 const notATime = new Reason('is no time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone')
 
-function timeCheck(format: 'date' | 'local-time', written: string | undefined): Check {
-  const times = timesBy(written === undefined ? undefined : momentsLike(written))
+function timeCheck(format: 'date' | 'local-time', written: string | undefined, latest?: string): Check {
+  const times = timesBy(written === undefined ? undefined : momentsLike(written, latest))
   const told = written === undefined ? undefined : new Reason(`is no day of the calendar that is written ${written}`)
   return format === 'date'
     ? text => times.day(text.trim()) ?? told ?? notADate
     : text => times.time(text.trim()) ?? told ?? notATime
+}
+
+const toCome = new Reason('is in the future')
+
+function birthdayCheck(written: string | undefined, today: string | undefined): Check {
+  const check = timeCheck('date', written, today)
+  return text => {
+    const day = check(text)
+    return typeof day === 'string' && today !== undefined && day > today ? toCome : day
+  }
 }
 
 const notAFlag = new Reason('is neither true nor false: true, false, yes, no, y, n, 1 or 0')

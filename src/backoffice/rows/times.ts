@@ -29,9 +29,10 @@ const parts: Readonly<Record<string, string>> = {
 
 /**
  * Makes a reader of times that are written like `DD.MM.YYYY` or `M/D/YY H:MM AM`. A format without an hour takes a clock behind the day, and
- * one with an hour a day alone. Throws where the format names no day.
+ * one with an hour a day alone. A year of two digits whose day would be later than `latest` is one of the century before. Throws where the
+ * format names no day.
  */
-export function momentsLike(format: string): ReadMoment {
+export function momentsLike(format: string, latest = '9999-12-31'): ReadMoment {
   const hour = format.search(/H/)
   const dayFormat = (hour < 0 ? format : format.slice(0, hour)).replace(/[\sT,]+$/, '')
   const day = patternOf(dayFormat)
@@ -44,7 +45,8 @@ export function momentsLike(format: string): ReadMoment {
     if (!found) return
     const clock = found.clock === undefined ? clockOf(found) : clockIn(found.clock)
     if ((found.clock ?? found.hour) !== undefined && clock === undefined) return
-    const date = dateIn(`${yearOf(found.year)}-${monthOf(found.month)}-${found.day?.padStart(2, '0')}`)
+    const day = `${monthOf(found.month)}-${found.day?.padStart(2, '0')}`
+    const date = dateIn(`${yearOf(found.year, day, latest)}-${day}`)
     return date === undefined ? undefined : { day: date, clock }
   }
 }
@@ -57,8 +59,12 @@ function patternOf(format: string) {
   })
 }
 
-/** A year of two digits is one of 1970 to 2069. */
-const yearOf = (year = '') => (year.length === 4 ? year : `${Number(year) < 70 ? 20 : 19}${year}`)
+/** A year of two digits is one of 1970 to 2069, or a century earlier where its day would come later than the latest. */
+function yearOf(year = '', day: string, latest: string) {
+  if (year.length === 4) return year
+  const isOfLastCentury = Number(year) >= 70 || `20${year}-${day}` > latest
+  return `${isOfLastCentury ? 19 : 20}${year}`
+}
 
 const monthOf = (month = '') =>
   (/^\d/.test(month) ? month : String(months.indexOf(month.slice(0, 3).toLowerCase()) + 1)).padStart(2, '0')

@@ -67,7 +67,7 @@ export const CustomerRow = Type.Object({
   title: Type.Optional(title),
   firstname: Type.Optional(firstname),
   surname: Type.Optional(surname),
-  dateOfBirth: Type.Optional(dateOfBirth),
+  dateOfBirth: Type.Optional({ ...dateOfBirth, format: 'birthday' }),
   startDate: Type.Optional(startDate),
   email: Type.Optional({ ...email, format: 'email' }),
   phoneHome: Type.Optional(phone('Home')),
