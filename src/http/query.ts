@@ -1,4 +1,4 @@
-import { hasControls } from '../domain/characters.ts'
+import { hasControls, oddityIn } from '../domain/characters.ts'
 import { momentForms, readMoment } from '../domain/timestamp.ts'
 import type { Fault } from '../errors.ts'
 import type { Static, TObject, TSchema } from '../shapes/shapes.ts'
@@ -57,7 +57,8 @@ function isEncoded(text: string) {
 }
 
 function read(shape: Shape, text: string, timeZone: string): unknown {
-  if (text === '' || text.length > (shape.maxLength ?? 4_000) || hasControls(text)) return
+  const isOdd = shape.format === 'multiline' ? oddityIn(text, true) !== undefined : hasControls(text)
+  if (text === '' || text.length > (shape.maxLength ?? 4_000) || isOdd) return
   if (shape.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
   if (shape.type === 'integer') {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN

@@ -17,7 +17,7 @@ import { leaveAuditLine } from '../store/running/audit.ts'
 import { beginFileRun, importRecord, refusedRecord } from '../store/sync/file-runs.ts'
 
 const [tag, kind] = ['Imports', 'import'] as const
-const Option = (description: string, example: string, maxLength = 4_000) =>
+const Option = (description: string, example: string, maxLength: number) =>
   Type.Optional(Type.String({ description, maxLength, examples: [example] }))
 const params = { id: { description: 'The import.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } }
 
@@ -33,7 +33,14 @@ export function imports(api: Api) {
         'As `tillbridge import` does (docs/feeds.md): lines with a fault are refused, the others go in, and the same file again changes nothing. CSV or NDJSON by its `Content-Type`, plain or packed with gzip or zstd, 256 MiB at most, within 30 seconds. It is read once it is here: `Location` tells what becomes of it. With `Prefer: tx=rollback` it is only looked at. `store-mapping`, `sku-mapping`, what the e-commerce platform has and payment gateways are for `admin`, and so are the columns of other files that map or configure: `ecommerceLocationId` and `inventoryBuffer` of stores, `sku` and `ecommerceProductId` of products, `buffer` of stock.',
       params: { id: { description: `What its lines are: ${Object.keys(kinds).join(', ')}.`, example: 'stores' } },
       query: Type.Object({
-        profile: Option('How the file is written, as `--save-profile` has it: JSON.', '{"map":{"sku":"StockCode"}}'),
+        profile: Type.Optional(
+          Type.String({
+            description: 'How the file is written: JSON, such as a file of `--save-profile` holds.',
+            format: 'multiline',
+            maxLength: 4_000,
+            examples: ['{"map":{"sku":"StockCode"}}'],
+          }),
+        ),
         delimiter: Option('What separates the cells of CSV: one character, or `tab`.', ';', 3),
         decimal: Type.Optional(
           Type.Enum([...decimalMarks], { description: 'What stands before the decimals.', examples: [','] }),

@@ -18,6 +18,7 @@ const queryForms: Readonly<Record<string, Schema | undefined>> = {
     ],
   },
   cursor: { pattern: '^[\\w-]{22,}$' },
+  multiline: { pattern: lines },
 }
 
 /** What a text of a format is in a body. How many decimals an amount has, the currency of the service says. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -8,7 +10,7 @@ import { setBackOffice } from '../../../src/store/running/back-office.ts'
 import { importing } from '../../import/import-command.ts'
 import { bring, sendFile } from '../../support/bringing.ts'
 import { isProblem } from '../../support/problem.ts'
-import { until } from '../../support/processes.ts'
+import { directory, until } from '../../support/processes.ts'
 import { credentials } from '../../support/servers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 
@@ -144,6 +146,19 @@ test('a file as people have it is read by the options of the query, or a profile
     const { status, json } = await sendFile(shop, `stores?${query}`, theirs)
     assert.deepEqual([status, json.errors?.[0].parameter], [400, parameter], JSON.stringify(json))
   }
+})
+
+test('a profile that the command has saved is taken as it stands in its file', async () => {
+  const shop = await service.tenant()
+  const saved = join(directory(), 'stores.json')
+  const theirs = csv.replace('name', 'Label')
+  const args = ['--map', 'name=Label', '--save-profile', saved]
+  assert.equal((await importing(service)(shop, 'stores', theirs, { args })).code, 0)
+  const profile = await readFile(saved, 'utf8')
+  const run = await bring(shop, `stores?profile=${encodeURIComponent(profile)}`, theirs)
+  assert.deepEqual(counts(run), ['ok', 2, 0, 0, 2, 0])
+  const { status, json } = await sendFile(shop, `stores?profile=${encodeURIComponent('{"map":\x07{}}')}`, theirs)
+  assert.deepEqual([status, json.errors?.[0].parameter], [400, 'profile'])
 })
 
 test('what is no file of the kind fails with why; what cannot be taken is refused before it is read', async () => {
