@@ -191,8 +191,8 @@ test('NDJSON has the same columns, strictly typed', async () => {
   assert.match(fourth.reason, /^Colour There is no such field\.; sku is an object or a list/)
   assert.deepEqual([fourth.sku, fifth.column], [{ a: 1 }, 'saleDate; lineId; quantity'])
   assert.deepEqual(rest, [
-    { line: 6, column: '', reason: 'The line is not a JSON object: [1]' },
-    { line: 7, column: '', reason: 'The line is not a JSON object: {"id":' },
+    { line: 6, column: '', reason: 'The line is not a JSON object. [1]' },
+    { line: 7, column: '', reason: 'The line is not a JSON object. {"id":' },
   ])
   const [record] = await shop.rows(`select record from retail_transaction where id = 'n1'`)
   const { saleDate, total } = JSON.parse(record.record)

@@ -146,10 +146,10 @@ test('a line of NDJSON that is no object keeps its text behind the reason', asyn
       .filter(({ line }) => line !== 4)
       .map(({ line, reason }) => `${line} ${reason}`),
     [
-      '1 The line is not a JSON object: {"id":"j1","surname":',
-      '2 The line is not a JSON object: ["j2"]',
-      '3 The line is not a JSON object: "j3"',
-      '5 The line is not a JSON object: {"id":"j5","code":"A"',
+      '1 The line is not a JSON object. {"id":"j1","surname":',
+      '2 The line is not a JSON object. ["j2"]',
+      '3 The line is not a JSON object. "j3"',
+      '5 The line is not a JSON object. {"id":"j5","code":"A"',
       '6 The line is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252. {"id":"ä"}',
     ],
   )

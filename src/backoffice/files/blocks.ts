@@ -1,4 +1,5 @@
 import { ImportError } from '../rows/import-error.ts'
+import { Reason } from '../rows/reason.ts'
 
 /** A line longer than this is refused, so that memory stays bounded whatever the file holds. */
 export const maxLineBytes = 1024 * 1024
@@ -9,7 +10,7 @@ export interface Extent {
   number: number
   start: number
   end: number
-  unreadable?: string
+  unreadable?: Reason
 }
 
 /** A piece of a file that ends where a line does. */
@@ -24,8 +25,8 @@ const LF = 10
 const CR = 13
 const QUOTE = 34
 
-const giant = 'The line is longer than 1 MiB.'
-const unclosed = 'A quotation mark that is opened in this line is not closed where the cell ends.'
+const giant = new Reason('The line is longer than 1 MiB.')
+const unclosed = new Reason('A quotation mark that is opened in this line is not closed where the cell ends.')
 
 type Found = number | 'more' | 'inside quotes' | 'broken'
 
@@ -68,7 +69,7 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimit
     let whole = true
     let start = 0
     let nextQuote = -1
-    const add = (end: number, unreadable?: string) => {
+    const add = (end: number, unreadable?: Reason) => {
       const trimmed = bytes[end - 1] === CR && end > start ? end - 1 : end
       if (unreadable) whole = false
       if (trimmed > start) lines.push({ number, start, end: trimmed, ...(unreadable && { unreadable }) })

@@ -6,10 +6,13 @@ import { type Block, blocksOf, type Extent } from './blocks.ts'
 import { whyFields } from './header.ts'
 import type { RowsOf, Told } from './records.ts'
 
-const invalidText =
-  'The line is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252.'
-const strayQuote =
-  'A quotation mark stands within a cell: put the cell in quotation marks, and double those that belong to it.'
+const invalidText = new Reason(
+  'The line is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252.',
+)
+const strayQuote = new Reason(
+  'A quotation mark stands within a cell: put the cell in quotation marks, and double those that belong to it.',
+)
+const notAnObject = new Reason('The line is not a JSON object.')
 const csv = { record_delimiter: ['\r\n', '\n'], relax_column_count: true, skip_empty_lines: true }
 
 const cellsOf = (bytes: Buffer, options: object = {}) => parse(bytes, { ...csv, ...options }) as unknown as string[][]
@@ -42,7 +45,7 @@ function wholeBlock({ bytes, lines, whole }: Block, delimiter: string): Line[] |
 }
 
 function csvLine(text: Buffer, { number, unreadable }: Extent, delimiter: string): Line {
-  const refused = (why: string, cells: string[]) => ({ number, size: text.length, cells, unreadable: why })
+  const refused = (why: Reason, cells: string[]) => ({ number, size: text.length, cells, unreadable: why })
   if (unreadable && text.length > 64 * 1024) return refused(unreadable, [])
   if (!isUtf8(text)) return { ...refused(invalidText, loose(text, 'latin1', delimiter)), bytes: true }
   if (unreadable) return refused(unreadable, loose(text, 'utf8', delimiter))
@@ -89,10 +92,10 @@ function jsonLine(text: Buffer, records: Records): Read[] {
   if (!isUtf8(text)) return [{ cells: [], unreadable: invalidText, text: text.toString('latin1') }]
   const fields = parsed(text)
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
-    return [{ cells: [], unreadable: 'The line is not a JSON object:', text: text.toString() }]
+    return [{ cells: [], unreadable: notAnObject, text: text.toString() }]
   const record = withoutWhy(fields as Told, records)
   const rows = records.rowsOf(record) ?? [record]
-  if (rows instanceof Reason) return [{ cells: [], unreadable: rows.text, text: text.toString() }]
+  if (rows instanceof Reason) return [{ cells: [], unreadable: rows, text: text.toString() }]
   return rows.map(row => placed(row, records))
 }
 

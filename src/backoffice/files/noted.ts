@@ -36,10 +36,5 @@ export async function asRun<T extends Left>(
   }
 }
 
-/** What stands in a cell is not kept: a reason has it behind a colon. */
-const told = ({ column, text, lines, numbers }: Refusal) => ({
-  column,
-  reason: text.split(':', 1)[0] ?? text,
-  lines,
-  numbers,
-})
+/** What stands in a line is not kept. */
+const told = ({ column, kept, lines, numbers }: Refusal) => ({ column, reason: kept, lines, numbers })

@@ -85,7 +85,7 @@ const skuMappingRows = without('productId', 'productCode', 'colourCode', 'sizeCo
 const customerMappingRows = without('email')
 
 const otherCurrency = (theirs: unknown, ours: string) =>
-  new Reason(`is in another currency than the service, ${ours}: ${theirs}`, 'currency')
+  new Reason(`is in another currency than the service, ${ours}`, 'currency', theirs)
 
 /** What lines of whole lists are, of the kinds that `tillbridge export` writes. */
 export const rowsOfRecords: ReadonlyMap<Kind, RowsOf> = new Map<Kind, RowsOf>([

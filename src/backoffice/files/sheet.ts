@@ -1,6 +1,7 @@
 import type { Field } from '../rows/columns.ts'
 import { ImportError } from '../rows/import-error.ts'
 import type { Kind } from '../rows/kind.ts'
+import { Reason } from '../rows/reason.ts'
 import type { Line, Sheet } from '../rows/sheet.ts'
 import type { Dialect } from './dialect.ts'
 import { asUtf8 } from './encoding.ts'
@@ -49,7 +50,7 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
   const { value: first } = await blocks.next()
   const [head, ...rest] = first ?? []
   if (!head) throw new ImportError(`${source.name} is empty: the first line names the columns.`)
-  if (head.unreadable) throw new ImportError(`The header of ${source.name} cannot be read. ${head.unreadable}`)
+  if (head.unreadable) throw new ImportError(`The header of ${source.name} cannot be read. ${head.unreadable.text}`)
   const header = head.cells.map(String)
   const names = isRejectedFile(header) ? header.map(asItWas) : header
   // Both are written by us, with apostrophes in front of what a spreadsheet would run.
@@ -70,7 +71,7 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
   function trimmed(lines: Line[]) {
     for (const line of lines) {
       if (line.cells.length !== names.length)
-        line.unreadable ??= `The line has ${count(line.cells.length, 'cell')}, the header ${names.length}.`
+        line.unreadable ??= new Reason(`The line has ${count(line.cells.length, 'cell')}, the header ${names.length}.`)
       if (isWritten) line.cells = line.cells.slice(skipped).map(cell => asItWas(String(cell)))
     }
     return lines

@@ -140,8 +140,8 @@ function pairsIn(text: unknown) {
   const pairs = new Map<string, string>()
   for (const part of partsOf(text)) {
     const [, type, value] = /^([^=]*[^=\s])\s*=\s*([^=]+)$/.exec(part) ?? []
-    if (type === undefined || value === undefined) return new Reason(`has a part that is no type=value: ${part}`)
-    if (pairs.has(type)) return new Reason(`has a type twice: ${type}`)
+    if (type === undefined || value === undefined) return new Reason('has a part that is no type=value', '', part)
+    if (pairs.has(type)) return new Reason('has a type twice', '', type)
     pairs.set(type, value)
   }
   return Object.fromEntries(pairs)

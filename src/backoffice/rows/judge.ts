@@ -15,7 +15,7 @@ export interface Judged {
 
 /** Reads the row of a line, and judges it by the shapes of its columns and the rule of its kind. */
 export function judge(line: Line, fields: readonly Field[], kind: Kind): Judged {
-  if (line.unreadable) return { line, reasons: [new Reason(line.unreadable)] }
+  if (line.unreadable) return { line, reasons: [line.unreadable] }
   const row: Record<string, unknown> = {}
   let reasons = line.reasons
   for (const { name, place, check, shape, required, constant, clock, decimal } of fields) {
@@ -30,7 +30,7 @@ export function judge(line: Line, fields: readonly Field[], kind: Kind): Judged 
     if (clock !== undefined) value = withClock(value, line.cells[clock])
     if (value instanceof Reason) {
       reasons ??= []
-      reasons.push(new Reason(value.text, name))
+      reasons.push(value.of(name))
     } else if (value !== undefined) row[name] = value
   }
   if (reasons) return { line, reasons }

@@ -19,7 +19,7 @@ export interface SoldItems {
 type Reckoned = Pick<BroughtLine, 'status' | 'quantity' | 'price' | 'discounts' | 'value' | 'returned' | 'refunded'>
 
 /** Says why a row is refused; the first reason counts. */
-type Refuse = (row: Row, text: string, column: string) => void
+type Refuse = (row: Row, text: string, column: string, found?: unknown) => void
 
 /** The rows of each order: those with its number that stand next to each other. */
 export function rowsByOrder(rows: readonly Row[]): Row[][] {
@@ -35,8 +35,8 @@ export function rowsByOrder(rows: readonly Row[]): Row[][] {
 /** The order that rows make up; or, where it is refused, why each of them is. */
 export function orderFrom(rows: readonly Row[], items: SoldItems, currency: string): BroughtOrder | Reason[] {
   const faults = new Map<Row, Reason>()
-  const refuse: Refuse = (row, text, column) => {
-    if (!faults.has(row)) faults.set(row, new Reason(text, column))
+  const refuse: Refuse = (row, ...why) => {
+    if (!faults.has(row)) faults.set(row, new Reason(...why))
   }
   const decimals = decimalsOf(currency)
   const header = headerOf(rows, refuse)
@@ -86,7 +86,7 @@ function linesOf(rows: readonly Row[], items: SoldItems, decimals: number, refus
   return rows.filter(isLine).map((row, i) => {
     const { storeNumber } = row
     const sequence = row.sequence ?? i + 1
-    if (seen.has(sequence)) refuse(row, `stands twice in the order: ${sequence}`, 'sequence')
+    if (seen.has(sequence)) refuse(row, 'stands twice in the order', 'sequence', sequence)
     seen.add(sequence)
     const storeId = typeof storeNumber === 'string' ? items.storeId(storeNumber) : null
     return { sequence: Number(sequence), ...items.item(row), ...reckoned(row, decimals, refuse), storeId }
@@ -110,7 +110,7 @@ function reckoned(row: Row, decimals: number, refuse: Refuse): Reckoned {
   // Who tells only what was paid has given a discount.
   if (!discounts.length && value < due)
     discounts.push({ type: 'discount', reason: null, amount: shown(due - value), percentage: null })
-  else if (value !== due) refuse(row, `is not the price of the units less the discount: ${shown(due)}`, 'value')
+  else if (value !== due) refuse(row, 'is not the price of the units less the discount', 'value', shown(due))
   if (value < 0n) refuse(row, 'is more than the line costs', 'discountAmount')
 
   const { status = 'shipped' } = row as { status?: BroughtLine['status'] }
@@ -175,11 +175,12 @@ function judgeSums(
   const paid = sum(payments.map(payment => minor(payment.amount)))
   if (!lines.length) refuse(header, 'has no line that names a SKU', 'orderNumber')
   else if (due !== minor(total))
-    refuse(header, `is not what the lines and the freight come to: ${amount(due, decimals)}`, 'total')
+    refuse(header, 'is not what the lines and the freight come to', 'total', amount(due, decimals))
   else if (payments.length && paid !== due)
     refuse(
       header,
-      `is not what is due, taken together: ${amount(paid, decimals)}, not ${amount(due, decimals)}`,
+      'is not what is due, taken together',
       'paymentAmount',
+      `${amount(paid, decimals)}, not ${amount(due, decimals)}`,
     )
 }

@@ -64,10 +64,10 @@ export const stockFrom: Prepare<Row> = async (db, service, rows) => {
   const inputs = rows.map(row => {
     const { sku: _, skuId, storeNumber, ...stock } = row
     const store = stores.get(storeNumber as string)
-    if (!store) return new Reason(`names no store: ${storeNumber}`, 'storeNumber')
+    if (!store) return new Reason('names no store', 'storeNumber', storeNumber)
     const sku = skus.of(row)
     const column = typeof skuId === 'string' ? 'skuId' : 'sku'
-    if (!sku) return new Reason(`names no SKU of a product: ${row[column]}`, column)
+    if (!sku) return new Reason('names no SKU of a product', column, row[column])
     return { storeId: store.store_id, skuId: sku.skuId, ...stock }
   })
   return { inputs }
@@ -146,7 +146,7 @@ const existing =
   async (db, service, rows) => {
     const known = new Set((await find(db, service, given(rows, column))).map(found => found.id))
     const inputs = rows.map(row =>
-      known.has(row[column] as string) ? translate(row) : new Reason(`names no ${what}: ${row[column]}`, column),
+      known.has(row[column] as string) ? translate(row) : new Reason(`names no ${what}`, column, row[column]),
     )
     return { inputs }
   }

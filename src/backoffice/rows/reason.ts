@@ -1,9 +1,25 @@
-/** Why a row is refused: `text` is said after our name of the `column`, which is empty where it is the row as a whole. */
+/** Why a row is refused. */
 export class Reason {
-  readonly text: string
+  /** Said after our name of the `column`; it may be kept: what stands in the row is not in it. */
+  readonly kept: string
+  /** Empty where it is the row as a whole. */
   readonly column: string
-  constructor(text: string, column = '') {
-    this.text = text
+  /** What the row has, or should have, of one row alone. */
+  readonly found: unknown
+
+  constructor(kept: string, column = '', found?: unknown) {
+    this.kept = kept
     this.column = column
+    this.found = found
+  }
+
+  /** The whole of it, said after our name of the column. */
+  get text(): string {
+    return this.found === undefined ? this.kept : `${this.kept}: ${this.found}`
+  }
+
+  /** The same of a column. */
+  of(column: string): Reason {
+    return new Reason(this.kept, column, this.found)
   }
 }

@@ -8,6 +8,8 @@ export interface Refusal {
   column: string
   /** The first line's, in words that are said after the column's name. */
   text: string
+  /** The same of all the lines: without what stands in them. */
+  kept: string
   line: number
   /** What the cell of that line says, where that may be repeated. */
   cell?: string
@@ -21,15 +23,15 @@ const atMost = 1_000
 const numbersKept = 100
 const cellLength = 60
 
-/** Counts refusals by their reasons: what stands behind a colon is of one line (`names no store: 404`). */
+/** Counts refusals by their reasons. */
 export function refusalsOf(fields: readonly Field[]) {
   const byReason = new Map<string, Refusal>()
   const columns = new Map(fields.map(field => [field.name, field]))
   const hasSecret = fields.some(({ shape }) => shape.format === 'secret')
   return {
     add(line: Line, reasons: readonly Reason[]) {
-      for (const { column, text } of reasons) {
-        const key = `${column} ${text.split(':', 1)[0]}`
+      for (const { column, text, kept } of reasons) {
+        const key = `${column} ${kept}`
         const known = byReason.get(key)
         if (known) {
           known.lines++
@@ -40,6 +42,7 @@ export function refusalsOf(fields: readonly Field[]) {
           byReason.set(key, {
             column: field?.header ?? column,
             text,
+            kept,
             line: line.number,
             lines: 1,
             numbers: [line.number],

@@ -8,7 +8,7 @@ export interface Line {
   /** A cell for each column of the header: text, or in NDJSON any flat value; undefined where the line does not give it. */
   cells: unknown[]
   /** Why it cannot be read; the cells are then as near to the file as can be. */
-  unreadable?: string
+  unreadable?: Reason
   /** All of it, where it cannot be taken apart. */
   text?: string
   /** The cells hold bytes, one a character, because they are no UTF-8. */

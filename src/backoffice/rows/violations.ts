@@ -12,8 +12,8 @@ export interface Violation {
 }
 
 const taken = (column: string, whose: string) => (row: Row) =>
-  new Reason(`belongs to another ${whose}: ${row[column]}`, column)
-const unknown = (column: string, what: string) => (row: Row) => new Reason(`names no ${what}: ${row[column]}`, column)
+  new Reason(`belongs to another ${whose}`, column, row[column])
+const unknown = (column: string, what: string) => (row: Row) => new Reason(`names no ${what}`, column, row[column])
 const negative = (column: string) => () => new Reason('is less than 0', column)
 
 const placedHere = () => new Reason('belongs to an order that was placed here', 'orderNumber')
@@ -25,7 +25,7 @@ const otherwise = 'contradict another record, or cannot be stored'
 const constraints: Readonly<Record<string, readonly [reason: Violation['reason'], note?: string]>> = {
   store_service_id_store_number_key: [taken('storeNumber', 'store'), 'have the number of another store'],
   staff_service_id_code_key: [taken('code', 'member of the staff')],
-  customer_erased: [row => new Reason(`was erased: ${row.id}`, 'id'), 'were erased here'],
+  customer_erased: [row => new Reason('was erased', 'id', row.id), 'were erased here'],
   mapped_customer: [unknown('customerId', 'customer')],
   customer_email: [taken('email', 'customer'), 'have the e-mail address of another customer'],
   variant_service_id_sku_key: [
@@ -62,7 +62,7 @@ const constraints: Readonly<Record<string, readonly [reason: Violation['reason']
   voucher_within_original: [() => new Reason('is more than it was issued for', 'balance')],
   voucher_steps: [() => new Reason('is no longer what the voucher can be: it was issued, or has expired', 'status')],
   reward_account_service_id_customer_id_key: [
-    row => new Reason(`has another reward account already: ${row.customerId}`, 'customerId'),
+    row => new Reason('has another reward account already', 'customerId', row.customerId),
     'are a second reward account of a customer',
   ],
   reward_gift_service_id_program_id_fkey: [unknown('programId', 'loyalty programme')],

@@ -68,6 +68,18 @@ test('refused lines are told by reason with their numbers, and without what stan
   assert.doesNotMatch(text, /canary/)
 })
 
+test('the reason of a refused line says to its end what to do', async () => {
+  const shop = await service.tenant()
+  const sales = 'id,saleDate,lineId,quantity,price\n1,01.05.2024,1,1,"1,50"\n2,2024-05-01,1,x,1\n'
+  const { path } = await bring(shop, 'transactions', sales)
+  const reasons = (await shop.get(`${path}/rejected`)).json.data.map(({ reason }: { reason: string }) => reason)
+  assert.deepEqual(reasons.sort(), [
+    'has a comma where a point is expected: --decimal , reads such numbers',
+    'is no number: digits, with a point before the decimals, and nothing else',
+    'is no time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone',
+  ])
+})
+
 test('what a file gives as names is told in bounds, and nothing that stands in a line or in the place of a header is kept', async () => {
   const shop = await service.tenant()
   const unknown = Array.from({ length: 30 }, (_, i) => [`${i}-${'x'.repeat(30_000)}`, 1])
