@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { openShop } from '../support/feeds.ts'
 
 const shop = await openShop()
@@ -112,4 +113,21 @@ test('an import that is stopped goes on with no further file', async () => {
   importing.kill('SIGINT')
   assert.deepEqual(await ended, [130, null])
   assert.equal((await shop.rows(`select from payment_gateway where name = 'second'`)).length, 0)
+})
+
+test('where a packed file breaks off it is said how many lines went in and stay', async () => {
+  const file = `id,surname\n${Array.from({ length: 20_000 }, (_, i) => `g${i},Lee ${(i * 7_919) % 10_007}\n`).join('')}`
+  const packed = gzipSync(file)
+  writeFileSync(at('cut.csv.gz'), packed.subarray(0, packed.length * 0.8))
+  assert.match(
+    run('customers', 'cut.csv.gz', '--dry-run').stderr,
+    /^tillbridge: cut\.csv\.gz is damaged: it cannot be unpacked to its end\.$/m,
+  )
+  const { status, stderr } = run('customers', 'cut.csv.gz')
+  const said =
+    /^tillbridge: .* unpacked to its end\. (\d+) lines were imported and stay; importing the file again is safe\.$/m
+  const [row] = await shop.rows(`select count(*)::integer as stored from customer where id like 'g%'`)
+  assert.deepEqual([status, Number(said.exec(stderr)?.[1]), row.stored >= 1_000], [1, row.stored, true], stderr)
+  writeFileSync(at('cut.csv.gz'), packed.subarray(0, 100))
+  assert.match(run('customers', 'cut.csv.gz').stderr, /to its end\.$/m, 'nothing went in')
 })

@@ -122,20 +122,25 @@ export async function importFile(
   try {
     return await (isNoted ? asRun({ db, service, run, isTrial: dryRun }, taken, read) : read())
   } catch (error) {
-    throw error instanceof DatabaseAway ? cutShort(taken, error) : error
+    throw cutShort(error, dryRun ? 0 : taken.read - taken.refused)
   } finally {
     source.stream.destroy()
   }
 }
 
-function cutShort({ read, refused }: Taken, cause: DatabaseAway) {
+/** Why an import broke off, with how many lines are in. */
+function cutShort(error: unknown, imported: number): unknown {
+  const stay = `${imported} lines were imported and stay`
+  if (error instanceof ImportError && imported)
+    return new ImportError(`${error.message} ${stay}; importing the file again is safe.`, error.kept)
+  if (!(error instanceof DatabaseAway)) return error
   const [what, until] =
-    cause instanceof DiskFull
-      ? [cause.message, 'there is room']
+    error instanceof DiskFull
+      ? [error.message, 'there is room']
       : ['The database cannot be reached any more.', 'it is back']
-  const error = new ImportError(
-    `${what} ${read - refused} lines were imported and stay; import the file again when ${until}, with --resume where it is no stream.`,
+  const told = new ImportError(
+    `${what} ${stay}; import the file again when ${until}, with --resume where it is no stream.`,
   )
-  error.cause = cause
-  return error
+  told.cause = error
+  return told
 }
