@@ -222,6 +222,14 @@ test('what cannot be is said before anything goes in', () => {
   )
   assert.match(told('--delimiter', ';;'), /^tillbridge: --delimiter ;;: it is one character/)
   assert.match(told('--date-format', 'H:MM'), /^tillbridge: --date-format H:MM has no day: write it like DD\.MM\.YYYY/)
+  writeFileSync(at('a.csv'), 'sep=;\nid;code\n1;A\n')
+  const noHeader =
+    'tillbridge: The first line of the file is no header, but tells spreadsheets what separates the cells: delete it, and say --delimiter ";".\n'
+  assert.deepEqual([told(), told('--delimiter', ';')], [noHeader, noHeader])
+  writeFileSync(at('a.csv'), 'sep=,\r\nid,code\r\n1,A\r\n')
+  assert.match(told(), /what separates the cells: delete it\.\n$/)
+  writeFileSync(at('a.csv'), 'id,code,surname\r1,A,Lee\r2,B,Roe\r')
+  assert.equal(told(), 'tillbridge: The lines of the file end with CR alone: save it with LF or CRLF at their ends.\n')
   writeFileSync(at('b.csv'), 'PAR1\x15\x04\x15')
   assert.match(run('staff', 'b.csv').err, /^tillbridge: b\.csv is a Parquet file: write it as CSV first/)
 })

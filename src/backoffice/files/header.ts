@@ -96,6 +96,7 @@ export const everyField = (kind: Kind, dialect: Dialect, currency: string): Fiel
  * has in front.
  */
 export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect, currency: string) {
+  requireHeader(header, dialect)
   const skipped = isRejectedFile(header) ? rejectedColumns.length : 0
   const names = header.map((name, i) => (i < skipped ? '' : name.trim()))
   const wanted = headersOf(kind, dialect, names)
@@ -134,6 +135,18 @@ export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect
     throw new ImportError([...strange.map(told), ...hints].join('\n'), [...byPlace(strange), ...hints].join('\n'))
   }
   return { fields: withClocks(fields, dialect, names), skipped }
+}
+
+/** Throws where the first line names no columns, whatever they are called, and says what to do about it. */
+function requireHeader(header: readonly string[], { delimiter = ',' }: Dialect) {
+  if (header.some(name => /\r(?!\n)/.test(name.trim())))
+    throw new ImportError('The lines of the file end with CR alone: save it with LF or CRLF at their ends.')
+  // Excel writes and reads such a line in front of the header.
+  const [, told] = /^sep=(.)$/i.exec(header.join(delimiter)) ?? []
+  if (told)
+    throw new ImportError(
+      `The first line of the file is no header, but tells spreadsheets what separates the cells: delete it${told === ',' ? '' : `, and say --delimiter ${nameOf(told)}`}.`,
+    )
 }
 
 /** A delimiter as it is typed. */
