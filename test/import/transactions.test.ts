@@ -52,6 +52,24 @@ test('lines that contradict each other about their transaction change nothing th
   assert.deepEqual([changed, unchanged, await shop.everything()], [0, 1200, before])
 })
 
+test('lines that say another date, store or customer than the first line of their transaction are noted', async () => {
+  const lines = [
+    'r1,1,2024-01-01 10:00:00,123,A,1,10.00',
+    'r1,2,2024-01-01 10:00:00,123,A,1,20.00',
+    'r2,1,2024-01-01 10:00:00,123,A,1,20.00',
+    'r1,3,2024-02-02 10:00:00,008,B,1,5.00',
+    'r1,4,2024-02-02 10:00:00,008,B,1,5.00',
+  ]
+  const file = `id,lineId,saleDate,storeNumber,customerId,quantity,price\n${lines.join('\n')}\n`
+  const said =
+    'say another sale date, store or customer than the first line of their transaction, and the later line counts: see whether `id` tells all sales apart'
+  for (const dryRun of [true, false]) {
+    const { refused, notes } = await shop.feed('transactions', file, { dryRun })
+    assert.deepEqual([refused, notes[said]], [0, 2])
+  }
+  assert.equal((await transaction('r1')).customerId, 'B')
+})
+
 test('a SKU that no product carries is shown as null and noted; skuId outranks sku', async () => {
   const lines = ['1,gone,', '2,gone,12001', '3,MH01-S-Black,', '4,,', '5,MH01-S-Black,404']
   const file = `id,saleDate,quantity,price,lineId,sku,skuId\n${lines.map(line => `sku,2024-05-01,1,1,${line}\n`).join('')}`

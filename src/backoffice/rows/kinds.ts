@@ -119,7 +119,7 @@ export const kinds = {
   transactions: {
     description: 'One line of a transaction; what the lines of one transaction share is repeated.',
     remarks:
-      'A line that is there already, by `id` and `lineId`, is replaced; the other lines of its transaction stay. A SKU that no product carries is shown as null. Without `value`, it is the price of the units less the discount. A discount has a `discountAmount`; without `discountType` it is called `discount`.',
+      'A line that is there already, by `id` and `lineId`, is replaced; the other lines of its transaction stay. Where lines of one `id` say another sale date, store or customer, the later one counts, and the import says so. A SKU that no product carries is shown as null. Without `value`, it is the price of the units less the discount. A discount has a `discountAmount`; without `discountType` it is called `discount`.',
     shape: TransactionRow,
     key: [],
     toldApart: ['id', 'lineId'],

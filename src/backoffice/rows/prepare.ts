@@ -76,6 +76,21 @@ export const stockFrom: Prepare<Row> = async (db, service, rows) => {
 const withoutProduct = 'name a SKU that no product carries: shown as null'
 const withoutStore = 'name a store number that no store has: shown without a name'
 
+const withOtherHeader =
+  'say another sale date, store or customer than the first line of their transaction, and the later line counts: see whether `id` tells all sales apart'
+
+/** Two sales with one number, such as a receipt's that is counted by each till, would become one without a word. */
+function noteOtherHeaders(rows: readonly Row[], notes: Notes) {
+  const firsts = new Map<unknown, Row>()
+  for (const row of rows) {
+    const first = firsts.get(row.id)
+    if (!first) firsts.set(row.id, row)
+    else if (headerColumns.some(name => row[name] !== undefined && row[name] !== first[name]))
+      note(notes, withOtherHeader)
+  }
+}
+const headerColumns = ['saleDate', 'storeNumber', 'customerId']
+
 /** Lines of transactions; what they name and nobody knows is no fault, for it may be long gone. */
 export const transactionsFrom: Prepare<Row> = async (db, service, rows) => {
   const [skus, stores] = await Promise.all([skusOf(db, service, rows), storesOf(db, service, rows)])
@@ -84,6 +99,7 @@ export const transactionsFrom: Prepare<Row> = async (db, service, rows) => {
     note(notes, text)
     return null
   }
+  noteOtherHeaders(rows, notes)
   const names: Names = {
     store: number => stores.get(number)?.name ?? without(withoutStore),
     sku: row => (row.skuId || row.sku ? (skus.of(row)?.sku ?? without(withoutProduct)) : null),
