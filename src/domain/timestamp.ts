@@ -4,7 +4,8 @@ const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d
 /**
  * A moment as a request may write it (contract 1.2): a wall-clock time of `timeZone`, or RFC 3339. Returns RFC 3339 in UTC, to the
  * microsecond; undefined where it cannot be read, or names a time that the calendar or the clock does not have (30 February,
- * the hour skipped in spring). A time that the clock shows twice is the earlier one: a list begins too early rather than too late.
+ * the hour skipped in spring). A day is its first moment. A time that the clock shows twice is the earlier one: a list begins too
+ * early rather than too late.
  */
 export function readMoment(text: string, timeZone: string): string | undefined {
   try {
@@ -13,14 +14,34 @@ export function readMoment(text: string, timeZone: string): string | undefined {
       if (text.slice(17, 19) === '60') return
       return inReach(Temporal.Instant.from(text))
     }
-    const [, date, time = '00:00'] = local.exec(text) ?? []
-    if (!date || time.endsWith(':60')) return
-    const wall = Temporal.PlainDateTime.from(`${date}T${time}`, { overflow: 'reject' })
-    const zoned = wall.toZonedDateTime(timeZone, { disambiguation: 'earlier' })
-    if (!zoned.toPlainDateTime().equals(wall)) return
-    return inReach(zoned.toInstant())
+    const wall = wallClock(text, timeZone)
+    return wall?.shown ? inReach(wall.zoned.toInstant()) : undefined
   } catch {
     return
+  }
+}
+
+/** A time of the calendar as the clock of `timeZone` has it, and whether that clock shows it. Throws what Temporal does. */
+function wallClock(text: string, timeZone: string) {
+  const [, date, time] = local.exec(text) ?? []
+  if (!date || time?.endsWith(':60')) return
+  const day = Temporal.PlainDate.from(date, { overflow: 'reject' })
+  // Without a time it is where the day begins, which is not at midnight where summer time begins there.
+  if (!time) {
+    const zoned = day.toZonedDateTime(timeZone)
+    return { zoned, shown: zoned.toPlainDate().equals(day) }
+  }
+  const wall = day.toPlainDateTime(time)
+  const zoned = wall.toZonedDateTime(timeZone, { disambiguation: 'earlier' })
+  return { zoned, shown: zoned.toPlainDateTime().equals(wall) }
+}
+
+/** Whether a text is a wall-clock time, or a day, that the clock of `timeZone` skips. */
+export function isSkipped(text: string, timeZone: string): boolean {
+  try {
+    return wallClock(text, timeZone)?.shown === false
+  } catch {
+    return false
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Db } from '../db.ts'
 import type { Kind } from '../domain/changes.ts'
-import { momentForms, readMoment } from '../domain/timestamp.ts'
+import { isSkipped, momentForms, readMoment } from '../domain/timestamp.ts'
 import { ApiError, faulty } from '../errors.ts'
 import { changesAfter } from '../store/changes/feed.ts'
 import { placesNow } from '../store/changes/newest.ts'
@@ -28,7 +28,9 @@ export async function changedKinds(db: Db, before: Following, cursor: string, ki
 export async function placeOf(db: Db, following: Following, to: string): Promise<string> {
   if (to === 'beginning') return cursorAtBeginning(following)
   const { service, kinds } = following
-  const moment = readMoment(to, service.settings.timeZone)
+  const { timeZone } = service.settings
+  if (isSkipped(to, timeZone)) throw unfit(`\`to\` is a time that the clock of ${timeZone} skips.`)
+  const moment = readMoment(to, timeZone)
   const places = moment === undefined ? placesAt(following, to) : before(kinds, moment)
   if (!places) throw unfit(`\`to\` is \`beginning\`, ${momentForms}, or a cursor of these kinds of changes.`)
   if (moment !== undefined && Date.parse(moment) > Date.now()) throw unfit('`to` is not in the future.')

@@ -1,5 +1,5 @@
 import { hasControls, oddityIn } from '../domain/characters.ts'
-import { momentForms, readMoment } from '../domain/timestamp.ts'
+import { isSkipped, momentForms, readMoment } from '../domain/timestamp.ts'
 import type { Fault } from '../errors.ts'
 import type { Static, TObject, TSchema } from '../shapes/shapes.ts'
 
@@ -71,7 +71,11 @@ function read(shape: Shape, text: string, timeZone: string): unknown {
 function refusal(name: string, shape: Shape, text: string, timeZone: string): Fault {
   if (shape.format === 'moment') {
     const wasPlus = readMoment(text.replace(/ (?=[^ ]*$)/, '+'), timeZone) !== undefined
-    const about = wasPlus ? 'has a space where an offset begins: a `+` in a URL is `%2B`' : `is ${momentForms}`
+    const about = wasPlus
+      ? 'has a space where an offset begins: a `+` in a URL is `%2B`'
+      : isSkipped(text, timeZone)
+        ? `is a time that the clock of ${timeZone} skips`
+        : `is ${momentForms}`
     return { parameter: name, code: 'invalid_timestamp', detail: `\`${name}\` ${about}.` }
   }
   if (shape.format === 'cursor')

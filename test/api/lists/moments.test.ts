@@ -11,6 +11,7 @@ const zone = fc.constantFrom(
   'America/St_Johns',
   'Asia/Kathmandu',
   'Pacific/Apia',
+  'Africa/Cairo',
 )
 const instant = fc
   .bigInt(-62_135_000_000_000_000n, 253_402_000_000_000_000n)
@@ -49,16 +50,16 @@ test('a wall clock that is shown once is read back as the moment it was taken fr
   )
 })
 
-test('a date is its first moment, the same as with its midnight', () => {
+test('a date is its first moment, which is its midnight where the clock shows it', () => {
   fc.assert(
     fc.property(
       fc.date({ min: new Date('0002-01-01'), max: new Date('9998-12-31'), noInvalidDate: true }),
       zone,
       (date, timeZone) => {
         const day = date.toISOString().slice(0, 10)
-        const moment = readMoment(day, timeZone)
-        assert.equal(readMoment(`${day}T00:00`, timeZone), moment)
-        assert.equal(readMoment(`${day} 00:00:00`, timeZone), moment)
+        const midnight = readMoment(`${day}T00:00`, timeZone)
+        assert.equal(readMoment(`${day} 00:00:00`, timeZone), midnight)
+        if (midnight) assert.equal(readMoment(day, timeZone), midnight)
       },
     ),
   )

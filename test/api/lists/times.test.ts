@@ -81,6 +81,34 @@ test('an hour that the clock shows twice is read as the first', async () => {
   assert.deepEqual(await selected(shop, { updated_after: '2024-10-27T01:30:00' }), ['after'])
 })
 
+/** Days that summer time begins with, by the clock that then skips midnight. */
+const withoutMidnight = [
+  ['Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00Z'],
+  ['America/Santiago', '2026-09-06', '2026-09-06T04:00:00Z'],
+  ['America/Havana', '2026-03-08', '2026-03-08T05:00:00Z'],
+  ['Asia/Beirut', '2026-03-29', '2026-03-28T22:00:00Z'],
+] as const
+
+test('a day whose midnight the clock skips begins with the first time that it shows', async () => {
+  for (const [timeZone, day, moment] of withoutMidnight) {
+    const shop = await shopAround(moment, timeZone)
+    assert.deepEqual(await selected(shop, { updated_after: day }), ['after'], timeZone)
+    assert.deepEqual(await selected(shop, { updated_before: day }), ['before'], timeZone)
+    assert.equal((await shop.get(`/orders/transactions/search?sold_after=${day}`)).status, 200, timeZone)
+  }
+})
+
+test('a time that the clock skips is refused as such', async () => {
+  for (const [timeZone, text] of [
+    ...withoutMidnight.map(([timeZone, day]) => [timeZone, `${day}T00:00`] as const),
+    ['Europe/London', '2024-03-31T01:30:00'],
+    ['Pacific/Apia', '2011-12-30'],
+  ] as const) {
+    const { json } = await (await inZone(timeZone)).get(`/orders/transactions/search?updated_after=${text}`)
+    assert.equal(json.errors[0].detail, `\`updated_after\` is a time that the clock of ${timeZone} skips.`)
+  }
+})
+
 const refusedEverywhere = [
   '2023-02-30',
   '2023-02-29',
