@@ -42,6 +42,11 @@ interface Circumstances {
 export function faultsOf(shape: TSchema, value: unknown, circumstances: Circumstances): Fault[] {
   const faults: Fault[] = []
   const fault = (code: ErrorCode, pointer: string, detail: string) => faults.push({ pointer, code, detail })
+  const exampleOf = ({ examples: [example] = [], format }: Shape) => {
+    if (example === undefined || typeof example === 'object') return ''
+    const fitting = format === 'money' ? amountIn(circumstances.currency, String(example)) : example
+    return `, for example ${JSON.stringify(fitting)}`
+  }
 
   function judge(of: Shape, given: unknown, at: string): void {
     const choices = of.anyOf ?? []
@@ -142,8 +147,12 @@ function kindOf(value: unknown) {
 }
 
 const nameOf = (pointer: string) => (pointer === '' ? 'The body' : shown(pointer.slice(pointer.lastIndexOf('/') + 1)))
-const exampleOf = ({ examples }: Shape) =>
-  examples?.length && typeof examples[0] !== 'object' ? `, for example ${JSON.stringify(examples[0])}` : ''
+/** An example of an amount, cut or padded to the decimals of the currency. */
+function amountIn(currency: string, example: string) {
+  const decimals = decimalsOf(currency)
+  const [whole, fraction = ''] = example.split('.')
+  return decimals ? `${whole}.${fraction.slice(0, decimals).padEnd(decimals, '0')}` : whole
+}
 const among = (properties: object) => {
   const names = Object.keys(properties)
   return names.length ? `; there are ${names.map(name => `\`${name}\``).join(', ')}` : ''

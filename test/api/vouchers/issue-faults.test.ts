@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/db.ts'
 import { upsertGateways } from '../../../src/store/running/gateways.ts'
-import { faultsIn, isProblem } from '../../support/problem.ts'
+import { detailsIn, faultsIn, isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 import { countOf, issue, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
@@ -116,7 +116,9 @@ test('an amount is text with the decimals of the currency, more than nothing and
   const yen = await api.tenant({ ...voucherSettings, currency: 'JPY' })
   const shop = await api.account('maintainer', yen.service)
   await stockGiftCards(api, shop)
-  isProblem(await issue(shop, { amount: '5000.00' }), 'invalid_field', api.baseUrl)
+  const refused = await issue(shop, { amount: '5000.00' })
+  isProblem(refused, 'invalid_field', api.baseUrl)
+  assert.deepEqual(detailsIn(refused), ['`amount` is an amount in JPY with 0 decimals, for example "150".'])
   assert.equal((await issue(shop, { amount: '5000' })).json.data.availableAmount, '5000')
 })
 
