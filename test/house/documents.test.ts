@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { documents } from '../../src/commands/docs.ts'
+import { changelog } from '../../src/http/docs/changelog.ts'
 
 for (const [name, text] of Object.entries(await documents()))
   test(`${name} is what the code makes of it`, async () => {
@@ -26,4 +27,11 @@ test('a decision begins with its number', async () => {
   const folder = new URL('../../docs/decisions/', import.meta.url)
   for (const name of await readdir(folder))
     assert.match(await readFile(new URL(name, folder), 'utf8'), new RegExp(`^# ${Number(name.slice(0, 4))}\\. `), name)
+})
+
+test('the changelog has the newest first, and the API tells each of its lines', async () => {
+  const text = await readFile(new URL('../../CHANGELOG.md', import.meta.url), 'utf8')
+  assert.equal(changelog.length, text.match(/^\| *\d/gm)?.length)
+  for (const [i, { date, change }] of changelog.entries())
+    assert.ok(i === 0 || date <= (changelog[i - 1]?.date ?? ''), `below an earlier one: ${date} ${change}`)
 })
