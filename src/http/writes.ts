@@ -148,7 +148,7 @@ export async function handleWrite(
   }
   // A password is given again only to whom it was given: whether others may have it is judged where it is made.
   const by = how.ofAccounts ? { by: username } : {}
-  const text = canonicalJson({ path: instanceOf(request), body, ...by })
+  const text = canonicalJson({ path: plainly(instanceOf(request)), body, ...by })
   const identity = identityOf(gate.keys, service, how.operation, key, text)
   const requested = { operation: how.operation, params, body, username, requestId }
   const { answer, replayed } = await carryOut(gate, service, identity, requested, begin).then(
@@ -170,6 +170,13 @@ export async function handleWrite(
 
 const judgedGuess = (gate: Gate, guessed: NonNullable<How['guessed']>, again: Again) =>
   gate.db.transaction(tx => guessed(tx, again))
+
+/** A path with each of its parts written in the one way there is (RFC 3986, section 6.2.2): `%2D` is `-`. */
+const plainly = (path: string) =>
+  path
+    .split('/')
+    .map(part => encodeURIComponent(decodeURIComponent(part)))
+    .join('/')
 
 /** An answer without what only a write that is kept would make: numbers, secrets. */
 function withoutMade(answer: string, made: readonly string[], body: unknown) {

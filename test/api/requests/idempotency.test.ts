@@ -105,6 +105,18 @@ test('the path is part of the request: the same key for another order is refused
   assert.deepEqual((await shop.get(path)).json.data, [])
 })
 
+test('an identifier is the same however it is escaped; an order by its number instead is another request', async () => {
+  const shop = await service.tenant({ currency: 'AUD' })
+  await fillShop(service.db, shop.service)
+  const { id, orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 2 }])
+  const returning = (name: string) => giveBack(shop, name, { TEE: 1 }, {}, keyed('escaped'))
+  const first = await returning(id)
+  assert.equal(first.status, 201)
+  isReplay(await returning(id.replaceAll('-', '%2D')), first)
+  isReplay(await returning(id.replaceAll('-', '%2d')), first)
+  isProblem(await returning(orderNumber), 'idempotency_key_reused', service.baseUrl, `/orders/${orderNumber}/returns`)
+})
+
 test('keys belong to one operation: the same key in another one is another write', async () => {
   const shop = await service.tenant({ currency: 'AUD' })
   await fillShop(service.db, shop.service)
