@@ -11,30 +11,16 @@ import { type PageRequest, readPage } from '../lists/page.ts'
 import { arrayOf, type HeldOrder, orderMoney } from './orders.ts'
 
 /**
- * The discounts of a line `sold` of an order `o` as far as they are those of a line `b` of a return `r`: shares that make up exactly
- * what the price says more than the value. Each is its share of all that has come back with this portion, less that of before, so that
- * all portions together have what it took off. From the last discount on, what is off is parted in two: its own, and that of those
- * before it. Neither of two parts becomes less as the whole grows; of three rounded at once, one could. Portions of cancelled returns
- * count too, since a return keeps its discounts when an earlier one is cancelled.
+ * The discounts of a line `sold` of an order `o` as far as they are those of a line `b` of a return: shares that make up exactly what
+ * the price says more than the value.
  */
 export const returnedDiscounts = (sign: Sql) => sql`
-  (with recursive
-     given as (select n, e, sum((e->>'amount')::numeric) over (order by n) as upto from json_array_elements(sold.discounts) with ordinality as given (e, n)),
-     off as (
-       (select n, e, upto, earlier as before, earlier + sold.price * b.quantity - b.value as after
-          from given
-         cross join (select coalesce(sum(sold.price * p.quantity - p.value), 0) as earlier
-                       from return_line p join sales_return q on q.service_id = p.service_id and q.id = p.return_id
-                      where p.service_id = b.service_id and p.order_id = b.order_id and p.order_sequence = b.order_sequence
-                        and (q.created_at, q.id, p.sequence) < (r.created_at, r.id, b.sequence)) portions
-         order by n desc limit 1)
-       union all
-       select given.n, given.e, given.upto, coalesce(round(before * given.upto / nullif(off.upto, 0), o.decimals), 0),
-              coalesce(round(after * given.upto / nullif(off.upto, 0), o.decimals), 0)
-         from off join given on given.n = off.n - 1)
-   select coalesce(json_agg(json_build_object('type', e->>'type', 'reason', e->>'reason', 'amount', round(${sign}part, o.decimals)::text,
-                                              'percentage', e->>'percentage') order by n), '[]')
-     from (select n, e, after - before - lag(after - before, 1, 0) over (order by n) as part from off) parts)`
+  (select coalesce(json_agg(json_build_object('type', type, 'reason', reason, 'amount', round(${sign}part, o.decimals)::text, 'percentage', percentage) order by n), '[]')
+     from (select d.*, coalesce(round(upto * taken / nullif(whole, 0), o.decimals) - round((upto - amount) * taken / nullif(whole, 0), o.decimals), 0) as part
+             from (select n, e->>'type' as type, e->>'reason' as reason, e->>'percentage' as percentage, (e->>'amount')::numeric as amount,
+                          sum((e->>'amount')::numeric) over (order by n) as upto, sum((e->>'amount')::numeric) over () as whole,
+                          sold.price * b.quantity - b.value as taken
+                     from json_array_elements(sold.discounts) with ordinality as given (e, n)) d) shares)`
 
 /** The record of a return `r` (`Return`). */
 export const returnText = (service: Service) => sql`

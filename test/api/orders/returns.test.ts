@@ -3,7 +3,6 @@ import { after, test } from 'node:test'
 import { Return } from '../../../src/domain/orders/returns.ts'
 import { faultsOf } from '../../../src/http/body/shape.ts'
 import {
-  cancelReturn,
   cents,
   giveBack,
   made,
@@ -194,36 +193,4 @@ test('price, discounts and value of what comes back add up, in whatever portions
     }
   }
   assert.equal(off, 734)
-})
-
-test('each discount of a line is in its portions, one by one, with exactly what it took off, and never below zero', async () => {
-  const own = await shop()
-  for (const [sku, quantity, amounts] of [
-    ['TEE', 10, ['0.05', '0.05']],
-    ['HOOD-S', 2, ['0.01', '33.33']],
-    ['TEE', 3, ['0.01', '0.01', '0.01']],
-    ['TEE', 7, ['0.00', '1.01', '0.33', '0.02', '0.00']],
-  ] as const) {
-    const discounts = amounts.map(amount => ({ type: 'loyalty', amount }))
-    const { id, orderNumber } = await placed(own, [{ sku, quantity, discounts }])
-    await cancelReturn(api, own, made(await giveBack(own, id, { [sku]: 1 })).returnNumber)
-    const off = amounts.map(() => 0)
-    for (let i = 0; i < quantity; i++) {
-      const [line] = made(await giveBack(own, id, { [sku]: 1 })).lines
-      for (const [n, { amount }] of line.discounts.entries()) {
-        assert.match(amount, /^\d/)
-        off[n] = (off[n] ?? 0) + cents(amount)
-      }
-    }
-    assert.deepEqual(off, amounts.map(cents), `${quantity} of ${sku}`)
-    const sales = await salesOf(own, orderNumber)
-    for (const n of amounts.keys()) {
-      const signed = sales.map(({ lines: [line] }) => cents(line.discounts[n].amount))
-      assert.equal(
-        signed.reduce((all: number, each: number) => all + each, 0),
-        0,
-        'the sale less all that came back',
-      )
-    }
-  }
 })
