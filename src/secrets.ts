@@ -38,10 +38,13 @@ export async function readSecret(file: string): Promise<string | undefined> {
   }
 }
 
-/** The secret in `file` (mode 600), made on first use: 256 random bits in hexadecimal. */
+/** The secret in `file` (mode 600), made on first use: 256 random bits in hexadecimal. Throws where the file holds something else. */
 export async function secretIn(file: string): Promise<string> {
   const known = await readSecret(file)
-  if (known !== undefined) return known
+  if (known !== undefined) {
+    if (/^\S{32,}$/.test(known)) return known
+    throw new Error(`${file} holds no secret: remove it, and one is made, or put back the right one.`)
+  }
   await mkdir(dirname(file), { recursive: true })
   const secret = randomBytes(32).toString('hex')
   // Whole or not at all: half a secret would lock everybody out.

@@ -13,7 +13,7 @@ export async function keysOf(config: Config, db: Db): Promise<Keys> {
       `DATABASE_URL names the data database ${known.name} of an installation: let it name the control database of that.`,
     )
   if (known) return rightKeys(config, known.digest)
-  const keys = keysFrom(config.secretKey ?? (await secretIn(secretFile(config))))
+  const keys = keysFrom(config.secretKey ?? (await secretIn(resolve(secretFile(config)))))
   await mark(db, keys, null)
   return rightKeys(config, (await readMark(db))?.digest ?? keys.digest)
 }

@@ -106,6 +106,26 @@ test('migrations need no secret, and make none', async () => {
   }
 })
 
+test('a file that holds no secret is not the one of a new installation: it is named, and left as it is', async () => {
+  const fresh = await freshDatabase()
+  const home = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: fresh.connection }
+  const file = join(home.DATA_DIR, 'secret')
+  const noSecret = `tillbridge: ${file} holds no secret: remove it, and one is made, or put back the right one.\n`
+  try {
+    fs.mkdirSync(home.DATA_DIR)
+    for (const text of ['', 'x', `${right}\n${right}\n`]) {
+      fs.writeFileSync(file, text)
+      const { code, err } = await run(['start', '--no-demo'], { ...home, PORT: '0' })
+      assert.deepEqual([code, err, fs.readFileSync(file, 'utf8')], [1, noSecret, text])
+    }
+    fs.writeFileSync(file, `${right}\n`)
+    await done(['user', 'list'], home)
+    assert.equal((await run(['user', 'list'], { ...home, SECRET_KEY: wrong })).code, 1)
+  } finally {
+    await fresh.drop()
+  }
+})
+
 test('the database keeps nothing of a secret but a digest under a key of its own', async () => {
   const { rows } = await database.db.pool.query('select * from installation')
   assert.deepEqual(Object.keys(rows[0]).sort(), ['backed_up_at', 'data_database', 'secret_digest', 'single'])
