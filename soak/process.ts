@@ -24,14 +24,14 @@ const graceMs = 10_000
 if (role === 'api') {
   const { baseUrl, close } = await listen(config, installation, log, { offices })
   console.log(`The soak serves ${baseUrl} now.`)
-  await askedToStop()
+  await askedToStop(log)
   await close(graceMs)
 } else {
   armFailpoint(config.failpoint)
   const table = { ...jobs, ...hasty(officeJobs(offices)) }
   const worker = startWorker({ db, keys, log, post: postOf(config) }, table)
   console.log('The soak does jobs now.')
-  await askedToStop()
+  await askedToStop(log)
   await worker.stop(graceMs)
 }
 offices.close()

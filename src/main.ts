@@ -40,7 +40,7 @@ interface Starting {
   }) => void
 }
 
-/** Runs the service until SIGTERM or Ctrl-C. In a worker process of its own it only serves. */
+/** Runs the service until it is asked to stop (`running/signals.ts`). In a worker process of its own it only serves. */
 export async function start(config: Config, starting: Starting): Promise<void> {
   armFailpoint(config.failpoint)
   const log = logger(config)
@@ -81,7 +81,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     log.fatal({ err: fault }, 'The bundled PostgreSQL cannot be kept running.')
     process.exit(1)
   })
-  const stop = askedToStop()
+  const stop = askedToStop(log)
   // Not before: whoever starts the service waits for its first answer.
   const doing = { installation, offices, databases, log }
   const worker = config.jobs === 'on' ? beginJobs(config, doing) : undefined
@@ -96,7 +96,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   process.exit(0)
 }
 
-/** Does jobs until SIGTERM or Ctrl-C, beside the processes that serve. */
+/** Does jobs until it is asked to stop, beside the processes that serve. */
 export async function work(config: Config, { onReady }: { onReady: () => void }): Promise<void> {
   armFailpoint(config.failpoint)
   const log = logger(config)
@@ -110,7 +110,7 @@ export async function work(config: Config, { onReady }: { onReady: () => void })
   const databases = databasesOf(config, installation, log)
   const worker = await beginJobs(config, { installation, offices, databases, log })
   onReady()
-  await askedToStop()
+  await askedToStop(log)
   await worker.stop(config.drainSeconds * 1_000)
   offices.close()
   await databases.close()

@@ -104,7 +104,7 @@ export async function serveAsWorker(config: Config, log: Logger) {
       if (asked === 'figures') process.send?.(serving.samples())
     })
     await report({ baseUrl: serving.baseUrl, caFile: serving.caFile })
-    await askedToStop()
+    await askedToStop(log)
     await serving.close(config.drainSeconds * 1_000)
     await Promise.all([installation.close(), endTraces()])
     process.exit(0)

@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { installedWithAccess } from '../support/installations/installations.ts'
 import { isRunning } from '../support/postgres/processes.ts'
-import { ask, databaseOf, directory, postgresOf, type Serving, serve, stop, until } from '../support/processes.ts'
+import { ask, cli, databaseOf, directory, postgresOf, type Serving, serve, stop, until } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(directory(), 'data') }
 const access = installedWithAccess(environment)
@@ -22,7 +22,7 @@ async function askSlowly(service: Serving) {
   const answer = ask(service, '/customers/search', await access)
   answer.catch(() => {})
   await until(async () => (await other.query('select from pg_locks where not granted')).rowCount, 'the request waits')
-  return { answer, postgres: postgresOf(environment.DATA_DIR) ?? 0 }
+  return { other, answer, postgres: postgresOf(environment.DATA_DIR) ?? 0 }
 }
 
 test('a second signal, later than the first, ends it at once', async () => {
@@ -33,6 +33,31 @@ test('a second signal, later than the first, ends it at once', async () => {
   await delay(1_200)
   assert.deepEqual(await stop(service, 'SIGINT'), { code: 1, signal: null })
   await assert.rejects(slow.answer)
+  await until(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
+})
+
+test('SIGHUP where no terminal was closed changes nothing, and the log says what does', async () => {
+  const service = await serve(['--no-demo'], environment)
+  service.child.kill('SIGHUP')
+  await until(() => service.err.includes('\n'), 'it is told')
+  const { level, msg } = JSON.parse(service.err)
+  assert.deepEqual(
+    [level, msg],
+    [40, 'SIGHUP changes nothing: a certificate is read again once its file changes, settings by a restart.'],
+  )
+  assert.equal((await ask(service, '/stores', await access)).status, 200)
+  assert.deepEqual(await stop(service), { code: 0, signal: null })
+})
+
+test('when its terminal is closed it finishes what runs, and PostgreSQL is stopped', async () => {
+  const terminal = ['sh', '-c', `exec script -qec "${process.execPath} ${cli} $0 $*" /dev/null`] as const
+  const service = await serve(['--no-demo'], environment, { program: terminal })
+  const slow = await askSlowly(service)
+  await stop(service, 'SIGKILL')
+  await delay(300)
+  await slow.other.query('commit')
+  await slow.other.end()
+  assert.equal((await slow.answer).status, 200)
   await until(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
 })
 
