@@ -3,7 +3,7 @@ import { makeDemo } from '../running/access.ts'
 import { credentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
 import { requireName } from './terminal/names.ts'
-import { withDatabase } from './terminal/session.ts'
+import { type Session, withDatabase } from './terminal/session.ts'
 
 export const demoCommand = (program: Command) =>
   program
@@ -16,7 +16,7 @@ export const demoCommand = (program: Command) =>
     )
     .action((name: string) => {
       requireName('service', name)
-      return withDatabase(async ({ control: db, keys }) => {
+      const making = async ({ control: db, keys }: Session) => {
         const password = await makeDemo({ db, keys }, name, line => console.log(line))
         console.log(`${name} is admin of ${name}.`)
         console.log(
@@ -24,5 +24,6 @@ export const demoCommand = (program: Command) =>
             ? credentials(name, password)
             : `The account was there before; a further password: tillbridge user rotate ${name}`,
         )
-      })
+      }
+      return withDatabase(making, { mayMake: true })
     })

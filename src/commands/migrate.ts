@@ -9,7 +9,7 @@ export const migrateCommand = (program: Command) =>
     .description('Bring the database up to date; every start does this too.')
     .addHelpText('after', examples(['migrate', 'before new processes are rolled out']))
     .action(async () => {
-      const database = await joinDatabase(readConfig())
+      const database = await joinDatabase(readConfig(), { mayMake: true })
       console.log(
         database.migrated.length ? `Applied: ${database.migrated.join(', ')}.` : 'The database is up to date.',
       )

@@ -49,7 +49,7 @@ export function serviceCommand(program: Command) {
     .action((name: string, assignments: string[], { database }: { database?: string }) => {
       requireName('service', name)
       const settings = readAssignments(assignments)
-      return withDatabase(async session => {
+      const adding = async (session: Session) => {
         const made = (tx: Db, service: Service) => change(tx, service, settings, 'service add')
         if (database === undefined)
           await session.control.transaction(async tx => {
@@ -59,7 +59,8 @@ export function serviceCommand(program: Command) {
           })
         else await addElsewhere(session, name, database, made)
         console.log(`Made the service ${name}. Next: tillbridge user add <username> --service ${name}`)
-      })
+      }
+      return withDatabase(adding, { mayMake: database === undefined })
     })
 
   service

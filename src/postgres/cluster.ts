@@ -15,6 +15,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { failpoint } from '../failpoints.ts'
@@ -44,6 +45,16 @@ export async function openCluster(directory: string, clusterName: string, initdb
   if (existsSync(carried(data))) putInPlace(directory, data)
   if (!existsSync(data)) moveDirectory(directory, await createCluster(directory, initdb, runAs), data)
   return { data, found: majorOf(data) }
+}
+
+/** Whether `directory` has a data directory, or is just being given one. */
+export async function hasCluster(directory: string): Promise<boolean> {
+  try {
+    return (await readdir(directory)).some(name => name === 'data' || name.startsWith('data.'))
+  } catch (error) {
+    // What may not be read is there.
+    return !['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
+  }
 }
 
 /** Where the directory of an older major version is kept. */

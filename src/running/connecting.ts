@@ -29,6 +29,8 @@ export interface Opening {
   onNotice?: (notice: string) => void
   /** Opened for the time being: whoever joins meanwhile may finish before the database is stopped. */
   briefly?: boolean
+  /** The bundled one may be made where there is none. */
+  mayMake?: boolean
   /** Not migrated: its tables, if any, stay those that it has. */
   asItIs?: boolean
   /** With the replicas that DATABASE_READ_URL names. */

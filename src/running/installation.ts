@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Config } from '../config.ts'
 import type { Carrying } from '../postgres/carry-over.ts'
+import { hasCluster } from '../postgres/cluster.ts'
 import { clusterNameOf } from '../postgres/orphans.ts'
 import { startPostgres } from '../postgres/postgres.ts'
 import type { Keys } from '../secrets.ts'
@@ -76,9 +77,15 @@ async function openOwnDatabase(config: Config, opening: Opening, carrying?: Carr
   }
 }
 
-/** Joins the database of an installation, for what needs no keys. */
+/** Joins the database of an installation, for what needs no keys. Throws where there is none, unless one may be made. */
 export async function joinDatabase(config: Config, opening: Opening = {}): Promise<OpenedDatabase> {
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
+  const home = resolve(config.dataDir)
+  const isNew = !(await hasCluster(homeOf(config)))
+  // Without DATA_DIR that is the directory that a command was called in: it would work on nothing, and say that all is well.
+  if (isNew && !opening.mayMake)
+    throw new Error(`There is no installation in ${home}: set DATA_DIR to where it is, or make one: tillbridge start`)
+  if (isNew) opening.onNotice?.(`A new database is made in ${home}.`)
   for (let waitMs = 100; ; waitMs *= 1.5) {
     const running = await reachRunning(config)
     if (running) return joinRunning(config, running, opening)

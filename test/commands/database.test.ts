@@ -30,6 +30,31 @@ test('doctor says what is missing on a machine where nothing was started, and ma
   assert.ok(!fs.existsSync(DATA_DIR))
 })
 
+test('a command on a directory that holds no installation says so, and makes nothing', async () => {
+  const DATA_DIR = directory()
+  const none = `There is no installation in ${DATA_DIR}: set DATA_DIR to where it is, or make one: tillbridge start`
+  for (const args of [
+    ['service', 'list'],
+    ['service', 'add', 'luma', '--database', 'eu-2'],
+    ['user', 'list'],
+    ['backup', join(DATA_DIR, 'backup')],
+    ['worker'],
+  ]) {
+    const { code, out, err } = await run(args, { DATA_DIR })
+    assert.deepEqual([code, out, err], [1, '', `tillbridge: ${none}\n`])
+  }
+  assert.match((await run(['doctor'], { DATA_DIR })).out, new RegExp(`^MISSING {2}Database +${none}$`, 'm'))
+  assert.deepEqual(fs.readdirSync(DATA_DIR), ['tls'])
+})
+
+test('service add makes a database where there is none, and says where', async () => {
+  const DATA_DIR = join(directory(), 'data')
+  const first = await run(['service', 'add', 'luma'], { DATA_DIR })
+  assert.deepEqual([first.code, first.err], [0, `A new database is made in ${DATA_DIR}.\n`])
+  const second = await run(['service', 'add', 'solo'], { DATA_DIR })
+  assert.deepEqual([second.code, second.err], [0, ''])
+})
+
 test('doctor names every bad setting', async () => {
   const { code, out } = await run(['doctor'], { ...environment, PORT: 'x', WORKERS: 'y' })
   assert.equal(code, 1)

@@ -73,7 +73,6 @@ export const doctorCommand = (program: Command) =>
           what: 'Database',
           async look() {
             const settings = need(config, 'the settings')
-            // Opening the bundled one would make what is missing.
             if (!settings.databaseUrl) need(data, 'the data directory')
             opened = await joinDatabase(settings, { asItIs: true })
             await requireMigrated(opened)

@@ -1,6 +1,6 @@
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../db.ts'
-import type { OpenedDatabase } from '../../running/connecting.ts'
+import type { OpenedDatabase, Opening } from '../../running/connecting.ts'
 import { reachDatabase } from '../../running/data-databases.ts'
 import { joinInstallation } from '../../running/installation.ts'
 import type { Keys } from '../../secrets.ts'
@@ -31,10 +31,13 @@ export interface Placed {
 }
 
 /** Runs a command against the installation's database: the running one, or one opened for the time being. */
-export async function withDatabase<T>(work: (session: Session) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  work: (session: Session) => Promise<T>,
+  { mayMake = false }: Pick<Opening, 'mayMake'> = {},
+): Promise<T> {
   const config = readConfig()
   const opening = { statementTimeoutMs: 0, onNotice: (notice: string) => console.error(notice) }
-  const installation = await joinInstallation(config, opening)
+  const installation = await joinInstallation(config, { ...opening, mayMake })
   const opened = new Map<string, OpenedDatabase>()
   try {
     const { db: control, keys } = installation
