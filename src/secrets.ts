@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { denied } from './postgres/denied.ts'
 
 /** Keys for each purpose, all from one secret that is kept outside the database. */
 export interface Keys {
@@ -33,7 +34,9 @@ export async function readSecret(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EACCES') throw denied(file, 'read')
+    if (code !== 'ENOENT') throw error
     return
   }
 }

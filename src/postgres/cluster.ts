@@ -19,6 +19,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { failpoint } from '../failpoints.ts'
+import { denied } from './denied.ts'
 import { endOrphans, killInitdb } from './orphans.ts'
 import { environment, type RunAs } from './run-as.ts'
 import type { Connection } from './server.ts'
@@ -134,10 +135,7 @@ function majorOf(data: string): string {
   try {
     return readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EACCES')
-      throw new Error(
-        `${data} belongs to user ${statSync(data).uid}, and user ${process.geteuid?.()} may not read it: run this as that user, or as root.`,
-      )
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw denied(data, 'read')
     throw new Error(`${data} is not a data directory of PostgreSQL: it has no readable file PG_VERSION.`)
   }
 }

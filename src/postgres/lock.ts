@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
+import { denied } from './denied.ts'
 
 const busy = 5 // SQLITE_BUSY
 
@@ -20,13 +21,13 @@ export async function lockDirectory(directory: string): Promise<() => void> {
   const lock = open(directory)
   try {
     lock.exec('begin immediate')
+    writeFileSync(ownerFile, `${process.pid}\n`)
   } catch (error) {
     lock.close()
-    if ((error as { errcode?: number }).errcode !== busy) throw unusable(directory, error)
+    if ((error as { errcode?: number }).errcode !== busy) throw denied(directory, 'locked', error)
     throw new Error(`${directory} is in use by process ${await readOwner(ownerFile)}; only one process may own it.`)
   }
   held.add(lock)
-  writeFileSync(ownerFile, `${process.pid}\n`)
   return () => {
     if (held.delete(lock)) lock.close()
   }
@@ -36,12 +37,9 @@ function open(directory: string): DatabaseSync {
   try {
     return new DatabaseSync(join(directory, 'owner.lock'))
   } catch (error) {
-    throw unusable(directory, error)
+    throw denied(directory, 'locked', error)
   }
 }
-
-const unusable = (directory: string, cause: unknown) =>
-  new Error(`${directory} cannot be locked by user ${process.geteuid?.()}: ${(cause as Error).message}`)
 
 // An owner of a moment ago may not have written its number yet.
 async function readOwner(file: string): Promise<string> {

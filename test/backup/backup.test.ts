@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -9,6 +10,7 @@ import { john } from '../support/customer-bodies.ts'
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
 import { smallDemoDatabase } from '../support/demo/demo-database.ts'
 import { hold } from '../support/postgres/holding.ts'
+import { needsOpenCheckout, nobody } from '../support/postgres/processes.ts'
 import { begin, cli, directory, done, run, until } from '../support/processes.ts'
 import { anotherServer, withPassword } from '../support/servers.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -215,4 +217,27 @@ test('it goes into the bundled PostgreSQL of an empty directory that has the sec
   fs.writeFileSync(join(DATA_DIR, 'secret'), `${shop.secret}\n`)
   await done(['restore', file], { DATA_DIR })
   assert.match(await done(['service', 'list'], { DATA_DIR }), new RegExp(`^${shop.service.name} `, 'm'))
+})
+
+test('what root has restored is refused to another user with whose it is, and opened once it is given to them', {
+  skip: needsOpenCheckout,
+}, async () => {
+  const DATA_DIR = join(directory(), 'data')
+  const secret = join(DATA_DIR, 'secret')
+  fs.mkdirSync(DATA_DIR, { mode: 0o711 })
+  fs.chownSync(DATA_DIR, nobody.uid, nobody.gid)
+  fs.writeFileSync(secret, `${shop.secret}\n`, { mode: 0o600 })
+  await done(['restore', file], { DATA_DIR })
+
+  const program = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, cli] as const
+  const asNobody = () => run(['service', 'list'], { DATA_DIR }, { program })
+  const wayOut = `It belongs to user 0: run this as that user, or as root, or give all of DATA_DIR to this user: chown -R 65534.\n`
+  const locked = await asNobody()
+  assert.equal(locked.code, 1)
+  assert.match(locked.err, new RegExp(`^tillbridge: ${DATA_DIR}/postgres cannot be locked by user 65534: .*\\.`))
+  assert.ok(locked.err.endsWith(wayOut), locked.err)
+  spawnSync('chown', ['-R', '65534', join(DATA_DIR, 'postgres')])
+  assert.equal((await asNobody()).err, `tillbridge: ${secret} cannot be read by user 65534. ${wayOut}`)
+  spawnSync('chown', ['-R', '65534', DATA_DIR])
+  assert.match((await asNobody()).out, new RegExp(`^${shop.service.name} `, 'm'))
 })

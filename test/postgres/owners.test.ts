@@ -145,7 +145,10 @@ test('a normal user runs the server, and is refused in a directory of another', 
   assert.equal(normal.fault, undefined)
   assert.equal(fs.statSync(join(home, 'data')).uid, nobody.uid)
   const other = await owner(t, temporary(t, 0o755), nobody)
-  assert.match(other.fault ?? '', /cannot be locked by user 65534: unable to open database file$/)
+  assert.match(
+    other.fault ?? '',
+    /cannot be locked by user 65534: unable to open database file\. It belongs to user 0: run this as that user, or/,
+  )
 })
 
 test('root leaves a database to the user who has made it, who can open it again', {
@@ -173,6 +176,6 @@ test('a database that belongs to another user is named with its owner', { skip: 
   const { fault } = await owner(t, home, nobody)
   assert.match(
     fault ?? '',
-    /data belongs to user 1, and user 65534 may not read it: run this as that user, or as root\.$/,
+    /data cannot be read by user 65534\. It belongs to user 1: run this as that user, or as root, or give/,
   )
 })
