@@ -11,6 +11,7 @@ import type { OpenedDatabase } from '../../running/connecting.ts'
 import { reachDatabase } from '../../running/data-databases.ts'
 import { joinDatabase } from '../../running/installation.ts'
 import { knownKeys } from '../../running/keys.ts'
+import { listDatabases } from '../../store/running/data-databases.ts'
 import { examples } from '../terminal/examples.ts'
 import { notWritten } from '../terminal/outgoing-file.ts'
 import { bytesDisplay, rateOf } from '../terminal/progress.ts'
@@ -49,6 +50,9 @@ export const backupCommand = (program: Command) =>
         const keys = await knownKeys(config, control.db)
         if (database !== undefined) data = await reachDatabase(config, { ...control, keys }, database, opening)
         const { db } = data ?? control
+        const notInIt = (data ? [] : await listDatabases(db)).map(
+          ({ name }) => `Not in it: what is in ${name}. To back that up: tillbridge backup <file> --database ${name}`,
+        )
         const taking = bytesDisplay('Backup')
         let takenAt = ''
         const onHead = (head: Head) => {
@@ -58,6 +62,7 @@ export const backupCommand = (program: Command) =>
         if (file === '-') {
           await writeTo(process.stdout, paced(frames, share)).finally(taking.end)
           await noteBackup(db, takenAt)
+          for (const line of notInIt) console.error(line)
           return
         }
         const began = performance.now()
@@ -77,6 +82,7 @@ export const backupCommand = (program: Command) =>
           console.log(
             `It is of use only with the secret in ${resolve(config.dataDir, 'secret')}: keep a copy of that elsewhere.`,
           )
+        for (const line of notInIt) console.log(line)
       } finally {
         await data?.close()
         await control.close()

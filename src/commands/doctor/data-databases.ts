@@ -41,7 +41,8 @@ async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys
   const offices = await openOffices({ db, keys: control.keys, defaults: backOfficeOf(config), log: quietLog() })
   try {
     for (const look of [aboutDatabase, jobs, alerts]) await looked(look(reached))
-    for (const look of [clock, durability, backups]) await looked(look(db))
+    for (const look of [clock, durability]) await looked(look(db))
+    await looked(backups(db, name))
     await looked(backOffices(db, offices, config))
     await looked(feeds(db, offices))
     const entries = await entriesOf(db)

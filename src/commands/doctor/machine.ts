@@ -76,9 +76,11 @@ export async function mail({ smtpUrl }: Config) {
 
 const oldestHours = 48
 
-export async function backups(db: Database) {
+/** How old the newest backup of the control database is, or of the data database that is named. Throws where it is too old. */
+export async function backups(db: Database, database?: string) {
   const newest = await newestBackup(db)
-  if (!newest) throw new Error('There was none yet: tillbridge backup <file>, each night (docs/backup.md)')
+  const command = `tillbridge backup <file>${database === undefined ? '' : ` --database ${database}`}`
+  if (!newest) throw new Error(`There was none yet: ${command}, each night (docs/backup.md)`)
   const told = `the newest is of ${newest.at.toISOString()}, ${newest.hours.toFixed(0)} hours ago`
   if (newest.hours > oldestHours) throw new Error(`${told}: has the one of each night stopped? (docs/backup.md)`)
   return told

@@ -164,6 +164,19 @@ test('a service that a restored control database does not know comes back by its
   assert.ok(newer && newer.id > lost.service.id, 'no number is given twice')
 })
 
+test('a backup of the control database says what is not in it, and doctor which command backs that up', async () => {
+  const file = join(directory(), 'control.tillbridge')
+  assert.match(
+    await shop.command('backup', file),
+    /^Not in it: what is in east\. To back that up: tillbridge backup <file> --database east$/m,
+  )
+  const { out } = await run(['doctor'], shop.environment)
+  assert.match(
+    out,
+    /MISSING: There was none yet: tillbridge backup <file> --database east, each night \(docs\/backup\.md\)/,
+  )
+})
+
 test('a data database is backed up and restored by itself; from its new place its services go on, and cursors of before expire', async () => {
   const file = join(directory(), 'east.tillbridge')
   const { endCursor } = (await luma.get('/changes')).json.meta
