@@ -1,4 +1,5 @@
 import { type Database, type Db, sql } from '../db.ts'
+import type { Service } from '../settings.ts'
 
 /** Notes that a whole backup was made, unless a later one is noted already. */
 export const noteBackup = (db: Database, takenAt: string) =>
@@ -12,10 +13,11 @@ export async function newestBackup(db: Database) {
 }
 
 /**
- * Notes with each service that it was restored. Older cursors are refused from then on: whoever has them may have been told of what was
- * lost.
+ * Notes with each service, or with one, that it was restored. Older cursors are refused from then on: whoever has them may have been told
+ * of what was lost.
  */
-export const noteRestore = (db: Db) => db.run(sql`update service set restored_at = clock_timestamp()`)
+export const noteRestore = (db: Db, { id }: Partial<Pick<Service, 'id'>> = {}) =>
+  db.run(sql`update service set restored_at = clock_timestamp() where service_id = coalesce(${id ?? null}, service_id)`)
 
 /** Opens services that were being removed, or moved, when the backup was made: it has all of them. */
 export const openShut = (db: Db) =>

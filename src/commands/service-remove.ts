@@ -17,7 +17,7 @@ import { accountsOfIt, beginEmptying, end, reopen, shut, waitForWriters } from '
 import { holdRemoval } from '../store/ending/hold.ts'
 import { findMove } from '../store/moving/moves.ts'
 import { hasCopy } from '../store/running/copies.ts'
-import { handOnAll } from '../store/running/data-databases.ts'
+import { handOnAll, missingFrom } from '../store/running/data-databases.ts'
 import { renewalMs } from '../store/running/jobs.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
@@ -50,13 +50,13 @@ export const removeCommand = (service: Command) =>
     )
     .action((name: string, options: Options) =>
       withDatabase(async session => {
-        const found = await findEither(session, name)
+        const found = await findEither(session, name, options.backup)
         await confirm(found, options.yes)
         const letGo = await holdRemoval(found.control, found.service)
         const stop = stopBySignal(stopped(name))
         try {
           // Somebody may have removed it since, or begun to.
-          const removed = await findEither(session, name)
+          const removed = await findEither(session, name, options.backup)
           if (removed.ending !== 'emptying') await backUp(removed, options.backup, stop.signal)
           await takeAway(session, removed, stop.signal)
         } finally {
@@ -80,14 +80,22 @@ interface Removed {
 /** Both databases, or the only one; the first says whether it is to go, and is the last to forget it. */
 const both = ({ control, db }: Removed) => (control === db ? [db] : [control, db])
 
-/** A service that serves, or one whose removal was broken off. */
-async function findEither({ control, databases, services }: Session, name: string): Promise<Removed> {
+/** A service that serves, one whose removal was broken off or, where no backup is wanted, one that its data database does not have. */
+async function findEither(
+  { control, databases, services }: Session,
+  name: string,
+  backup: Options['backup'],
+): Promise<Removed> {
   const service = (await listAllServices(control)).find(each => each.name === name)
   if (service && (await findMove(control, service.id)))
     throw new Error(`${name} is being moved: let that end, or take it back (tillbridge service move ${name} --undo).`)
   const broken = (await listEnding(control)).find(({ service }) => service.name === name)
-  if (!broken) return { control, ...(await services.find(name)) }
-  return { control, ...broken, db: await databases.open(broken.service.database) }
+  if (broken) return { control, ...broken, db: await databases.open(broken.service.database) }
+  if (backup === false && service?.database !== undefined) {
+    const missing = await missingFrom(control, await databases.open(service.database), service.database)
+    if (missing.includes(name)) return { control, service, db: control }
+  }
+  return { control, ...(await services.find(name)) }
 }
 
 /** Throws unless the name is given once more. */

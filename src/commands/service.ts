@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { noteRestore } from '../backup/noted.ts'
 import type { Db } from '../db.ts'
 import { defaultOf, faultsAfter, type SettingsChange } from '../domain/settings.ts'
 import { refuse } from '../refuse.ts'
@@ -147,13 +148,15 @@ async function addElsewhere(
   made: (tx: Db, service: Service) => Promise<void>,
 ) {
   const data = await databases.open(database)
+  const fresh = await addService(control, name, {}, database)
   const entered =
-    (await addService(control, name, {}, database)) ??
-    (await listAllServices(control)).find(each => each.name === name && each.database === database)
+    fresh ?? (await listAllServices(control)).find(each => each.name === name && each.database === database)
   if (!entered) throw new Error(await takenName(control, name))
   const placed = await data.transaction(async tx => {
     const found = await placeService(tx, entered)
     if (found === 'made') await made(tx, entered)
+    // Or the database has lost it, of which others know.
+    if (found === 'made' && !fresh) await noteRestore(tx, entered)
     return found
   })
   if (placed === 'there') throw new Error(await takenName(control, name))

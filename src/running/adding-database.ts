@@ -3,10 +3,10 @@ import type { Database } from '../db.ts'
 import { empty } from '../store/ending/emptying.ts'
 import { tablesThatStay } from '../store/running/control-tables.ts'
 import { type Copy, copiesAmong, entriesNamed, leaveAlone, serveFrom } from '../store/running/copies.ts'
-import { adopt, entriesOf, keepDatabase, mark, readMark } from '../store/running/data-databases.ts'
+import { adopt, entriesOf, keepDatabase, mark, missingFrom, readMark } from '../store/running/data-databases.ts'
 import { connect } from './connecting.ts'
 import { howToTake, isPlaced, sortCopies } from './copies.ts'
-import { named, requireMark } from './data-databases.ts'
+import { howToBegin, named, requireMark } from './data-databases.ts'
 import type { Installation } from './installation.ts'
 import { requireOneServer } from './one-server.ts'
 
@@ -54,6 +54,7 @@ export async function addDatabase(
       for (const copy of stale) await leaveAlone(db, copy)
     })
     for (const copy of taken) await takeIn(control, db, name, copy)
+    const missing = await missingFrom(control, db, name)
     return {
       services: entries.length - stale.length,
       told: [
@@ -61,6 +62,7 @@ export async function addDatabase(
           copy => `${copy.name} is in ${copy.place}: what ${name} has of it is of before, and nothing is done for it.`,
         ),
         ...ahead.map(copy => howToTake(name, copy)),
+        ...missing.map(each => howToBegin(name, each)),
       ],
     }
   } finally {

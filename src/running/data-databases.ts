@@ -8,6 +8,10 @@ import type { Installation } from './installation.ts'
 /** What says where a data database is. */
 export const named = 'its URL (tillbridge database add)'
 
+/** What is to be done about a service that the control database has in a data database in which it is not. */
+export const howToBegin = (database: string, name: string) =>
+  `${name} is not in ${database}: tillbridge service add ${name} --database ${database} begins it anew, empty; tillbridge service remove ${name} --no-backup forgets it.`
+
 /** Opens a data database by its name, and brings it up to date. Throws, with a way out, where it cannot be worked with. */
 export async function reachDatabase(
   config: Config,

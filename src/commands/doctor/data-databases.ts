@@ -1,9 +1,9 @@
 import { openOffices } from '../../backoffice/offices.ts'
 import { backOfficeOf, type Config } from '../../config.ts'
 import { howToTake, sortCopies } from '../../running/copies.ts'
-import { reachDatabase } from '../../running/data-databases.ts'
+import { howToBegin, reachDatabase } from '../../running/data-databases.ts'
 import type { Installation } from '../../running/installation.ts'
-import { entriesOf, listDatabases, strangers } from '../../store/running/data-databases.ts'
+import { entriesOf, listDatabases, missingFrom, strangers } from '../../store/running/data-databases.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
 import { aboutDatabase, alerts, jobs, requireMigrated } from './database.ts'
 import { backups, clock, durability } from './machine.ts'
@@ -52,6 +52,7 @@ async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys
         `It was restored from before ${copy.name} was moved to ${copy.place}: tillbridge database add ${name} has nothing done here for ${copy.name}`,
       )
     faults.push(...ahead.map(copy => howToTake(name, copy)))
+    for (const each of await missingFrom(control.db, db, name)) faults.push(howToBegin(name, each))
     const unknown = await strangers(control.db, entries)
     if (unknown.length)
       faults.push(

@@ -1,7 +1,7 @@
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../db.ts'
 import type { OpenedDatabase, Opening } from '../../running/connecting.ts'
-import { reachDatabase } from '../../running/data-databases.ts'
+import { howToBegin, reachDatabase } from '../../running/data-databases.ts'
 import { joinInstallation } from '../../running/installation.ts'
 import type { Keys } from '../../secrets.ts'
 import { listAllServices, listEnding, readService } from '../../services.ts'
@@ -53,7 +53,7 @@ export async function withDatabase<T>(
       if (entry.database === undefined) return { service: entry, db: control }
       const db = await open(entry.database)
       const service = await readService(db, entry.id)
-      if (!service) throw new Error(`The service ${entry.name} is not in the database ${entry.database}.`)
+      if (!service) throw new Error(howToBegin(entry.database, entry.name))
       return { service, db }
     }
     return await work({ control, keys, databases: { open, names }, services: { find } })

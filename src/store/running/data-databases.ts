@@ -98,6 +98,21 @@ export async function placeService(data: Db, { id, name }: Pick<Service, 'id' | 
 export const forgetEntry = (control: Db, { id }: Pick<Service, 'id'>, database: string) =>
   control.run(sql`delete from service where service_id = ${id} and data_database = ${database}`)
 
+/**
+ * The names of the services that the control database has in a data database, and that are not there; of one that moves the move knows
+ * where it is.
+ */
+export async function missingFrom(control: Db, data: Db, database: string): Promise<string[]> {
+  const placed = await control.rows<Pick<Entry, 'id' | 'name'>>(sql`
+    select service_id as id, name from service s
+     where data_database = ${database} and ending is null and not exists (select from service_move m where m.service_id = s.service_id)
+     order by name`)
+  const missing = await data.rows<{ name: string }>(sql`
+    select name from json_to_recordset(${JSON.stringify(placed)}) as e (id integer, name text)
+     where not exists (select from service s where s.service_id = e.id) order by name`)
+  return missing.map(({ name }) => name)
+}
+
 /** A line of the audit that waits in the control database for being handed on. */
 interface WaitingLine {
   id: string

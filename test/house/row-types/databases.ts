@@ -9,6 +9,7 @@ import {
   handOnAll,
   keepDatabase,
   listDatabases,
+  missingFrom,
   readMark,
   servicesWithLines,
 } from '../../../src/store/running/data-databases.ts'
@@ -26,6 +27,7 @@ export async function askDataDatabases({ db, keys }: TestService) {
   assert.equal((await adopt(db, 'toured', strange)).length, strange.length)
   const [copy] = await copiesAmong(db, 'other', await entriesNamed(db, ['toured-elsewhere']))
   assert.ok(copy && copy.place === 'toured' && (await isThere(db, copy)))
+  assert.deepEqual(await missingFrom(db, db, 'toured'), [])
   await readMark(db)
   await db.transaction(tx =>
     leaveAuditLine(tx, service, { username: 'u', operation: 'toured', subject: '/x', body: {}, requestId: 'r' }),
