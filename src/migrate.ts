@@ -111,13 +111,24 @@ const makeTable = (db: Migrated) =>
   db.transaction(async tx => {
     // Of two processes that make it at the same moment one would fail, for all its `if not exists`.
     await tx.run(sql`select pg_advisory_xact_lock(hashtext('tillbridge'), hashtext('migration'))`)
-    await tx.run(sql`
+    // Asked beforehand: a transaction in which something has failed answers nothing more.
+    const asked = await tx.row<{ role: string; database: string }>(sql`
+      select quote_ident(current_user) as role, quote_ident(current_database()) as database`)
+    const making = tx.run(sql`
       create table if not exists migration (
         number integer primary key,
         name text not null,
         sha256 text not null,
         applied_at timestamptz not null default now()
       )`)
+    await making.catch(cause => {
+      if (!asked || (cause as { code?: unknown }).code !== '42501') throw cause
+      const { role, database } = asked
+      throw new Error(
+        `The role ${role} may make nothing in the database ${database}: alter database ${database} owner to ${role}`,
+        { cause },
+      )
+    })
   })
 
 /** The digests of the migrations that a database has had, by their numbers. */

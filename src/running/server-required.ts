@@ -69,4 +69,4 @@ const behindPooler = (named: string) =>
   `${named} leads through a pooler, which does not keep what a session is set to and has prepared: set DATABASE_POOLER=transaction, or let ${named} name PostgreSQL itself.`
 
 const withoutCase = (named: string) =>
-  `The database that ${named} names does not know small letters from capitals as e-mail addresses need it: its LC_CTYPE is C, or Turkish. Make it anew: create database tillbridge template template0 encoding 'UTF8' locale 'C.UTF-8'`
+  `The database that ${named} names does not know small letters from capitals as e-mail addresses need it: its LC_CTYPE is C, or Turkish. Make it anew: create database tillbridge owner tillbridge template template0 encoding 'UTF8' locale 'C.UTF-8'`

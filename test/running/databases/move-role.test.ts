@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { john } from '../../support/customer-bodies.ts'
-import { directory, run } from '../../support/processes.ts'
+import { directory, done, run } from '../../support/processes.ts'
 import type { Caller } from '../../support/service.ts'
 import { keyed, post } from '../../support/write.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
@@ -15,6 +15,7 @@ const home = directory()
 const servers = serversIn(home)
 let shop: Spread
 let luma: Caller
+const owned = { east: '', west: '' }
 
 /** Makes a role and a database of its own; returns the URL of it. */
 async function ownedAt(name: string) {
@@ -32,7 +33,10 @@ async function ownedAt(name: string) {
 
 before(async () => {
   shop = await startSpread()
-  for (const name of ['east', 'west']) await shop.add(name, await ownedAt(name))
+  for (const name of ['east', 'west'] as const) {
+    owned[name] = await ownedAt(name)
+    await shop.add(name, owned[name])
+  }
   luma = callerOf(shop, await shop.place('luma', 'east'))
 })
 after(async () => {
@@ -66,4 +70,17 @@ test('a role that is no superuser is told which grants a move needs, and moves a
   assert.equal(code, 0, err)
   assert.match(out, /luma is served from west/)
   assert.equal((await luma.get(`/customers/${made.json.data.id}`)).status, 200)
+})
+
+test('a database in which its role may make nothing is refused, with a way out that leads out', async () => {
+  await servers.ask('east', `create database "of-root"`)
+  const environment = { DATABASE_URL: Object.assign(new URL(owned.east), { pathname: '/of-root' }).href }
+  const refused = await run(['migrate'], environment)
+  const wayOut = 'alter database "of-root" owner to shop'
+  assert.deepEqual(
+    [refused.code, refused.err],
+    [1, `tillbridge: The role shop may make nothing in the database "of-root": ${wayOut}\n`],
+  )
+  await servers.ask('east', wayOut)
+  assert.match(await done(['migrate'], environment), /^Applied: 0001_/)
 })
