@@ -87,13 +87,21 @@ export async function joinDatabase(config: Config, opening: Opening = {}): Promi
     throw new Error(`There is no installation in ${home}: set DATA_DIR to where it is, or make one: tillbridge start`)
   if (isNew) opening.onNotice?.(`A new database is made in ${home}.`)
   for (let waitMs = 100; ; waitMs *= 1.5) {
-    const running = await reachRunning(config)
+    let refusal: Error | undefined
+    const running = await reachRunning(config, error => {
+      refusal = error
+    })
     if (running) return joinRunning(config, running, opening)
     try {
       return await openOwnDatabase(config, { ...opening, briefly: true })
     } catch (error) {
+      const [, owner] = / is in use by process (\w+)/.exec((error as Error).message) ?? []
+      if (owner === undefined) throw error
       // Another process may be just about to open or to close it.
-      if (!/ is in use by process /.test((error as Error).message) || waitMs > 3_000) throw error
+      if (waitMs > 3_000)
+        throw refusal
+          ? new Error(`The database that process ${owner} runs cannot be reached: ${refusal.message}`)
+          : error
     }
     await delay(waitMs)
   }
@@ -105,12 +113,18 @@ interface Running {
   kept: pg.Client
 }
 
-async function reachRunning(config: Config): Promise<Running | undefined> {
+/** What a connection says where no PostgreSQL runs. */
+const gone = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED'])
+
+async function reachRunning(config: Config, onRefusal: (error: Error) => void): Promise<Running | undefined> {
   try {
     const connection = JSON.parse(await readFile(connectionFile(config), 'utf8')) as pg.ClientConfig
     const kept = new pg.Client({ ...connection, connectionTimeoutMillis: 2_000 })
     kept.on('error', () => {})
-    await kept.connect()
+    await kept.connect().catch((error: NodeJS.ErrnoException) => {
+      if (!gone.has(error.code)) onRefusal(error)
+      throw error
+    })
     if (await isOf(config, kept).catch(() => false)) return { connection, kept }
     await kept.end()
   } catch {

@@ -129,6 +129,24 @@ test('a second start on the data directory is refused in one line, and the first
   assert.equal((await ask(access, '/customers/search', access)).status, 200)
 })
 
+test('a command that the running PostgreSQL refuses says what that said', async () => {
+  const postgres = await databaseOf(dataDir)
+  const allow = (isSo: boolean) =>
+    postgres.query(`update pg_database set datallowconn = ${isSo} where datname = current_database()`)
+  try {
+    await allow(false)
+    const { code, err } = await run(['service', 'list'], environment)
+    const why = 'database "tillbridge" is not currently accepting connections'
+    assert.deepEqual(
+      [code, err],
+      [1, `tillbridge: The database that process ${service.pid} runs cannot be reached: ${why}\n`],
+    )
+  } finally {
+    await allow(true)
+    await postgres.end()
+  }
+})
+
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
   test(`${signal} finishes a request that runs, refuses new connections, stops PostgreSQL and exits with 0`, async () => {
     const access = readAccess(dataDir)
