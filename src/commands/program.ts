@@ -26,6 +26,7 @@ const commands = {
   demo: async () => (await import('./demo.ts')).demoCommand,
   backup: async () => (await import('./backups/backup.ts')).backupCommand,
   restore: async () => (await import('./backups/restore.ts')).restoreCommand,
+  secret: async () => (await import('./secret.ts')).secretCommand,
   restored: async () => (await import('./backups/restored.ts')).restoredCommand,
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
 } satisfies Record<string, () => Promise<(program: Command) => unknown>>

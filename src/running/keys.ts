@@ -25,27 +25,32 @@ export async function knownKeys(config: Config, db: Db): Promise<Keys> {
   return rightKeys(config, known.digest)
 }
 
+/** Whether this installation's secret is there, and the one that a database goes with. */
+export async function isKept(config: Config, digest: Buffer): Promise<boolean> {
+  const secret = config.secretKey ?? (await readSecret(secretFile(config)))
+  return secret !== undefined && keysFrom(secret).digest.equals(digest)
+}
+
 const secretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
 
 /** The keys of this installation's secret. Throws where `of`, a database or a backup, goes with another secret. */
-export async function rightKeys(
-  config: Config,
-  digest: Buffer,
-  of = 'this database was first started with',
-): Promise<Keys> {
+export async function rightKeys(config: Config, digest: Buffer, of?: string): Promise<Keys> {
+  const whose = of ?? 'this database was first started with'
+  const lost = of === undefined ? ' If it is lost for good: tillbridge secret forget' : ''
   const file = resolve(secretFile(config))
   const kept = await readSecret(file)
   const secret = config.secretKey ?? kept
-  if (secret === undefined) throw new Error(`The secret that ${of} is missing: set SECRET_KEY, or put back ${file}.`)
+  if (secret === undefined)
+    throw new Error(`The secret that ${whose} is missing: set SECRET_KEY, or put back ${file}.${lost}`)
   const keys = keysFrom(secret)
   if (keys.digest.equals(digest)) return keys
-  const other = `is not the secret that ${of}`
+  const other = `is not the secret that ${whose}`
   const useless = 'so no password or PIN would be right'
   if (config.secretKey === undefined)
-    throw new Error(`${file} ${other}, ${useless}: put that one back, or set SECRET_KEY to it.`)
+    throw new Error(`${file} ${other}, ${useless}: put that one back, or set SECRET_KEY to it.${lost}`)
   throw new Error(
     kept !== undefined && keysFrom(kept).digest.equals(digest)
       ? `SECRET_KEY ${other}: leave it out, and the one in ${file} counts.`
-      : `SECRET_KEY ${other}, ${useless}: set it to that one.`,
+      : `SECRET_KEY ${other}, ${useless}: set it to that one.${lost}`,
   )
 }

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { sql } from '../../src/db.ts'
 import { signedHeaders } from '../../src/webhooks/signature.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
-import { directory, done, run, serve, stop, until } from '../support/processes.ts'
+import { ask, directory, done, makeAccess, passwordIn, run, serve, stop, until } from '../support/processes.ts'
 import { startReceiver } from '../support/webhooks/receiver.ts'
 
 test('after the way out of a lost secret data databases are known again, and a webhook that is rotated is told', async t => {
@@ -25,8 +24,14 @@ test('after the way out of a lost secret data databases are known again, and a w
   const said = await done(['webhook', 'add', receiver.url, '--kinds', 'store'], before)
   const [, id = ''] = /^The webhook (\S+) is told/.exec(said) ?? []
 
-  for (const { db } of [control, east]) await db.run(sql`delete from installation`)
   const now = { ...before, SECRET_KEY: 'kept'.repeat(8) }
+  const forget = ['secret', 'forget', '--yes']
+  const early = await run(forget, before)
+  assert.deepEqual(
+    [early.code, early.err],
+    [1, 'tillbridge: The secret is here, and the right one: nothing is to be forgotten.\n'],
+  )
+  for (const { connection } of [control, east]) await done(forget, { ...now, DATABASE_URL: connection })
   const { code, out } = await run(['database', 'list'], now)
   assert.equal(code, 1)
   assert.match(out, /encrypted with another SECRET_KEY\. To say it anew: tillbridge database add east/)
@@ -48,4 +53,34 @@ test('after the way out of a lost secret data databases are known again, and a w
   const { 'webhook-id': delivery = '', 'webhook-timestamp': timestamp, 'webhook-signature': signature } = told.headers
   const signed = { id: String(delivery), timestamp: Number(timestamp), body: told.body }
   assert.equal(signature, signedHeaders([secret], signed)['webhook-signature'])
+})
+
+test('the bundled PostgreSQL takes another secret where the one of before is lost, once no process runs', async () => {
+  const environment = { DATA_DIR: join(directory(), 'data') }
+  const access = await makeAccess(environment)
+  const running = await serve(['--no-demo'], environment)
+  rmSync(join(environment.DATA_DIR, 'secret'))
+  const early = await run(['secret', 'forget', '--yes'], environment)
+  assert.deepEqual(
+    [early.code, early.err],
+    [1, 'tillbridge: A process has this database open: stop every process first.\n'],
+  )
+  await stop(running)
+
+  const refused = await run(['start'], environment)
+  assert.match(refused.err, /If it is lost for good: tillbridge secret forget\n$/)
+  const unasked = await run(['secret', 'forget'], environment)
+  assert.equal(unasked.code, 1)
+  assert.match(
+    unasked.err,
+    /^Passwords, .* in this database are lost for good\..*\n.*type forget: tillbridge: Nothing was forgotten\.\n$/,
+  )
+  assert.match((await run(['start'], environment)).err, /tillbridge secret forget/)
+
+  assert.match(await done(['secret', 'forget', '--yes'], environment), /^The secret is forgotten/)
+  const service = await serve(['--no-demo'], environment)
+  assert.equal((await ask(service, '/stores', access)).status, 401)
+  const password = passwordIn(await done(['user', 'rotate', access.username], environment))
+  assert.equal((await ask(service, '/stores', { ...access, password })).status, 200)
+  await stop(service)
 })

@@ -21,6 +21,7 @@ import {
 const right = 'r'.repeat(32)
 const wrong = 'w'.repeat(32)
 const refusal = 'is not the secret that this database was first started with'
+const lost = 'If it is lost for good: tillbridge secret forget'
 let database: FreshDatabase
 let settings: { DATA_DIR: string; DATABASE_URL: string }
 let access: Awaited<ReturnType<typeof makeAccess>>
@@ -67,7 +68,10 @@ for (const args of [['start'], ['start', '--no-demo'], ['worker'], ['user', 'lis
   test(`\`tillbridge ${args.join(' ')}\` with another secret stops with one line that says what to do`, async () => {
     const { code, out, err } = await run(args, { ...settings, SECRET_KEY: wrong, PORT: '0' })
     assert.deepEqual([code, out], [1, ''])
-    assert.equal(err, `tillbridge: SECRET_KEY ${refusal}, so no password or PIN would be right: set it to that one.\n`)
+    assert.equal(
+      err,
+      `tillbridge: SECRET_KEY ${refusal}, so no password or PIN would be right: set it to that one. ${lost}\n`,
+    )
     assert.doesNotMatch(err, new RegExp(`${wrong}|${right}`))
   })
 
@@ -77,7 +81,7 @@ test('without any secret it says so, and makes none', async () => {
   assert.equal(code, 1)
   assert.equal(
     err,
-    `tillbridge: The secret that this database was first started with is missing: set SECRET_KEY, or put back ${file}.\n`,
+    `tillbridge: The secret that this database was first started with is missing: set SECRET_KEY, or put back ${file}. ${lost}\n`,
   )
   assert.ok(!fs.existsSync(file))
 })
@@ -85,7 +89,7 @@ test('without any secret it says so, and makes none', async () => {
 test('the doctor names a secret that is another, and one that is missing', async () => {
   const other = await run(['doctor'], { ...settings, SECRET_KEY: wrong })
   assert.equal(other.code, 1)
-  assert.match(other.out, new RegExp(`^MISSING {2}Secret +SECRET_KEY ${refusal}, .*\\.$`, 'm'))
+  assert.match(other.out, new RegExp(`^MISSING {2}Secret +SECRET_KEY ${refusal}, .*\\. ${lost}$`, 'm'))
   assert.match(other.out, /^MISSING {2}Back office +Not looked at: the secret first\.$/m)
   const none = await run(['doctor'], settings)
   assert.match(none.out, /^MISSING {2}Secret +The secret that .* is missing: set SECRET_KEY, or put back /m)

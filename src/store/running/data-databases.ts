@@ -54,6 +54,9 @@ export const mark = (db: Db, keys: Keys, name: Mark['name']) =>
     sql`insert into installation (secret_digest, data_database) values (${keys.digest}, ${name}) on conflict do nothing`,
   )
 
+/** Has a database go with the next secret that it sees. */
+export const forgetMark = (db: Db) => db.run(sql`delete from installation`)
+
 /** A service as both databases know it. */
 export interface Entry extends Pick<Service, 'id' | 'name'> {
   ending: string | null
