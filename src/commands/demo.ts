@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { makeDemo } from '../running/access.ts'
-import { credentials } from './terminal/credentials.ts'
+import { printCredentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
 import { requireName } from './terminal/names.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
@@ -19,11 +19,8 @@ export const demoCommand = (program: Command) =>
       const making = async ({ control: db, keys }: Session) => {
         const password = await makeDemo({ db, keys }, name, line => console.log(line))
         console.log(`${name} is admin of ${name}.`)
-        console.log(
-          password
-            ? credentials(name, password)
-            : `The account was there before; a further password: tillbridge user rotate ${name}`,
-        )
+        if (password) await printCredentials(name, password)
+        else console.log(`The account was there before; a further password: tillbridge user rotate ${name}`)
       }
       return withDatabase(making, { mayMake: true })
     })

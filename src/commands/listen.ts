@@ -14,6 +14,7 @@ import { kindsFrom, kindsOption } from './terminal/kinds.ts'
 import { readSecret } from './terminal/secret.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
+import { printSecret } from './terminal/standard-output.ts'
 import { stopBySignal } from './terminal/stop.ts'
 
 interface Options {
@@ -59,9 +60,8 @@ export const listenCommand = (program: Command) =>
         if (refusal !== undefined) throw new Error(refusal)
         const following = { service, kinds: kindsAmong(kindsFrom(words) ?? allKinds), key: keys.cursors }
         let cursor = fromBeginning ? cursorAtBeginning(following) : await cursorNow(db, following)
-        console.log(
-          `Deliveries of ${service.name} go to ${forward}; Ctrl-C ends it.${isMade ? `\nSecret: ${secret}` : ''}`,
-        )
+        console.log(`Deliveries of ${service.name} go to ${forward}; Ctrl-C ends it.`)
+        if (isMade) await printSecret(`Secret: ${secret}`, 'secret', 'give one with --secret-file')
         const { signal, end } = stopBySignal()
         const channel = sender.channelTo(forward)
         try {

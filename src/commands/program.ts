@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { examples } from './terminal/examples.ts'
+import { watchStandardOutput } from './terminal/standard-output.ts'
 
 /** The command line's table of contents. The file of a command is loaded when it is asked for: to load all of them takes longer than most of what they do. */
 const commands = {
@@ -53,14 +54,19 @@ export async function programWith(name?: string): Promise<Command> {
 
 /** Does what the arguments of the process ask for. */
 export async function run() {
+  watchStandardOutput()
   const program = await programWith(process.argv[2])
   try {
     await program.parseAsync()
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode
     else {
-      console.error(error instanceof Error ? `tillbridge: ${error.message}` : error)
+      console.error(error instanceof Error ? `tillbridge: ${messageOf(error)}` : error)
       process.exitCode ??= 1
     }
   }
 }
+
+/** What is said of an error. Whoever stops reading half of a backup is told so in words. */
+const messageOf = ({ message, code }: NodeJS.ErrnoException) =>
+  code === 'EPIPE' ? 'Whoever read standard output has gone.' : message

@@ -14,7 +14,7 @@ import {
 import type { Db } from '../db.ts'
 import { isUsername, usernameRule } from '../domain/accounts.ts'
 import { leaveCommandLine } from './terminal/audit.ts'
-import { credentials } from './terminal/credentials.ts'
+import { printCredentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -68,7 +68,7 @@ export function userCommand(program: Command) {
           return { role, password }
         })
         console.log(`${username} is ${role} of ${service.name}.`)
-        if (password) console.log(credentials(username, password))
+        if (password) await printCredentials(username, password)
       })
     })
 
@@ -92,7 +92,7 @@ export function userCommand(program: Command) {
           await leaveLines(tx, username, 'user rotate')
           return addPassword(tx, keys, username)
         })
-        console.log(credentials(username, password))
+        await printCredentials(username, password)
         console.log(`The password before it is still alive; end it with: tillbridge user revoke ${username} --old`)
       }),
     )

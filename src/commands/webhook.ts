@@ -26,6 +26,7 @@ import { examples } from './terminal/examples.ts'
 import { kindsFrom, kindsOption } from './terminal/kinds.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
+import { printSecret } from './terminal/standard-output.ts'
 import { table } from './terminal/table.ts'
 
 interface Options {
@@ -72,7 +73,8 @@ export function webhookCommand(program: Command) {
         if (refusal !== undefined) throw new Error(refusal)
         const wanted = { url, kinds: kindsFrom(words), ...rest }
         const { id, secret } = await db.transaction(tx => makeWebhook(tx, keys, service, wanted))
-        console.log(`The webhook ${id} is told what changes.\nSecret: ${secret}`)
+        console.log(`The webhook ${id} is told what changes.`)
+        await printSecretOf(`Secret: ${secret}`, service, id)
       }),
     )
 
@@ -163,6 +165,7 @@ export function webhookCommand(program: Command) {
       await rotateSecret(tx, keys, service, id, secret)
       return `The secret before this one signs too for 24 hours.\nSecret: ${secret}`
     },
+    printSecretOf,
   )
 
   onOne(
@@ -208,21 +211,26 @@ export function webhookCommand(program: Command) {
       }),
     )
 
-  function onOne(verb: string, description: string, why: string, act: Act) {
+  function onOne(verb: string, description: string, why: string, act: Act, print?: Print) {
     webhook
       .command(verb)
       .argument('<webhook>', 'its id, as the list shows it')
       .description(description)
       .option(...serviceOption)
       .addHelpText('after', examples([`webhook ${verb} ${example}`, why]))
-      .action((id: string, options: Options) => within(id, options, act))
+      .action((id: string, options: Options) => within(id, options, act, print))
   }
 }
 
 /** What is done with one webhook, in a transaction; returns what there is to say. */
 type Act = (tx: Db, of: Pick<Session, 'keys'> & { service: Service }, endpoint: Endpoint) => Promise<string>
 
-const within = (id: string, { service: name }: Options, act: Act) =>
+type Print = (told: string, service: Service, id: string) => void | Promise<void>
+
+const printSecretOf: Print = (told, service, id) =>
+  printSecret(told, 'secret', `for another: tillbridge webhook rotate ${id} --service ${service.name}`)
+
+const within = (id: string, { service: name }: Options, act: Act, print: Print = told => console.log(told)) =>
   withDatabase(async ({ keys, services }) => {
     const { service, db } = await services.find(name)
     const told = await db.transaction(async tx => {
@@ -230,7 +238,7 @@ const within = (id: string, { service: name }: Options, act: Act) =>
       if (!endpoint) throw noWebhook(id)
       return act(tx, { keys, service }, endpoint)
     })
-    console.log(told)
+    await print(told, service, id)
   })
 
 const recordsIn = <T>(records: readonly string[]) => JSON.parse(`[${records.join(',')}]`) as T[]

@@ -1,5 +1,10 @@
 import { apiKeyOf } from '../../accounts.ts'
+import { printSecret } from './standard-output.ts'
 
-/** What is said of a password that was just made. The API key is ready for `Authorization: Basic`. */
-export const credentials = (username: string, password: string) =>
-  `Password: ${password}\nAPI key: ${apiKeyOf(username, password)}\nThey are shown this once and cannot be read again.`
+/** Says a password that was just made. The API key is ready for `Authorization: Basic`. */
+export const printCredentials = (username: string, password: string) =>
+  printSecret(
+    `Password: ${password}\nAPI key: ${apiKeyOf(username, password)}\nThey are shown this once and cannot be read again.`,
+    'password',
+    `for another: tillbridge user rotate ${username}`,
+  )

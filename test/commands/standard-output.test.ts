@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { before, test } from 'node:test'
+import { installedWithAccess } from '../support/installations/installations.ts'
+import { cli, directory, done, passwordIn, run } from '../support/processes.ts'
+
+const environment = { DATA_DIR: join(directory(), 'data'), LOG_LEVEL: 'warn', WEBHOOK_NETWORKS: '127.0.0.0/8' }
+before(() => installedWithAccess(environment))
+
+/** Runs a command whose standard output goes into `where`, a piece of shell; what it says there is lost. */
+const into = (where: string, args: readonly string[]) =>
+  run(args, environment, {
+    program: ['bash', '-c', `set -o pipefail; "${process.execPath}" "${cli}" "$@" ${where}`, 'bash'],
+  })
+
+/** The command has ended when nobody reads any more: what reads ends at once. */
+const nobody = '| true'
+
+for (const args of [['import', '--help'], ['doctor'], ['user', 'list']])
+  test(`\`tillbridge ${args.join(' ')}\` ends where nobody reads on as it does where somebody does`, async () => {
+    const { code, err } = await run(args, environment)
+    assert.deepEqual(await into(nobody, args), { code, signal: null, out: '', err })
+  })
+
+test('what cannot be written is a failure that is said', async () => {
+  for (const args of [
+    ['user', 'list'],
+    ['import', '--help'],
+  ]) {
+    const { code, err } = await into('> /dev/full', args)
+    assert.equal(code, 1, args.join(' '))
+    assert.match(err, /^tillbridge: Standard output cannot be written: ENOSPC: no space left on device, write\.\n$/)
+  }
+})
+
+test('a password that went nowhere is a failure that says how to get another', async () => {
+  for (const [where, username] of [
+    [nobody, 'unread'],
+    ['> /dev/full', 'unwritten'],
+  ] as const) {
+    const wayOut = `tillbridge: The password went nowhere; for another: tillbridge user rotate ${username}\n`
+    for (const verb of [['add', '--service', 'luma'], ['rotate']]) {
+      const { code, err } = await into(where, ['user', ...verb, username])
+      assert.equal(code, 1)
+      assert.ok(err.endsWith(wayOut), err)
+    }
+    assert.match(passwordIn(await done(['user', 'rotate', username], environment)), /^.{20,}$/)
+  }
+})
+
+test('a secret of a webhook that went nowhere is a failure that says how to get another', async () => {
+  const { code, err } = await into(nobody, ['webhook', 'add', 'https://127.0.0.1/hooks'])
+  const [, wayOut = '', id = ''] =
+    /^tillbridge: The secret went nowhere; for another: tillbridge (webhook rotate (\S+) --service luma)\n$/.exec(
+      err,
+    ) ?? []
+  assert.deepEqual([code, id.length], [1, 36], err)
+  const again = await into('> /dev/full', wayOut.split(' '))
+  assert.equal(again.code, 1)
+  assert.match(
+    again.err,
+    new RegExp(`The secret went nowhere; for another: tillbridge webhook rotate ${id} --service luma\\n$`),
+  )
+  assert.match(await done(wayOut.split(' '), environment), /^Secret: whsec_/m)
+})
+
+test('nothing is sent by listen whose secret went nowhere', async () => {
+  const { code, err } = await into('> /dev/full', ['listen', '--forward', 'http://127.0.0.1:8080/hooks'])
+  assert.equal(code, 1)
+  assert.match(err, /tillbridge: The secret went nowhere; give one with --secret-file\n$/)
+})
+
+test('a backup that nobody reads on is none, and says so', async () => {
+  const { code, err } = await into(nobody, ['backup', '-'])
+  assert.equal(code, 1)
+  assert.match(err, /^tillbridge: Whoever read standard output has gone\.$/m)
+})
