@@ -59,7 +59,7 @@ export async function run() {
   try {
     await program.parseAsync()
   } catch (error) {
-    if (error instanceof CommanderError) process.exitCode = error.exitCode
+    if (error instanceof CommanderError) process.exitCode ??= error.exitCode
     else {
       console.error(error instanceof Error ? `tillbridge: ${messageOf(error)}` : error)
       process.exitCode ??= 1

@@ -12,10 +12,11 @@ import {
   roles,
 } from '../accounts.ts'
 import type { Db } from '../db.ts'
-import { isUsername, usernameRule } from '../domain/accounts.ts'
+import { AccountInput } from '../domain/accounts.ts'
 import { leaveCommandLine } from './terminal/audit.ts'
 import { printCredentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
+import { judged } from './terminal/judged.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
@@ -56,7 +57,7 @@ export function userCommand(program: Command) {
       ),
     )
     .action((username: string, { service: name, role: wanted, namesShoppers = false }: Adding) => {
-      if (!isUsername(username)) throw new Error(`A username has ${usernameRule}.`)
+      judged(AccountInput, { username, role: wanted ?? 'visitor' })
       return withDatabase(async ({ control, keys, services }) => {
         const { service } = await services.find(name)
         const { role, password } = await control.transaction(async tx => {

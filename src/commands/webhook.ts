@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import type { Db } from '../db.ts'
 import { kinds } from '../domain/changes.ts'
-import type { Webhook, WebhookAttempt } from '../domain/webhooks.ts'
+import { type Webhook, type WebhookAttempt, WebhookInput } from '../domain/webhooks.ts'
 import { makeWebhook } from '../follow/new-webhook.ts'
 import { placeOf } from '../follow/places.ts'
 import type { Service } from '../settings.ts'
@@ -23,6 +23,7 @@ import { senderWithin } from '../webhooks/sender.ts'
 import { newSecret } from '../webhooks/signature.ts'
 import { tryEndpoint } from '../webhooks/trying.ts'
 import { examples } from './terminal/examples.ts'
+import { judged } from './terminal/judged.ts'
 import { kindsFrom, kindsOption } from './terminal/kinds.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
@@ -66,17 +67,17 @@ export function webhookCommand(program: Command) {
     .option('--from-beginning', 'first tell it of everything as it stands')
     .option(...serviceOption)
     .addHelpText('after', examples(['webhook add https://shop.example/hooks', 'of every kind, from now on']))
-    .action((url: string, { service: name, kinds: words, ...rest }: Adding) =>
-      withDatabase(async ({ keys, services }) => {
+    .action((url: string, { service: name, kinds: words, ...rest }: Adding) => {
+      const wanted = judged(WebhookInput, { url, kinds: kindsFrom(words), ...rest })
+      return withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
         const refusal = await senderWithin(readConfig().webhookNetworks).refusal(url)
         if (refusal !== undefined) throw new Error(refusal)
-        const wanted = { url, kinds: kindsFrom(words), ...rest }
         const { id, secret } = await db.transaction(tx => makeWebhook(tx, keys, service, wanted))
         console.log(`The webhook ${id} is told what changes.`)
         await printSecretOf(`Secret: ${secret}`, service, id)
-      }),
-    )
+      })
+    })
 
   webhook
     .command('list')

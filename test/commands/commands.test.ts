@@ -75,7 +75,8 @@ for (const [args, fault] of [
   [['import', 'shoes', 'shoes.csv'], /Allowed choices are/],
   [['service', 'add', 'two words'], /tillbridge: The name of a service has/],
   [['demo', 'a:b'], /tillbridge: The name of a service has/],
-  [['user', 'add', 'a:b'], /tillbridge: A username has 1 to 100 characters/],
+  [['user', 'add', 'a:b'], /tillbridge: `username` is 1 to 100 characters/],
+  [['user', 'add', '\u202eabc'], /tillbridge: `username` holds a character that changes the direction of writing/],
 ] as const)
   test(`\`tillbridge ${args.join(' ')}\` is a clear error`, async () => {
     const { code, out, err } = await run(args, environment)

@@ -80,6 +80,22 @@ test('what cannot be is said in a sentence', async () => {
     await refused([receiver.url, '--kinds', 'shoes']),
     /^tillbridge: There is no kind of record shoes; there are: store, /,
   )
+  for (const [description, fault] of [
+    ['a\nb', 'holds a control character'],
+    ['\u001b[31mred', 'holds a control character'],
+    ['a'.repeat(251), 'has at most 250 characters, not 251'],
+  ] as const)
+    assert.equal(await refused([receiver.url, '--description', description]), `tillbridge: \`description\` ${fault}.\n`)
+  assert.match(
+    await refused([`${receiver.url}?${'a'.repeat(2_000)}`, '--kinds', 'store,store']),
+    /^tillbridge: `url` has at most 2000 characters, not \d+\. .* the same entry twice\.\n$/,
+  )
+})
+
+test('a description that is empty is none', async () => {
+  const id = idIn(await done(['webhook', 'add', receiver.url, '--kinds', 'store', '--description', ''], environment))
+  assert.match(await done(['webhook', 'show', id], environment), /^description +null$/m)
+  await done(['webhook', 'remove', id], environment)
 })
 
 test('listen posts signed deliveries to a machine of your own, and prints each', async () => {
